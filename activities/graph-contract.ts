@@ -55,6 +55,8 @@ export type OpenGraphRunAnswer =
       readonly offline_wait_seconds: number;
       /** See `Patience`. Absent in older histories: none. */
       readonly busy_slack_seconds?: number;
+      /** The run id that the run keeps for good, also over resets: for `graphRunName`. Absent in older histories. */
+      readonly execution?: string;
       /** Limit of events per history; absent: `MOST_EVENTS`. */
       readonly most_events?: number;
     }
@@ -140,7 +142,7 @@ export interface AgentFacts {
 
 export interface RunTask {
   readonly v: 1;
-  /** The graph's transaction as text. Together with task, node and generation it is the key of the execution. */
+  /** `graphRunName` of the graph. Together with task, node and generation it is the key of the execution for all time. */
   readonly run: string;
   readonly task: string;
   readonly node: string;

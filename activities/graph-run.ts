@@ -65,6 +65,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   return {
     ok: true,
     transaction: run.id,
+    execution: request.run_id,
     cluster: { id: cluster.id, name: cluster.name, site: cluster.site },
     graphs: graphs.map(({ id, graphType }) => ({ transaction: id, type: graphType! })),
     search_attributes: await deps.searchAttributes(),

@@ -10,6 +10,7 @@ import {
   type OrderKey,
   type OrderSource,
   type OrderVerifier,
+  type RaiseAlarm,
 } from '../src/agent/index.js';
 import type { AgentFacts, NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from './graph-contract.js';
 import { taskEnd } from './node-task-end.js';
@@ -21,6 +22,7 @@ export interface NodeTaskDependencies {
   readonly agent: ExecutionHost;
   readonly orders: OrderSource;
   readonly verify?: OrderVerifier;
+  readonly alarm?: RaiseAlarm;
   /** Confirms cancellations: a request that only Temporal knows of cancels no task. */
   readonly control: ControlJudge;
   /** Aborted when this process shuts down. Tasks stay with their supervisors. */
@@ -53,7 +55,7 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
       const further = deps.further?.(request);
       if (further !== undefined) return await withProgressHeartbeats(request, deps, further);
       return await withProgressHeartbeats(request, deps, async (beat, from, cancel, leave) => {
-        const { agent, verify, orders, logPatienceMs } = deps;
+        const { agent, verify, orders, logPatienceMs, alarm } = deps;
         const end = await carryOutOrder(orderKey(request, deps.node), {
           agent,
           orders,
@@ -61,6 +63,7 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
           cancel,
           leave,
           ...(verify === undefined ? {} : { verify }),
+          ...(alarm === undefined ? {} : { alarm }),
           ...(from === undefined ? {} : { from }),
           ...(logPatienceMs === undefined ? {} : { logPatienceMs }),
         });

@@ -1,8 +1,10 @@
 import { isAbsolute } from 'node:path';
-import type { ControlJudge, OrderSource } from '../src/agent/index.js';
-import { sourceFilesBelow } from '../src/gateway/index.js';
+import type { OrderSource } from '../src/agent/index.js';
+import { auditedAlarms, sourceFilesBelow } from '../src/gateway/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
-import { openStore, type Store } from '../src/store/index.js';
+import type { Logger } from '../src/platform/telemetry/log.js';
+import type { Store } from '../src/store/index.js';
+import type { StartAgentsOptions } from './agent.js';
 import { secretsOf } from './gateway.js';
 import { storeControl } from './store-control.js';
 import { storeOrders } from './store-orders.js';
@@ -19,10 +21,15 @@ export function localOrders(settings: Settings, store: Store): OrderSource {
   });
 }
 
-/** Opens the store for such orders; close it at the end. */
-export async function openLocalOrders(
-  settings: Settings,
-): Promise<{ orders: OrderSource; control: ControlJudge; close(): Promise<void> }> {
-  const store = await openStore(settings.store.url);
-  return { orders: localOrders(settings, store), control: storeControl(store), close: () => store.close() };
+/** What agents use that may access the store. */
+export function storeOrdersOf(settings: Settings, store: Store, log: Logger): StartAgentsOptions['ordersOf'] {
+  const orders = localOrders(settings, store);
+  const control = storeControl(store);
+  const alarms = auditedAlarms(store.audit, log);
+  return ({ site, node }) => ({
+    orders,
+    control,
+    alarm: (kind, message, { run, task, generation }) =>
+      alarms({ site, node, kind, message, details: { run, task, generation } }),
+  });
 }

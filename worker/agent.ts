@@ -14,6 +14,7 @@ import {
   type NodeFacts,
   type OrderSource,
   type OrderVerifier,
+  type RaiseAlarm,
 } from '../src/agent/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
@@ -42,6 +43,8 @@ export interface StartAgentsOptions {
     readonly orders: OrderSource;
     readonly verify?: OrderVerifier;
     readonly control: ControlJudge;
+    /** Reports refused orders to the orchestrator. Default: the log of this process only. */
+    readonly alarm?: RaiseAlarm;
   };
   readonly version: string;
   /** Default: an agent on this machine. */
@@ -163,7 +166,7 @@ async function serveNode(
   log: Logger,
   options: StartAgentsOptions,
 ): Promise<ServedNode> {
-  const { orders, verify, control: judge } = options.ordersOf({ site, node });
+  const { orders, verify, control: judge, alarm } = options.ordersOf({ site, node });
   const { namespace } = settings.temporal;
   const agent: TaskHost =
     options.hostOf?.({ site, node }, orders) ??
@@ -201,6 +204,10 @@ async function serveNode(
       orders,
       control: judge,
       leaving: leaving.signal,
+      alarm: async (kind, message, key) => {
+        log.warn({ site, ...key, kind }, `an order is refused: ${message}`);
+        await alarm?.(kind, message, key);
+      },
       ...(verify === undefined ? {} : { verify }),
       ...(options.further === undefined ? {} : { further: options.further.run }),
       ...(options.logPatienceMs === undefined ? {} : { logPatienceMs: options.logPatienceMs }),

@@ -58,6 +58,7 @@ export async function startEnrolledAgent(
       ordersOf: () => ({
         orders: client,
         control: client,
+        alarm: client.alarm,
         verify: async (order, key) => (await client.verify(order, key)) ?? policyRefusal(policy, order.execution, true),
       }),
     },

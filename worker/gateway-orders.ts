@@ -2,6 +2,7 @@ import { type ExecutionKey, OrderRefused } from '../src/agent/index.js';
 import type { TaskOrder } from '../src/clusters/index.js';
 import type { OrderBook, PlannedTask } from '../src/gateway/index.js';
 import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.js';
+import { graphOfRun } from './graph-of-run.js';
 import { operatorOrders } from './operator-orders.js';
 import { plannedExecution, whyNoneOf } from './store-orders.js';
 
@@ -14,9 +15,9 @@ async function findTask(
   store: Store,
   key: Pick<ExecutionKey, 'run' | 'task' | 'node'>,
 ): Promise<PlannedTask | undefined> {
-  if (!/^[1-9]\d{0,14}$/.test(key.run)) return undefined;
-  const id = Number(key.run);
-  const { planHash, mode, debug } = await store.transactions.get(id);
+  const found = await graphOfRun(store, key.run);
+  if (found === undefined) return undefined;
+  const { id, planHash, mode, debug } = found.graph;
   if (planHash === null || mode === 'dry_run') return undefined;
   const order = (await store.plans.getOrder(planHash, key.node, key.task)) as unknown as TaskOrder;
   const [row] = await store.taskHistory.list(id, { nodes: [order.uid], tasks: [key.task] });

@@ -9,11 +9,11 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { type Store, StoreError } from '../src/store/index.js';
 import { type RunningAgents, startAgents } from './agent.js';
-import { localOrders } from './agent-orders.js';
+import { localOrders, storeOrdersOf } from './agent-orders.js';
+import { graphOfRun } from './graph-of-run.js';
 import { endsIdentities } from './node-user-data.js';
 import { programVersion } from './program-version.js';
 import { openStateFolder, StateFolderError } from './state-folder.js';
-import { storeControl } from './store-control.js';
 
 /** How often to look for clusters that have no agent here yet. */
 const POLL_MS = 3_000;
@@ -29,7 +29,6 @@ export async function startMasterAgents(
 ): Promise<RunningAgents> {
   const { store, maas, dataConverter } = parts;
   const orders = localOrders(settings, store);
-  const control = storeControl(store);
   const endIdentity = endsIdentities(store);
   try {
     openStateFolder(settings.agent.state_dir);
@@ -39,7 +38,7 @@ export async function startMasterAgents(
     log.warn({ hint: error.hint }, `tasks on the orchestrator's own host will fail: ${error.message}`);
   }
   const agents = await startAgents(settings, [], log, {
-    ordersOf: () => ({ orders, control }),
+    ordersOf: storeOrdersOf(settings, store, log),
     version: programVersion(),
     staysEmpty: true,
     ...(dataConverter === undefined ? {} : { dataConverter }),
@@ -78,10 +77,10 @@ export async function startMasterAgents(
   return agents;
 }
 
-/** Finds the MAAS machine of a node in the cluster of a graph's transaction. */
+/** Finds the MAAS machine of a node in the cluster of a graph. */
 async function machineOf(store: Store, run: string, node: string): Promise<NodeMachine | undefined> {
   try {
-    const { clusterId } = await store.transactions.get(Number(run));
+    const clusterId = (await graphOfRun(store, run))?.graph.clusterId ?? null;
     if (clusterId === null) return undefined;
     const sources = await readClusterSources(store, clusterId);
     const row = sources.nodes.find((one) => uidOf(one) === node || agentAddress(sources, one).node === node);

@@ -1,5 +1,6 @@
 import type { ControlOrder } from '../src/agent/index.js';
-import { type AuditEntry, type Store, StoreError } from '../src/store/index.js';
+import type { AuditEntry, Store } from '../src/store/index.js';
+import { graphOfRun } from './graph-of-run.js';
 
 /** How long an order to drain is valid: an agent that is unavailable for longer is not drained when it returns. */
 const DRAIN_VALID_MS = 15 * 60_000;
@@ -19,7 +20,7 @@ const orderOf = ({ actor, reason }: AuditEntry, otherwise: string): ControlOrder
  * they send a request to Temporal; nothing that comes from Temporal does.
  */
 export function operatorOrders(store: Store): {
-  /** @param run the transaction of a graph, as agents know runs */
+  /** @param run a graph, as agents name it */
   cancelled(run: string): Promise<ControlOrder | undefined>;
   drained(site: string, node: string, now?: Date): Promise<(ControlOrder & { readonly id: string }) | undefined>;
 } {
@@ -42,16 +43,10 @@ export function operatorOrders(store: Store): {
 }
 
 /** The runs whose cancellation also cancels a graph: its own run, and a site's run with the graph as its last phase. */
-async function runsOf(store: Store, run: string): Promise<string[]> {
-  if (!/^[1-9]\d{0,14}$/.test(run)) return [];
-  try {
-    const graph = await store.transactions.get(Number(run));
-    const { workflowId, temporalRunId } =
-      graph.parentId === null ? graph : await store.transactions.get(graph.parentId);
-    const named = /^execute_graph:\d+:(.+)$/.exec(workflowId ?? '')?.[1];
-    return [temporalRunId, named].filter((id): id is string => typeof id === 'string');
-  } catch (error) {
-    if (error instanceof StoreError && error.failure.kind === 'not-found') return [];
-    throw error;
-  }
+async function runsOf(store: Store, name: string): Promise<string[]> {
+  const found = await graphOfRun(store, name);
+  if (found === undefined) return [];
+  const { workflowId, temporalRunId } = found.run;
+  const named = /^execute_graph:\d+:(.+)$/.exec(workflowId ?? '')?.[1];
+  return [temporalRunId, named].filter((id): id is string => typeof id === 'string');
 }

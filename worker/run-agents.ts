@@ -10,8 +10,9 @@ import {
 import { SshNode } from '../src/agent/ssh/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
+import { openStore } from '../src/store/index.js';
 import { type AgentNode, type RunningAgents, startAgents } from './agent.js';
-import { openLocalOrders } from './agent-orders.js';
+import { storeOrdersOf } from './agent-orders.js';
 import { encryptionOf } from './encryption.js';
 import { programVersion } from './program-version.js';
 import { openStateFolder } from './state-folder.js';
@@ -37,16 +38,16 @@ export async function runAgents(
 ): Promise<RunningAgents> {
   const policy = policyFile === undefined ? undefined : policyOf(policyFile);
   openStateFolder(settings.agent.state_dir);
-  const { orders, control, close } = await openLocalOrders(settings);
+  const store = await openStore(settings.store.url);
+  const ordersOf = storeOrdersOf(settings, store, log);
   try {
     const agents = await startAgents(
       settings,
       nodes,
       log,
       {
-        ordersOf: () => ({
-          orders,
-          control,
+        ordersOf: (node) => ({
+          ...ordersOf(node),
           // Over ssh, `SshNode` applies the policy: the node's own comes first.
           ...(policy === undefined || ssh !== undefined
             ? {}
@@ -58,7 +59,7 @@ export async function runAgents(
         ...(ssh === undefined
           ? {}
           : {
-              hostOf: ({ site, node }) =>
+              hostOf: ({ site, node }, orders) =>
                 new SshNode({
                   node,
                   target: ssh,
@@ -70,9 +71,9 @@ export async function runAgents(
       },
       stop,
     );
-    return { ...agents, done: agents.done.finally(close) };
+    return { ...agents, done: agents.done.finally(() => store.close()) };
   } catch (error) {
-    await close();
+    await store.close();
     throw error;
   }
 }

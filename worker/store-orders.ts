@@ -9,6 +9,7 @@ import type { TaskLogs } from '../src/agent/logs/index.js';
 import type { TaskOrder } from '../src/clusters/index.js';
 import type { SecretProvider } from '../src/platform/secrets/index.js';
 import { type Store, StoreError } from '../src/store/index.js';
+import { graphOfRun } from './graph-of-run.js';
 
 export interface StoreOrdersParts {
   readonly store: Store;
@@ -47,14 +48,15 @@ export function plannedExecution(
 /**
  * Why no task of a graph is handed out: the graph has ended, or its run does not have its cluster any more.
  *
- * @param run the graph's transaction
+ * @param run the graph, as agents name it
  * @returns undefined while its run may have tasks executed
  */
 export async function whyNoneOf(store: Store, run: string): Promise<string | undefined> {
-  const graph = await store.transactions.get(Number(run));
+  const found = await graphOfRun(store, run);
+  if (found === undefined) return `there is no run ${run} here`;
+  const { graph } = found;
   if (graph.status !== 'running' && graph.status !== 'pending') return `run ${run} is over`;
-  const { clusterId, workflowId, temporalRunId } =
-    graph.parentId === null ? graph : await store.transactions.get(graph.parentId);
+  const { clusterId, workflowId, temporalRunId } = found.run;
   if (clusterId === null) return `the cluster of run ${run} is gone`;
   const claim = await store.claims.holder({ cluster: clusterId });
   if (claim !== null && claim.workflowId === workflowId && claim.runId === temporalRunId) return undefined;

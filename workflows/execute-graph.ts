@@ -163,12 +163,13 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
 
   async function drive(opened: Opened, graph: GraphProgress, plan: PlanReference) {
     if (plan.parts.length === 0) return NOTHING_TO_DO;
-    const { heartbeat_seconds, offline_wait_seconds, busy_slack_seconds, most_events } = opened;
+    const { execution, heartbeat_seconds, offline_wait_seconds, busy_slack_seconds, most_events } = opened;
     run.drive = await driveGraph(graph, {
       transaction: opened.transaction,
       plan,
       tasks: {
         graph: graph.transaction,
+        ...(execution === undefined ? {} : { execution }),
         plan: plan.hash,
         mode: plan.mode === 'noop_run' ? 'noop' : 'apply',
         debug: input.debug ?? false,

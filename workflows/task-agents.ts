@@ -1,6 +1,6 @@
 import { ActivityFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
-import type { ExecutablePart, TaskEnd } from '../src/core/graph-run/index.js';
+import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.js';
 import { goesToMaster } from '../src/core/task-types/off-agent.js';
 import { callActivity } from './border.js';
 import { stepError } from './failures.js';
@@ -13,8 +13,10 @@ const PARALLEL_PINGS = 200;
 
 /** Common data of all tasks of a part. */
 export interface TaskRun {
-  /** The graph's transaction. Together with task, node and generation it is the key of an execution. */
+  /** The graph's transaction. */
   readonly graph: number;
+  /** The run id that the run keeps for good. Absent in runs that started before agents kept journals by it. */
+  readonly execution?: string;
   readonly plan: string;
   readonly mode: 'apply' | 'noop';
   readonly debug: boolean;
@@ -40,6 +42,7 @@ export interface AttemptListener {
 
 export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   const { graph } = part;
+  const runName = graphRunName(run.graph, run.execution);
   const facts = new Map<string, AgentFacts>();
   const indexOf = new Map(graph.nodes.map((id, at) => [id, at]));
   const taskOf = new Map<string, number>();
@@ -181,7 +184,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       if (queue == null) return listener.ended({ outcome: 'failed', message: `no agent is known for node ${id}` });
       const request: RunTask = {
         v: 1,
-        run: String(run.graph),
+        run: runName,
         task: name,
         node: agentOf(id),
         generation: attempt,

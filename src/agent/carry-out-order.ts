@@ -4,7 +4,7 @@ import type { Execution, ExecutionKey } from './execution.js';
 import type { FollowEvent, OutputOffsets } from './follow.js';
 import { shipLog } from './log-shipment.js';
 import type { EnsureAnswer } from './node-agent.js';
-import { type OrderKey, OrderRefused, type OrderSource, type OrderVerifier } from './order-source.js';
+import { type OrderKey, OrderRefused, type OrderSource, type OrderVerifier, type RaiseAlarm } from './order-source.js';
 import { readableTail } from './output-text.js';
 import type { TaskResult } from './result.js';
 
@@ -42,6 +42,7 @@ export interface CarryOutOptions {
   readonly agent: ExecutionHost;
   readonly orders: OrderSource;
   readonly verify?: OrderVerifier;
+  readonly alarm?: RaiseAlarm;
   /** The last progress of an earlier follower of the same execution. */
   readonly from?: ExecutionProgress;
   readonly onProgress: (progress: ExecutionProgress) => void;
@@ -55,6 +56,9 @@ export interface CarryOutOptions {
 
 const DEFAULT_LOG_PATIENCE_MS = 60_000;
 const LAST_LINE_CHARACTERS = 200;
+
+const OTHER_ORDER =
+  'the journal of the node has another order under the name of this task: its result is not for this run';
 
 /**
  * Carries an order out to completion: fetches and verifies it the first time, starts it once, follows it on every
@@ -74,7 +78,7 @@ export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Pr
   try {
     // What is in the journal was verified on arrival, and must be followed even while the source is unavailable.
     const known = await agent.execution(key);
-    const execution = known ?? (await fetchOrder(key, options));
+    const execution = known !== undefined && isOf(known, key) ? known : await fetchOrder(key, options);
     if (typeof execution === 'string') return { kind: 'refused', reason: execution };
     const answer = await ensured(agent, execution);
     if (answer.kind === 'refused') {
@@ -82,8 +86,10 @@ export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Pr
       if (failure.kind !== 'rejected') return { kind: 'not-accepted', answer };
       return { kind: 'refused', reason: failure.problems.map(({ message }) => message).join('; ') };
     }
-    if (answer.kind === 'conflict')
-      return { kind: 'refused', reason: 'the node already has this task, with other parameters' };
+    if (answer.kind === 'conflict') {
+      await options.alarm?.('other-order', OTHER_ORDER, key).catch(() => undefined);
+      return { kind: 'refused', reason: OTHER_ORDER };
+    }
     return await followToEnd(key, orders, options, leave);
   } finally {
     cancel.removeEventListener('abort', cancelOnAbort);
@@ -95,12 +101,16 @@ function orderIn({ reason }: AbortSignal): ControlOrder {
   return given ? (reason as ControlOrder) : { reason: 'the run requested it' };
 }
 
+/** Whether the journal's execution is the one requested, without a look at the order: the plan's digest covers that. */
+const isOf = ({ plan, type, mode = 'apply', debug }: Execution, key: OrderKey): boolean =>
+  plan === key.plan && type === key.type && mode === key.mode && debug === key.debug;
+
 /** The execution to run, or the reason it is refused. */
 async function fetchOrder(key: OrderKey, { orders, verify }: CarryOutOptions): Promise<Execution | string> {
   try {
     const order = await orders.fetch(key);
     const refusal = (await verify?.(order, key)) ?? mismatch(order.execution, key);
-    return refusal ?? order.execution;
+    return refusal ?? { ...order.execution, plan: key.plan };
   } catch (error) {
     if (error instanceof OrderRefused) return error.message;
     throw error;

@@ -22,6 +22,11 @@ export interface SecretUse {
 
 /** One task to execute on one node; the journal keeps it as the intent. */
 export interface Execution extends ExecutionKey {
+  /**
+   * Digest of the plan that the order is part of, and so of the order. The agent adds it, to recognise the order again.
+   * Absent in journals of earlier releases.
+   */
+  readonly plan?: string;
   /** Name of a registered task type. */
   readonly type: string;
   /** As docs/task-types.md describes them for the type. Values `{secret: REF}` are allowed where that page says so. */
@@ -82,6 +87,10 @@ export function stableJson(value: unknown): string {
       : inner,
   );
 }
+
+/** Whether two executions order the same work, even by different plans. */
+export const isSameOrder = ({ plan: _, ...one }: Execution, { plan: __, ...other }: Execution): boolean =>
+  stableJson(one) === stableJson(other);
 
 /** Checks everything of an execution except its parameters, which its type checks. */
 export function checkExecution(execution: Execution): Diagnostic[] {

@@ -5,6 +5,7 @@ export {
   type ExecutionKey,
   executionMark,
   folderName,
+  isSameOrder,
   nodeFolder,
   type SecretUse,
   stableJson,
@@ -12,7 +13,7 @@ export {
 export type { FollowEvent, OutputOffsets } from './follow.js';
 export { type EnsureAnswer, NodeAgent, type NodeAgentOptions, type NodeFacts } from './node-agent.js';
 export { openExecutions } from './open-executions.js';
-export type { LogChunk, Order, OrderKey, OrderSource, OrderVerifier } from './order-source.js';
+export type { LogChunk, Order, OrderKey, OrderSource, OrderVerifier, RaiseAlarm } from './order-source.js';
 export { OrderRefused } from './order-source.js';
 export type { OutputStream } from './output-segments.js';
 export { readableTail, readableText } from './output-text.js';

@@ -10,8 +10,8 @@ import {
   type ExecutionKey,
   executionFolder,
   executionMark,
+  isSameOrder,
   nodeFolder,
-  stableJson,
 } from './execution.js';
 import { type FollowEvent, follow, type OutputOffsets } from './follow.js';
 import { Journal } from './journal.js';
@@ -108,7 +108,7 @@ export class NodeAgent {
       const failure = this.#register(journal, execution);
       if (failure !== undefined) return { kind: 'refused', failure };
     }
-    if (stableJson(journal.readExecution()) !== stableJson(execution)) return { kind: 'conflict' };
+    if (before !== undefined && !isSameOrder(before, execution)) return { kind: 'conflict' };
     if (journal.readResult() === undefined && journal.readClaim() === undefined) {
       const cancel = journal.readCancel();
       const early: [TaskFailure | null, Partial<TaskResult>] | undefined =

@@ -44,6 +44,9 @@ export interface OrderSource {
   ship(key: ExecutionKey, chunk: LogChunk): Promise<void>;
 }
 
+/** Reports to the orchestrator what must not happen and was refused. The refusal stands even if the report fails. */
+export type RaiseAlarm = (kind: string, message: string, key: ExecutionKey) => Promise<void>;
+
 /** The order or secret does not exist or is not permitted, and a retry will not change that. */
 export class OrderRefused extends Error {
   override readonly name = 'OrderRefused';

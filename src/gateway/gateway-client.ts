@@ -84,7 +84,7 @@ export class GatewayClient implements OrderSource, ControlJudge {
       verifyOrder(order, { ...key, site }, order_keys, this.#now()),
     );
     if (verdict.ok) return undefined;
-    await this.#alarm(verdict.rejection, verdict.message, key);
+    await this.alarm(verdict.rejection, verdict.message, key);
     return `was not run: ${verdict.message}`;
   };
 
@@ -114,7 +114,7 @@ export class GatewayClient implements OrderSource, ControlJudge {
     }
     const verdict = await this.#judged(({ order_keys }) => verifyControl(proof, target, order_keys, this.#now()));
     if (verdict.ok) return verdict.order;
-    await this.#alarm(verdict.rejection, verdict.message, key);
+    await this.alarm(verdict.rejection, verdict.message, key);
     return undefined;
   }
 
@@ -142,10 +142,9 @@ export class GatewayClient implements OrderSource, ControlJudge {
     await this.#connection.close();
   }
 
-  /** Reports a refusal, which stands even if the report fails. */
-  async #alarm(kind: string, message: string, key?: ExecutionKey): Promise<void> {
+  readonly alarm = async (kind: string, message: string, key?: ExecutionKey): Promise<void> => {
     const about = key === undefined ? {} : { run: key.run, task: key.task, generation: key.generation };
     const alarm = { kind, message: message.slice(0, 1000), ...about };
     await this.#connection.bytes('/v1/alarm', { json: alarm }).catch(() => undefined);
-  }
+  };
 }

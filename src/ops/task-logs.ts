@@ -1,7 +1,8 @@
 import type { ExecutionKey, OutputStream } from '../agent/index.js';
 import type { LogPart, TaskLogs } from '../agent/logs/index.js';
 import { agentAddress, type ClusterNode, readClusterSources, uidOf } from '../clusters/index.js';
-import { type Store, StoreError, type TransactionRecord } from '../store/index.js';
+import { graphRunName } from '../core/graph-run/index.js';
+import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { problem } from './problem.js';
 
@@ -33,8 +34,7 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
         throw problem('invalid', `'${reference.slice(0, 200)}' is not a task on a node`, { hint: 'Write TASK@NODE.' });
       const [task, node] = [reference.slice(0, at), reference.slice(at + 1)];
       if (taskLogs === undefined) throw nothingYet(run, reference);
-      const graphs = await graphsOf(store, run);
-      const found = await findLog(store, taskLogs, graphs, task, node, attempt);
+      const found = await findLog(store, taskLogs, await graphsOf(store, run), task, node, attempt);
       if (found === undefined) throw unknownTask(run, reference);
       if (!found.hasBegun && follow !== true) throw nothingYet(run, reference);
       return {
@@ -49,8 +49,8 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
   };
 }
 
-/** The graphs of a run, last first. `run` is a transaction, a workflow id, or a run id. */
-async function graphsOf(store: Store, run: string): Promise<readonly TransactionRecord[]> {
+/** A run with its graphs, last first. `run` is a transaction, a workflow id, or a run id. */
+async function graphsOf(store: Store, run: string): Promise<RunTransactions> {
   const id = /^\d{1,15}$/.test(run) ? Number(run) : undefined;
   const found =
     id !== undefined
@@ -61,7 +61,7 @@ async function graphsOf(store: Store, run: string): Promise<readonly Transaction
       hint: "Give the id of its transaction: 'sitewright history list' shows them.",
     });
   const graphs = found.graphs.filter((graph) => found.run.id === id || id === undefined || graph.id === id);
-  return graphs.toReversed();
+  return { run: found.run, graphs: graphs.toReversed() };
 }
 
 async function findByRunId(store: Store, id: string) {
@@ -79,15 +79,18 @@ async function findByRunId(store: Store, id: string) {
 async function findLog(
   store: Store,
   logs: TaskLogs,
-  graphs: readonly TransactionRecord[],
+  { run, graphs }: RunTransactions,
   task: string,
   node: string,
   attempt: number | undefined,
 ): Promise<{ readonly key: ExecutionKey; readonly hasBegun: boolean } | undefined> {
   const names = await agentNames(store, graphs[0], node);
+  const nameOf = ({ id }: TransactionRecord) => graphRunName(id, run.temporalRunId ?? undefined);
   for (const graph of graphs)
-    for (const name of names) {
-      const of = { run: String(graph.id), task, node: name };
+    for (const of of names.flatMap((node) =>
+      // Runs that started before names had the run id have logs under their number.
+      [nameOf(graph), String(graph.id)].map((name) => ({ run: name, task, node })),
+    )) {
       const attempts = logs.attempts(of);
       const wanted = attempt ?? attempts.at(-1);
       if (wanted !== undefined && attempts.includes(wanted))
@@ -96,7 +99,7 @@ async function findLog(
   for (const graph of graphs) {
     const [row] = await store.taskHistory.list(graph.id, { tasks: [task], nodes: [node] });
     if (row !== undefined)
-      return { key: { run: String(graph.id), task, node: names[0]!, generation: attempt ?? 1 }, hasBegun: false };
+      return { key: { run: nameOf(graph), task, node: names[0]!, generation: attempt ?? 1 }, hasBegun: false };
   }
   return undefined;
 }

@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
+import Database from 'better-sqlite3';
 import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import { createActivities } from '../../activities/index.js';
 import type { TaskLogs } from '../../src/agent/logs/index.js';
@@ -22,6 +23,8 @@ import type { RunningWorker, TemporalRig } from './temporal.js';
 export interface LivingCluster extends ApiRig {
   readonly port: number;
   readonly worker: RunningWorker;
+  /** Writes a copy of the store's database, as a backup does. */
+  backUp(file: string): void;
   /** Serves queues of nodes with tasks that do what `task` says; by default they end well at once. */
   serveNodes(site: string, nodes: readonly string[], task?: (request: RunTask) => Promise<TaskEnd>): Promise<void>;
 }
@@ -34,12 +37,16 @@ export async function livingCluster(
   rig: TemporalRig,
   options: {
     readonly offlineWaitSeconds?: number;
+    /** A copy of an earlier cluster's database: the store restored from a backup. */
+    readonly database?: string;
     /** Where agents put what tasks print, for the API to read. */
     readonly taskLogs?: TaskLogs;
   } = {},
 ): Promise<LivingCluster> {
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-cluster-'));
-  const store: Store = await openStore(join(folder, 'store.db'));
+  const database = join(folder, 'store.db');
+  if (options.database !== undefined) await copyFile(options.database, database);
+  const store: Store = await openStore(database);
   const worker = await rig.runWorker({
     taskQueue: rig.workflowId('queue'),
     activities: createActivities({
@@ -77,6 +84,11 @@ export async function livingCluster(
     ...api,
     port,
     worker,
+    backUp(file) {
+      const open = new Database(database, { readonly: true });
+      open.prepare('VACUUM INTO ?').run(file);
+      open.close();
+    },
     async serveNodes(site, names, task = async () => ({ outcome: 'ok' })) {
       for (const node of names) {
         const queue = nodeQueue(site, node);

@@ -8,11 +8,11 @@ import {
   type ExecutionHost,
   type ExecutionKey,
   type FollowEvent,
+  isSameOrder,
   type NodeFacts,
   type OrderSource,
   type OutputOffsets,
   prepareTask,
-  stableJson,
   type TaskResult,
 } from '../index.js';
 import { DEFAULT_POLICY, type NodePolicy, policyRefusal, readPolicy } from '../onboarding/node-policy.js';
@@ -81,7 +81,7 @@ export class SshNode implements ExecutionHost {
     const place = this.#place(execution);
     const { state, intent, policy } = this.#seen.get(nameOf(execution)) ?? (await this.#look(execution));
     this.#seen.delete(nameOf(execution));
-    if (intent !== undefined && stableJson(intent) !== stableJson(execution)) return { kind: 'conflict' };
+    if (intent !== undefined && !isSameOrder(intent, execution)) return { kind: 'conflict' };
     // It is running or has ended: the policy is not checked again.
     if (state === 'started') return { kind: 'accepted', result: undefined };
     const prepared = prepareTask(execution);
@@ -106,7 +106,7 @@ export class SshNode implements ExecutionHost {
     });
     if (task === undefined) return refused([problem(`tasks of type ${execution.type} need an agent on the node`)]);
     this.#intents.set(nameOf(execution), execution);
-    const answer = (await this.#runScript(ensureScript(place, execution, task, lockWaitSec))).trim();
+    const answer = (await this.#runScript(ensureScript(place, intent ?? execution, task, lockWaitSec))).trim();
     if (answer === 'conflict') return { kind: 'conflict' };
     if (answer !== 'accepted') throw new Error(`the node answered ${JSON.stringify(answer.slice(0, 200))}`);
     return { kind: 'accepted', result: undefined };

@@ -1,8 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isMapping } from '../../core/plain-value.js';
 import type { AttemptRecord } from '../../maas/index.js';
 import type { Store, StoreCall } from '../../store/index.js';
 import { LabelValues } from './label-values.js';
 
+const DAY_MS = 86_400_000;
 const REQUEST_SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];
 const CALL_SECONDS = [0.05, 0.2, 1, 5, 20, 60, 180];
 const WORK_SECONDS = [0.1, 1, 5, 30, 120, 600, 1_800, 7_200];
@@ -93,19 +95,21 @@ export interface AgentsSeen {
 
 /** Metrics of the API: its requests, and the current runs and nodes in the store. */
 export class ApiMetrics extends ProcessMetrics {
-  readonly #queriedStore: Pick<Store, 'runs' | 'nodes'>;
+  readonly #queriedStore: Pick<Store, 'runs' | 'nodes' | 'audit'>;
   readonly #requests: Histogram;
   readonly #up: Gauge;
   readonly #runs: Gauge;
   readonly #nodes: Gauge;
   readonly #agents: Gauge;
   readonly #agentsAt: Gauge;
+  readonly #alarms: Gauge;
+  readonly #alarmKinds = new LabelValues();
   readonly #agentsSeen: AgentsSeen | undefined;
   readonly #kinds = new LabelValues();
   readonly #phases = new LabelValues();
   readonly #outcomes = new LabelValues();
 
-  constructor(version: string, store: Pick<Store, 'runs' | 'nodes'>, agents?: AgentsSeen) {
+  constructor(version: string, store: Pick<Store, 'runs' | 'nodes' | 'audit'>, agents?: AgentsSeen) {
     super(version);
     this.#queriedStore = store;
     this.#agentsSeen = agents;
@@ -145,17 +149,28 @@ export class ApiMetrics extends ProcessMetrics {
       help: 'Time of the last check for agents, in seconds since 1970; it runs when metrics are requested, at most once a minute.',
       registers,
     });
+    this.#alarms = new Gauge({
+      name: 'sitewright_agent_alarms',
+      help: 'Alarms of node agents in the audit trail within the last 24 hours, by kind; at most 1000.',
+      labelNames: ['kind'],
+      registers,
+    });
   }
 
   override async text(): Promise<string> {
     // If the store is unreachable, show no old values.
-    const counts = await Promise.all([this.#queriedStore.runs.count(), this.#queriedStore.nodes.countOnline()]).catch(
-      () => undefined,
-    );
+    const { runs: runStore, nodes: nodeStore, audit } = this.#queriedStore;
+    const since = new Date(Date.now() - DAY_MS).toISOString();
+    const counts = await Promise.all([
+      runStore.count(),
+      nodeStore.countOnline(),
+      audit.list({ action: 'agent.alarm', since, limit: 1000 }),
+    ]).catch(() => undefined);
     this.#runs.reset();
+    this.#alarms.reset();
     this.#nodes.reset();
     this.#up.set(counts === undefined ? 0 : 1);
-    const [runs, nodes] = counts ?? [[]];
+    const [runs, nodes, alarms] = counts ?? [[]];
     for (const { kind, phase, outcome, count } of runs) {
       const labels = {
         kind: this.#kinds.of(kind),
@@ -163,6 +178,10 @@ export class ApiMetrics extends ProcessMetrics {
         outcome: this.#outcomes.of(outcome ?? 'none'),
       };
       this.#runs.inc(labels, count);
+    }
+    for (const { details } of alarms?.items ?? []) {
+      const kind = isMapping(details) && typeof details.kind === 'string' ? details.kind : 'other';
+      this.#alarms.inc({ kind: this.#alarmKinds.of(kind) });
     }
     if (nodes !== undefined) {
       this.#nodes.set({ online: 'true' }, nodes.online);

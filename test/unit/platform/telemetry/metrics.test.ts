@@ -14,6 +14,7 @@ import { describeStore } from '../../store/backends.js';
 const noStore = {
   runs: { count: () => Promise.reject(new Error('away')) },
   nodes: { countOnline: () => Promise.reject(new Error('away')) },
+  audit: { list: () => Promise.reject(new Error('away')) },
 } as unknown as Store;
 
 interface Described {
@@ -91,6 +92,15 @@ describeStore('The metrics of the API', (backend) => {
     });
     const deploying = 'sitewright_runs{kind="deploy_site",phase="deploying",outcome="none"}';
     const failed = 'sitewright_runs{kind="deploy_site",phase="finished",outcome="failed"}';
+    const alarm = {
+      actor: 'node/dc1/n',
+      action: 'agent.alarm',
+      target: 'node/dc1/n',
+      details: { kind: 'other-order' },
+    };
+    await store.audit.append(alarm);
+    await store.audit.append({ ...alarm, at: '2026-01-01T00:00:00.000Z' });
+    expect(await sampleOf(metrics, 'sitewright_agent_alarms{kind="other-order"}')).toBe(1);
     expect(await sampleOf(metrics, deploying)).toBe(2);
     expect(await sampleOf(metrics, failed)).toBe(1);
     expect(await sampleOf(metrics, 'sitewright_nodes{online="true"}')).toBe(0);

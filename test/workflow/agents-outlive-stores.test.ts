@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { TaskLogs } from '../../src/agent/logs/index.js';
+import { environmentSecrets } from '../../src/platform/secrets/index.js';
+import { createLogger } from '../../src/platform/telemetry/log.js';
+import { type RunningAgents, startAgents } from '../../worker/agent.js';
+import { storeOrders } from '../../worker/store-orders.js';
+import { type Environment, environment } from '../api/fuel-graphs-rig.js';
+import { AgentRig } from '../rig/agent.js';
+import { counted, obeysTemporal } from '../rig/agent-orders.js';
+import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
+import { supervisorProgram } from '../rig/program.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+/** Journals of agents stay, whatever happens to the store: restored from a backup, or made again. */
+const api = '/api/v1';
+let rig: TemporalRig;
+let files: AgentRig;
+let system: LivingCluster;
+let agents: RunningAgents | undefined;
+let env: Environment;
+
+beforeAll(async () => {
+  rig = await temporalRig({ namespace: 'own' });
+});
+beforeEach(() => {
+  files = new AgentRig();
+});
+afterEach(async () => {
+  await agents?.stop();
+  await system.close();
+  files.tidy();
+});
+afterAll(() => rig.close());
+
+async function open(database?: string): Promise<void> {
+  const logs = new TaskLogs({ folder: files.path('logs') });
+  system = await livingCluster(rig, {
+    offlineWaitSeconds: 60,
+    taskLogs: logs,
+    ...(database === undefined ? {} : { database }),
+  });
+  await system.store.migrate();
+  if (database === undefined) {
+    env = await environment(system.store, 'env');
+    const cmd = `mkdir -p ${files.path('counts')}; echo ran >> ${files.path('counts')}/all; echo done by $PPID`;
+    await system.ask('POST', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, {
+      tasks: ['a', 'b', 'c'].map((id) => ({
+        id,
+        type: 'shell',
+        version: '2.1.0',
+        role: ['controller'],
+        parameters: { cmd },
+      })),
+    });
+  }
+  const readSource = () => Promise.reject(new Error('none'));
+  const orders = storeOrders({ store: system.store, logs, secrets: environmentSecrets(), readSource });
+  const { address, namespace } = rig;
+  agents = await startAgents(
+    { temporal: { address, namespace } as never, agent: { state_dir: files.stateDir, keep_days: 14 } as never },
+    env.nodes.map((node) => ({ site: `cluster-${env.cluster}`, node: String(node) })),
+    createLogger({ level: 'silent', format: 'json' }, 'agent'),
+    {
+      ordersOf: () => ({ orders, control: obeysTemporal }),
+      version: '1',
+      agent: { supervisorCommand: supervisorProgram() },
+    },
+  );
+}
+
+async function close(): Promise<void> {
+  await agents?.stop();
+  agents = undefined;
+  await system.close();
+}
+
+/** Runs the graph; returns the number of its transaction. */
+async function run(): Promise<number> {
+  const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
+    cluster: env.cluster,
+    graphs: [{ type: 'custom' }],
+  });
+  const result = await rig.client.workflow.getHandle(body.workflow_id as string, body.run as string).result();
+  expect(result).toMatchObject({ outcome: 'success', transaction: body.id });
+  return body.id as number;
+}
+
+const ran = (): number => counted(files.folder, 'all').length;
+
+it('after a restore of an older backup the next run executes its tasks: none is answered from the run that had its number', async () => {
+  await open();
+  const first = await run();
+  expect(ran()).toBe(3);
+  const backup = files.path('backup.db');
+  system.backUp(backup);
+  const lost = await run();
+  expect([lost > first, ran()]).toEqual([true, 6]);
+  await close();
+  await open(backup);
+  const again = await run();
+  expect([again, ran()]).toEqual([lost, 9]);
+  // Its log is its own, though both runs have the number.
+  const { body } = await system.ask('GET', `${api}/runs/${again}/logs/a@${env.nodes[0]}`);
+  expect(String(body).match(/done by/g)).toHaveLength(1);
+});
+
+it('on a new store the first run executes its tasks, though the agents have the journals of another first run', async () => {
+  await open();
+  const first = await run();
+  await close();
+  await open();
+  expect([await run(), ran()]).toEqual([first, 6]);
+});
