@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { RunTask } from '../activities/graph-contract.js';
@@ -21,6 +20,7 @@ import type { Logger } from '../src/platform/telemetry/log.js';
 import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { encryptionOf } from './encryption.js';
+import { connectWhenAvailable } from './when-available.js';
 
 /** A node whose tasks this process runs. */
 export interface AgentNode {
@@ -87,7 +87,6 @@ const FURTHER_SLOTS = 100;
 
 /** A stuck server must not keep systemd waiting. */
 const FORCE_AFTER = '10 seconds';
-const LONGEST_PAUSE_MS = 10_000;
 
 /**
  * Serves the queues of nodes from one process, over one connection. Each node has a queue with one task at a time, and
@@ -102,7 +101,8 @@ export async function startAgents(
   options: StartAgentsOptions,
   stop?: AbortSignal,
 ): Promise<RunningAgents> {
-  const connection = await connect(settings.temporal, log, stop);
+  const server = connectionOptions(settings.temporal);
+  const connection = await connectWhenAvailable(() => NativeConnection.connect(server), server.address, log, stop);
   const served: ServedNode[] = [];
   const shutDown = () => {
     for (const node of served) node.shutDown();
@@ -267,20 +267,4 @@ function startForgetting(agent: TaskHost, keepDays: number, log: Logger): NodeJS
   };
   void forget();
   return setInterval(() => void forget(), DAY_MS / 4).unref();
-}
-
-/** Retries: a machine may be up before the server is. */
-async function connect(server: ServerSettings, log: Logger, stop: AbortSignal | undefined): Promise<NativeConnection> {
-  const { address } = server;
-  const options = connectionOptions(server);
-  for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    try {
-      return await NativeConnection.connect(options);
-    } catch (error) {
-      if (stop?.aborted === true) throw error;
-      const message = error instanceof Error ? error.message : String(error);
-      log.warn({ address, error: message.split('\n')[0] }, 'Temporal cannot be reached; retrying');
-    }
-    await delay(pauseMs, undefined, { signal: stop }).catch(() => undefined);
-  }
 }

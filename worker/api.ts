@@ -9,13 +9,13 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.js';
 import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
-import { openStore } from '../src/store/index.js';
 import { encryptionOf, startCodecEndpoint } from './encryption.js';
 import { startGateway } from './gateway.js';
 import { observeMaas, tracesOf } from './metrics.js';
 import { programVersion } from './program-version.js';
 import { machinesOf, masterAddress } from './services.js';
 import { taskLogs } from './task-logs.js';
+import { openStoreWhenAvailable } from './when-available.js';
 
 export interface RunningApi {
   /** `http://127.0.0.1:8080`, without a trailing slash. */
@@ -31,11 +31,13 @@ export interface StartApiOptions {
   readonly temporalUiUrl?: string;
   /** For tests: an answer that does not match its schema is an error. */
   readonly checkAnswer?: ApiOptions['checkAnswer'];
+  /** Ends the waiting for the store. */
+  readonly stop?: AbortSignal;
 }
 
 /**
  * Starts the REST API as configured. If Temporal or MAAS is unavailable, the API starts anyway, reports it, and uses
- * them when they are back. The store must be available.
+ * them when they are back. Waits while the store is away.
  *
  * @throws Error with a message for the user if it cannot listen on the address
  */
@@ -51,7 +53,10 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
   // The store is opened before the metrics, which read it, so its first calls are not measured.
   let metrics: ApiMetrics | undefined;
   let agents: AgentPresence | undefined;
-  const store = await openStore(settings.store.url, { onCall: (call) => metrics?.storeCall(call) });
+  const store = await openStoreWhenAvailable(settings.store.url, log, options.stop, {
+    migrate: true,
+    onCall: (call) => metrics?.storeCall(call),
+  });
   metrics = new ApiMetrics(programVersion(), store, { latest: () => agents?.latest() });
   const traces = tracesOf(settings, 'sitewright-api', log);
   const onAttempt = observeMaas(metrics, traces);
@@ -60,7 +65,6 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     for (const close of closing.reverse()) await close();
   };
   try {
-    await store.migrate();
     const connection = lazyConnection(settings.temporal);
     closing.push(() => connection.close());
     const machines = await machinesOf(settings, onAttempt);
@@ -107,7 +111,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     });
     const { port: bound } = api.server.address() as { port: number };
     if (settings.gateway.host !== undefined) {
-      const gateway = await startGateway(settings, log);
+      const gateway = await startGateway(settings, log, options.stop);
       closing.push(() => gateway.stop());
       log.info({ url: gateway.url }, 'the gateway of node agents listens');
     }

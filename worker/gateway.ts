@@ -5,10 +5,10 @@ import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/i
 import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/platform/secrets/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
-import { openStore } from '../src/store/index.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { storeOrderBook } from './gateway-orders.js';
 import { taskLogs } from './task-logs.js';
+import { openStoreWhenAvailable } from './when-available.js';
 
 export interface RunningGateway {
   /** The address at which nodes reach it. */
@@ -31,18 +31,19 @@ export function gatewayUrl({ gateway }: Pick<Settings, 'gateway'>, boundPort = g
 }
 
 /**
- * Starts the gateway of node agents as configured.
+ * Starts the gateway of node agents as configured. Waits while the store is away.
  *
+ * @param stop ends the waiting
  * @throws Error with a message for the user if the address is in use, or a key file has unsafe permissions
  */
-export async function startGateway(settings: Settings, log: Logger): Promise<RunningGateway> {
+export async function startGateway(settings: Settings, log: Logger, stop?: AbortSignal): Promise<RunningGateway> {
   const { host, port, data_dir, source_roots, temporal_address } = settings.gateway;
   if (host === undefined) throw new Error('gateway.host is not set: there is no gateway to start');
   const { CertificateAuthority } = await import('../src/gateway/identity/certificate-authority.js');
   const authority = new CertificateAuthority(data_dir);
   const orderKeys = new OrderKeys(data_dir);
   const names = [...new Set([new URL(gatewayUrl(settings)).hostname, host, 'localhost', '127.0.0.1'])];
-  const store = await openStore(settings.store.url);
+  const store = await openStoreWhenAvailable(settings.store.url, log, stop);
   const logs = taskLogs(settings);
   const gateway = createGateway(
     {

@@ -9,7 +9,6 @@ import { connectionOptions } from '../src/platform/temporal/connection-options.j
 import { findExecution } from '../src/platform/temporal/is-run-open.js';
 import { pauseLookup } from '../src/platform/temporal/run-pause.js';
 import { checkSearchAttributes, ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
-import { openStore } from '../src/store/index.js';
 import { workflowCode } from './bundle.js';
 import { encryptionOf } from './encryption.js';
 import { startMasterAgents } from './master-agents.js';
@@ -18,6 +17,7 @@ import { endsIdentities, nodeUserData } from './node-user-data.js';
 import { programVersion } from './program-version.js';
 import { installRuntime } from './runtime.js';
 import { activitySettings, machinesOf } from './services.js';
+import { connectWhenAvailable, openStoreWhenAvailable } from './when-available.js';
 
 export interface Orchestrator {
   /** Resolves when the worker has stopped; rejects if it fails. */
@@ -32,22 +32,31 @@ export interface Orchestrator {
  */
 const ACTIVITY_SLOTS = 2_000;
 
-/**
- * Starts the worker of the task queue of all site workflows.
- *
- * @param bundlePath workflow code to run; default: the output of the build
- */
-export async function startOrchestrator(settings: Settings, log: Logger, bundlePath?: string): Promise<Orchestrator> {
+export interface StartOrchestratorOptions {
+  /** Workflow code to run; default: the output of the build. */
+  readonly bundlePath?: string;
+  /** Ends the waiting for the store and Temporal. */
+  readonly stop?: AbortSignal;
+}
+
+/** Starts the worker of the task queue of all site workflows. Waits while the store or Temporal is away. */
+export async function startOrchestrator(
+  settings: Settings,
+  log: Logger,
+  { bundlePath, stop }: StartOrchestratorOptions = {},
+): Promise<Orchestrator> {
   installRuntime(log);
   const { address, namespace, task_queue: taskQueue } = settings.temporal;
   const metrics = new WorkerMetrics(programVersion());
   const traces = tracesOf(settings, 'sitewright-worker', log);
-  const store = await openStore(settings.store.url, { onCall: metrics.storeCall });
-  await store.migrate();
+  const store = await openStoreWhenAvailable(settings.store.url, log, stop, {
+    migrate: true,
+    onCall: metrics.storeCall,
+  });
   const machines = await machinesOf(settings, observeMaas(metrics, traces));
   const server = connectionOptions(settings.temporal);
-  const connection = await Connection.connect(server);
-  const native = await NativeConnection.connect(server);
+  const connection = await connectWhenAvailable(() => Connection.connect(server), address, log, stop);
+  const native = await connectWhenAvailable(() => NativeConnection.connect(server), address, log, stop);
   const encryption = encryptionOf(settings);
   const client = new Client({ connection, namespace, ...encryption });
   const searchAttributes = await usableAttributes(connection, namespace, log);

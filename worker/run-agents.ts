@@ -10,12 +10,12 @@ import {
 import { SshNode } from '../src/agent/ssh/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
-import { openStore } from '../src/store/index.js';
 import { type AgentNode, type RunningAgents, startAgents } from './agent.js';
 import { storeOrdersOf } from './agent-orders.js';
 import { encryptionOf } from './encryption.js';
 import { programVersion } from './program-version.js';
 import { openStateFolder } from './state-folder.js';
+import { openStoreWhenAvailable } from './when-available.js';
 
 export interface RunAgentsOptions {
   /** A machine without an agent on which to run tasks over ssh. Absent: tasks run on the machine of this process. */
@@ -38,7 +38,7 @@ export async function runAgents(
 ): Promise<RunningAgents> {
   const policy = policyFile === undefined ? undefined : policyOf(policyFile);
   openStateFolder(settings.agent.state_dir);
-  const store = await openStore(settings.store.url);
+  const store = await openStoreWhenAvailable(settings.store.url, log, stop);
   const ordersOf = storeOrdersOf(settings, store, log);
   try {
     const agents = await startAgents(

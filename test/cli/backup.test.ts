@@ -49,7 +49,7 @@ async function start(folder: string, bundle: string): Promise<void> {
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const log = createLogger(loaded.settings.log, 'test');
   // The order of the page: the worker first.
-  const worker = await startOrchestrator(loaded.settings, log, bundle);
+  const worker = await startOrchestrator(loaded.settings, log, { bundlePath: bundle });
   running = { temporal, worker, api: await startApi(loaded.settings, log) };
 }
 

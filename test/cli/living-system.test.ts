@@ -62,7 +62,7 @@ beforeAll(async () => {
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const settings: Settings = loaded.settings;
   const log = createLogger(settings.log, 'test');
-  worker = await startOrchestrator(settings, log, inject('workflowBundlePath'));
+  worker = await startOrchestrator(settings, log, { bundlePath: inject('workflowBundlePath') });
   api = await startApi(settings, log, { temporalUiUrl: 'http://ui.test', checkAnswer: openapiCheck() });
 });
 

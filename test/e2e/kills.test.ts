@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
 import { exampleDocuments, exampleHosts } from '../rig/living-site.js';
 import { type ProcessSystem, processSystem } from '../rig/process-system.js';
@@ -12,7 +12,12 @@ const PER_RUN = 7;
 
 let system: ProcessSystem;
 beforeAll(async () => {
-  system = await processSystem({ hosts: exampleHosts, commissionMs: 900, deployMs: 1_500 });
+  system = await processSystem({
+    hosts: exampleHosts,
+    commissionMs: 900,
+    deployMs: 1_500,
+    temporal: { address: inject('temporalAddress') },
+  });
 }, 180_000);
 afterAll(() => system.stop(), 60_000);
 

@@ -1,23 +1,31 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { cpSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { inject } from 'vitest';
 import type { RunReport } from '../../src/core/site-run/index.js';
+import { issueTicket } from '../../src/gateway/index.js';
 import { type Effect, simulatorKeys } from '../../src/maas-simulator/index.js';
+import { type DevServer, startDevServer } from '../../src/platform/temporal/dev-server.js';
+import { openStore, type Store } from '../../src/store/index.js';
 import { freePort } from './free-port.js';
+import { TcpProxy } from './tcp-proxy.js';
 
 const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
 const BIN = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
 
-export type Target = 'worker' | 'api' | 'maas';
+export type Target = 'worker' | 'api' | 'maas' | 'gateway' | 'temporal' | `agent-${string}`;
 
-/** Worker, API and MAAS simulator as processes of their own, to be killed. Temporal's server is the shared one. */
+/** The parts of an installation as processes of their own, to be killed. */
 export interface ProcessSystem {
   readonly apiUrl: string;
+  readonly temporalAddress: string;
+  /** What can be killed. */
+  readonly targets: readonly Target[];
+  /** Between the other processes and the simulator. */
+  readonly maasCable: TcpProxy;
   /** Machines as they were at first. */
   reset(): Promise<void>;
   post(path: string, body: unknown): Promise<unknown>;
@@ -30,64 +38,126 @@ export interface ProcessSystem {
   finished(run: string): Promise<RunReport>;
   /** Times each host really entered a status. */
   entered(status: number): Promise<Record<string, number>>;
+  /** Kills all that writes to the store or Temporal's database, copies both and the gateway's folder, starts all again. */
+  backUp(): Promise<Backup>;
   /** What a process has logged, for a failing test. */
   log(target: Target): Promise<string>;
   stop(): Promise<void>;
 }
 
-export async function processSystem(options: {
+export interface Backup {
+  /** Puts the copies back; agents and MAAS go on as they are. */
+  restore(): Promise<void>;
+}
+
+export interface SystemOptions {
+  /** Hosts of the simulated MAAS. */
   readonly hosts: readonly string[];
   readonly commissionMs: number;
   readonly deployMs: number;
-}): Promise<ProcessSystem> {
+  /** Address of a server, or the CLI that starts one to be killed. */
+  readonly temporal: { readonly address: string } | { readonly binary: string };
+  /** Prepares the store, and names nodes whose agents enrol at a gateway. */
+  readonly nodes?: (store: Store) => Promise<{ readonly site: string; readonly nodes: readonly string[] }>;
+}
+
+/** What writes to the store or to Temporal's database. */
+const WRITERS: readonly Target[] = ['worker', 'api', 'gateway', 'temporal'];
+
+export async function processSystem(options: SystemOptions): Promise<ProcessSystem> {
   // What is killed shall be the code as it stands; a tenth of a second when nothing changed.
   await promisify(execFile)(process.execPath, [BUILD]);
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-processes-'));
-  const [apiPort, maasPort] = [await freePort(), await freePort()];
+  const at = (name: string) => join(folder, name);
+  const [apiPort, maasPort, gatewayPort] = [await freePort(), await freePort(), await freePort()];
   const apiUrl = `http://127.0.0.1:${apiPort}`;
   const control = `http://127.0.0.1:${maasPort}/_control`;
   const auto = { commission_ms: options.commissionMs, deploy_ms: options.deployMs, release_ms: 200 };
   const seed = { machines: options.hosts.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' })) };
-  await writeFile(join(folder, 'seed.json'), JSON.stringify(seed));
+  await writeFile(at('seed.json'), JSON.stringify(seed));
+  const maasCable = await TcpProxy.open(`127.0.0.1:${maasPort}`);
+  mkdirSync(at('data'));
+
+  let server: DevServer | undefined;
+  const serve = async (port?: number): Promise<string> => {
+    if ('address' in options.temporal) return options.temporal.address;
+    const { binary } = options.temporal;
+    const files = { databaseFile: at('data/temporal.db'), logFile: at('temporal.log') };
+    server = await startDevServer({ binary, ...files, uiPort: 'none', ...(port === undefined ? {} : { port }) });
+    return server.address;
+  };
+  const temporalAddress = await serve();
+
+  const gatewayUrl = `https://127.0.0.1:${gatewayPort}`;
   const env = {
     ...process.env,
     NO_COLOR: '1',
-    SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
+    SITEWRIGHT_TEMPORAL_ADDRESS: temporalAddress,
     SITEWRIGHT_TEMPORAL_TASK_QUEUE: `kills-${process.pid}-${apiPort}`,
-    SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'store.db')}`,
-    SITEWRIGHT_MAAS_URL: `http://127.0.0.1:${maasPort}/MAAS`,
+    SITEWRIGHT_STORE_URL: `sqlite:${at('data/store.db')}`,
+    SITEWRIGHT_MAAS_URL: `http://${maasCable.address}/MAAS`,
     SITEWRIGHT_MAAS_KEY: simulatorKeys.admin,
     SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.2',
+    SITEWRIGHT_MAAS_POLL_MAX_SECONDS: '1',
     SITEWRIGHT_DEPLOY_HEARTBEAT_SECONDS: '2',
     SITEWRIGHT_API_PORT: String(apiPort),
     SITEWRIGHT_LOG_LEVEL: 'info',
+    SITEWRIGHT_TASK_LOGS_FOLDER: at('task-logs'),
+    SITEWRIGHT_AGENT_STATE_DIR: at('agents'),
+    SITEWRIGHT_GATEWAY_DATA_DIR: at('data/gateway'),
   };
-  const commands: Record<Target, readonly string[]> = {
-    worker: ['worker'],
-    api: ['api'],
-    maas: [
-      'maas',
-      'simulate',
-      '--port',
-      String(maasPort),
-      '--state',
-      join(folder, 'maas.state'),
-      '--seed',
-      join(folder, 'seed.json'),
-      '--auto',
-      JSON.stringify(auto),
-    ],
+  const gatewayEnv = {
+    SITEWRIGHT_GATEWAY_HOST: '127.0.0.1',
+    SITEWRIGHT_GATEWAY_PORT: String(gatewayPort),
+    SITEWRIGHT_GATEWAY_URL: gatewayUrl,
   };
+
+  const files = ['--state', at('maas.state'), '--seed', at('seed.json')];
+  const commands = new Map<Target, readonly string[]>([
+    ['maas', ['maas', 'simulate', '--port', String(maasPort), ...files, '--auto', JSON.stringify(auto)]],
+    ['api', ['api']],
+    ['worker', ['worker']],
+  ]);
+  if (options.nodes) {
+    const store = await openStore(env.SITEWRIGHT_STORE_URL);
+    const { site, nodes } = await options.nodes(store);
+    commands.set('gateway', ['gateway']);
+    for (const node of nodes) {
+      const own = at(`node-${node}`);
+      mkdirSync(own, { mode: 0o700 });
+      const identities = store.nodeIdentities;
+      const ticket = await issueTicket(
+        { dataDir: env.SITEWRIGHT_GATEWAY_DATA_DIR, gatewayUrl, identities, tokenHours: 24 },
+        site,
+        node,
+      );
+      await writeFile(join(own, 'ticket.json'), JSON.stringify(ticket), { mode: 0o600 });
+      commands.set(`agent-${node}`, ['agent', 'serve', '--folder', own]);
+    }
+    await store.close();
+  }
+  const targets: readonly Target[] = [...commands.keys(), ...(server === undefined ? [] : (['temporal'] as const))];
   const processes = new Map<Target, ChildProcess>();
 
   const start = (target: Target): void => {
-    const log = openSync(join(folder, `${target}.log`), 'a');
+    const log = openSync(at(`${target}.log`), 'a');
+    const more = target === 'gateway' ? gatewayEnv : {};
     processes.set(
       target,
-      spawn(process.execPath, [BIN, ...commands[target]], { cwd: folder, env, stdio: ['ignore', log, log] }),
+      spawn(process.execPath, [BIN, ...commands.get(target)!], {
+        cwd: folder,
+        env: { ...env, ...more },
+        stdio: ['ignore', log, log],
+      }),
     );
   };
   const kill = async (target: Target): Promise<void> => {
+    if (target === 'temporal') {
+      if (server === undefined) return;
+      process.kill(server.pid, 'SIGKILL');
+      await server.stop();
+      return;
+    }
     const child = processes.get(target);
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((done) => child.once('exit', done));
@@ -99,9 +169,9 @@ export async function processSystem(options: {
     for (;;) {
       const child = processes.get(target)!;
       if (child.exitCode !== null)
-        throw new Error(
-          `${target} ended with ${child.exitCode}:\n${await readFile(join(folder, `${target}.log`), 'utf8')}`,
-        );
+        throw new Error(`${target} ended with ${child.exitCode}:\n${await readFile(at(`${target}.log`), 'utf8')}`);
+      // A kill by someone else, who waits for the next one.
+      if (child.signalCode !== null) return;
       const up = await fetch(url).then(
         () => true,
         () => false,
@@ -113,6 +183,21 @@ export async function processSystem(options: {
   const ready = async (target: Target): Promise<void> => {
     if (target === 'api') await answers(target, `${apiUrl}/api/v1/version`);
     if (target === 'maas') await answers(target, `http://127.0.0.1:${maasPort}/MAAS/api/2.0/version/`);
+  };
+  const restart = async (target: Target): Promise<void> => {
+    if (target === 'temporal') {
+      await serve(Number(temporalAddress.split(':')[1]));
+      return;
+    }
+    start(target);
+    await ready(target);
+  };
+  /** Kills the writers, does the work and starts them again. */
+  const withoutWriters = async (work: () => void): Promise<void> => {
+    const present = WRITERS.filter((target) => targets.includes(target));
+    await Promise.all(present.map(kill));
+    work();
+    await Promise.all(present.map(restart));
   };
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const answer = await fetch(`${apiUrl}${path}`, {
@@ -129,11 +214,15 @@ export async function processSystem(options: {
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   };
 
-  for (const target of ['maas', 'api', 'worker'] as const) start(target);
+  for (const target of commands.keys()) start(target);
   await ready('maas');
   await ready('api');
+  let backups = 0;
   return {
     apiUrl,
+    temporalAddress,
+    targets,
+    maasCable,
     async reset() {
       await instruct('reset', {});
       await instruct('seed', seed);
@@ -142,10 +231,7 @@ export async function processSystem(options: {
     post: (path, body) => call('POST', path, body),
     get: (path) => call('GET', path),
     kill,
-    async restart(target) {
-      start(target);
-      await ready(target);
-    },
+    restart,
     after: pause,
     async finished(run) {
       for (;;) {
@@ -163,9 +249,23 @@ export async function processSystem(options: {
       }
       return counts;
     },
-    log: (target) => readFile(join(folder, `${target}.log`), 'utf8'),
+    async backUp() {
+      const copy = at(`backup-${++backups}`);
+      // A running server's note and lock are not data.
+      const filter = (file: string) => !/\.(lock|server\.json)$/.test(file);
+      await withoutWriters(() => cpSync(at('data'), copy, { recursive: true, filter }));
+      return {
+        restore: () =>
+          withoutWriters(() => {
+            rmSync(at('data'), { recursive: true });
+            cpSync(copy, at('data'), { recursive: true });
+          }),
+      };
+    },
+    log: (target) => readFile(at(`${target}.log`), 'utf8'),
     async stop() {
-      await Promise.all([...processes.keys()].map(kill));
+      await Promise.all(targets.map(kill));
+      await maasCable.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

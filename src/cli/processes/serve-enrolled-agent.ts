@@ -18,7 +18,7 @@ export function serveEnrolledAgent(terminal: Terminal, settings: Settings, folde
 /** Runs only the gateway, without an API. */
 export function serveGateway(terminal: Terminal, settings: Settings): Promise<void> {
   return serve(terminal, settings, 'gateway', async (log) => {
-    const gateway = await startGateway(settings, log);
+    const gateway = await startGateway(settings, log, terminal.interrupted());
     return { ...gateway, said: `gateway ready at ${gateway.url}` };
   });
 }

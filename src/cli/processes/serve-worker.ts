@@ -6,7 +6,7 @@ import { serve } from './serve.js';
 /** Runs the orchestrator worker in this process until Ctrl-C or SIGTERM. Prints a line once it polls. */
 export function serveWorker(terminal: Terminal, settings: Settings): Promise<void> {
   return serve(terminal, settings, 'worker', async (log) => {
-    const worker = await startOrchestrator(settings, log);
+    const worker = await startOrchestrator(settings, log, { stop: terminal.interrupted() });
     return {
       done: worker.done,
       stop: () => worker.stop(),

@@ -23,9 +23,11 @@ export async function serve(
   const interrupted = terminal.interrupted();
   const log = createLogger(settings.log, name);
   let service: Service & { readonly said: string };
+  const starting = start(log);
   try {
-    service = await start(log);
+    service = await Promise.race([starting, untilAborted(interrupted)]);
   } catch (error) {
+    if (interrupted.aborted) return void starting.then((late) => late.stop()).catch(() => undefined);
     throw explained(error, settings, name);
   }
   terminal.out(`${service.said}\n`);
@@ -36,6 +38,13 @@ export async function serve(
   });
   await Promise.race([service.done, stopped]);
 }
+
+/** An attempt to connect may take long: the process ends without it. */
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 
 /** The operator can fix what keeps a process from starting: explain it without a stack trace. */
 function explained(error: unknown, settings: Settings, name: string): unknown {
