@@ -3,7 +3,7 @@ import type { Logger } from '../src/platform/telemetry/log.js';
 import { type OpenStoreOptions, openStore, type Store, StoreError } from '../src/store/index.js';
 
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 10_000;
+const LONGEST_PAUSE_MS = 5_000;
 
 /** Why an attempt to reach a service failed, if it is worth another; undefined for an error that a user has to fix. */
 type WhyAway = (error: unknown) => { readonly problem: string; readonly hint?: string } | undefined;

@@ -196,7 +196,7 @@ export class ApiClient {
       text = await answer.text();
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw this.#unreachable(error, limit.aborted ? limitMs : undefined);
+      throw this.#unreachable(error, limit.aborted ? limitMs : undefined, method !== 'GET');
     }
     const read = answer.ok ? undefined : readJson(text);
     if (answer.ok || (answer.status === alsoGood && read !== undefined && !isProblem(read))) return { answer, text };
@@ -221,7 +221,8 @@ export class ApiClient {
     };
   }
 
-  #unreachable(error: unknown, afterMs: number | undefined): CliError {
+  /** @param changes the request may have been taken */
+  #unreachable(error: unknown, afterMs: number | undefined, changes = false): CliError {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code = (cause as { code?: unknown } | null)?.code;
     const why =
@@ -232,10 +233,12 @@ export class ApiClient {
           : cause instanceof Error
             ? cause.message || String(code)
             : String(cause);
+    const wasNotSent = code === 'ECONNREFUSED' || code === 'ENOTFOUND';
+    const lost = changes && !wasNotSent ? '; the request may have been taken: look before you repeat it' : '';
     return new CliError(
       {
         code: 'api-unreachable',
-        message: `the API at ${this.url} cannot be reached: ${why}`,
+        message: `the API at ${this.url} cannot be reached: ${why}${lost}`,
         hint: "Start it with 'sitewright up', or set its address with --api or SITEWRIGHT_API. 'sitewright doctor' checks everything.",
       },
       EXIT.unreachable,

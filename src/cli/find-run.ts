@@ -55,9 +55,17 @@ async function ofWorkflow(client: ApiClient, workflow: string): Promise<Run> {
 
 /** A run of graphs by the id of its transaction, or of a transaction of one of its graphs. */
 async function ofTransaction(client: ApiClient, id: string): Promise<Run> {
-  const found = await client.call('GET /transactions/:id', { params: { id } }).catch((error: unknown) => {
-    throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(id) : error;
+  const found = await client.call('GET /transactions/:id', { params: { id } }).catch(async (error: unknown) => {
+    if (!(error instanceof CliError)) throw error;
+    if (error.exitCode === EXIT.notFound) throw noSuchRun(id);
+    if (error.problem.code !== 'store-failed') throw error;
+    // While the store is away, the API knows the newest runs from Temporal.
+    const runs = await listed(client, { kind: ['execute_graph'], limit: NEWEST });
+    const run = runs.find((one) => one.workflow_id.endsWith(`:${id}`));
+    if (run === undefined) throw error;
+    return run;
   });
+  if ('kind' in found) return found;
   if (found.cluster === null) throw noSuchRun(id);
   return ofWorkflow(client, graphWorkflowId(found.cluster, found.parent_id ?? found.id));
 }

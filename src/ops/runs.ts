@@ -23,9 +23,11 @@ import type { OpsDependencies } from './dependencies.js';
 import { graphStatusFromReport, lostGraphReport } from './graphs/ended-graph-run.js';
 import { asProblem, problem } from './problem.js';
 import { metadataOf } from './run-metadata.js';
+import { closedOutcome, runsInTemporal } from './runs-in-temporal.js';
 import { busy, siteOccupancy } from './site-occupancy.js';
 import { parseReference } from './sites.js';
-import { callTemporal } from './temporal-calls.js';
+import { callTemporal, requestOfTemporal } from './temporal-calls.js';
+import { appendAudit, orWithoutStore } from './without-store.js';
 import { getRun, startWorkflow } from './workflow-calls.js';
 
 /** A run for lists and pages. */
@@ -64,6 +66,8 @@ export function runOperations(deps: OpsDependencies): RunOperations {
 
   const handleOf = (run: RunSummary) => getRun<RunType>(client.workflow, run.workflowId, run.temporalRunId);
   const call = <T>(work: () => Promise<T>) => callTemporal(temporal, work);
+  const request = <T>(work: () => Promise<T>) => requestOfTemporal(temporal, work);
+  const elsewhere = runsInTemporal(temporal);
 
   const view = <T extends RunSummary>(run: T): T & { temporalUrl: string | null } => ({
     ...run,
@@ -75,7 +79,10 @@ export function runOperations(deps: OpsDependencies): RunOperations {
 
   /** The run, after ending its record if its workflow was terminated or refused at its start. */
   async function current(id: string): Promise<RunRecord> {
-    const run = await store.runs.get(id);
+    const run = await orWithoutStore(
+      () => store.runs.get(id),
+      () => call(() => elsewhere.find(id)),
+    );
     if (run.outcome !== null) return run;
     const execution = await executionOf(run);
     const now = { ...run, temporalRunId: execution?.runId ?? run.temporalRunId };
@@ -127,26 +134,27 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     throw ended(run, run.outcome);
   }
 
-  async function audited(
+  const audited = (
     action: string,
     run: RunRecord,
-    request: { readonly by?: string | undefined; readonly reason?: string | undefined },
-  ): Promise<void> {
-    await store.audit.append({
-      actor: request.by ?? 'unknown',
-      action,
-      target: `run/${run.id}`,
-      ...(request.reason === undefined ? {} : { reason: request.reason }),
-    });
-  }
+    { by = 'unknown', reason }: { readonly by?: string | undefined; readonly reason?: string | undefined },
+  ): Promise<void> =>
+    appendAudit(store, { actor: by, action, target: `run/${run.id}`, ...(reason === undefined ? {} : { reason }) });
+
+  /** As the run wrote it; while the store is away, as its workflow has it. */
+  const writtenReport = (run: RunRecord): Promise<unknown> =>
+    orWithoutStore<unknown>(
+      async () => (await store.runs.getReport(run.id)) ?? null,
+      () => ask(run, 'report'),
+    );
 
   async function storedGraphReport(run: RunRecord): Promise<GraphRunReport> {
-    const report = (await store.runs.getReport(run.id)) as unknown as GraphRunReport | undefined;
+    const report = (await writtenReport(run)) as GraphRunReport | null;
     return report ?? lostGraphReport(run);
   }
 
   async function storedReport(run: RunRecord): Promise<RunReport> {
-    const report = (await store.runs.getReport(run.id)) as unknown as RunReport | undefined;
+    const report = (await writtenReport(run)) as RunReport | null;
     if (report) return report;
     return {
       kind: run.kind as SiteRunKind,
@@ -177,7 +185,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   /** A change to a run that ends at the same moment fails like any change to an ended run. */
   async function steer<T>(run: RunRecord, work: () => Promise<T>): Promise<T> {
     try {
-      return await call(work);
+      return await request(work);
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw ended(run, 'just now');
       throw error;
@@ -201,7 +209,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       const workflowId = siteWorkflowId(kind, site);
       const who = input.started_by ? ` by ${input.started_by}` : '';
       const startNow = () =>
-        call(() =>
+        request(() =>
           startWorkflow(client.workflow, kind, {
             taskQueue: temporal.taskQueue,
             workflowId,
@@ -238,7 +246,10 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     },
 
     async list(filter) {
-      const page = await store.runs.list(filter);
+      const page = await orWithoutStore<Page<RunSummary>>(
+        () => store.runs.list(filter),
+        () => call(() => elsewhere.list(filter ?? {})),
+      );
       return { ...page, items: page.items.map(view) };
     },
     async get(id) {
@@ -247,7 +258,14 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       } catch (error) {
         // While Temporal is unreachable, the last stored state is better than nothing.
         if (asProblem(error).code !== 'temporal-unreachable') throw error;
-        return view(await store.runs.get(id));
+        return view(
+          await orWithoutStore(
+            () => store.runs.get(id),
+            () => {
+              throw error;
+            },
+          ),
+        );
       }
     },
 
@@ -313,12 +331,6 @@ function temporalUrl({ temporalUiUrl, temporal }: OpsDependencies, run: RunSumma
   if (temporalUiUrl === undefined || run.temporalRunId === null) return null;
   const parts = ['namespaces', temporal.namespace, 'workflows', run.workflowId, run.temporalRunId];
   return [temporalUiUrl.replace(/\/$/, ''), ...parts.map(encodeURIComponent)].join('/');
-}
-
-function closedOutcome(status: string): string {
-  if (status === 'TERMINATED') return 'terminated';
-  if (status === 'CANCELLED') return 'cancelled';
-  return status === 'COMPLETED' ? 'success' : 'failed';
 }
 
 async function failureMessage(handle: { result(): Promise<unknown> }): Promise<string | null> {

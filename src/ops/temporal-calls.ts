@@ -29,12 +29,25 @@ const GRACE_MS = 250;
  * Calls Temporal with a time limit, and distinguishes: no server, a server without one of our workers, and everything
  * else.
  */
-export async function callTemporal<T>(
-  temporal: Pick<TemporalAccess, 'address' | 'connection' | 'namespace'>,
+export const callTemporal = <T>(temporal: Reached, work: () => Promise<T>, limitMs?: number): Promise<T> =>
+  calling(temporal, work, '', limitMs);
+
+/** As `callTemporal`, for an operator's request. If the answer is lost, the error says that it may have been taken. */
+export const requestOfTemporal = <T>(temporal: Reached, work: () => Promise<T>): Promise<T> =>
+  calling(temporal, work, `; ${MAY_HAVE_BEEN_TAKEN}`);
+
+const MAY_HAVE_BEEN_TAKEN =
+  "the request may have been taken: look at the run ('sitewright run list --open', 'sitewright run status RUN') before you repeat it";
+
+type Reached = Pick<TemporalAccess, 'address' | 'connection' | 'namespace'>;
+
+/** @param ifLost said where the server may have done the work */
+async function calling<T>(
+  { address, connection, namespace }: Reached,
   work: () => Promise<T>,
+  ifLost: string,
   limitMs: number = USUAL_LIMIT_MS,
 ): Promise<T> {
-  const { address, connection, namespace } = temporal;
   const unreachable = (why: string) =>
     problem('temporal-unreachable', `Temporal at ${address} ${why}`, {
       hint: "Start it ('sitewright up'), or correct temporal.address. 'sitewright doctor' checks it.",
@@ -53,7 +66,7 @@ export async function callTemporal<T>(
       });
     }
     const code = isFullOfQueries(error) ? DEADLINE_EXCEEDED : grpcCode(error);
-    if (code === UNAVAILABLE) throw unreachable('cannot be reached');
+    if (code === UNAVAILABLE) throw unreachable(`cannot be reached${ifLost}`);
     if (code === RESOURCE_EXHAUSTED) throw unreachable('has no capacity at the moment');
     if (code === INVALID_ARGUMENT) {
       throw problem('invalid', `Temporal refused it: ${(error as Error).message}`, { hint: 'Correct the request.' });
@@ -64,15 +77,15 @@ export async function callTemporal<T>(
       const answers = await connection
         .withDeadline(Date.now() + PROBE_LIMIT_MS, () => connection.workflowService.getSystemInfo({}))
         .catch(() => undefined);
-      if (answers === undefined) throw unreachable('does not answer');
+      if (answers === undefined) throw unreachable(`does not answer${ifLost}`);
       throw problem(
         'worker-unavailable',
-        'no worker answered for the run; the run is safe and continues when one is back',
+        `no worker answered for the run; the run is safe and continues when one is back${ifLost}`,
         { hint: "Start a worker: 'sitewright worker'. 'sitewright doctor' checks it." },
       );
     }
     if (code === undefined || code === NOT_FOUND || code === ALREADY_EXISTS) throw error;
-    throw unreachable(`failed: ${detailsOf(error)}`);
+    throw unreachable(`failed: ${detailsOf(error)}${ifLost}`);
   }
 }
 

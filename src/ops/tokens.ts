@@ -4,6 +4,7 @@ import type { Diagnostic } from '../core/diagnostic.js';
 import { idOfToken, matches, mintToken } from '../platform/secrets/access-token.js';
 import type { ApiToken, Store } from '../store/index.js';
 import { problem } from './problem.js';
+import { orWithoutStore } from './without-store.js';
 
 /** The caller of a request, by its token. */
 export interface Principal {
@@ -61,9 +62,17 @@ const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const LONGEST_DAYS = 3_650;
 /** Precision of `last_used_at`, so that a busy token does not cost a write per request. */
 const RECORD_USE_EVERY_MS = 60_000;
+/** How long a token that was read from the store is accepted without it: longer than most outages. */
+const TRUSTED_WITHOUT_STORE_MS = 24 * 3_600_000;
 
 export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, now = Date.now): TokenOperations {
   const recordedAt = new Map<string, number>();
+  /** Tokens that were accepted here, as last read, and when: for while the store is away. None can be revoked meanwhile. */
+  const accepted = new Map<string, { readonly token: ApiToken & { readonly hash: string }; readonly at: number }>();
+  const acceptedLately = (id: string) => {
+    const entry = accepted.get(id);
+    return entry !== undefined && now() - entry.at < TRUSTED_WITHOUT_STORE_MS ? entry.token : undefined;
+  };
   const view = (token: ApiToken): TokenView => viewToken(token, now());
 
   return {
@@ -96,6 +105,7 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
         throw problem('not-found', `there is no unrevoked token '${nameOrId}'`, {
           hint: "'sitewright token list' shows all tokens.",
         });
+      accepted.delete(found.id);
       return view(
         await store.atomically(async ({ apiTokens, audit }) => {
           await audit.append({ actor: by, action: 'token.revoke', target: `token/${found.name}` });
@@ -106,7 +116,18 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
 
     async authenticate(token) {
       const id = idOfToken(token);
-      const stored = id === undefined ? undefined : await store.apiTokens.findById(id);
+      const stored =
+        id === undefined
+          ? undefined
+          : await orWithoutStore(
+              async () => {
+                const token = await store.apiTokens.findById(id);
+                accepted.delete(id);
+                if (token !== undefined) accepted.set(id, { token, at: now() });
+                return token;
+              },
+              () => acceptedLately(id),
+            );
       const isRight = matches(token, stored?.hash ?? null);
       if (!isRight || stored === undefined || !isRole(stored.role)) return { ok: false, why: 'unknown' };
       const { state } = view(stored);
@@ -116,7 +137,10 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
       if (time - (recordedAt.get(stored.id) ?? 0) >= RECORD_USE_EVERY_MS) {
         recordedAt.set(stored.id, time);
         // A valid token works even if its use cannot be recorded.
-        await store.apiTokens.recordUse(stored.id, new Date(time).toISOString()).catch(() => undefined);
+        await orWithoutStore(
+          () => store.apiTokens.recordUse(stored.id, new Date(time).toISOString()),
+          () => undefined,
+        ).catch(() => undefined);
       }
       return { ok: true, principal: { id: stored.id, name, role } };
     },

@@ -5,7 +5,10 @@ export class TcpProxy {
   readonly address: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Open connections, by their ends at the server. */
+  readonly #answers = new Map<Socket, Socket>();
   #isCut = false;
+  #isMute = false;
 
   private constructor(server: Server, address: string) {
     this.#server = server;
@@ -34,8 +37,11 @@ export class TcpProxy {
           proxy.#sockets.delete(one);
           other.destroy();
         });
-        one.pipe(other);
       }
+      from.pipe(to);
+      proxy.#answers.set(to, from);
+      to.on('close', () => proxy.#answers.delete(to));
+      if (!proxy.#isMute) to.pipe(from);
     });
     return proxy;
   }
@@ -45,8 +51,20 @@ export class TcpProxy {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Requests get through, answers do not until `restore`. */
+  mute(): void {
+    this.#isMute = true;
+    for (const [to, from] of this.#answers) {
+      to.unpipe(from);
+      to.pause();
+    }
+  }
+
   restore(): void {
     this.#isCut = false;
+    if (!this.#isMute) return;
+    this.#isMute = false;
+    for (const [to, from] of this.#answers) to.pipe(from);
   }
 
   async close(): Promise<void> {

@@ -9,7 +9,7 @@ import type { OpsDependencies } from '../dependencies.js';
 import { asProblem, problem } from '../problem.js';
 import { metadataOf } from '../run-metadata.js';
 import { chosenNodes, clusterChecks, refuseUnfitCluster } from '../tags/cluster-checks.js';
-import { callTemporal } from '../temporal-calls.js';
+import { callTemporal, requestOfTemporal } from '../temporal-calls.js';
 import { startWorkflow } from '../workflow-calls.js';
 import { requestedGraphs } from './graph-request.js';
 
@@ -137,7 +137,7 @@ async function startRun(
   await store.transactions.update(run.id, { workflowId });
   const types = graphs.map(({ graphType }) => graphType).join(', ');
   const whole: GraphRunInput = { ...input, transaction: run.id };
-  const started = await callTemporal(temporal, () =>
+  const started = await requestOfTemporal(temporal, () =>
     startWorkflow(temporal.client.workflow, 'execute_graph', {
       taskQueue: temporal.taskQueue,
       workflowId,

@@ -9,7 +9,7 @@ import type {
 } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
-import { callTemporal } from '../temporal-calls.js';
+import { requestOfTemporal } from '../temporal-calls.js';
 import { inFuelTerms } from './fuel-terms.js';
 import { type HistoryFilter, type HistoryRecord, taskHistory } from './task-history.js';
 
@@ -117,7 +117,7 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
     if (!isOpen(run) || run.workflowId === null) return;
     const { workflowId, temporalRunId, clusterId } = run;
     const { client } = temporal;
-    await callTemporal(temporal, async () => {
+    await requestOfTemporal(temporal, async () => {
       const now = (await findExecution(client, workflowId, temporalRunId))?.runId;
       if (now === undefined) return;
       await client.workflow.getHandle(workflowId, now).terminate('its transaction was deleted by force');

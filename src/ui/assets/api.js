@@ -57,7 +57,7 @@ export async function request(path, { method = 'GET', body, signal, accept = 'ap
     if (error.name === 'AbortError') throw error;
     throw new ApiProblem({
       code: 'away',
-      detail: 'The API does not answer.',
+      detail: `The API does not answer.${method === 'GET' ? '' : ' The request may have been taken: look before you repeat it.'}`,
       hint: 'Is it running? This page goes on by itself as soon as it is back.',
     });
   }

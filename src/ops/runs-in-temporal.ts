@@ -1,0 +1,108 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { WORKFLOWS } from '../../workflows/protocol.js';
+import { isMapping } from '../core/plain-value.js';
+import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.js';
+import { findExecution, isOpenStatus } from '../platform/temporal/is-run-open.js';
+import type { Page, RunFilter, RunRecord } from '../store/index.js';
+import type { TemporalAccess } from './dependencies.js';
+
+/** Runs as Temporal alone knows them, without numbers of nodes, revisions and inputs: for while the store is away. */
+export interface RunsInTemporal {
+  /** @param id the run id of the run's first execution */
+  find(id: string): Promise<RunRecord | undefined>;
+  /** Running ones first, then the newest. Undefined for a further page. */
+  list(filter: RunFilter): Promise<Page<RunRecord> | undefined>;
+}
+
+/** Executions looked at for a list. */
+const MOST = 1_000;
+const USUAL_LIMIT = 50;
+const KINDS: readonly string[] = [...SITE_RUN_KINDS, WORKFLOWS.execute_graph];
+
+export function runsInTemporal({ client }: Pick<TemporalAccess, 'client'>): RunsInTemporal {
+  const types = `WorkflowType IN (${KINDS.map((kind) => `'${kind}'`).join(', ')})`;
+  return {
+    async find(id) {
+      if (!/^[\w-]+$/.test(id)) return undefined;
+      for await (const { workflowId, runId } of client.workflow.list({ query: `RunId = '${id}'` })) {
+        const now = await findExecution(client, workflowId, runId);
+        const described = now && (await client.workflow.getHandle(workflowId, now.runId).describe());
+        if (described && KINDS.includes(described.type)) return { ...recordOf(described), id };
+      }
+      return undefined;
+    },
+    async list({ before, limit = USUAL_LIMIT, ...filter }) {
+      if (before !== undefined) return undefined;
+      const items: RunRecord[] = [];
+      let seen = 0;
+      for await (const info of client.workflow.list({ query: types })) {
+        const run = recordOf(info);
+        if (fits(run, filter)) items.push(run);
+        seen += 1;
+        if (items.length >= limit || seen >= MOST) break;
+      }
+      return { items, next: null };
+    },
+  };
+}
+
+function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
+  const { workflowId, runId, type, status, searchAttributes, memo = {}, startTime, closeTime } = info;
+  const attribute = (name: string): string | null => {
+    const [value] = searchAttributes[name] ?? [];
+    return typeof value === 'string' ? value : null;
+  };
+  const isOpen = isOpenStatus(status.name);
+  const phase = attribute('RunPhase');
+  const [, site = null] = type === WORKFLOWS.execute_graph ? [] : (/^[a-z_]+:(.+)$/.exec(workflowId) ?? []);
+  return {
+    id: runId,
+    sequence: 0,
+    workflowId,
+    temporalRunId: runId,
+    kind: type,
+    site: attribute('SiteName') ?? site,
+    revision: null,
+    title: textOf(memo.title),
+    labels: isMapping(memo.labels) ? textsOf(memo.labels) : {},
+    parameters: {},
+    phase: isOpen ? (phase ?? 'starting') : 'finished',
+    outcome: isOpen ? null : (SITE_RUN_OUTCOMES.find((outcome) => outcome === phase) ?? closedOutcome(status.name)),
+    startedBy: attribute('StartedBy'),
+    reason: textOf(memo.reason),
+    startedAt: startTime.toISOString(),
+    endedAt: closeTime?.toISOString() ?? null,
+    failedNodes: null,
+  };
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+const textsOf = (labels: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
+
+/** The outcome of a run whose execution ended in this way before it could record one. */
+export function closedOutcome(status: string): string {
+  if (status === 'TERMINATED') return 'terminated';
+  if (status === 'CANCELLED') return 'cancelled';
+  return status === 'COMPLETED' ? 'success' : 'failed';
+}
+
+function fits(run: RunRecord, filter: Omit<RunFilter, 'before' | 'limit'>): boolean {
+  const { site, kind, phase, outcome, workflowId, labels = [], startedBy, since, until, open } = filter;
+  const is = (value: string | null, wanted: string | readonly string[] | undefined): boolean =>
+    wanted === undefined || (value !== null && [wanted].flat().includes(value));
+  const startedAt = Date.parse(run.startedAt);
+  return (
+    is(run.site, site) &&
+    is(run.kind, kind) &&
+    is(run.phase, phase) &&
+    is(run.outcome, outcome) &&
+    is(run.workflowId, workflowId) &&
+    is(run.startedBy, startedBy) &&
+    labels.every(([name, value]) => run.labels[name] === value) &&
+    (since === undefined || startedAt >= Date.parse(since)) &&
+    (until === undefined || startedAt < Date.parse(until)) &&
+    (open === undefined || open === (run.outcome === null))
+  );
+}

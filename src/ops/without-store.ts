@@ -1,0 +1,58 @@
+/** What use cases do while the store is away: runs are controlled with Temporal alone. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { ulid } from 'ulid';
+import { type NewAuditEntry, type Store, StoreError } from '../store/index.js';
+
+/** A store that works answers in milliseconds; one whose machine is gone may not answer at all. */
+const LIMIT_MS = 2_000;
+const AGAIN_AFTER_MS = 5_000;
+
+/**
+ * Uses the store; while it cannot be reached, answers without it.
+ *
+ * @param otherwise undefined: there is no other answer
+ * @throws StoreError if there is no other answer
+ */
+export async function orWithoutStore<T>(
+  withStore: () => Promise<T>,
+  otherwise: () => T | undefined | Promise<T | undefined>,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(silent), LIMIT_MS);
+  });
+  try {
+    return await Promise.race([withStore(), limit]);
+  } catch (error) {
+    if (!(error instanceof StoreError) || !error.passing) throw error;
+    const answer = await otherwise();
+    if (answer === undefined) throw error;
+    return answer;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const silent = new StoreError({
+  kind: 'unreachable',
+  message: `The store did not answer within ${LIMIT_MS / 1000} s.`,
+  hint: "Look at the database server. 'sitewright doctor' checks the store.",
+});
+
+/** Appends to the audit trail; while the store is away, as soon as it is back. The entry has the time of the call. */
+export async function appendAudit(store: Pick<Store, 'audit'>, entry: NewAuditEntry): Promise<void> {
+  const whole = { id: ulid(), at: new Date().toISOString(), ...entry };
+  const append = async (): Promise<true> => {
+    await store.audit.append(whole);
+    return true;
+  };
+  const later = async (): Promise<void> => {
+    do await delay(AGAIN_AFTER_MS, undefined, { ref: false });
+    while (!(await orWithoutStore<boolean>(append, () => false)));
+  };
+  await orWithoutStore(append, () => {
+    // The process may end before, and the store may be closed: the run's report has the request, too.
+    later().catch(() => undefined);
+    return true;
+  });
+}
