@@ -1,12 +1,13 @@
 import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
 import { isMapping } from '../src/core/plain-value.js';
-import { type Paused, type ReadRequest, readRequest } from '../src/core/run/index.js';
+import { CLAIM_LOST, type Paused, type ReadRequest, readRequest } from '../src/core/run/index.js';
 import { MOST } from '../src/core/run-description.js';
 import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.js';
 import { type Child, startChildOf } from './border.js';
-import type { CallListener, CallRequest } from './call.js';
+import { abortNode, type CallListener, type CallRequest } from './call.js';
 import type { Control } from './control.js';
+import { stepError } from './failures.js';
 import type { Steering } from './operators.js';
 
 /**
@@ -110,6 +111,7 @@ export function createSlices(): Slices {
       const size = Math.ceil(request.nodes.length / count);
       const ends: CallEnd[] = [];
       const late: SliceProgress['finished'][number][] = [];
+      const orphans: CallRequest['nodes'][number][] = [];
       await Promise.all(
         Array.from({ length: count }, async (_unused, part) => {
           const slice = `${prefix}/${request.verb}:${request.group}:${calls}${count > 1 ? `.${part + 1}` : ''}`;
@@ -117,7 +119,7 @@ export function createSlices(): Slices {
           const share = Math.max(1, Math.floor((request.max_parallel_nodes + part) / count));
           const scope = new CancellationScope({ cancellable: true });
           const paused = control.paused !== null;
-          const result = await scope.run(async () => {
+          const whole = scope.run(async () => {
             const child = await startChildOf('run_call', {
               id: slice,
               input: { ...request, nodes, max_parallel_nodes: share, slice, paused },
@@ -134,9 +136,22 @@ export function createSlices(): Slices {
               follower.done = true;
             }
           });
+          const result: SliceOutcome = await whole.catch((error: unknown) => lostSlice(slice, error));
           take(result);
+          const opened = open.get(slice);
           open.delete(slice);
-          ends.push(result.end);
+          const unfinished = nodes.filter(({ index }) => !opened?.finished.has(index));
+          if (opened !== undefined && result.lost !== undefined) {
+            // Which nodes the child had started is not known in full. A deployment has the marker of its site; a
+            // commissioning may be someone else's.
+            orphans.push(...unfinished.filter(({ index }) => request.verb === 'deploy' || opened.started.has(index)));
+          }
+          const alone = endedAlone(result, control);
+          if (alone === null) ends.push(result.lost === undefined ? result.end : { kind: 'cancelled' });
+          else {
+            const ended: NodeResult = { ok: false, failure: { kind: 'slice-ended', message: alone } };
+            for (const { index } of unfinished) listener.finished(index, ended);
+          }
           late.push(...result.late);
           control.wake();
         }),
@@ -147,9 +162,31 @@ export function createSlices(): Slices {
         ends.find((one) => one.kind === 'stopped');
       announce(end ?? { kind: 'complete' });
       for (const [index, result] of late) listener.finished(index, result);
+      await Promise.all(orphans.map((node) => abortNode(request, node, listener)));
     },
   };
 }
+
+/** What a slice came to; `lost`: how its child ended without a result. */
+type SliceOutcome = SliceResult & { readonly lost?: string };
+
+/** @throws the error when it ends the run */
+function lostSlice(slice: string, error: unknown): SliceOutcome {
+  const { type, message } = stepError(error);
+  if (type === CLAIM_LOST || !mayEndAlone()) throw error;
+  return { slice, started: [], finished: [], late: [], end: { kind: 'complete' }, lost: message };
+}
+
+/** How a slice ended that someone ended, and not the run; null for any other. */
+function endedAlone({ slice, end, lost }: SliceOutcome, { cancelled, stopping }: Control): string | null {
+  if (cancelled) return null;
+  if (lost !== undefined) return lost;
+  const alone = end.kind === 'cancelled' || (end.kind === 'stopped' && !stopping);
+  return alone && mayEndAlone() ? `${slice} was ${end.kind}` : null;
+}
+
+/** False in runs in which a slice ended that way before the run went on without it. */
+const mayEndAlone = (): boolean => patched('slices-end-alone');
 
 /** Cancels a child when the run is cancelled. Set `done` when the child has ended. */
 function followCancel(control: Control, scope: CancellationScope): { done: boolean } {

@@ -132,10 +132,12 @@ const NOT_FROM_THE_MACHINE: ReadonlySet<string> = new Set(['cancelled', 'Timeout
  */
 async function settleUnfinished(request: CallRequest, node: RunningNode, listener: CallListener): Promise<void> {
   const result = await node.settled;
-  if (result.ok || !NOT_FROM_THE_MACHINE.has(result.failure.kind)) {
-    listener.finished(node.index, result);
-    return;
-  }
+  if (result.ok || !NOT_FROM_THE_MACHINE.has(result.failure.kind)) listener.finished(node.index, result);
+  else await abortNode(request, node, listener);
+}
+
+/** Aborts in MAAS what a call without a result may have started on a node, and reports a late result. */
+export async function abortNode(request: CallRequest, node: CalledNode, listener: CallListener): Promise<void> {
   const id = `abort:${request.group}:${node.name}:${request.verb}:${node.attempt}`;
   const options = abortCall(
     id,

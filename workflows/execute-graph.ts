@@ -154,7 +154,8 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     if (control.cancelled) graph.reason = 'the run was cancelled';
     else if (ended === null) graph.reason = 'the run could not continue';
     else if (result === 'failure' || result === 'stopped_by_tolerance') {
-      graph.reason = reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline);
+      graph.reason =
+        ended.reason ?? reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline);
     }
     await close(opened, graph, result, ended?.report.nodes ?? {});
     if (failure !== null) throw failure;

@@ -9,10 +9,28 @@ import type { StepError } from '../src/core/run/index.js';
 export function stepError(error: unknown): StepError {
   if (!(error instanceof TemporalFailure)) throw error;
   let root: Error = error;
-  while ((root instanceof ActivityFailure || root instanceof ChildWorkflowFailure) && root.cause) root = root.cause;
+  let message: string | null = null;
+  while ((root instanceof ActivityFailure || root instanceof ChildWorkflowFailure) && root.cause) {
+    message = endOfChild(root);
+    root = root.cause;
+  }
   const type = root instanceof ApplicationFailure ? (root.type ?? 'error') : root.name;
-  return { type, message: root.message };
+  return { type, message: message ?? root.message };
 }
+
+/** Which child workflow someone ended, and how: it has no result. Null for any other error. */
+export function endOfChild(error: unknown): string | null {
+  if (!(error instanceof ChildWorkflowFailure)) return null;
+  const end = CHILD_ENDS[error.cause?.name ?? ''];
+  return end === undefined ? null : `${error.execution.workflowId} ${end}`;
+}
+
+/** By the name of the failure's cause. */
+const CHILD_ENDS: Readonly<Record<string, string>> = {
+  CancelledFailure: 'was cancelled',
+  TerminatedFailure: 'was terminated',
+  TimeoutFailure: 'timed out',
+};
 
 /** A final failure, worded for people: without the stack trace, which shows folders of the machine that built the code. */
 export function failure(type: string, message: string, ...details: readonly unknown[]): ApplicationFailure {

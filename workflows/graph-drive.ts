@@ -29,8 +29,8 @@ export interface GraphDrive {
   hasCapacity(): boolean;
   /** Resolves when every part has applied the operators' requests about the whole run. */
   acknowledged(): Promise<void>;
-  /** The result is `undefined` after a cancellation. */
-  run(): Promise<{ readonly result: RunResult | undefined; readonly report: PartReport }>;
+  /** The result is `undefined` after a cancellation. `reason`: why it failed, unless its tasks say so. */
+  run(): Promise<{ readonly result: RunResult | undefined; readonly report: PartReport; readonly reason?: string }>;
 }
 
 export interface GraphDriveOptions {
@@ -129,9 +129,13 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       driver.statuses().every(({ full }) => full !== true),
     acknowledged: () => driver.acknowledged(),
     async run() {
-      const { result, reports } = await driver.drive();
+      const { result, reports, lost } = await driver.drive();
       const report = mergeReports(reports, sumCounts(driver.statuses().map((part) => part.counts)));
-      return { result: control.cancelled ? undefined : result, report };
+      return {
+        result: control.cancelled ? undefined : result,
+        report,
+        ...(lost === undefined ? {} : { reason: lost }),
+      };
     },
   };
 }

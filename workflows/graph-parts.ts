@@ -1,4 +1,4 @@
-import { CancellationScope, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
 import { NO_TASKS, type PartReport, type PartStatus } from '../src/core/graph-run/index.js';
 import {
   type CoordinatorCommand,
@@ -11,6 +11,7 @@ import {
 } from '../src/core/scheduler/index.js';
 import { startChildOf } from './border.js';
 import { type Control, pauseKeepsOpen } from './control.js';
+import { endOfChild } from './failures.js';
 import type { TaskUpdate } from './graph-drive.js';
 import { loadCoordination } from './graph-part.js';
 import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.js';
@@ -39,7 +40,12 @@ export interface PartsDriver {
   readonly started: boolean;
   /** Nothing runs, and there are failed tasks that an operator may still retry. */
   readonly held: boolean;
-  drive(): Promise<{ readonly result: RunResult | undefined; readonly reports: readonly PartReport[] }>;
+  drive(): Promise<{
+    readonly result: RunResult | undefined;
+    readonly reports: readonly PartReport[];
+    /** Which part someone ended, and how: the graph cannot continue without it. */
+    readonly lost?: string;
+  }>;
 }
 
 interface Child {
@@ -81,7 +87,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
   const scope = new CancellationScope({ cancellable: true });
   const seen = { paused: false, stopping: false, cancelled: false };
   const state = { started: false, offline: [] as string[] };
-  let broken: { readonly error: unknown } | null = null;
+  let broken: { readonly lost: string } | { readonly error: unknown } | null = null;
   let cancelling = false;
 
   async function run(child: Child, part: number): Promise<void> {
@@ -139,7 +145,8 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       scope
         .run(() => run(child, part))
         .catch((error: unknown) => {
-          broken ??= { error };
+          const lost = endOfChild(error);
+          broken ??= lost === null ? { error } : { lost };
           // The others cannot finish without it.
           cancelChildren();
         })
@@ -203,6 +210,11 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         else waiting.push(one);
       }
       onTurn();
+      const lost = children.find((child) => child.report !== null);
+      if (lost && !coordinator.closing && !control.cancelled && broken === null && patched('parts-end-together')) {
+        broken = { lost: `${lost.id} was cancelled` };
+        cancelChildren();
+      }
       if (children.every((child) => child.report !== null) || broken !== null) break;
       await control.changed();
     }
@@ -210,8 +222,10 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     for (const one of waiting) one.resolve();
     for (const request of [...asked, ...children.flatMap((child) => child.requests)])
       request.answer({ reason: 'finished' });
-    if (broken !== null && !control.cancelled) throw broken.error;
-    return { result, reports: children.flatMap((child) => child.report ?? []) };
+    const reports = children.flatMap((child) => child.report ?? []);
+    if (broken === null || control.cancelled) return { result, reports };
+    if ('error' in broken) throw broken.error;
+    return { result: 'failure' as const, reports, lost: broken.lost };
   }
 
   return {

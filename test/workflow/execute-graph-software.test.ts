@@ -63,6 +63,25 @@ it('a failed graph fails the site, which says that its nodes are deployed', asyn
   await worker.stop();
 });
 
+it.each([
+  ['cancel', 'was cancelled'],
+  ['terminate', 'was terminated'],
+] as const)('a graph that someone ends by %s fails the site, with a report', async (action, how) => {
+  const { graph, site, worker, handle } = await start();
+  graph.hold.add('a@n1');
+  await graph.heldTask('a@n1');
+  const { workflow_id, run_id } = graph.opened[0]!;
+  await rig.client.workflow.getHandle(workflow_id, run_id)[action]();
+  // It has ended: what is sent to it on the way is lost, and harms no one.
+  await handle.signal('pause');
+  await handle.signal('resume');
+  const cause = causeOf(await handle.result().catch((caught: Error) => caught));
+  expect(cause.type).toBe('SoftwareFailed');
+  expect(cause.message).toContain(`${workflow_id} ${how}`);
+  expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
+  await worker.stop();
+});
+
 it('pause and cancel reach the graph', async () => {
   const { graph, worker, handle, phase, site } = await start();
   graph.hold.add('a@n1');

@@ -130,6 +130,29 @@ describe('several graphs', () => {
   });
 });
 
+describe('a part that someone ends', () => {
+  it.each([
+    ['cancel', 'was cancelled'],
+    ['terminate', 'was terminated'],
+  ] as const)('by %s ends its run, with a report', async (action, how) => {
+    const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+    graph.hold.add('all');
+    const run = await startGraphRun(rig, graph);
+    await graph.until(() => graph.began.length === 2);
+    const part = `${run.handle.workflowId}/11.2`;
+    await rig.client.workflow.getHandle(part)[action]();
+    await run.handle.signal('pause');
+    await run.handle.signal('resume');
+    const cause = causeOf((await run.ended()).failure);
+    expect(cause.type).toBe('GraphFailed');
+    expect(cause.message).toContain(`${part} ${how}`);
+    expect(cause.message).toContain('sitewright graph execute --from 10');
+    expect(graph.closedGraphs[0]).toMatchObject({ result: 'failure', reason: `${part} ${how}` });
+    expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
+    await recordHistory(run.handle, `execute_graph--part-${how.slice(4)}`);
+  });
+});
+
 it('modes: a noop run drives the harmless variant and cannot fail, a dry run drives nothing', async () => {
   const noop = scriptedGraph({ plans: { default: { ...pair, mode: 'noop_run' } } });
   noop.ends.set('a@n1', [failed()]);

@@ -211,6 +211,40 @@ describe('big sites run their calls in child workflows', () => {
     expect(site.began.every((call) => call.startsWith('prepare:'))).toBe(true);
   });
 
+  it('a child that someone ends fails its nodes, and the run goes on without them', async () => {
+    const site = scriptedSite(strategy, plainNodes(...names));
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 60 } };
+    site.hold.add('deploy');
+    const started = await run(site, 'deploy_site', { site: 'dc1' });
+    await site.count(515 + 60);
+    const { workflowId, firstExecutionRunId } = started.handle;
+    const slice = (part: number) => `${workflowId}/${firstExecutionRunId}/deploy:big:2.${part}`;
+    const handleOf = (part: number) => rig.client.workflow.getHandle(slice(part));
+    await handleOf(1).terminate('tests');
+    await handleOf(2).cancel();
+    await handleOf(3).signal('stop');
+    await started.handle.signal('pause');
+    await started.handle.signal('resume');
+    const running = site.began.flatMap((call) => (call.startsWith('deploy:') ? [call.slice('deploy:'.length)] : []));
+    const inThird = (name: string) => Number(name.slice(1)) >= 344;
+    for (const node of running.filter(inThird)) (await site.heldCall('deploy', node)).finish();
+    const { failure: error } = await started.ended();
+    expect(causeOf(error).type).toBe('CriticalGroupFailed');
+    const recorded = new Map(site.records.flatMap(({ nodes }) => nodes.map((node) => [node.name, node])));
+    const reasonOf = (name: string) => recorded.get(name)?.reason;
+    expect(reasonOf('n0')).toContain(`${slice(1)} was terminated`);
+    expect(reasonOf('n343')).toContain(`${slice(2)} was cancelled`);
+    expect(reasonOf('n514')).toContain(`${slice(3)} was stopped`);
+    const good = [...recorded.values()].filter(({ state }) => state === 'success').map(({ name }) => name);
+    expect(new Set(good)).toEqual(new Set(running.filter(inThird)));
+    // What a terminated child may have left under way in MAAS is aborted by its parent.
+    const left = running.filter((name) => !inThird(name));
+    expect(left.filter((name) => !site.aborted.includes(name))).toEqual([]);
+    expect(site.aborted).toEqual(expect.arrayContaining(['n0', 'n171']));
+    expect(site.aborted.filter(inThird)).toEqual([]);
+    await recordHistory(started.handle, 'deploy_site--slices-ended');
+  });
+
   it('a time limit holds in children too', async () => {
     const site = scriptedSite(strategy, plainNodes(...names));
     site.plan = {
