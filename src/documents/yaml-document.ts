@@ -1,17 +1,14 @@
 import type { Diagnostic } from '../core/diagnostic.js';
 import type { ValuePath } from '../core/plain-value.js';
-import { placeAt } from './reader/data-node.js';
+import { type DataNode, placeAt } from './reader/data-node.js';
 import type { YamlDialect } from './reader/dialect.js';
 import { DEFAULT_READ_LIMITS, type ReadLimits } from './reader/limits.js';
-import { nodeValue } from './reader/node-value.js';
-import { readYaml } from './reader/read-yaml.js';
-import { type LineColumn, SourceText } from './reader/source-text.js';
+import { type ReadDocument, readYaml } from './reader/read-yaml.js';
+import { type Place, SourceText } from './reader/source-text.js';
+import { TREE, VALUES } from './reader/yaml-builder.js';
 
-/** A place, as a diagnostic needs it. */
-export interface DocumentPlace extends LineColumn {
-  /** The text at the place, cut to one line of 200 characters. */
-  readonly text: string;
-}
+/** A place in the document's own text. */
+export type DocumentPlace = Omit<Place, 'file'>;
 
 /** One document of a YAML text. */
 export interface YamlDocument {
@@ -51,17 +48,22 @@ const DOCUMENT_YAML: Omit<YamlDialect, 'limits'> = {
 /** Reads a YAML text of any number of documents, with PyYAML's scalars (see reader/yaml-scalars.ts). Never throws for input. */
 export function parseYaml(text: string, { file, limits }: ParseYamlOptions = {}): ParsedYaml {
   const source = new SourceText(text, file);
-  const read = readYaml(source, { ...DOCUMENT_YAML, limits: { ...DEFAULT_READ_LIMITS, ...limits } });
-  const documents = read.documents.map(({ root, usable, shares, empty, problems }) => ({
-    value: nodeValue(root, (node) => node.value, shares),
+  const dialect = { ...DOCUMENT_YAML, limits: { ...DEFAULT_READ_LIMITS, ...limits } };
+  const read = readYaml(source, dialect, VALUES);
+  // Most texts have no problem to place.
+  let trees: readonly ReadDocument<DataNode>[] | undefined;
+  const place = (index: number, path: ValuePath, part: 'key' | 'value' = 'value') => {
+    trees ??= readYaml(source, dialect, TREE).documents;
+    const { line, column, text } = placeAt(trees[index]!.root, path, part);
+    return { line, column, text };
+  };
+  const documents = read.documents.map(({ root, usable, empty, problems }, index) => ({
+    value: root,
     usable,
     empty,
     source,
     diagnostics: problems,
-    place: (path: ValuePath, part: 'key' | 'value' = 'value') => {
-      const { line, column, text = '' } = placeAt(root, path, part);
-      return { line, column, text };
-    },
+    place: place.bind(undefined, index),
   }));
   return { documents, diagnostics: read.problems };
 }

@@ -1,6 +1,7 @@
 import type { DataNode, MappingEntry, MappingNode, ScalarNode } from '../documents/reader/data-node.js';
 
 import { nodeValue } from '../documents/reader/node-value.js';
+import { rangeOf } from '../documents/reader/source-text.js';
 
 export const isNull = (node: DataNode | undefined): boolean => node === undefined || node.kind === 'null';
 
@@ -21,14 +22,14 @@ export const withEntries = (node: MappingNode, entries: Iterable<readonly [strin
 /** An entry under a text key that is in no file: it has the place of the value. */
 export const entryAt = (key: string, value: DataNode): readonly [string, MappingEntry] => [
   key,
-  { key: { kind: 'text', value: key, place: value.place }, value },
+  { key: { kind: 'text', value: key, ...rangeOf(value) }, value },
 ];
 
 /** A value of the data tree as JSON: dates are `{"$yaml_timestamp": "…"}`, special floats are inf, -inf and nan. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
 /** The data tree in the form of the original package tools. Shared nodes become shared values: read only. */
-export const toJson = (node: DataNode): JsonValue => nodeValue<JsonValue>(node, scalarJson, true);
+export const toJson = (node: DataNode): JsonValue => nodeValue<JsonValue>(node, scalarJson);
 
 function scalarJson({ kind, value }: ScalarNode): JsonValue {
   if (kind === 'timestamp') return { $yaml_timestamp: String(value) };

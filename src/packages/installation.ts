@@ -1,5 +1,6 @@
 import { isMapping, type ValuePath } from '../core/plain-value.js';
-import { child, type DataNode, items, nearestPlace, type Place } from '../documents/reader/data-node.js';
+import { child, type DataNode, items, nearestPlace } from '../documents/reader/data-node.js';
+import type { Place } from '../documents/reader/source-text.js';
 import type { PackageReport } from './check-package.js';
 import type { JsonValue } from './data-node.js';
 import { type JsonObject, packageContents } from './package-contents.js';
@@ -12,7 +13,7 @@ export interface InstalledGraph {
   readonly type: string;
   readonly body: JsonObject;
   /** Where a value of the body is in the package. */
-  locate(path: ValuePath): { readonly path: string; readonly place: Place };
+  locate(path: ValuePath): { readonly path: string; readonly place: FilePlace };
 }
 
 export interface InstalledRelease {
@@ -159,8 +160,10 @@ function graphsOf(record: JsonObject, graphs: Located, tasks: Located, root: Dat
   return [...byType.values()];
 }
 
+type FilePlace = Omit<Place, 'text'>;
+
 /** The place of the deepest existing value on the path, as plain data. */
-function placeBelow(node: DataNode, path: ValuePath): Place {
+function placeBelow(node: DataNode, path: ValuePath): FilePlace {
   const { file, line, column } = nearestPlace(node, path);
   return { file, line, column };
 }

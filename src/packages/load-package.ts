@@ -1,5 +1,6 @@
 import type { ValuePath } from '../core/plain-value.js';
 import { type DataNode, type MappingEntry, type MappingNode, textOf } from '../documents/reader/data-node.js';
+import { rangeOf, type SourceRange, startOf } from '../documents/reader/source-text.js';
 import { entryAt, isTruthy, withEntries } from './data-node.js';
 import { emptyListAsNull, FileLoader, isFailure, isTooLarge, MAX_TREE_VALUES, type PathFailure } from './load-path.js';
 import { FOLDER_KEYS, formatOf, KNOWN_VERSIONS, type PackageFormat } from './package-format.js';
@@ -76,13 +77,13 @@ function loadMetadata(files: FileLoader, problems: Problems): MappingNode | unde
     return undefined;
   }
   const entries = new Map<string, MappingEntry>();
-  let place: MappingNode['place'] | undefined;
+  let range: SourceRange | undefined;
   let usable = true;
   for (const name of found) {
     const node = files.file(name);
     if (node?.kind === 'mapping') {
       for (const [key, entry] of node.entries) entries.set(key, entry);
-      if (place === undefined || name === 'metadata.yaml') place = node.place;
+      if (range === undefined || name === 'metadata.yaml') range = rangeOf(node);
     } else {
       usable = false;
       if (node) {
@@ -102,7 +103,7 @@ function loadMetadata(files: FileLoader, problems: Problems): MappingNode | unde
       hint: 'Keep metadata.yaml only.',
     });
   }
-  return usable && place ? { kind: 'mapping', entries, place } : undefined;
+  return usable && range ? { kind: 'mapping', entries, ...range } : undefined;
 }
 
 function findFormat(metadata: MappingNode, problems: Problems): PackageFormat | undefined {
@@ -190,7 +191,7 @@ class PathResolver {
       this.#problems.at(entry.value, here, this.#folderFinding(written));
       return undefined;
     }
-    const result = this.#files.load(written, entry.value.place);
+    const result = this.#files.load(written, entry.value);
     if (isFailure(result)) {
       if (result.kind !== 'unreadable') this.#problems.at(entry.value, here, this.#finding(result, written));
       return undefined;
@@ -220,7 +221,7 @@ class PathResolver {
   }
 
   #leaves(written: string): boolean {
-    const result = this.#files.load(written, { file: '', line: 1, column: 1 });
+    const result = this.#files.load(written, startOf(''));
     return isFailure(result) && result.kind === 'outside';
   }
 

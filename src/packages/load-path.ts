@@ -1,8 +1,8 @@
-import { type DataNode, keyName, type MappingEntry, type Place } from '../documents/reader/data-node.js';
+import { type DataNode, keyName, type MappingEntry } from '../documents/reader/data-node.js';
 
 import { DEFAULT_READ_LIMITS } from '../documents/reader/limits.js';
 import { readJson } from '../documents/reader/read-json.js';
-import { SourceText } from '../documents/reader/source-text.js';
+import { rangeOf, type SourceRange, SourceText, startOf } from '../documents/reader/source-text.js';
 import { weigh } from './data-node.js';
 import { PathFinder } from './glob.js';
 import { extensionOf, type PackageTree } from './package-tree.js';
@@ -44,7 +44,7 @@ export class FileLoader {
   }
 
   /** Loads a path or glob and merges what it finds: lists into one list, mappings by key, later files over earlier. */
-  load(written: string, place: Place): DataNode | PathFailure {
+  load(written: string, at: SourceRange): DataNode | PathFailure {
     const match = this.#finder.find(written);
     if (match.kind === 'outside') return { kind: 'outside' };
     const paths = match.kind === 'none' ? [] : match.paths.filter((path) => READABLE.includes(extensionOf(path)));
@@ -53,7 +53,7 @@ export class FileLoader {
     if (folder !== undefined) return { kind: 'folder', path: folder };
     const nodes = paths.map((path) => ({ path, node: this.file(path) }));
     if (!nodes.every(isRead)) return { kind: 'unreadable' };
-    const result = nodes.length === 1 ? nodes[0]!.node : merge(nodes, place);
+    const result = nodes.length === 1 ? nodes[0]!.node : merge(nodes, at);
     return isFailure(result) ? result : emptyListAsNull(result);
   }
 
@@ -88,13 +88,13 @@ export class FileLoader {
     const extension = extensionOf(path);
     if (extension === 'json') return this.#json(text, path);
     if (extension === 'yaml' || extension === 'yml') return readPackageYaml(text, path, this.#problems);
-    return { kind: 'text', value: text, place: { file: path, line: 1, column: 1 } };
+    return { kind: 'text', value: text, ...startOf(path) };
   }
 
   #json(text: string, path: string): DataNode | undefined {
     const read = readJson(new SourceText(text, path), { maxDepth: DEFAULT_READ_LIMITS.maxDepth, constants: true });
     if (read.ok) return read.root;
-    this.#problems.at(read.place, [], { code: 'package.json-syntax', message: `not valid JSON: ${read.message}` });
+    this.#problems.at(read.at, [], { code: 'package.json-syntax', message: `not valid JSON: ${read.message}` });
     return undefined;
   }
 
@@ -106,7 +106,7 @@ export class FileLoader {
 
 /** Files with an empty list were always loaded as null; graphs and task lists rely on it. */
 export const emptyListAsNull = (node: DataNode): DataNode =>
-  node.kind === 'list' && node.items.length === 0 ? { kind: 'null', value: null, place: node.place } : node;
+  node.kind === 'list' && node.items.length === 0 ? { kind: 'null', value: null, ...rangeOf(node) } : node;
 
 interface ReadFile {
   readonly path: string;
@@ -115,7 +115,7 @@ interface ReadFile {
 
 const isRead = (file: { path: string; node: DataNode | undefined }): file is ReadFile => file.node !== undefined;
 
-export const isFailure = (result: DataNode | PathFailure): result is PathFailure => !('place' in result);
+export const isFailure = (result: DataNode | PathFailure): result is PathFailure => !('source' in result);
 
 function decode(bytes: Uint8Array): string | undefined {
   try {
@@ -129,7 +129,7 @@ function decode(bytes: Uint8Array): string | undefined {
  * Files of one glob. The roots must be of one kind: lists, mappings, or single values (which become a list).
  * An empty file adds nothing to a mapping, and a null to a list.
  */
-function merge(files: readonly ReadFile[], place: Place): DataNode | PathFailure {
+function merge(files: readonly ReadFile[], at: SourceRange): DataNode | PathFailure {
   const rooted = files.filter(({ node }) => node.kind !== 'null');
   const kinds = new Set(rooted.map(({ node }) => rootKind(node)));
   if (kinds.size > 1) {
@@ -141,15 +141,15 @@ function merge(files: readonly ReadFile[], place: Place): DataNode | PathFailure
       if (node.kind !== 'mapping') continue;
       for (const entry of node.entries.values()) entries.set(keyName(entry.key), entry);
     }
-    return { kind: 'mapping', entries, place };
+    return { kind: 'mapping', entries, ...rangeOf(at) };
   }
   if (kinds.has('list')) {
     const items = rooted.flatMap(({ node }) => (node.kind === 'list' ? node.items : []));
     // A list of tasks must not lose a file silently: the schemas report its null.
     const nulls = files.filter(({ node }) => node.kind === 'null').map(({ node }) => node);
-    return { kind: 'list', items: items.length === 0 ? [] : [...items, ...nulls], place };
+    return { kind: 'list', items: items.length === 0 ? [] : [...items, ...nulls], ...rangeOf(at) };
   }
-  return { kind: 'list', items: files.map(({ node }) => node), place };
+  return { kind: 'list', items: files.map(({ node }) => node), ...rangeOf(at) };
 }
 
 const rootKind = (node: DataNode): 'list' | 'mapping' | 'single value' =>

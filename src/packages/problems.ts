@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.js';
 import { printPath, type ValuePath } from '../core/plain-value.js';
-import { type DataNode, type Place, writtenKey } from '../documents/reader/data-node.js';
+import { type DataNode, writtenKey } from '../documents/reader/data-node.js';
+import { locate, type SourceRange, startOf } from '../documents/reader/source-text.js';
 
 /** A finding about a package; it always has a file and a line. */
 export type PackageDiagnostic = Diagnostic & Required<Pick<Diagnostic, 'file' | 'line' | 'path'>>;
@@ -28,8 +29,8 @@ export class Problems {
     return this.#list;
   }
 
-  at(where: DataNode | Place, path: ValuePath, finding: Finding): void {
-    const { file, line, column } = 'place' in where ? where.place : where;
+  at(where: DataNode | SourceRange, path: ValuePath, finding: Finding): void {
+    const { file, line, column } = locate(where);
     const { severity = 'error', code, message, hint } = finding;
     this.add({
       severity,
@@ -40,13 +41,13 @@ export class Problems {
       line,
       column,
       path: printNodePath(path),
-      ...('place' in where && isScalar(where) && { text: String(where.value).slice(0, 200) }),
+      ...('kind' in where && isScalar(where) && { text: String(where.value).slice(0, 200) }),
     });
   }
 
   /** Adds a finding about a whole file, or a missing one. */
   inFile(file: string, path: ValuePath, finding: Finding): void {
-    this.at({ file, line: 1, column: 1 }, path, finding);
+    this.at(startOf(file), path, finding);
   }
 
   /** A separate empty list, for findings that are filtered before they are added. */

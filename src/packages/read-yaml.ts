@@ -2,7 +2,8 @@ import type { DataNode } from '../documents/reader/data-node.js';
 import type { YamlDialect } from '../documents/reader/dialect.js';
 import { DEFAULT_READ_LIMITS } from '../documents/reader/limits.js';
 import { readYaml } from '../documents/reader/read-yaml.js';
-import { SourceText } from '../documents/reader/source-text.js';
+import { rangeOf, SourceText, startOf } from '../documents/reader/source-text.js';
+import { TREE } from '../documents/reader/yaml-builder.js';
 import type { YamlProblem } from '../documents/reader/yaml-problems.js';
 import type { Problems } from './problems.js';
 
@@ -32,7 +33,7 @@ const PACKAGE_YAML: YamlDialect = {
 /** Reads one file: a single YAML document. Undefined when the file cannot be used; `problems` says why. */
 export function readPackageYaml(text: string, file: string, problems: Problems): DataNode | undefined {
   const source = new SourceText(text, file);
-  const read = readYaml(source, PACKAGE_YAML);
+  const read = readYaml(source, PACKAGE_YAML, TREE);
   // After a syntax error the rest may be misread: report only the first problem.
   const found = read.complete
     ? read.problems
@@ -40,12 +41,12 @@ export function readPackageYaml(text: string, file: string, problems: Problems):
   for (const { line = 1, column = 1, ...problem } of found) problems.add({ ...problem, file, line, column, path: '' });
   const [document, second] = read.documents;
   if (second !== undefined) {
-    problems.at(second.root.place, [], {
+    problems.at(rangeOf(second.root), [], {
       code: 'package.several-documents',
       message: 'a second YAML document starts here',
       hint: 'A file of a package has one document: remove the --- line or split the file.',
     });
   }
   if (found.some(({ severity }) => severity === 'error') || second !== undefined) return undefined;
-  return document?.root ?? { kind: 'null', value: null, place: { file, line: 1, column: 1 } };
+  return document?.root ?? { kind: 'null', value: null, ...startOf(file) };
 }

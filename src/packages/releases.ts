@@ -1,4 +1,5 @@
 import { child, type DataNode, items, type MappingEntry, type MappingNode } from '../documents/reader/data-node.js';
+import { rangeOf } from '../documents/reader/source-text.js';
 import { isTruthy, withEntries } from './data-node.js';
 import type { LoadedPackage } from './load-package.js';
 
@@ -62,7 +63,7 @@ function stored(release: MappingNode): MappingNode {
   }
   const name = release.entries.get('release_name');
   if (name) entries.set('name', { ...name, key: { ...name.key, value: 'name' } });
-  const state: DataNode = { kind: 'text', value: 'available', place: release.place };
+  const state: DataNode = { kind: 'text', value: 'available', ...rangeOf(release) };
   entries.set('state', { key: { ...state, kind: 'text', value: 'state' }, value: state });
   return withEntries(release, entries);
 }

@@ -1,20 +1,21 @@
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
-import { type DataNode, jsonKey, keyName, type MappingEntry, type Place, type ScalarNode } from './data-node.js';
+import { jsonKey, keyName, type MappingEntry, type ScalarKind, type ScalarNode } from './data-node.js';
 import type { YamlDialect } from './dialect.js';
-import { nodeValue } from './node-value.js';
-import { SourcePlace, type SourceText } from './source-text.js';
+import { rangeOf, type SourceRange, type SourceText } from './source-text.js';
 import { readTimestamp } from './timestamp.js';
+import { type Entries, type MakeScalar, scalarNode, type YamlBuilder } from './yaml-builder.js';
 import { eventRange } from './yaml-events.js';
 import type { YamlProblem } from './yaml-problems.js';
 import { readPlainScalar, readTaggedScalar, type ScalarTag, type ScalarValue } from './yaml-scalars.js';
 
-export interface Composed {
-  readonly root: DataNode;
+export interface Composed<T> {
+  readonly root: T;
   /** False when aliases or tags could not be resolved: check no schema then, its problems would mislead. */
   readonly usable: boolean;
-  /** Whether aliases put parts of the tree in several places. */
-  readonly shares: boolean;
 }
+
+/** Receives a problem. What it needs for its place and text is computed when it is shown. */
+export type Report = (problem: YamlProblem, at: SourceRange) => void;
 
 /** The source of the events. `text` is the whole source, or the part that starts at `base`. */
 export interface EventSource {
@@ -24,9 +25,9 @@ export interface EventSource {
   readonly events: readonly Event[];
 }
 
-interface Anchor {
+interface Anchor<T> {
   /** Absent until it is complete. */
-  node?: DataNode;
+  content?: { readonly value: T; readonly scalar?: ScalarNode };
   /** Values it expands to, itself included. */
   weight: number;
 }
@@ -39,27 +40,29 @@ const COLLECTION_TAGS = { seq: ['seq', 'pairs', 'omap'], map: ['map'] } as const
 class TooExpensive extends Error {}
 
 /**
- * Makes the tree of one document out of the parser's events, from the event after its DOCUMENT event. Scalars, merge
+ * Makes the value of one document out of the parser's events, from the event after its DOCUMENT event. Scalars, merge
  * keys and their precedence are PyYAML's (safe loader). Unlike js-yaml's own constructor it finds all problems, not the
  * first, and knows where each is.
  */
-export function composeYaml(
+export const composeYaml = <T>(
   from: EventSource,
   next: number,
   dialect: YamlDialect,
-  report: (problem: YamlProblem, place: Place) => void,
-): Composed {
-  return new Composer(from, next, dialect, report).run();
-}
+  build: YamlBuilder<T>,
+  report: Report,
+): Composed<T> => new Composer(from, next, dialect, build, report).run();
 
-class Composer {
+class Composer<T> {
   readonly #source: SourceText;
   readonly #text: string;
   readonly #base: number;
   readonly #events: readonly Event[];
   readonly #dialect: YamlDialect;
-  readonly #report: (problem: YamlProblem, place: Place) => void;
-  readonly #anchors = new Map<string, Anchor>();
+  readonly #build: YamlBuilder<T>;
+  readonly #nameOf: (key: ScalarNode) => string;
+  readonly #report: Report;
+  readonly #maxValues: number;
+  readonly #anchors = new Map<string, Anchor<T>>();
   readonly #tagPrefixes = new Map<string, string>([
     ['!', '!'],
     ['!!', CORE_TAG],
@@ -74,7 +77,8 @@ class Composer {
     { source, text, base, events }: EventSource,
     next: number,
     dialect: YamlDialect,
-    report: (problem: YamlProblem, place: Place) => void,
+    build: YamlBuilder<T>,
+    report: Report,
   ) {
     this.#source = source;
     this.#text = text;
@@ -82,7 +86,11 @@ class Composer {
     this.#events = events;
     this.#next = next;
     this.#dialect = dialect;
+    this.#build = build;
+    // Where dates are text, keys are text too, as in the JSON these documents become.
+    this.#nameOf = dialect.dates ? keyName : jsonKey;
     this.#report = report;
+    this.#maxValues = dialect.limits.maxValues ?? Number.POSITIVE_INFINITY;
     const document = events[next - 1];
     if (document?.type !== EVENT_ID.DOCUMENT) return;
     for (const directive of document.directives) {
@@ -90,91 +98,113 @@ class Composer {
     }
   }
 
-  run(): Composed {
-    const start = this.#place(0, 0);
+  run(): Composed<T> {
+    const start = this.#range(0, 0);
     try {
-      return { root: this.#node(start), usable: this.#usable, shares: this.#aliases > 0 };
+      return { root: this.#node(start), usable: this.#usable };
     } catch (error) {
       if (!(error instanceof TooExpensive)) throw error;
-      return { root: { kind: 'null', value: null, place: start }, usable: false, shares: false };
+      return { root: this.#null(start), usable: false };
     }
   }
 
-  /** `near` is the place for a value that is not written (`key:`). */
-  #node(near: Place): DataNode {
-    const event = this.#events[this.#next++]!;
-    this.#values += 1;
-    const { maxValues } = this.#dialect.limits;
-    if (maxValues !== undefined && this.#values > maxValues)
-      this.#abort({ kind: 'alias-expansion', limit: maxValues }, near);
+  /** `near` is the range for a value that is not written (`key:`). */
+  #node(near: SourceRange): T {
+    const event = this.#events[this.#next]!;
     switch (event.type) {
-      case EVENT_ID.SCALAR: {
-        const node = this.#scalar(event, near);
-        const anchor = this.#anchor(event);
-        if (anchor) anchor.node = node;
-        return node;
-      }
+      case EVENT_ID.SCALAR:
+        return this.#scalar(event, near, this.#build.scalar);
       case EVENT_ID.SEQUENCE: {
+        this.#count(near);
         const tag = this.#collectionTag(event, 'seq');
-        const [anchor, before, place] = [this.#anchor(event), this.#values, this.#placeOf(event, near)];
-        const items: DataNode[] = [];
-        while (this.#events[this.#next]!.type !== EVENT_ID.POP) items.push(this.#node(place));
+        const anchor = this.#anchor(event);
+        const before = this.#values;
+        const range = this.#rangeOf(event, near);
+        const items: T[] = [];
+        while (this.#events[this.#next]!.type !== EVENT_ID.POP) items.push(this.#node(range));
         this.#next += 1;
-        const pairs = tag === 'pairs' || tag === 'omap' ? items.map((item) => this.#pair(item)) : items;
-        return this.#finish(anchor, before, { kind: 'list', items: pairs, place });
+        const isPairs = tag === 'pairs' || tag === 'omap';
+        return this.#finish(anchor, before, this.#build.list(isPairs ? this.#pairs(items, range) : items, range));
       }
       case EVENT_ID.MAPPING: {
+        this.#count(near);
         this.#collectionTag(event, 'map');
-        const [anchor, before, place] = [this.#anchor(event), this.#values, this.#placeOf(event, near)];
-        const entries = this.#entries(place);
+        const anchor = this.#anchor(event);
+        const before = this.#values;
+        const range = this.#rangeOf(event, near);
+        const entries = this.#entries(range);
         this.#next += 1;
-        return this.#finish(anchor, before, { kind: 'mapping', entries, place });
+        return this.#finish(anchor, before, this.#build.mapping(entries, range));
       }
-      case EVENT_ID.ALIAS:
-        return this.#alias(event.anchorStart, event.anchorEnd);
+      case EVENT_ID.ALIAS: {
+        this.#count(near);
+        const range = this.#range(event.anchorStart - 1, event.anchorEnd);
+        const content = this.#alias(event, range);
+        return content ? this.#build.aliased(content.value, range) : this.#null(range);
+      }
       default:
         // The parser emits balanced events: one value for a document, pairs for a mapping.
         throw new Error('unbalanced YAML events');
     }
   }
 
-  #finish(anchor: Anchor | undefined, before: number, node: DataNode): DataNode {
-    if (!anchor) return node;
-    anchor.node = node;
-    anchor.weight = this.#values - before + 1;
-    return node;
+  /** Counts the next event's value before anything is made of it. */
+  #count(near: SourceRange): void {
+    this.#next += 1;
+    this.#values += 1;
+    if (this.#values > this.#maxValues) this.#abort({ kind: 'alias-expansion', limit: this.#maxValues }, near);
   }
 
-  #entries(near: Place): Map<string, MappingEntry> {
-    const own = new Map<string, MappingEntry>();
-    const merged: MappingEntry[] = [];
+  #finish(anchor: Anchor<T> | undefined, before: number, value: T): T {
+    if (!anchor) return value;
+    anchor.content = { value };
+    anchor.weight = this.#values - before + 1;
+    return value;
+  }
+
+  #entries(near: SourceRange): Entries<T> {
+    const own: Entries<T> = new Map();
+    const merged: (readonly [string, MappingEntry<T>])[] = [];
     while (this.#events[this.#next]!.type !== EVENT_ID.POP) {
-      const isMerge = this.#isMergeKey(this.#events[this.#next]!);
-      const key = this.#node(near);
-      const value = this.#node(key.place);
-      if (isMerge) this.#merge(value, merged);
-      else if (key.kind === 'list' || key.kind === 'mapping') this.#fail({ kind: 'complex-key' }, key.place);
+      const event = this.#events[this.#next]!;
+      const isMerge = this.#isMergeKey(event);
+      const key = this.#key(event, near);
+      const range = key ?? this.#rangeOf(event, near);
+      const valueEvent = this.#events[this.#next]!;
+      const value = this.#node(range);
+      if (isMerge) this.#merge(value, this.#rangeOf(valueEvent, range), merged);
+      else if (key === undefined) this.#fail({ kind: 'complex-key' }, range);
       else {
-        // Where dates are text, keys are text too, as in the JSON these documents become.
-        const name = this.#dialect.dates ? keyName(key) : jsonKey(key);
+        const name = this.#nameOf(key);
         const first = own.get(name);
         if (first) this.#duplicate(first, key, value);
         own.set(name, { key: first?.key ?? key, value });
       }
     }
     if (merged.length === 0) return own;
-    const all = new Map<string, MappingEntry>();
-    for (const entry of merged) all.set(this.#dialect.dates ? keyName(entry.key) : jsonKey(entry.key), entry);
+    const all: Entries<T> = new Map(merged);
     for (const [name, entry] of own) all.set(name, entry);
     return all;
   }
 
-  #duplicate(first: MappingEntry, key: ScalarNode, value: DataNode): void {
+  /** Undefined for a list or mapping, which cannot be a key. */
+  #key(event: Event, near: SourceRange): ScalarNode | undefined {
+    if (event.type === EVENT_ID.SCALAR) return this.#scalar(event, near, scalarNode);
+    if (event.type !== EVENT_ID.ALIAS) {
+      this.#node(near);
+      return undefined;
+    }
+    this.#count(near);
+    const range = this.#range(event.anchorStart - 1, event.anchorEnd);
+    const content = this.#alias(event, range);
+    if (content === undefined) return scalarNode('null', null, range.source, range.start, range.end);
+    return content.scalar && { ...content.scalar, ...rangeOf(range) };
+  }
+
+  #duplicate(first: MappingEntry<T>, key: ScalarNode, value: T): void {
     const refused = this.#dialect.duplicateKeys === 'refused';
-    const jsonOf = (node: DataNode) => JSON.stringify(nodeValue(node, (scalar) => scalar.value, true));
-    const same = refused && jsonOf(first.value) === jsonOf(value);
-    const { line, column } = first.key.place;
-    this.#report({ kind: 'duplicate-key', key: String(key.value), line, column, refused, same }, key.place);
+    const same = refused && this.#build.json(first.value) === this.#build.json(value);
+    this.#report({ kind: 'duplicate-key', key: String(key.value), first: first.key, refused, same }, key);
   }
 
   #isMergeKey(event: Event): boolean {
@@ -184,45 +214,56 @@ class Composer {
   }
 
   /** Later entries of `merged` win: of several mappings under one `<<` the first does, of several `<<` the last. */
-  #merge(value: DataNode, merged: MappingEntry[]): void {
-    const sources = value.kind === 'list' ? [...value.items].reverse() : [value];
-    for (const source of sources) {
-      if (source.kind === 'mapping') for (const entry of source.entries.values()) merged.push(entry);
-      else {
-        this.#usable = false;
-        this.#report({ kind: 'merge-value' }, value.kind === 'list' ? source.place : value.place);
-      }
+  #merge(value: T, at: SourceRange, merged: (readonly [string, MappingEntry<T>])[]): void {
+    const items = this.#build.itemsOf(value);
+    for (const source of items === undefined ? [value] : [...items].reverse()) {
+      const entries = this.#build.entriesOf(source);
+      if (entries !== undefined) for (const entry of entries) merged.push(entry);
+      else this.#fail({ kind: 'merge-value' }, this.#build.rangeOf(source) ?? at);
     }
   }
 
-  #scalar(event: ScalarEvent, near: Place): ScalarNode {
-    const place =
-      event.style === SCALAR_STYLE.PLAIN && event.valueStart >= 0
-        ? this.#place(event.valueStart, event.valueEnd)
-        : this.#placeOf(event, near);
+  #scalar<R>(event: ScalarEvent, near: SourceRange, make: MakeScalar<R>): R {
+    this.#count(near);
+    const isPlain = event.style === SCALAR_STYLE.PLAIN;
     const text = getScalarValue(this.#text, event);
-    if (event.tagStart >= 0) return scalarNode(this.#tagged(event, text), text, place);
-    if (event.style !== SCALAR_STYLE.PLAIN) return { kind: 'text', value: text, place };
-    if (this.#dialect.dates) {
-      const timestamp = readTimestamp(text);
-      if (timestamp === 'impossible') this.#fail({ kind: 'impossible-date', text }, place);
-      else if (timestamp !== undefined) return { kind: 'timestamp', value: timestamp, place };
+    let start = this.#base + event.valueStart;
+    let end = this.#base + event.valueEnd;
+    if (!isPlain || event.valueStart < 0) ({ start, end } = this.#rangeOf(event, near));
+    let kind: ScalarKind = 'text';
+    let value: ScalarValue = text;
+    if (event.tagStart >= 0) {
+      value = this.#tagged(event, text);
+      kind = kindOf(value, text);
+    } else if (isPlain) {
+      const timestamp = this.#dialect.dates ? readTimestamp(text) : undefined;
+      if (timestamp === 'impossible')
+        this.#fail({ kind: 'impossible-date', text }, { source: this.#source, start, end });
+      const isDate = timestamp !== undefined && timestamp !== 'impossible';
+      value = isDate ? timestamp : readPlainScalar(text);
+      kind = isDate ? 'timestamp' : kindOf(value, text);
     }
-    return scalarNode(readPlainScalar(text), text, place);
+    const anchor = this.#anchor(event);
+    if (anchor)
+      anchor.content = {
+        value: this.#build.scalar(kind, value, this.#source, start, end),
+        scalar: scalarNode(kind, value, this.#source, start, end),
+      };
+    return make(kind, value, this.#source, start, end);
   }
 
   #tagged(event: ScalarEvent, text: string): ScalarValue {
-    const place = this.#place(event.tagStart, event.tagEnd);
+    const range = this.#range(event.tagStart, event.tagEnd);
     const tag = this.#tagName(event);
     const name = tag.startsWith(CORE_TAG) ? tag.slice(CORE_TAG.length) : '';
     const written = this.#text.slice(event.tagStart, event.tagEnd);
-    if (this.#dialect.tags === 'collections') this.#fail({ kind: 'unknown-tag', tag: written }, place);
+    if (this.#dialect.tags === 'collections') this.#fail({ kind: 'unknown-tag', tag: written }, range);
     else if (tag === '!' || name === 'merge') return text;
-    else if (!isScalarTag(name)) this.#fail({ kind: 'unknown-tag', tag: written }, place);
+    else if (!isScalarTag(name)) this.#fail({ kind: 'unknown-tag', tag: written }, range);
     else {
       const value = readTaggedScalar(name, text);
       if (value !== undefined) return value;
-      this.#fail({ kind: 'tag-value', tag: written, text }, place);
+      this.#fail({ kind: 'tag-value', tag: written, text }, range);
     }
     return text;
   }
@@ -230,25 +271,32 @@ class Composer {
   /** YAML's own tag of a list or mapping; undefined for none. */
   #collectionTag(event: Event & { tagStart: number; tagEnd: number }, own: 'seq' | 'map'): string | undefined {
     if (event.tagStart < 0) return undefined;
-    const place = this.#place(event.tagStart, event.tagEnd);
+    const range = this.#range(event.tagStart, event.tagEnd);
     const tag = this.#tagName(event);
     const written = this.#text.slice(event.tagStart, event.tagEnd);
     if (this.#dialect.tags === 'core') {
-      if (tag !== '!' && tag !== CORE_TAG + own) this.#fail({ kind: 'unknown-tag', tag: written }, place);
+      if (tag !== '!' && tag !== CORE_TAG + own) this.#fail({ kind: 'unknown-tag', tag: written }, range);
       return undefined;
     }
     const name = COLLECTION_TAGS[own].find((known) => tag === CORE_TAG + known);
-    if (name === undefined || !/^(?:!!|!<)/.test(written)) this.#fail({ kind: 'unknown-tag', tag: written }, place);
-    else this.#report({ kind: 'collection-tag', tag: written, pairs: name.length > 3 }, place);
+    if (name === undefined || !/^(?:!!|!<)/.test(written)) this.#fail({ kind: 'unknown-tag', tag: written }, range);
+    else this.#report({ kind: 'collection-tag', tag: written, pairs: name.length > 3 }, range);
     return name;
   }
 
+  #pairs(items: readonly T[], range: SourceRange): T[] {
+    return items.map((item) => this.#pair(item, range));
+  }
+
   /** An item of `!!pairs`: a mapping of one key becomes a list of key and value. */
-  #pair(item: DataNode): DataNode {
-    const entry = item.kind === 'mapping' && item.entries.size === 1 ? [...item.entries.values()][0] : undefined;
-    if (entry) return { kind: 'list', items: [entry.key, entry.value], place: item.place };
-    this.#usable = false;
-    this.#report({ kind: 'pairs-item' }, item.place);
+  #pair(item: T, list: SourceRange): T {
+    const entries = [...(this.#build.entriesOf(item) ?? [])];
+    const range = this.#build.rangeOf(item) ?? list;
+    if (entries.length === 1) {
+      const { key, value } = entries[0]![1];
+      return this.#build.list([this.#build.scalar(key.kind, key.value, key.source, key.start, key.end), value], range);
+    }
+    this.#fail({ kind: 'pairs-item' }, range);
     return item;
   }
 
@@ -260,63 +308,69 @@ class Composer {
     return (this.#tagPrefixes.get(handle) ?? handle) + written.slice(handle.length);
   }
 
-  #anchor(event: { anchorStart: number; anchorEnd: number }): Anchor | undefined {
+  #anchor(event: { anchorStart: number; anchorEnd: number }): Anchor<T> | undefined {
     if (event.anchorStart < 0) return undefined;
-    const anchor: Anchor = { weight: 1 };
+    const anchor: Anchor<T> = { weight: 1 };
     this.#anchors.set(this.#text.slice(event.anchorStart, event.anchorEnd), anchor);
     return anchor;
   }
 
-  #alias(start: number, end: number): DataNode {
-    const name = this.#text.slice(start, end);
-    const place = this.#place(start - 1, end);
-    const { maxAliases, maxExpandedValues, maxValues = Number.POSITIVE_INFINITY } = this.#dialect.limits;
-    if (++this.#aliases > maxAliases) this.#abort({ kind: 'too-many-aliases', limit: maxAliases }, place);
+  #alias(
+    { anchorStart, anchorEnd }: { anchorStart: number; anchorEnd: number },
+    at: SourceRange,
+  ): Anchor<T>['content'] {
+    const name = this.#text.slice(anchorStart, anchorEnd);
+    const { maxAliases, maxExpandedValues } = this.#dialect.limits;
+    if (++this.#aliases > maxAliases) this.#abort({ kind: 'too-many-aliases', limit: maxAliases }, at);
     const anchor = this.#anchors.get(name);
-    if (!anchor?.node) {
-      if (anchor) this.#fail({ kind: 'recursive-alias', name }, place);
-      else this.#fail({ kind: 'unknown-alias', name, known: [...this.#anchors.keys()] }, place);
-      return { kind: 'null', value: null, place };
+    if (!anchor?.content) {
+      if (anchor) this.#fail({ kind: 'recursive-alias', name }, at);
+      else this.#fail({ kind: 'unknown-alias', name, known: this.#anchors.keys() }, at);
+      return undefined;
     }
     this.#values += anchor.weight - 1;
     this.#expanded += anchor.weight;
-    if (this.#expanded > maxExpandedValues || this.#values > maxValues)
-      this.#abort({ kind: 'alias-expansion', limit: Math.min(maxExpandedValues, maxValues) }, place);
-    return { ...anchor.node, place };
+    if (this.#expanded > maxExpandedValues || this.#values > this.#maxValues)
+      this.#abort({ kind: 'alias-expansion', limit: Math.min(maxExpandedValues, this.#maxValues) }, at);
+    return anchor.content;
   }
 
-  #fail(problem: YamlProblem, place: Place): void {
+  #fail(problem: YamlProblem, at: SourceRange): void {
     this.#usable = false;
-    this.#report(problem, place);
+    this.#report(problem, at);
   }
 
-  #abort(problem: YamlProblem, place: Place): never {
-    this.#fail(problem, place);
+  #abort(problem: YamlProblem, at: SourceRange): never {
+    this.#fail(problem, at);
     throw new TooExpensive();
   }
 
-  #placeOf(event: Event, near: Place): Place {
-    const { start, end } = eventRange(this.#text, event);
-    return start < 0 ? near : this.#place(start, end);
+  #null({ source, start, end }: SourceRange): T {
+    return this.#build.scalar('null', null, source, start, end);
   }
 
-  #place(start: number, end: number): Place {
-    return new SourcePlace(this.#source, this.#base + start, this.#base + end);
+  #rangeOf(event: Event, near: SourceRange): SourceRange {
+    const { start, end } = eventRange(this.#text, event);
+    return start < 0 ? near : this.#range(start, end);
+  }
+
+  #range(start: number, end: number): SourceRange {
+    return { source: this.#source, start: this.#base + start, end: this.#base + end };
   }
 }
 
 const isScalarTag = (name: string): name is ScalarTag => SCALAR_TAGS.has(name);
 
-function scalarNode(value: ScalarValue, text: string, place: Place): ScalarNode {
+/** Every form of a float has a dot, and no form of an integer has one. */
+const kindOf = (value: ScalarValue, text: string): ScalarKind => {
   switch (typeof value) {
     case 'boolean':
-      return { kind: 'boolean', value, place };
+      return 'boolean';
     case 'number':
-      // Every form of a float has a dot, and no form of an integer has one.
-      return { kind: text.includes('.') ? 'float' : 'integer', value, place };
+      return text.includes('.') ? 'float' : 'integer';
     case 'string':
-      return { kind: 'text', value, place };
+      return 'text';
     default:
-      return { kind: 'null', value: null, place };
+      return 'null';
   }
-}
+};

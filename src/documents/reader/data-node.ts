@@ -1,14 +1,5 @@
 import type { ValuePath } from '../../core/plain-value.js';
-
-/** Place of a value in the user's text: lines and columns count from 1, columns in code points. */
-export interface Place {
-  /** Name the user gave the text; empty for a text without a name. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  /** The text at the place, cut to one line of 200 characters. */
-  readonly text?: string;
-}
+import { locate, type Place, type SourceRange } from './source-text.js';
 
 export type ScalarKind = 'null' | 'boolean' | 'integer' | 'float' | 'text' | 'timestamp';
 
@@ -18,30 +9,27 @@ export type ScalarKind = 'null' | 'boolean' | 'integer' | 'float' | 'text' | 'ti
  */
 export type DataNode = ScalarNode | ListNode | MappingNode;
 
-export interface ScalarNode {
+/** For a value that is not written (`key:`), the range is that of its key. */
+export interface ScalarNode extends SourceRange {
   readonly kind: ScalarKind;
   /** A timestamp is held as ISO 8601 text without zone (UTC). */
   readonly value: string | number | boolean | null;
-  /** For a value that is not written (`key:`), the place of its key. */
-  readonly place: Place;
 }
 
-export interface ListNode {
+export interface ListNode extends SourceRange {
   readonly kind: 'list';
   readonly items: readonly DataNode[];
-  readonly place: Place;
 }
 
-export interface MappingNode {
+export interface MappingNode extends SourceRange {
   readonly kind: 'mapping';
   /** By `keyName` of the key, in the order of the text. */
   readonly entries: ReadonlyMap<string, MappingEntry>;
-  readonly place: Place;
 }
 
-export interface MappingEntry {
+export interface MappingEntry<T = DataNode> {
   readonly key: ScalarNode;
-  readonly value: DataNode;
+  readonly value: T;
 }
 
 /** Name of a key inside a mapping. Text keys are themselves; other kinds have a prefix that text cannot have. */
@@ -53,7 +41,7 @@ export const writtenKey = (name: string): string =>
   name.charCodeAt(0) === 0 ? name.slice(name.indexOf(':') + 1) : name;
 
 /** The key as JSON text. */
-export function jsonKey({ kind, value }: ScalarNode): string {
+export function jsonKey({ kind, value }: Pick<ScalarNode, 'kind' | 'value'>): string {
   if (typeof value === 'string') return value;
   return kind === 'float' && Number.isInteger(value) ? `${String(value)}.0` : String(value);
 }
@@ -85,10 +73,10 @@ export function nearestPlace(root: DataNode, path: ValuePath): Place {
   let node = root;
   for (const key of path) {
     const next = step(node, key)?.value;
-    if (next === undefined) return node.place;
+    if (next === undefined) return locate(node);
     node = next;
   }
-  return node.place;
+  return locate(node);
 }
 
 /**
@@ -100,9 +88,9 @@ export function placeAt(root: DataNode, path: ValuePath, part: 'key' | 'value'):
   let key: ScalarNode | undefined;
   for (const name of path) {
     const next = step(node, name);
-    if (next?.value === undefined) return (key ?? node).place;
+    if (next?.value === undefined) return locate(key ?? node);
     key = next.key;
     node = next.value;
   }
-  return part === 'key' ? (key ?? node).place : node.place;
+  return locate(part === 'key' ? (key ?? node) : node);
 }

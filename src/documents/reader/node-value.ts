@@ -3,19 +3,16 @@ import { type DataNode, jsonKey, type ScalarNode } from './data-node.js';
 
 export type NodeValue<T> = T | NodeValue<T>[] | { [key: string]: NodeValue<T> };
 
-/**
- * The plain value of a tree. With `shares`, a node used in several places becomes one object: aliases can expand
- * to far more than they take.
- */
-export function nodeValue<T>(root: DataNode, scalar: (node: ScalarNode) => T, shares: boolean): NodeValue<T> {
-  const done = shares ? new Map<object, NodeValue<T>>() : undefined;
+/** The plain value of a tree. A node used in several places becomes one object: aliases can expand to far more than they take. */
+export function nodeValue<T>(root: DataNode, scalar: (node: ScalarNode) => T): NodeValue<T> {
+  const done = new Map<object, NodeValue<T>>();
   const convert = (node: DataNode): NodeValue<T> => {
     if (node.kind !== 'list' && node.kind !== 'mapping') return scalar(node);
     const content = node.kind === 'list' ? node.items : node.entries;
-    const known = done?.get(content);
+    const known = done.get(content);
     if (known !== undefined) return known;
     const value = node.kind === 'list' ? node.items.map(convert) : mapping(node.entries.values());
-    done?.set(content, value);
+    done.set(content, value);
     return value;
   };
   const mapping = (entries: Iterable<{ readonly key: ScalarNode; readonly value: DataNode }>): NodeValue<T> => {

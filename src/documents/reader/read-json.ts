@@ -1,11 +1,10 @@
 import { setKey } from '../../core/plain-value.js';
-import type { DataNode, MappingEntry, Place, ScalarKind, ScalarNode } from './data-node.js';
-
-import { SourcePlace, type SourceText } from './source-text.js';
+import type { DataNode, MappingEntry, ScalarKind, ScalarNode } from './data-node.js';
+import type { SourceRange, SourceText } from './source-text.js';
 
 export type JsonReading<T> =
   | { readonly ok: true; readonly root: T }
-  | { readonly ok: false; readonly message: string; readonly place: Place };
+  | { readonly ok: false; readonly message: string; readonly at: SourceRange };
 
 export interface JsonOptions {
   readonly maxDepth: number;
@@ -24,14 +23,13 @@ interface JsonBuilder<T, Mapping> {
 
 /** Reads a JSON text with the place of every value. Never throws for input. */
 export function readJson(source: SourceText, options: JsonOptions): JsonReading<DataNode> {
-  const place = (start: number, end: number): Place => new SourcePlace(source, start, end);
   return readWith<DataNode, Map<string, MappingEntry>>(source, options, {
-    scalar: (kind, value, start, end) => ({ kind, value, place: place(start, end) }),
-    list: (items, start, end) => ({ kind: 'list', items, place: place(start, end) }),
+    scalar: (kind, value, start, end) => ({ kind, value, source, start, end }),
+    list: (items, start, end) => ({ kind: 'list', items, source, start, end }),
     newMapping: () => new Map(),
     put: (entries, key, start, end, value) =>
-      entries.set(key, { key: { kind: 'text', value: key, place: place(start, end) }, value }),
-    mapping: (entries, start, end) => ({ kind: 'mapping', entries, place: place(start, end) }),
+      entries.set(key, { key: { kind: 'text', value: key, source, start, end }, value }),
+    mapping: (entries, start, end) => ({ kind: 'mapping', entries, source, start, end }),
   });
 }
 
@@ -59,7 +57,7 @@ function readWith<T, Mapping>(
     return { ok: true, root: new JsonReader(source.text, options, build).document() };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return { ok: false, message: error.message, place: new SourcePlace(source, error.offset, error.offset) };
+    return { ok: false, message: error.message, at: { source, start: error.offset, end: error.offset } };
   }
 }
 

@@ -1,24 +1,23 @@
 import { EVENT_ID, type Event, YAMLException } from 'js-yaml';
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
 import { type Composed, composeYaml, type EventSource } from './compose-yaml.js';
-import type { Place } from './data-node.js';
-
 import type { YamlDialect } from './dialect.js';
-import { SourcePlace, type SourceText } from './source-text.js';
+import { locate, type SourceRange, type SourceText } from './source-text.js';
 import { strayTab } from './stray-tab.js';
+import type { YamlBuilder } from './yaml-builder.js';
 import { eventRange, parseYamlEvents } from './yaml-events.js';
 import { syntaxHint, type Wording, wordProblem } from './yaml-problems.js';
 
-/** One document of a YAML text, as a tree of values with places. */
-export interface YamlTree extends Composed {
+/** One document of a YAML text. */
+export interface ReadDocument<T> extends Composed<T> {
   /** True when there is nothing between two document markers. */
   readonly empty: boolean;
   /** Problems of its values; the problems of the text include them. */
   readonly problems: readonly Diagnostic[];
 }
 
-export interface YamlText {
-  readonly documents: readonly YamlTree[];
+export interface YamlText<T> {
+  readonly documents: readonly ReadDocument<T>[];
   readonly problems: readonly Diagnostic[];
   /** False after a syntax error or an exceeded limit: `documents` is incomplete then. */
   readonly complete: boolean;
@@ -28,28 +27,29 @@ export interface YamlText {
  * Reads a YAML text of any number of documents. Never throws for input: `problems` lists all problems at once
  * if the text can be parsed; a syntax error affects only its own document.
  */
-export function readYaml(source: SourceText, dialect: YamlDialect): YamlText {
-  return new YamlTextReader(source, dialect).run();
-}
+export const readYaml = <T>(source: SourceText, dialect: YamlDialect, build: YamlBuilder<T>): YamlText<T> =>
+  new YamlTextReader(source, dialect, build).run();
 
 /** A file with more problems than this is the wrong file; listing a million of them helps no one. */
 const MAX_FINDINGS = 1_000;
 
 const SPLIT_HINT = 'Split it into several files; they are read together.';
 
-class YamlTextReader {
+class YamlTextReader<T> {
   readonly #source: SourceText;
   readonly #dialect: YamlDialect;
-  readonly #documents: YamlTree[] = [];
+  readonly #build: YamlBuilder<T>;
+  readonly #documents: ReadDocument<T>[] = [];
   readonly #problems: Diagnostic[] = [];
   #complete = true;
 
-  constructor(source: SourceText, dialect: YamlDialect) {
+  constructor(source: SourceText, dialect: YamlDialect, build: YamlBuilder<T>) {
     this.#source = source;
     this.#dialect = dialect;
+    this.#build = build;
   }
 
-  run(): YamlText {
+  run(): YamlText<T> {
     const { text } = this.#source;
     const { maxBytes } = this.#dialect.limits;
     const bytes = Buffer.byteLength(text);
@@ -72,12 +72,12 @@ class YamlTextReader {
     const from = { source: this.#source, text, base, events };
     const tab = this.#dialect.tabs ? undefined : strayTab(text, events);
     if (tab !== undefined) {
-      const place = new SourcePlace(this.#source, base + tab, base + tab);
-      this.#report('yaml.syntax', wordProblem({ kind: 'stray-tab' }), place);
+      const at = { source: this.#source, start: base + tab, end: base + tab };
+      this.#report('yaml.syntax', () => wordProblem({ kind: 'stray-tab' }), at);
     }
     const { maxDocuments } = this.#dialect.limits;
-    for (const [index, event] of events.entries()) {
-      if (event.type !== EVENT_ID.DOCUMENT) continue;
+    for (let index = 0; index < events.length; index++) {
+      if (events[index]!.type !== EVENT_ID.DOCUMENT) continue;
       if (this.#documents.length >= maxDocuments) {
         const { start, end } = eventRange(text, events[index + 1]!);
         const message = `the file has more than ${maxDocuments} documents`;
@@ -127,27 +127,29 @@ class YamlTextReader {
 
   #document(from: EventSource, next: number): void {
     const before = this.#problems.length;
-    const { root, usable, shares } = composeYaml(from, next, this.#dialect, (problem, place) =>
-      this.#report(this.#dialect.codeOf(problem.kind), wordProblem(problem), place),
+    const { root, usable } = composeYaml(from, next, this.#dialect, this.#build, (problem, at) =>
+      this.#report(this.#dialect.codeOf(problem.kind), () => wordProblem(problem), at),
     );
-    const empty = root.kind === 'null' && eventRange(from.text, from.events[next]!).start < 0;
-    this.#documents.push({ root, usable, shares, empty, problems: this.#problems.slice(before) });
+    const first = from.events[next]!;
+    const empty = first.type === EVENT_ID.SCALAR && eventRange(from.text, first).start < 0;
+    this.#documents.push({ root, usable, empty, problems: this.#problems.slice(before) });
   }
 
   /** Reports a problem that leaves part of the text unread. */
   #refuse(code: string, wording: Wording, start: number, end: number): void {
     this.#complete = false;
-    this.#report(code, wording, new SourcePlace(this.#source, start, end));
+    this.#report(code, () => wording, { source: this.#source, start, end });
   }
 
-  #report(code: string, wording: Wording, { line, column, text }: Place): void {
+  #report(code: string, wording: () => Wording, at: SourceRange): void {
     const count = this.#problems.length;
     if (count > MAX_FINDINGS) return;
     const more = { code: 'yaml.more-problems', message: `more than ${MAX_FINDINGS} problems: the rest is not listed` };
+    const { line, column, text } = locate(at);
     const { file } = this.#source;
     this.#problems.push({
       severity: 'error',
-      ...(count === MAX_FINDINGS ? more : { code, ...wording }),
+      ...(count === MAX_FINDINGS ? more : { code, ...wording() }),
       ...(file !== undefined && { file }),
       line,
       column,

@@ -1,5 +1,3 @@
-import type { Place } from './data-node.js';
-
 /** A place in a text: both count from 1, columns in code points. */
 export interface LineColumn {
   readonly line: number;
@@ -63,31 +61,30 @@ export function excerpt(text: string): string {
   return characters.length <= 200 ? firstLine : `${characters.slice(0, 199).join('')}…`;
 }
 
-/** A range of a text. Line and column are computed on demand: hardly any value has a problem. */
-export class SourcePlace implements Place {
-  readonly #source: SourceText;
-  readonly #start: number;
-  readonly #end: number;
-
-  constructor(source: SourceText, start: number, end: number) {
-    this.#source = source;
-    this.#start = start;
-    this.#end = end;
-  }
-
-  get file(): string {
-    return this.#source.file ?? '';
-  }
-
-  get line(): number {
-    return this.#source.position(this.#start).line;
-  }
-
-  get column(): number {
-    return this.#source.position(this.#start).column;
-  }
-
-  get text(): string {
-    return excerpt(this.#source.text.slice(this.#start, Math.min(this.#end, this.#start + 800)));
-  }
+/** A range of a text, in UTF-16 units. Every value has one; `locate` computes line and column for the few that are shown. */
+export interface SourceRange {
+  readonly source: SourceText;
+  readonly start: number;
+  readonly end: number;
 }
+
+/** Place of a value in the user's text. */
+export interface Place extends LineColumn {
+  /** Name the user gave the text; empty for a text without a name. */
+  readonly file: string;
+  /** The text at the place, cut to one line of 200 characters. */
+  readonly text: string;
+}
+
+/** The place that a range starts at. */
+export const locate = ({ source, start, end }: SourceRange): Place => ({
+  file: source.file ?? '',
+  ...source.position(start),
+  text: excerpt(source.text.slice(start, Math.min(end, start + 800))),
+});
+
+/** The range alone, for a value that is written nowhere but belongs there. */
+export const rangeOf = ({ source, start, end }: SourceRange): SourceRange => ({ source, start, end });
+
+/** The start of a file whose text is not read. */
+export const startOf = (file: string): SourceRange => ({ source: new SourceText('', file), start: 0, end: 0 });

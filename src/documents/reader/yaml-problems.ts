@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
-import { excerpt } from './source-text.js';
+import { excerpt, type SourceRange } from './source-text.js';
 
 /** A problem in the values of a document. */
 export type YamlProblem =
@@ -8,8 +8,7 @@ export type YamlProblem =
       readonly kind: 'duplicate-key';
       readonly key: string;
       /** Where the key was first. */
-      readonly line: number;
-      readonly column: number;
+      readonly first: SourceRange;
       readonly refused: boolean;
       readonly same: boolean;
     }
@@ -18,7 +17,7 @@ export type YamlProblem =
   | { readonly kind: 'collection-tag'; readonly tag: string; readonly pairs: boolean }
   | { readonly kind: 'tag-value'; readonly tag: string; readonly text: string }
   | { readonly kind: 'impossible-date'; readonly text: string }
-  | { readonly kind: 'unknown-alias'; readonly name: string; readonly known: readonly string[] }
+  | { readonly kind: 'unknown-alias'; readonly name: string; readonly known: Iterable<string> }
   | { readonly kind: 'recursive-alias'; readonly name: string }
   | { readonly kind: 'too-many-aliases'; readonly limit: number }
   | { readonly kind: 'alias-expansion'; readonly limit: number };
@@ -29,7 +28,8 @@ export type Wording = Pick<Diagnostic, 'message' | 'hint'> & { readonly severity
 export function wordProblem(problem: YamlProblem): Wording {
   switch (problem.kind) {
     case 'duplicate-key': {
-      const { key, line, column, refused, same } = problem;
+      const { key, first, refused, same } = problem;
+      const { line, column } = first.source.position(first.start);
       const message = `duplicate key '${key}'; first on line ${line}, column ${column}`;
       if (!refused)
         return {
@@ -72,7 +72,7 @@ export function wordProblem(problem: YamlProblem): Wording {
       return {
         message: `there is no anchor '&${problem.name}' above in this document`,
         hint:
-          didYouMean(problem.name, problem.known) ??
+          didYouMean(problem.name, firstOf(problem.known, 1_000)) ??
           `Quote the value if you mean the text '*${problem.name}'; anchors are local to one document.`,
       };
     case 'recursive-alias':
@@ -93,6 +93,12 @@ export function wordProblem(problem: YamlProblem): Wording {
         hint: 'Aliases of aliases multiply: write out the values.',
       };
   }
+}
+
+function firstOf<T>(all: Iterable<T>, most: number): T[] {
+  const first: T[] = [];
+  for (const one of all) if (first.push(one) >= most) break;
+  return first;
 }
 
 /** A hint for a syntax error. `line` is the text of its line. */

@@ -3,7 +3,7 @@ import type { ValuePath } from '../../core/plain-value.js';
 import { type DataNode, nearestPlace, type ScalarKind } from '../../documents/reader/data-node.js';
 import { nodeValue } from '../../documents/reader/node-value.js';
 import { type JsonReading, readJson, readJsonValue } from '../../documents/reader/read-json.js';
-import { type LineColumn, SourceText } from '../../documents/reader/source-text.js';
+import { type LineColumn, locate, SourceText } from '../../documents/reader/source-text.js';
 import { Problems } from '../../packages/problems.js';
 import { readPackageYaml } from '../../packages/read-yaml.js';
 import { Float } from '../../yaql/index.js';
@@ -43,12 +43,12 @@ function fromJson(content: string, file: string): ReadSource {
     let tree: JsonReading<DataNode> | undefined;
     const place = (path: ValuePath): LineColumn => {
       tree ??= readJson(source, options);
-      return lineOf(tree.ok ? nearestPlace(tree.root, path) : tree.place);
+      return lineOf(tree.ok ? nearestPlace(tree.root, path) : locate(tree.at));
     };
     return { ok: true, source: { file, value: json.root, warnings: [], place } };
   }
   const [code, message, hint] = ['graph.bad-json', `not valid JSON: ${json.message}`, 'Check the JSON there.'];
-  return { ok: false, problems: [{ severity: 'error', code, message, hint, file, ...lineOf(json.place) }] };
+  return { ok: false, problems: [{ severity: 'error', code, message, hint, file, ...lineOf(locate(json.at)) }] };
 }
 
 const lineOf = ({ line, column }: LineColumn): LineColumn => ({ line, column });
@@ -65,7 +65,7 @@ function fromYaml(content: string, file: string): ReadSource {
     ok: true,
     source: {
       file,
-      value: nodeValue(root, ({ kind, value }) => (typeof value === 'number' ? exactNumber(kind, value) : value), true),
+      value: nodeValue(root, ({ kind, value }) => (typeof value === 'number' ? exactNumber(kind, value) : value)),
       warnings: problems.list,
       place: (path) => lineOf(nearestPlace(root, path)),
     },
