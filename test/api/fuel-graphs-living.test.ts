@@ -62,6 +62,7 @@ async function until(path: string, wanted: (body: Answer['body']) => boolean): P
 const ended = (transaction: number) =>
   until(`${api}/transactions/${transaction}`, ({ status }) => status === 'ready' || status === 'error');
 
+// promise: 1.1 1.25 1.45
 it('graphs are run on a cluster, and everything that shows them says the same', async () => {
   await serve();
   await graph(TASKS);

@@ -124,6 +124,7 @@ const gzip = { 'content-type': 'application/gzip' };
 const install = (archive: Buffer, query = '') => rig.ask('POST', `/api/v1/packages${query}`, archive as never, gzip);
 
 describe('packages', () => {
+  // promise: 4.36
   it('without any release a cluster is refused with what to do, and all else works', async () => {
     const refused = await rig.ask('POST', '/api/v1/clusters', { name: 'c', release_id: 1 });
     expect(refused.status).toBe(409);
@@ -135,6 +136,7 @@ describe('packages', () => {
     expect((await rig.ask('POST', '/api/v1/sites', { name: 'without-software' })).status).toBe(201);
   });
 
+  // promise: 1.8 3.29 4.1 4.8 4.16 4.18
   it('an archive becomes a release with roles, tags and graphs; again it changes nothing', async () => {
     const archive = await archiveOf(releasePackage());
     const first = await install(archive);
@@ -167,6 +169,7 @@ describe('packages', () => {
     expect(stored.rawPayload.equals(archive)).toBe(true);
   });
 
+  // promise: 4.3 4.30
   it('a newer version updates in place; an older one needs force; another series is installed beside it', async () => {
     const { body: before } = await rig.ask('GET', '/api/v1/packages');
     const newer = await install(
@@ -233,6 +236,7 @@ describe('packages', () => {
     expect((await rig.ask('GET', '/api/v1/releases')).body).toEqual([]);
   });
 
+  // promise: 2.31
   it('graphs that cannot be planned are refused with their places', async () => {
     const bad = releasePackage({
       name: 'bad',
@@ -269,6 +273,7 @@ describe('packages', () => {
     expect((await rig.ask('DELETE', '/api/v1/packages/99')).status).toBe(404);
   });
 
+  // promise: 4.31
   it('plugins are synchronised as clients of the Fuel line ask for it', async () => {
     const made = await install(await archiveOf(pluginPackage('plug')));
     expect(made.status, JSON.stringify(made.body)).toBe(201);
@@ -331,6 +336,7 @@ describe('plugins in a cluster', () => {
     JSON.stringify([{ id, type: 'shell', version, role: ['compute'], parameters: { cmd: 'true', timeout: 1 } }]),
   ];
 
+  // promise: 4.34
   it('conflicts prevent enabling, with the messages of the reference', async () => {
     const { id: release } = (await install(await archiveOf(releasePackage({ name: 'host' })))).body.releases[0];
     const { id: cluster } = (await rig.ask('POST', '/api/v1/clusters', { name: 'plugged', release_id: release })).body;
@@ -365,6 +371,7 @@ describe('plugins in a cluster', () => {
   });
 });
 
+// promise: 3.46 4.34
 it('the example release: roles on six nodes, the database on a node of its own by tags', async () => {
   const folder = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));
   const tree = await readPackageFolder(folder);

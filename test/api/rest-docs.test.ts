@@ -96,6 +96,7 @@ afterAll(async () => {
   await rig.close();
 });
 
+// promise: 1.43
 it('every example of docs/rest.md is answered as it says', async ({ onTestFailed }) => {
   let waitedFor: string | null = null;
   onTestFailed(() => console.error(`waited for ${waitedFor}`));

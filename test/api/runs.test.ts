@@ -49,6 +49,7 @@ async function until(path: string, wanted: (body: Answer['body']) => boolean): P
 
 const finished = (run: string) => until(`/api/v1/runs/${run}`, (body) => body.outcome !== null);
 
+// promise: 5.30
 it('a deployment is started, watched, and read after its end', async () => {
   await living();
   const started = await start({ kind: 'deploy_site', reason: 'first time', started_by: 'nina' });
@@ -307,6 +308,7 @@ describe('starting', () => {
   });
 });
 
+// promise: 5.32
 it('nodes are shown with their state in MAAS, or their last known state when it is unavailable', async () => {
   await living();
   await site.control('seed', { machines: [] }).catch(() => undefined);

@@ -75,6 +75,7 @@ const tagsOf = async (at: number): Promise<string[]> =>
 const swift = { name: 'swift', meta: { has_primary: true } };
 
 describe('tags of releases and clusters', () => {
+  // promise: 3.30 3.33
   it('are made, listed, shown, changed and deleted', async () => {
     const at = `/api/v1/clusters/${cluster}/tags/`;
     expect(await rig.ask('POST', at, swift)).toMatchObject({ status: 201, body: swift });
@@ -94,6 +95,7 @@ describe('tags of releases and clusters', () => {
     });
   });
 
+  // promise: 3.36
   it('a tag of a release is in its clusters, and is shown and changed at the release', async () => {
     await rig.ask('POST', `/api/v1/releases/${release}/tags/`, swift);
     const listed = await rig.ask('GET', `/api/v1/clusters/${cluster}/tags/`);
@@ -165,6 +167,7 @@ describe('changes of roles', () => {
     return Object.fromEntries(shown.map((one) => [one.node, one.runs.map(({ task }) => task)]));
   };
 
+  // promise: 3.41
   it('reach the nodes of clusters: shown as pending, used by the next plan, applied on request', async () => {
     await assign({ 0: ['controller'], 1: ['compute'] });
     await rig.ask('POST', `/api/v1/releases/${release}/tags`, swift);
@@ -195,6 +198,7 @@ describe('changes of roles', () => {
     expect(await tagsOf(0)).toEqual(['controller', 'mysql', 'mysql:1', 'swift']);
   });
 
+  // promise: 3.42
   it('are possible for one cluster, and can be taken back', async () => {
     await assign({ 0: ['controller'] });
     await retag(`clusters/${cluster}`, ['controller', 'keystone']);
@@ -216,6 +220,7 @@ describe('changes of roles', () => {
 });
 
 describe('tags of nodes', () => {
+  // promise: 3.3 3.4 3.13 3.31
   it('a role brings its tags and its name; each can be taken away and given', async () => {
     expect((await assign({ 0: ['controller'], 1: ['compute'] })).status).toBe(200);
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
@@ -229,6 +234,7 @@ describe('tags of nodes', () => {
     expect(checks.body).toMatchObject({ ok: true, findings: [{ severity: 'info', tags: ['controller'] }] });
   });
 
+  // promise: 3.34
   it('deleting a tag that a user made takes it from nodes; one of a role cannot be deleted', async () => {
     await assign({ 0: ['controller'] });
     await rig.ask('POST', `/api/v1/clusters/${cluster}/tags/`, swift);
@@ -245,6 +251,7 @@ describe('tags of nodes', () => {
     expect(refused.body.message).toContain('role controller');
   });
 
+  // promise: 3.17 3.32 3.35
   it('the form of the specification, with its quotes and brackets', async () => {
     await assign({ 0: ['controller'], 1: ['compute'] });
     const meta = encodeURIComponent('{"has_primary": true}');
@@ -280,6 +287,7 @@ describe('tags of nodes', () => {
     }
   });
 
+  // promise: 3.35
   it('the exact examples of the specification: a tag for the role of its name, which need not exist', async () => {
     const tag = `tag_name='swift'&role='swift'&meta={"has_primary":false}`;
     for (const owner of [`cluster_id=${cluster}`, `release_id=${release}`]) {
@@ -296,6 +304,7 @@ describe('tags of nodes', () => {
     }
   });
 
+  // promise: 3.37
   it('unknown tags and nodes are refused, all or none', async () => {
     await assign({ 0: ['controller'] });
     const unknown = await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['swift', 'nosuch'] });
@@ -310,6 +319,7 @@ describe('tags of nodes', () => {
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
   });
 
+  // promise: 3.6
   it('a change of roles gives and takes what roles bring, and nothing else', async () => {
     await assign({ 0: ['controller'] });
     await rig.ask('DELETE', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['mysql'] });
@@ -323,6 +333,7 @@ describe('tags of nodes', () => {
 describe('extensions', () => {
   const example = fileURLToPath(new URL('../../examples/tag-extension/spread-mysql.mjs', import.meta.url));
 
+  // promise: 3.10
   it('the example spreads instances, also next to existing ones', async () => {
     extensions = await tagExtensionsOf(example)();
     expect((await assign({ 0: ['controller'], 1: ['controller'] })).status).toBe(200);
@@ -366,6 +377,7 @@ describe('extensions', () => {
   });
 });
 
+// promise: 3.4 3.38
 it('the commands: list, assign, download, update, delete, and packages', async () => {
   const url = await rig.api.listen({ host: '127.0.0.1', port: 0 });
   const run = async (...args: string[]) => {

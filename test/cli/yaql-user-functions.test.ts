@@ -31,6 +31,7 @@ beforeAll(
 
 const EXAMPLE = 'examples/yaql-helpers/helpers.mjs';
 
+// promise: 2.8
 it('functions of the configured module are there, also as methods', async () => {
   expect(await run("[fqdn(a), 'b'.fqdn('lab')]", EXAMPLE)).toMatchObject({
     code: 0,

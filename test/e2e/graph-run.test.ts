@@ -116,6 +116,7 @@ const plain = (text: string): string => text.replaceAll(/[ \t]+$/gm, '').trim();
 
 it('the page has its examples', () => expect(steps.length).toBeGreaterThan(30));
 
+// promise: 1.44 1.45 3.26
 it('following the page gives the results it shows, from an empty system to a moved service', async () => {
   for (const { command, prints } of steps) {
     const expected = asPattern(prints);

@@ -164,11 +164,14 @@ const cases: readonly (readonly [string, RunProgress])[] = [
   ['succeeded', succeeded],
 ];
 
+// promise: 5.6
 describe.each(cases)('a run %s', (name, progress) => {
+  // promise: 5.42
   it('as a report', async () => {
     const text = reportText(asAnswer<RunReport>(reportRun(progress)));
     await expect(text).toMatchFileSnapshot(golden(`report-${name}`));
   });
+  // promise: 5.30
   it('as a tree', async () => {
     await expect(treeText(asAnswer<TreeNode>(treeOf(progress)))).toMatchFileSnapshot(golden(`tree-${name}`));
   });
@@ -177,6 +180,7 @@ describe.each(cases)('a run %s', (name, progress) => {
   });
 });
 
+// promise: 5.35 5.42
 it('all four states are shown, also with no node in them', () => {
   const text = reportText(asAnswer<RunReport>(reportRun(succeeded)));
   for (const state of ['not started', 'prepared', 'success', 'failure'])
@@ -227,6 +231,7 @@ it('a retried node shows its attempts', () => {
   expect(reportText(asAnswer<RunReport>(reportRun(progressOf(failed))))).toMatch(/ctl01 .*attempt 2/);
 });
 
+// promise: 5.27
 describe('a strategy', () => {
   const view = asAnswer<Strategy>(viewStrategy({ strategy, strategyName: 'dc1 "main"', nodes } as never));
   it('as a tree', async () => {

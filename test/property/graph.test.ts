@@ -62,6 +62,7 @@ function outcome(work: () => unknown): unknown {
 }
 
 describe('evaluation', () => {
+  // promise: 2.29
   it('what nodes share is the same as worked out for each', () => {
     fc.assert(
       fc.property(

@@ -35,6 +35,7 @@ describePage('pages over a store', () => {
     return one.page;
   };
 
+  // promise: 4.5
   it('without a release no cluster can be created, and the page says what to do', async () => {
     const page = await at('/clusters');
     await page.getByText('No release is installed').waitFor();
@@ -76,6 +77,7 @@ describePage('pages over a store', () => {
     await page.getByLabel('Settings').waitFor();
   });
 
+  // promise: 3.2
   it('tags are created, assigned, removed and deleted', async () => {
     const env = await environment(rig.store, 'prod');
     const page = await at(`/tags?owner=cluster/${env.cluster}`);

@@ -43,6 +43,7 @@ describe('deploy_site', () => {
   };
   const nodes = plainNodes('c1', 'c2', 'w1', 'w2', 'ntp');
 
+  // promise: 5.3 5.33 5.37
   it('goes group after group, prepare then deploy, and ends with a report', async () => {
     const site = scriptedSite(strategy, nodes);
     const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina' }]);
@@ -83,6 +84,7 @@ describe('deploy_site', () => {
     });
   });
 
+  // promise: 5.10 5.44
   it('a critical failure halts with its reason; what waited for it is failed by dependency', async () => {
     const site = scriptedSite(strategy, nodes);
     site.results.set('deploy:c1', failure('failed-deployment', 'curtin: no disk'));
@@ -257,6 +259,7 @@ describe('time limits', () => {
   };
   const nodes = plainNodes('n1', 'n2', 'n3', 'n4');
 
+  // promise: 5.45
   it('a call that takes too long fails its group, aborts its nodes and records what came late', async () => {
     const site = scriptedSite(strategy, nodes);
     site.plan = { ...site.plan, pace: { ...site.plan.pace, deploy: { interval: 1, timeout: 1 } } };

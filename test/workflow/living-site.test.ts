@@ -39,6 +39,7 @@ const states = (report: RunReport) =>
   Object.fromEntries(report.baremetal!.groups.map((group) => [group.name, group.state]));
 
 describe('the example site on a simulated MAAS', () => {
+  // promise: 5.6
   it('deploys from bare, once per node; a second run finds nothing to do', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
@@ -101,6 +102,7 @@ describe('the example site on a simulated MAAS', () => {
     ).toEqual([]);
   });
 
+  // promise: 5.7
   it('update_site takes new nodes, leaves deployed ones, releases removed ones only when asked', async () => {
     site = await livingSite(rig, { seed: { machines } });
     const documents = await exampleDocuments();

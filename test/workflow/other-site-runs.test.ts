@@ -19,6 +19,7 @@ describe('update_site', () => {
     groups: [group('all', ['n1', 'n2', 'n3'], { critical: true, success_criteria: { percent_successful_nodes: 100 } })],
   };
 
+  // promise: 5.49
   it('does not touch nodes that need nothing, and reports nodes that are gone', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2', 'n3'), { done: [0, 1], removed: ['old1'] });
     const started = await run(site, 'update_site', { site: 'dc1' });

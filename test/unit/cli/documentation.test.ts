@@ -28,6 +28,7 @@ function sectionOf(name: string): string {
   return [before, common, ...own].join('\n');
 }
 
+// promise: 1.43
 describe('docs/cli.md', () => {
   const commands = leaves(program);
   it('there are commands', () => expect(commands.length).toBeGreaterThan(35));

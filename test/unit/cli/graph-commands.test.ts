@@ -40,6 +40,7 @@ const file = (name: string, text: string): string => {
 const TASKS = '- {id: a, type: shell, version: 2.1.0, roles: ["*"], parameters: {cmd: "true", timeout: 1.0}}\n';
 
 describe('graph upload', () => {
+  // promise: 1.35
   it('replaces the graph of a type; numbers are sent as JSON has them', async () => {
     const args = ['graph', 'upload', '-e', '1', '-t', 'custom', '--file', file('t.yaml', TASKS)];
     const { code, out, requests } = await against(() => [200, STORED], args);
@@ -48,6 +49,7 @@ describe('graph upload', () => {
     expect(requests[0]!.body).toMatchObject({ tasks: [{ id: 'a', parameters: { timeout: 1 } }] });
   });
 
+  // promise: 1.35
   it('makes the graph when there is none of its type', async () => {
     const { code, requests } = await against(
       ({ method }) => (method === 'PUT' ? problem('not-found', 404, 'no graph') : [201, STORED]),
@@ -60,6 +62,7 @@ describe('graph upload', () => {
     ]);
   });
 
+  // promise: 1.16 1.36
   it('without a type asks first, and needs --yes without a terminal', async () => {
     const args = ['graph', 'upload', '-p', '3', '--file', file('t.yaml', TASKS)];
     const asked = await against(() => [200, STORED], args);
@@ -69,6 +72,7 @@ describe('graph upload', () => {
     expect([code, requests[0]!.at]).toEqual([0, '/plugins/3/deployment_graphs/default']);
   });
 
+  // promise: 1.36
   it('takes the answer from standard input, too', async () => {
     const args = ['graph', 'upload', '-e', '1', '--file', file('t.yaml', TASKS)];
     const declined = await against(() => [200, STORED], args, { piped: 'n' });
@@ -116,6 +120,7 @@ describe('graph upload', () => {
 });
 
 describe('stored graphs', () => {
+  // promise: 1.34
   it('are listed with whose they are', async () => {
     const { out, requests } = await against(() => [200, [STORED]], ['graph', 'list', '-e', '1,2']);
     expect(requests[0]!.at).toContain('clusters_ids=1%2C2');
@@ -123,6 +128,7 @@ describe('stored graphs', () => {
     expect(out).toContain('a, b');
   });
 
+  // promise: 1.23 1.37
   it('are saved by layer', async () => {
     const args = ['graph', 'download', '-e', '1', '--release', '-t', 'custom'];
     const { out, requests } = await against(() => [200, [{ id: 'a', type: 'shell' }]], args);
@@ -186,6 +192,7 @@ describe('graph execute', () => {
   const started = { id: 12, cluster: 1, status: 'running' };
   const execute = (...flags: string[]) => against(() => [202, started], ['graph', 'execute', '-e', '1', ...flags]);
 
+  // promise: 1.38
   it('sends what was asked for, and says where to look', async () => {
     const { code, out, requests } = await execute(
       ...['-t', 'a', 'b', '-n', '1,2', '-T', 'x', '-S', 's/1,3-5:e', ':e2', '--noop', '--force', '--trace'],

@@ -33,6 +33,7 @@ async function against(
   return { ...result, requests: api.requests };
 }
 
+// promise: 1.41
 describe('exit codes', () => {
   it.each([
     [problem('invalid', 400, 'that is wrong', { hint: 'write it right' }), 2],
@@ -406,6 +407,7 @@ describe('documents', () => {
 });
 
 describe('nodes', () => {
+  // promise: 5.29
   it('are selected by all criteria given', async () => {
     const args = ['node', 'select', 'dc1', '--tag', 'a', '--tag', 'b', '--label', 'k:v', '--rack', 'r', '--name', 'n'];
     const { out, requests } = await against(() => [200, { revision: 1, nodes: ['n', 'm'] }], args);

@@ -56,6 +56,7 @@ describe('operator retries', () => {
   const groups = [plan('a', [0], [], true, { maximum_failed_nodes: 0 }), plan('b', [1], ['a']), plan('c', [2], ['b'])];
   const failed = run(startBaremetal(groups, ['n0', 'n1', 'n2']), ['deploy:0']);
 
+  // promise: 5.11 5.13
   it('the failure spreads with its root cause', () => {
     const report = reportBaremetal(failed);
     expect(report.groups.map((group) => group.state)).toEqual(['failure', 'failure', 'failure']);
@@ -121,6 +122,7 @@ describe('calls cut short', () => {
     expect(report.groups[0]!.calls[0]).toMatchObject({ timed_out: true, ended_at: '1970-01-01T00:30:01.000Z' });
   });
 
+  // promise: 5.45
   it('a late result is kept as late and changes nothing', () => {
     const timedOut = finishCall(open(), { kind: 'timeout' }, 2_000);
     const late = finishNode(timedOut, 1, 'prepare', ok, 9_000);
@@ -146,6 +148,7 @@ describe('calls cut short', () => {
   });
 });
 
+// promise: 5.21
 it('nodes that need nothing count as successful and are never sent', () => {
   const calls: string[] = [];
   const groups = [plan('g', [0, 1], [], true, { percent_successful_nodes: 100 })];

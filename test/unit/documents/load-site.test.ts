@@ -17,6 +17,7 @@ describe('a sound site', () => {
     }
   });
 
+  // promise: 5.19 5.22
   it('accepts a selector without criteria, and labels in all three forms', () => {
     const selectors = '[{}, {node_labels: ["a: b", "a:b", {a: b}]}, {node_names: []}]';
     expect(
@@ -155,6 +156,7 @@ describe('which strategy holds', () => {
   const named = (name: string) =>
     configuration(`{physical_provisioner: {deployment_strategy: ${name}}, armada: {manifest: m}}`);
 
+  // promise: 5.28
   it('the one the configuration names', () => {
     const other = strategy(group('g', '[]'), 'by-rack');
     const { site, diagnostics } = loadSite(files(named('by-rack'), ALL, other, node('n1')));
@@ -162,6 +164,7 @@ describe('which strategy holds', () => {
     expect(diagnostics.map(({ code, file }) => [code, file])).toEqual([['site.strategy-not-used', '2.yaml']]);
   });
 
+  // promise: 5.31
   it('a named one that is missing is an error, with the nearest name', () => {
     const { site, diagnostics } = loadSite(files(named('deploymet-strategy'), ALL, node('n1')));
     expect(site).toBeUndefined();
@@ -179,6 +182,7 @@ describe('which strategy holds', () => {
     expect(diagnostics[0]!.hint).toContain('leave deployment_strategy out');
   });
 
+  // promise: 5.28
   it('none named and none there: all at once', () => {
     const { site, diagnostics } = loadSite(files(CONFIGURATION, node('n1')));
     expect(site).toMatchObject({ strategy: null, strategyName: null });
@@ -311,6 +315,7 @@ describe('which configuration holds', () => {
 });
 
 describe('groups', () => {
+  // promise: 5.14
   it('reports every problem of their meaning at once, each in its place', () => {
     const text = strategy(
       [
@@ -339,6 +344,7 @@ describe('groups', () => {
     expect(errors[0]!.hint).toBe("Did you mean 'storage'?");
   });
 
+  // promise: 5.8 5.9
   it('refuses shapes the published schema refuses', () => {
     const text = strategy(
       '- name: a\n  critical: "true"\n  depends_on: b\n  selectors: [{node_name: [x]}]\n  success_criteria: {}\n- just text\n- {name: 7, critical: no, depends_on: , selectors: [], sucess_criteria: {}}',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cycleProblems, findCycles, serializedText } from '../../../src/graph/index.js';
+import { cycleProblems, findCycles, schedulerPlan, serializedText } from '../../../src/graph/index.js';
 import { cluster, type Json, planOf, refusalOf, resultOf, running, taskOf } from './recorded.js';
 
 const nodes = { '1': ['primary-controller'], '2': ['controller'], '10': ['compute'] };
@@ -8,6 +8,7 @@ const one = (tasks: Json[], more: Json = {}): Json => ({ tasks, cluster: cluster
 const where = (more: Json): string[] =>
   running(resultOf(one([task('t', { roles: undefined, ...more })]))).map((at) => at.slice(2));
 
+// promise: 3.1 3.14
 describe('placing', () => {
   it.each([
     ['a tag by name, which the primary node does not have', { tags: ['controller'] }, ['2']],
@@ -66,6 +67,7 @@ describe('placing', () => {
     expect(tasks_graph).toEqual({ null: [{ id: 's', type: 'skipped', fail_on_error: false }] });
   });
 
+  // promise: 3.7
   it('a group puts its tasks on its nodes too, and says how many may fail', () => {
     const tasks = [
       task('a', { roles: ['compute'] }),
@@ -133,6 +135,7 @@ describe('fields', () => {
     expect([...serializedText(plan)].join('')).toContain('"n":2361183241434822606848');
   });
 
+  // promise: 2.1 2.19 2.20
   it('expressions work in any subfield; the node wins over the common data', () => {
     const input = {
       tasks: [
@@ -147,6 +150,20 @@ describe('fields', () => {
       timeout: 42,
       cwd: '/',
     });
+  });
+
+  // promise: 2.3
+  it.each([
+    ['new', { type: 'parallel', amount: 3 }],
+    ['operational', { type: 'one_by_one' }],
+  ])('the strategy of a task can follow the state of the cluster: %s', (status, strategy) => {
+    const chosen =
+      'switch($.cluster.status = operational => {type => one_by_one}, true => {type => parallel, amount => 3})';
+    const input = {
+      tasks: [task('t', { parameters: { strategy: { yaql_exp: chosen } } })],
+      cluster: cluster({ '1': ['x'] }, { cluster: { status } }),
+    };
+    expect(schedulerPlan(planOf(input)).tasks[0]).toMatchObject({ id: 't', strategy });
   });
 
   it('a cwd and fail_on_error that are given stay; what is not for executors goes', () => {
@@ -172,6 +189,7 @@ describe('fields', () => {
     expect(running(resultOf({ tasks, cluster: now, old_state }))).toEqual(['t@1']);
   });
 
+  // promise: 2.29
   it('what a node reads of its own decides, with the shared parts worked out once', () => {
     const expression = 'changedAny($.own, $.big) and ($.uid in added($.big)) and not changed($.same)';
     const own = Object.fromEntries(['1', '2', '3'].map((uid) => [uid, { uid, own: uid === '3' ? 'new' : 'old' }]));
@@ -189,6 +207,7 @@ describe('fields', () => {
   });
 });
 
+// promise: 2.20 2.27
 describe('conditions', () => {
   const runs = (condition: unknown, data: Json = {}): boolean =>
     running(resultOf({ tasks: [task('t', { condition })], cluster: cluster({ '1': ['x'] }, data) })).length === 1;
@@ -221,6 +240,7 @@ describe('conditions', () => {
     expect(runs(condition, settings)).toBe(expected);
   });
 
+  // promise: 2.21
   it('a false one keeps the order and drops the parameters, and nothing else is worked out', () => {
     const tasks = [
       task('a'),
@@ -326,6 +346,7 @@ describe('order', () => {
 });
 
 describe('layers', () => {
+  // promise: 1.2 2.4
   it('the more specific whole task wins; cluster tasks come first', () => {
     const layers = {
       release: [task('r'), task('both', { requires: ['r'] })],
@@ -343,6 +364,7 @@ describe('layers', () => {
     expect(plan.instances[0]!.requires).toEqual([]);
   });
 
+  // promise: 1.9
   it('two plugins with one task are refused, with both names', () => {
     const plugins = ['a', 'b'].map((name) => ({ name, tasks: [task('same')] }));
     expect(refusalOf({ layers: { plugins }, cluster: cluster(nodes) })).toEqual([
@@ -355,6 +377,7 @@ describe('layers', () => {
   });
 });
 
+// promise: 1.5
 describe('tasks from before dependencies between nodes', () => {
   const tasks = [
     { id: 'pre_deployment_start', type: 'stage' },
@@ -417,6 +440,7 @@ describe('tasks from before dependencies between nodes', () => {
   });
 });
 
+// promise: 2.33
 describe('what is refused', () => {
   const bad = (more: Json): Json => one([task('t', more)]);
   it.each([

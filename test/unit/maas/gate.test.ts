@@ -16,6 +16,7 @@ function visitor(gate: Gate, log: string[], name: string, signal?: AbortSignal) 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the gate before MAAS', () => {
+  // promise: 5.4
   it('lets the limit in, the others in order of arrival', async () => {
     const gate = new Gate(2);
     const log: string[] = [];

@@ -12,6 +12,7 @@ const found = (body: unknown) =>
 const task = (more: object) => ({ tasks: [{ id: 'x', type: 'puppet', ...more }] });
 
 describe('a graph that is uploaded', () => {
+  // promise: 1.11 1.14
   it('may be empty, and may have every field', () => {
     expect(found({})).toEqual([]);
     const { upload, problems } = checkGraphUpload({
@@ -99,6 +100,7 @@ describe('a graph that is uploaded', () => {
     expect(errors.map(({ path, message }) => `${path}: ${message}`)).toEqual([expect.stringMatching(message)]);
   });
 
+  // promise: 1.13
   it('is refused for duplicate ids, all named at once, sorted', () => {
     const tasks = ['y', 'x', 'y', 'x', 'z'].map((id) => ({ id, type: 'noop' }));
     expect(found({ tasks })).toEqual(['error tasks: Tasks duplication found: x, y']);

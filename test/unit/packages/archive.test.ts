@@ -44,6 +44,7 @@ const buildIn = async (folder: string, into: string) =>
   writePackageArchive(await readPackageFolder(folder), 'thing', '1.0.0', join(work, into));
 
 describe('building', () => {
+  // promise: 4.28
   it('gives the same bytes for the same files, whatever their times, order and umask', async () => {
     const first = await newPackage('first');
     writeFileSync(join(first, 'release/deployment_scripts/run.sh'), 'echo\n');

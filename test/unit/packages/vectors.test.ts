@@ -13,6 +13,7 @@ const OWN_READING = new Map([
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
+// promise: 4.22 4.27
 describe('recorded mutated packages', () => {
   it.each(vectors('mutated').map((vector) => [vector.id, vector] as const))('%s', (_id, vector) => {
     const report = checkPackage(treeOf(vector));
@@ -40,6 +41,7 @@ describe('recorded mutated packages', () => {
     S9: 'package.hotpluggable-ignored',
   };
 
+  // promise: 4.10 4.23 4.29
   it('warns of everything the rulings warn of', () => {
     const missing = vectors('mutated').flatMap((vector) => {
       const found = new Set(checkPackage(treeOf(vector)).warnings.map(({ code }) => code));
@@ -56,6 +58,7 @@ describe('contents to be stored', () => {
     (vector) => checkPackage(treeOf(vector)).verdict === 'valid',
   );
 
+  // promise: 4.20
   it('have the keys and extension records that were recorded', () => {
     let compared = 0;
     for (const vector of valid) {

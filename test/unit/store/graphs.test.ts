@@ -59,6 +59,7 @@ describeStore('GraphStore', (backend) => {
     });
   });
 
+  // promise: 1.15 1.20
   it('has one graph of a type for an owner, and orphans', async () => {
     const store = await backend.fresh();
     const { release, cluster } = await withCluster(store);
@@ -132,6 +133,7 @@ describeStore('GraphStore', (backend) => {
     expect(await failureOf(store.graphs.layers(99, 't'))).toMatchObject({ what: 'cluster' });
   });
 
+  // promise: 1.19
   it('removes graphs with their owner, and tasks with their graph', async () => {
     const url = await backend.newUrl();
     const store = await backend.open(url);

@@ -102,6 +102,7 @@ it('a cluster as the release recommends it has nothing but information', () => {
   ]);
 });
 
+// promise: 3.23 3.43
 it('tags moved off the nodes are reported, and the user may continue', () => {
   const moved = three.map((one) => ({ ...one, tags: one.tags.filter((tag) => tag !== 'database') }));
   const [finding] = checkCluster(cluster(moved));

@@ -76,6 +76,7 @@ describe('a planning thread', () => {
     expect(await thread().plan('run', workOf([]))).toMatchObject({ ok: false, reason: 'no-graph' });
   });
 
+  // promise: 2.8
   it('knows the functions of the module of helpers', async () => {
     const planned = await thread().plan('serialized', calling('greeting()'));
     expect(planned.ok && commandOf(planned.value)).toBe('hello from a helper');

@@ -45,11 +45,13 @@ const tagsOf = (nodes: readonly ClusterNode[], more: Partial<TaggedNodesInput> =
   Object.fromEntries(resolve(nodes, more).nodes.map(({ uid, tags }) => [uid, tags]));
 
 describe('catalogue', () => {
+  // promise: 3.28
   it('a role without tags has one of its own name, which has a primary if the role has', () => {
     expect(tagsOfRole('plain', release.roles.plain)).toEqual(['plain']);
     expect(catalogue.tags.get('plain')).toMatchObject({ meta: { has_primary: true }, implied: true });
   });
 
+  // promise: 3.11
   it('a role gives its own name even if its tags do not name it', () => {
     expect(tagsOfRole('storage', { tags: ['ceph'] })).toEqual(['ceph', 'storage']);
   });
@@ -73,6 +75,7 @@ describe('catalogue', () => {
 });
 
 describe('names', () => {
+  // promise: 3.17
   it.each(['swift', 'mysql:1', 'a-b_C9'])('%s is one', (name) => expect(tagNameProblem(name)).toBeUndefined());
   it.each(['bad name!', '', 'mysql:', ':1', 'a:b:c', '/x/', 'primary-x', 'é', 'x'.repeat(101)])('%j is none', (name) =>
     expect(tagNameProblem(name)).toBeTypeOf('string'),
@@ -84,6 +87,7 @@ describe('names', () => {
 describe('a change of roles', () => {
   const change = (before: string[], after: string[]) => tagsOnRoleChange({ before, after, roles: catalogue.roles });
 
+  // promise: 3.3
   it('a new role brings its tags and its own name', () => {
     expect(change([], ['controller']).given).toEqual([
       { tag: 'controller', role: 'controller' },
@@ -107,6 +111,7 @@ describe('a change of roles', () => {
 });
 
 describe('primary nodes', () => {
+  // promise: 3.22
   it('the first by id that has the tag, with primary-TAG instead of TAG', () => {
     expect(tagsOf([node(10, ['controller']), node(9, ['controller'])])).toEqual({
       9: ['keystone', 'primary-controller', 'primary-mysql'],
@@ -137,6 +142,7 @@ describe('primary nodes', () => {
     expect(resolve([leaving, node(2, ['controller'])]).primaryTags).toEqual(new Map([[2, ['controller', 'mysql']]]));
   });
 
+  // promise: 3.24
   it('a detached tag has a primary of its own', () => {
     const nodes = [
       node(1, ['controller'], { tags: ['controller', 'keystone'] }),
@@ -161,10 +167,12 @@ describe('primary nodes', () => {
 });
 
 describe('the engine', () => {
+  // promise: 3.5 3.9
   it('on: what is assigned counts, and a node without tags has none', () => {
     expect(tagsOf([node(1, ['compute'], { tags: [] })])).toEqual({ 1: [] });
   });
 
+  // promise: 3.27
   it('off: tags are those of the roles, whatever is assigned', () => {
     expect(tagsOf([node(1, ['compute'], { tags: ['mysql'] })], { tagsEngine: false })).toEqual({ 1: ['compute'] });
   });
@@ -188,6 +196,7 @@ describe('the engine', () => {
   };
   const task = (id: string, more: object) => ({ id, type: 'puppet', version: '2.0.0', parameters: {}, ...more });
 
+  // promise: 3.12 3.15
   it('a task without tags goes by its roles, which are tags, or by the roles of its groups', () => {
     const nodes = [node(1, ['controller']), node(2, ['compute'])];
     expect(
@@ -211,6 +220,7 @@ describe('the engine', () => {
     expect(plan([...groups, ...tasks], nodes)).toMatchObject({ tagged: ['2'], pattern: [] });
   });
 
+  // promise: 3.21
   it('a task of a plugin without tags goes by roles as before, one with tags by tags', () => {
     const nodes = [node(1, ['controller'], { tags: ['mysql'] }), node(2, [], { tags: ['controller'] })];
     const tasks = [
@@ -221,6 +231,7 @@ describe('the engine', () => {
     expect(plan(tasks, nodes)).toEqual({ old: ['2'], new: ['2'] });
   });
 
+  // promise: 3.18 3.19
   it('an instance places what names it exactly, or matches it', () => {
     const nodes = [node(1, [], { tags: ['mysql:1'] }), node(2, [], { tags: ['compute'] })];
     expect(
@@ -236,6 +247,7 @@ describe('the engine', () => {
     ).toEqual({ service: [], regex: ['1'], all: ['2'], exact: ['1'] });
   });
 
+  // promise: 3.25
   it('cross-dependencies find nodes by tags', () => {
     const read = readPlanInput({
       layers: {
@@ -256,6 +268,7 @@ describe('the engine', () => {
   });
 });
 
+// promise: 3.22
 it('the recorded clusters get the tags the reference gave them', () => {
   const fixture = {
     controller: ['controller', 'rabbitmq', 'database', 'keystone', 'neutron'],
