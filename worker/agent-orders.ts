@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { OrderSource } from '../src/agent/index.js';
 import { auditedAlarms, sourceFilesBelow } from '../src/gateway/index.js';
+import { withPackageSources } from '../src/ops/packages/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import type { Store } from '../src/store/index.js';
@@ -12,7 +13,8 @@ import { taskLogs } from './task-logs.js';
 
 /** Orders from the store, for agents on machines that may access it. */
 export function localOrders(settings: Settings, store: Store): OrderSource {
-  const sources = sourceFilesBelow(settings.gateway.source_roots.split(':').filter(isAbsolute));
+  const files = sourceFilesBelow(settings.gateway.source_roots.split(':').filter(isAbsolute));
+  const sources = withPackageSources(files, store.packages);
   return storeOrders({
     store,
     logs: taskLogs(settings),

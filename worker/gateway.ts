@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
 import { OrderKeys } from '../src/gateway/identity/index.js';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.js';
+import { withPackageSources } from '../src/ops/packages/index.js';
 import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/platform/secrets/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
@@ -59,7 +60,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
       now: () => new Date(),
       orders: storeOrderBook(store),
       secrets: secretsOf(settings),
-      sources: sourceFilesBelow(source_roots.split(':').filter(isAbsolute)),
+      sources: withPackageSources(sourceFilesBelow(source_roots.split(':').filter(isAbsolute)), store.packages),
       logs: { append: async (key, chunk) => logs.append(key, chunk) },
       log,
     },

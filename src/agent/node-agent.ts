@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { typesOver } from '../core/task-types/index.js';
+import { type TaskInput, typesOver } from '../core/task-types/index.js';
 import { ownCgroup } from './cgroup.js';
 import { contain, releaseContainment } from './containment.js';
 import {
@@ -13,11 +13,12 @@ import {
   isSameOrder,
   nodeFolder,
 } from './execution.js';
+import { fetchFolder } from './fetch-folder.js';
 import { type FollowEvent, follow, type OutputOffsets } from './follow.js';
 import { Journal } from './journal.js';
 import { launchSupervisor, ownSupervisor } from './launch-supervisor.js';
 import { DEFAULT_PATH_ROOTS } from './path-rules.js';
-import { systemFailure } from './place-file.js';
+import { PlacementError, systemFailure } from './place-file.js';
 import { prepareTask } from './prepare-task.js';
 import { BOOT_ID_PATH, ownIdentity, readBootId } from './process-identity.js';
 import { underReaper } from './reaper.js';
@@ -275,7 +276,7 @@ export class NodeAgent {
     const sources: Record<string, SupervisorOrder['sources'][string]> = {};
     for (const input of task.inputs) {
       if (input.kind === 'secret') secrets[input.ref] ??= await this.#secret(input.ref, execution);
-      else sources[input.path] ??= await this.#source(input.path, execution);
+      else sources[input.path] ??= await this.#source(input, execution);
     }
     const options = this.#options;
     const own = options.supervisorCommand ?? ownSupervisor();
@@ -290,6 +291,7 @@ export class NodeAgent {
       taskPath: options.taskPath ?? DEFAULT_TASK_PATH,
       secrets,
       sources,
+      contentFolder: this.#contentFolder(execution.node),
     };
     await launchSupervisor(adopting?.command ?? own, journal, order, adopting?.environment);
   }
@@ -300,12 +302,39 @@ export class NodeAgent {
     return await this.#options.resolveSecret(ref, key);
   }
 
-  async #source(path: string, key: ExecutionKey): Promise<SupervisorOrder['sources'][string]> {
+  /** Where fetched files of packages wait until they are placed. */
+  #contentFolder(node: string): string {
+    return join(nodeFolder(this.#stateDir, node), 'content');
+  }
+
+  async #source(
+    input: Exclude<TaskInput, { kind: 'secret' }>,
+    key: ExecutionKey,
+  ): Promise<SupervisorOrder['sources'][string]> {
+    const { path } = input;
+    const read = (file: string) => (this.#options.readSource ?? ((own: string) => readFile(own)))(file, key);
     try {
-      const data = await (this.#options.readSource ?? ((file: string) => readFile(file)))(path, key);
+      const data =
+        input.kind === 'source' ? await read(path) : await fetchFolder(input, this.#contentFolder(key.node), read);
       return { base64: Buffer.from(data).toString('base64') };
     } catch (error) {
+      if (error instanceof PlacementError) return { failure: error.failure };
+      // Everything else is an outage: the task starts when it is over.
+      if (!FILE_ERRORS.has(String((error as NodeJS.ErrnoException).code))) throw error;
       return { failure: systemFailure(path, error) };
     }
   }
 }
+
+/** Errors of a source file itself, which a repetition does not change. */
+const FILE_ERRORS: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EFBIG',
+  'EINVAL',
+  'EISDIR',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ENOENT',
+  'ENOTDIR',
+  'EPERM',
+]);

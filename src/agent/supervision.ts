@@ -331,6 +331,7 @@ export class Supervision {
         if (found === undefined) return { kind: 'io', path, code: 'ENOENT' };
         return 'base64' in found ? Buffer.from(found.base64, 'base64') : found.failure;
       },
+      contentFolder: this.#order.contentFolder,
       pause: (ms) => this.#pause(ms, stop),
       readBootId: () => readBootId(machine.bootIdPath),
       armReboot: (bootId) => this.#record({ rebootFrom: bootId }),

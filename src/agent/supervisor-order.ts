@@ -16,6 +16,8 @@ export interface SupervisorOrder {
   readonly taskPath: string;
   /** Values by reference. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Content of `copy_files` sources by path, or why it could not be read. */
+  /** Fetched content of folders, by hash; shared by the node's executions. */
+  readonly contentFolder: string;
+  /** Content of sources by path, of a folder the list of its files, or why it could not be read. */
   readonly sources: Readonly<Record<string, { readonly base64: string } | { readonly failure: TaskFailure }>>;
 }

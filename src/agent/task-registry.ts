@@ -1,6 +1,7 @@
 import { findTaskType } from '../core/task-types/index.js';
 import { runner, type TaskRunner } from './task-runner.js';
 import { copyFiles } from './task-types/copy-files.js';
+import { packageFiles } from './task-types/package-files.js';
 import { puppet } from './task-types/puppet.js';
 import { reboot } from './task-types/reboot.js';
 import { masterShell, shell } from './task-types/shell.js';
@@ -9,7 +10,17 @@ import { uploadFile } from './task-types/upload-file.js';
 import { uploadFiles } from './task-types/upload-files.js';
 
 /** How nodes carry tasks out. Names and parameters of types are in src/core/task-types. */
-const runners: readonly TaskRunner[] = [copyFiles, masterShell, puppet, reboot, shell, sync, uploadFile, uploadFiles];
+const runners: readonly TaskRunner[] = [
+  copyFiles,
+  masterShell,
+  packageFiles,
+  puppet,
+  reboot,
+  shell,
+  sync,
+  uploadFile,
+  uploadFiles,
+];
 
 const byName = new Map(runners.map((one) => [one.type.name, one]));
 

@@ -46,6 +46,8 @@ export interface TaskContext {
   secret(ref: string): string;
   /** The fetched content of a source file, or why it could not be read. */
   source(path: string): Buffer | TaskFailure;
+  /** Fetched content of folders, by hash (`fetchFolder`). */
+  readonly contentFolder: string;
   /** Returns early, without an error, when the task is stopped. */
   pause(ms: number): Promise<void>;
   readBootId(): string;

@@ -23,6 +23,7 @@ export type { NodeLeftOut } from './node-choice.js';
 export { type NodeChange as NodeTransition, nodeTransitions } from './node-transitions.js';
 export { oldStatesOf } from './old-states.js';
 export { type ClusterPlan, type ClusterPlanRequest, planCluster } from './plan-cluster.js';
+export { extendedReleases, pluginFits } from './plugin-fit.js';
 export { readClusterSources, readGraphLayers } from './read-sources.js';
 export { flattenSettings, settingSwitch } from './settings.js';
 export type { ClusterNode, ClusterSources, StoredLayer } from './sources.js';

@@ -24,6 +24,7 @@ import { choicesOf, choicesToStore } from './any-choices.js';
 import { clusterState, type Surroundings } from './cluster-state.js';
 import { type GraphMetadata, mergeGraph } from './graph-layers.js';
 import { chooseNodes, type NodeLeftOut } from './node-choice.js';
+import { packagePreparations } from './package-preparations.js';
 import type { ClusterSources, StoredLayer } from './sources.js';
 import { tagCluster } from './tagged-cluster.js';
 
@@ -114,6 +115,7 @@ export function planCluster(
     subgraphs: request.subgraphs ?? [],
     legacyPluginTasks: sources.plugins.flatMap(({ legacyTasks }) => legacyTasks),
     anyChoices: choicesOf(sources.cluster.anyChoices),
+    preparations: packagePreparations(sources),
     ...(context.old === undefined ? {} : { old: context.old }),
     ...(context.engine === undefined ? {} : { engine: context.engine }),
   };

@@ -1,9 +1,19 @@
 import { isMapping } from '../core/plain-value.js';
 import type { ClusterState, Fields } from '../graph/index.js';
-import type { GraphWithTasks, NodeRecord, PluginRecord, Store, TagAssignment, TagRecord } from '../store/index.js';
+import type {
+  GraphWithTasks,
+  NodeRecord,
+  PluginRecord,
+  ReleaseRecord,
+  Store,
+  TagAssignment,
+  TagRecord,
+} from '../store/index.js';
 
+import { nodeFilesOf, pluginFolder } from './package-preparations.js';
+import { fittingRecord, type PluginTarget } from './plugin-fit.js';
 import { usesTagsEngine } from './settings.js';
-import type { ClusterNode, ClusterSources, PluginFacts, StoredLayer } from './sources.js';
+import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.js';
 import { allRoles, catalogueOfCluster, type RoleTagChange, roleTagChanges, tagsAfter } from './tags/index.js';
 
 /** The ports for data of clusters. */
@@ -49,8 +59,9 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       version: release.version,
       roles: release.rolesMetadata,
       tags: { ...release.tagsMetadata, ...tagsOwnedBy(tags, 'release', release.id) },
+      ...filesOf(nodeFilesOf(release.metadata, (await packageOf(store, release)) ?? release)),
     },
-    plugins: plugins.map(({ plugin }) => pluginFacts(plugin, tags)),
+    plugins: plugins.map(({ plugin }) => pluginFacts(plugin, tags, { ...release, mode: cluster.mode })),
   };
   const { roles } = catalogueOfCluster(owners);
   return {
@@ -104,7 +115,14 @@ function tagsOwnedBy(tags: readonly TagRecord[], kind: TagRecord['owner']['kind'
   );
 }
 
-function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[]): PluginFacts {
+const filesOf = (files: NodeFiles | undefined) => (files === undefined ? {} : { files });
+
+/** The plugin under whose name the package of a release is listed. */
+async function packageOf(store: ClusterPorts, { packageId }: ReleaseRecord): Promise<PluginRecord | undefined> {
+  return packageId === null ? undefined : (await store.plugins.list({ packageId }))[0];
+}
+
+function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[], target: PluginTarget): PluginFacts {
   const part = (name: string): Fields => {
     const value = plugin.metadata[name];
     return isMapping(value) ? value : {};
@@ -113,8 +131,8 @@ function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[]): PluginFa
   return {
     id: plugin.id,
     name: plugin.name,
-    // A plugin's folder has its name and the first two numbers of its version, as in Fuel's packages.
-    path: `/etc/fuel/plugins/${plugin.name}-${plugin.version.split('.').slice(0, 2).join('.')}/`,
+    path: pluginFolder(plugin),
+    ...filesOf(nodeFilesOf(fittingRecord(plugin, target), plugin)),
     roles: part('roles_metadata'),
     tags: { ...part('tags_metadata'), ...tagsOwnedBy(tags, 'plugin', plugin.id) },
     legacyTasks: Array.isArray(tasks) ? tasks.filter(isMapping) : [],

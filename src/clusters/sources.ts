@@ -46,6 +46,23 @@ export interface ReleaseFacts {
   readonly version: string;
   readonly roles: Fields;
   readonly tags: Fields;
+  readonly files?: NodeFiles;
+}
+
+/** What a package brings to the nodes that have work of its release or plugin. */
+export interface NodeFiles {
+  /** Its name and the first two numbers of its version. */
+  readonly package: string;
+  /** For its scripts, on the nodes. */
+  readonly folder: string;
+  readonly scripts: SourceFolder | undefined;
+  readonly repository: SourceFolder | undefined;
+}
+
+interface SourceFolder {
+  readonly src: string;
+  /** SHA-256 of the list of its files. */
+  readonly digest: string;
 }
 
 export interface PluginFacts {
@@ -53,6 +70,7 @@ export interface PluginFacts {
   readonly name: string;
   /** Folder of its files on the nodes; absent: none, so its tasks run in `/`. */
   readonly path?: string;
+  readonly files?: NodeFiles;
   readonly roles: Fields;
   readonly tags: Fields;
   /** Tasks from before graphs, ordered by `stage`. */

@@ -6,6 +6,7 @@ import {
   type OrderKey,
   prepareTask,
 } from '../agent/index.js';
+import { fileOfSource } from '../core/folder-manifest.js';
 import type { SecretProvider } from '../platform/secrets/index.js';
 import type { NodeIdentityStore } from '../store/index.js';
 import type { Alarms } from './alarms.js';
@@ -127,7 +128,9 @@ export class HandOut {
       prepared.task.inputs.some((named) =>
         named.kind === 'secret'
           ? input.kind === 'secret' && named.ref === input.ref
-          : input.kind === 'source' && named.path === input.path,
+          : input.kind === 'source' &&
+            (named.path === input.path ||
+              (named.kind === 'folder' && input.path.startsWith(fileOfSource(named.path, '')))),
       );
     if (!isNamed)
       await this.#refuse(

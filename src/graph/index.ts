@@ -53,7 +53,13 @@ export {
 export { type SchedulerPlanOptions, schedulerPlan } from './scheduler-plan.js';
 export { adaptLegacyTasks } from './tasks/adapt-legacy.js';
 export { checkTask } from './tasks/check-task.js';
-export { type LayerName, type LayerTasks, type MergedTask, mergeLayers } from './tasks/merge-layers.js';
+export {
+  type LayerName,
+  type LayerTasks,
+  type MergedTask,
+  mergeLayers,
+  type Preparation,
+} from './tasks/merge-layers.js';
 export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.js';
 export { diffGraphs, diffText, type FieldDifference, type GraphDifference } from './view/diff-graphs.js';
 export { type DrawOptions, drawGraph } from './view/draw-graph.js';

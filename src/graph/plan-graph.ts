@@ -1,5 +1,6 @@
 import type { ValuePath } from '../core/plain-value.js';
 import type { Subgraph } from '../core/scheduler/index.js';
+import { hasWork } from '../core/task-types/index.js';
 import type { Engine } from '../yaql/index.js';
 import { FieldEvaluator, type NodeScope } from './fields/evaluator.js';
 import type { FormatValues } from './fields/python-format.js';
@@ -22,7 +23,8 @@ import { type Placement, placeTasks } from './placing/place-tasks.js';
 import type { DroppedDependency, Plan, PlannedTask, TaskInstance } from './plan.js';
 import { type GraphProblem, Problems } from './problem.js';
 import { adaptLegacyTasks } from './tasks/adapt-legacy.js';
-import type { MergedTask } from './tasks/merge-layers.js';
+import type { MergedTask, Preparation } from './tasks/merge-layers.js';
+import { namePattern } from './tasks/name-pattern.js';
 
 /** A merged graph and the input of its plan. */
 export interface PlanInput {
@@ -40,6 +42,7 @@ export interface PlanInput {
   readonly legacyPluginTasks?: readonly Readonly<Record<string, unknown>>[];
   /** Earlier choices of `policy: any`; repeated where they are still candidates. */
   readonly anyChoices?: readonly EarlierChoice[];
+  readonly preparations?: readonly Preparation[];
   readonly engine?: Engine;
 }
 
@@ -63,6 +66,7 @@ export function planGraph(input: PlanInput): Planned {
   const placed = placeTasks(tasks, { byTags: resolver, byRoles }, evaluator, selected, problems);
   const draft = new Draft(resolver, evaluator, problems);
   for (const placement of placed.placements) if (placement.type !== 'group') draft.add(placement);
+  for (const preparation of input.preparations ?? []) draft.prepare(preparation);
   warnOfUnknownSelection(selected, tasks, problems);
   const linked = draft.link(input.anyChoices ?? []);
   if (problems.hasErrors) return { ok: false, problems: problems.all() };
@@ -142,6 +146,31 @@ class Draft {
       const name = this.#resolver.nodes[node]!;
       this.#problems.attempt(merged.at, () => this.#addInstance(placement, number, node, template), name);
     }
+  }
+
+  /** Places the tasks of a preparation on all nodes where its owner has work, before that work. */
+  prepare({ layer, owner, tasks }: Preparation): void {
+    const isOwn = ({ merged, type }: Placement): boolean =>
+      merged.layer === layer && merged.owner === owner && hasWork(type);
+    const nodes = new Set<number>();
+    const first = tasks.map(({ task: { id } }): Relation => ({ name: namePattern(id), written: id, where: SELF }));
+    this.#instances.forEach((instance, at) => {
+      if (instance.skip !== undefined || !isOwn(this.#placements[instance.task]!)) return;
+      nodes.add(instance.node);
+      const [requires = NONE, ...others] = instance.relations;
+      this.#instances[at] = { ...instance, relations: [[...requires, ...first], ...others] };
+    });
+    if (nodes.size === 0) return;
+    const placedBy = owner === undefined ? 'the tasks of the release' : `the tasks of plugin ${owner}`;
+    for (const merged of tasks)
+      this.add({
+        merged,
+        type: merged.task.type as string,
+        deselected: false,
+        nodes: [...nodes],
+        placedBy,
+        skippedPrimaries: [],
+      });
   }
 
   #addInstance(placement: Placement, task: number, node: number, template: TaskTemplate): void {
@@ -240,3 +269,4 @@ class Draft {
 }
 
 const NONE: readonly Relation[] = [];
+const SELF = { on: 'self' } as const;

@@ -1,4 +1,4 @@
-// The only file of src/packages that accesses the disk.
+// Reads and writes packages; repository-index.ts runs the tools of repositories.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
  * Release and plugin packages: read one from a folder or an archive, load it into a data tree, check it,
- * archive it, make a new one. Only disk.ts accesses the disk; all else is pure.
+ * archive it, make a new one. Only disk.ts and repository-index.ts access the disk; all else is pure.
  */
 export { DEFAULT_ARCHIVE_LIMITS } from './archive-content.js';
 export { checkPackage, type PackageReport } from './check-package.js';
@@ -13,8 +13,16 @@ export {
   writePackageFolder,
 } from './disk.js';
 export { type PackageInstallation, packageInstallation } from './installation.js';
+export { eachWithNodeFiles, manifestOf, withNodeFiles } from './node-files.js';
 export { packageContents } from './package-contents.js';
 export { type PackageTree, packageTree } from './package-tree.js';
 export type { PackageDiagnostic } from './problems.js';
 export { definedReleases } from './releases.js';
+export {
+  hasPreBuildHook,
+  indexRepositories,
+  repositoriesOf,
+  repositoriesWithoutIndex,
+  runPreBuildHook,
+} from './repository-index.js';
 export { PACKAGE_NAME, packageTemplate } from './template.js';

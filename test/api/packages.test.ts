@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readManifest } from '../../src/core/folder-manifest.js';
 import { createOperations } from '../../src/ops/index.js';
+import { withPackageSources } from '../../src/ops/packages/index.js';
 import {
   checkPackage,
   type PackageTree,
@@ -335,6 +338,64 @@ describe('plugins in a cluster', () => {
     'deployment_tasks.yaml',
     JSON.stringify([{ id, type: 'shell', version, role: ['compute'], parameters: { cmd: 'true', timeout: 1 } }]),
   ];
+
+  it('bring their files and repositories to the nodes that have work of them, before that work', async () => {
+    const roles = Object.fromEntries(['compute', 'storage'].map((name) => [name, { name, description: 'd' }]));
+    const { id: release } = (await install(await archiveOf(releasePackage({ name: 'fed', roles })))).body.releases[0];
+    const { id: cluster } = (await rig.ask('POST', '/api/v1/clusters', { name: 'fed', release_id: release })).body;
+    const nodes: number[] = [];
+    for (const [at, role_] of ['compute', 'storage'].entries()) {
+      const node = await rig.ask('POST', '/api/v1/nodes', { mac: `52:54:00:00:02:0${at}`, status: 'provisioned' });
+      nodes.push(node.body.id);
+      const assignment = [{ id: node.body.id, roles: [role_] }];
+      expect((await rig.ask('POST', `/api/v1/clusters/${cluster}/assignment`, assignment)).status).toBe(200);
+    }
+    const releases = [
+      { os: 'ubuntu', version: 'mitaka-1.0', deployment_scripts_path: 'scripts/', repository_path: 'repo' },
+    ];
+    const files: [string, string][] = [['scripts/site.pp', 'node default {}'], ['repo/Packages', ''], task('metrics')];
+    expect((await install(await archiveOf(pluginPackage('metrics', { releases }, files)))).status).toBe(201);
+    const editable = { metrics: { metadata: { enabled: true } } };
+    expect((await rig.ask('PATCH', `/api/v1/clusters/${cluster}/attributes`, { editable })).status).toBe(200);
+
+    const url = `/api/v1/clusters/${cluster}/serialized_tasks?graph_type=default&nodes=${nodes.join()}`;
+    const { body, status } = await rig.ask('GET', url);
+    expect(status, JSON.stringify(body)).toBe(200);
+    type Serialized = { id: string; type: string; parameters: Record<string, string>; requires?: { name: string }[] };
+    const graph = body.tasks_graph as Record<string, Serialized[]>;
+    expect(graph[nodes[1]!] ?? []).toEqual([]);
+    const tasks = new Map(graph[nodes[0]!]!.map((one) => [one.id, one]));
+    const requires = (id: string) => (tasks.get(id)!.requires ?? []).map(({ name }) => name);
+    expect(requires('metrics').sort()).toEqual([
+      'metrics-1.0-files',
+      'metrics-1.0-repository',
+      'metrics-1.0-repository-files',
+    ]);
+    expect(requires('hello')).toEqual([]);
+    expect(requires('metrics-1.0-repository')).toEqual(['metrics-1.0-repository-files']);
+    const scripts = tasks.get('metrics-1.0-files')!;
+    expect(scripts).toMatchObject({
+      type: 'package_files',
+      parameters: { src: 'package:metrics==1.0.0/scripts', dst: '/etc/fuel/plugins/metrics-1.0/' },
+    });
+
+    // What the order names is what agents are given.
+    const none = { read: async (path: string) => Promise.reject(new Error(path)) };
+    const sources = withPackageSources(none, rig.store.packages);
+    const { src = '', digest } = scripts.parameters;
+    const list = await sources.read(src);
+    expect(createHash('sha256').update(list).digest('hex')).toBe(digest);
+    expect(readManifest(Buffer.from(list).toString())!.map(({ path }) => path)).toEqual(['README.md', 'site.pp']);
+    expect(Buffer.from(await sources.read(`${src}//site.pp`)).toString()).toBe('node default {}');
+    for (const missing of [
+      `${src}//none`,
+      `${src}//../metadata.yaml`,
+      'package:metrics==1.0.0/..//x',
+      'package:metrics==9.0.0/scripts',
+      'package:x',
+    ])
+      await expect(sources.read(missing), missing).rejects.toMatchObject({ code: 'ENOENT' });
+  });
 
   // promise: 4.34
   it('conflicts prevent enabling, with the messages of the reference', async () => {

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   lstatSync,
@@ -14,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { carryOutOrder, type Execution, type TaskResult } from '../../src/agent/index.js';
 import type { NodePolicy } from '../../src/agent/onboarding/index.js';
 import { SshNode, type SshNodeOptions } from '../../src/agent/ssh/index.js';
+import { formatManifest } from '../../src/core/folder-manifest.js';
 import { eventually } from '../rig/agent-site.js';
 import { SshdRig, sshdMissing } from '../rig/sshd.js';
 import { TcpProxy } from '../rig/tcp-proxy.js';
@@ -302,6 +304,29 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     } finally {
       swapping.kill();
     }
+  });
+
+  it('the files of a package are placed, and extra ones deleted', async () => {
+    const src = 'package:metrics==1.0.0/scripts';
+    const files: Record<string, string> = { 'a.pp': 'a', 'bin/run.sh': 'run' };
+    const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+    const list = formatManifest(
+      Object.entries(files).map(([path, text]) => ({ path, sha256: hash(text), executable: path.endsWith('.sh') })),
+    );
+    const orders = {
+      secret: async () => '',
+      source: async (path: string) => Buffer.from(path === src ? list : files[path.slice(src.length + 2)]!),
+    };
+    const dst = at('plugin');
+    mkdirSync(join(dst, 'old'), { recursive: true });
+    writeFileSync(join(dst, 'old/x'), 'x');
+    const run = (digest: string) =>
+      carried(execution('package_files', { src, digest, dst, retries: 0 }), node({ orders }));
+    expect(await run(hash(list))).toMatchObject({ outcome: 'ok', changed: true });
+    expect(readdirSync(dst, { recursive: true }).sort()).toEqual(['a.pp', 'bin', 'bin/run.sh']);
+    expect(statSync(join(dst, 'bin/run.sh')).mode & 0o777).toBe(0o755);
+    expect(await run(hash(list))).toMatchObject({ outcome: 'ok', changed: false });
+    expect(await run(hash('another list'))).toMatchObject({ outcome: 'failed' });
   });
 
   it.skipIf(!has('rsync'))('a folder is synchronised, and what changed is known', async () => {

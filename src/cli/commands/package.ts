@@ -29,9 +29,11 @@ export function registerPackage(program: CliCommand, { terminal }: Session): Cli
     .description('check a package and archive it with checksums; the same files give the same bytes')
     .argument('[folder]', 'folder of the package', '.')
     .option('-o, --output <folder>', 'where to put NAME-VERSION.tar.gz', '.')
+    .option('--run-hook', 'first run the executable pre_build_hook of the package, in its folder')
+    .option('--index', 'first index its repositories: dpkg-scanpackages for .deb, createrepo_c for .rpm')
     .output()
-    .action((path: string, { output, ...flags }: OutputFlags & { readonly output: string }) =>
-      run(() => build(terminal, flags, path, output)),
+    .action((path: string, { output, runHook = false, index = false, ...flags }: BuildFlags) =>
+      run(() => build(terminal, flags, path, { output, runHook, index })),
     );
   return group;
 }
@@ -72,12 +74,31 @@ async function create(terminal: Terminal, flags: OutputFlags, path: string, exte
   );
 }
 
-async function build(terminal: Terminal, flags: OutputFlags, path: string, output: string): Promise<void> {
-  const { checkPackage, PackageDiskError, readPackageFolder, writePackageArchive } = await import(
-    '../../packages/index.js'
-  );
-  const tree = await readPackageFolder(path);
-  const report = checkPackage(tree);
+interface BuildFlags extends OutputFlags {
+  readonly output: string;
+  readonly runHook?: boolean;
+  readonly index?: boolean;
+}
+
+async function build(
+  terminal: Terminal,
+  flags: OutputFlags,
+  path: string,
+  { output, runHook, index }: Required<Pick<BuildFlags, 'output' | 'runHook' | 'index'>>,
+): Promise<void> {
+  const packages = await import('../../packages/index.js');
+  const { checkPackage, PackageDiskError, readPackageFolder, writePackageArchive } = packages;
+  if (runHook) {
+    if (!(await packages.hasPreBuildHook(path))) throw new PackageDiskError(`${path} has no executable pre_build_hook`);
+    await packages.runPreBuildHook(path);
+  }
+  let tree = await readPackageFolder(path);
+  let report = checkPackage(tree);
+  const repositories = report.verdict === 'valid' ? packages.repositoriesOf(report.tree) : [];
+  if (index && (await packages.indexRepositories(path, repositories)).length > 0) {
+    tree = await readPackageFolder(path);
+    report = checkPackage(tree);
+  }
   if (report.verdict === 'invalid') {
     const { errors, warnings } = report;
     await printOne(terminal, flags, { verdict: 'invalid', errors, warnings }, await shown(terminal, errors, tree));
@@ -89,6 +110,10 @@ async function build(terminal: Terminal, flags: OutputFlags, path: string, outpu
     throw new PackageDiskError(`the version '${version}' in metadata.yaml must be three numbers separated by dots`);
   }
   const archive = await writePackageArchive(tree, name, version, output);
+  for (const repository of await packages.repositoriesWithoutIndex(path, repositories))
+    terminal.err(`${repository} has packages without an index, so nodes cannot install them. Build with --index.\n`);
+  if (!runHook && (await packages.hasPreBuildHook(path)))
+    terminal.err('pre_build_hook was not run. To run it before the build, use --run-hook.\n');
   await printOne(
     terminal,
     flags,

@@ -2,6 +2,7 @@ import { isMapping } from '../plain-value.js';
 import * as files from './files.js';
 import * as machines from './machines.js';
 import * as order from './order.js';
+import * as packages from './package-files.js';
 import type { ParameterProblem, Reading } from './parameter.js';
 import * as scripts from './scripts.js';
 import type { TaskType, Transport } from './task-type.js';
@@ -15,7 +16,7 @@ export type { Prepared, TaskInput, TaskLimits, TaskType, Transport } from './tas
  * All task types exported by the other files of this folder, by name. Everything else about types is derived from this
  * list.
  */
-export const TASK_TYPES = Object.values({ ...scripts, ...files, ...machines, ...order }).sort((a, b) =>
+export const TASK_TYPES = Object.values({ ...scripts, ...files, ...packages, ...machines, ...order }).sort((a, b) =>
   a.name < b.name ? -1 : 1,
 );
 export const TASK_TYPE_NAMES = TASK_TYPES.map(({ name }) => name);

@@ -19,7 +19,9 @@ export interface TaskLimits {
 export type TaskInput =
   | { readonly kind: 'secret'; readonly ref: string }
   /** A file on the machine that has the sources (`copy_files`). */
-  | { readonly kind: 'source'; readonly path: string };
+  | { readonly kind: 'source'; readonly path: string }
+  /** A folder there, with the SHA-256 of the list of its files, for the folder `dst` of the node. */
+  | { readonly kind: 'folder'; readonly path: string; readonly digest: string; readonly dst: string };
 
 /** What carries a task out: the node's agent, ssh for a node without an agent, or MAAS from the orchestrator's host. */
 export type Transport = 'agent' | 'ssh' | 'maas';

@@ -30,6 +30,15 @@ export interface MergedTask extends PlacedInInput {
   readonly replaces: readonly LayerName[];
 }
 
+/** Tasks that a node with work of one owner needs to have done first. */
+export interface Preparation {
+  readonly layer: LayerName;
+  /** Of layer `plugins`: which one. */
+  readonly owner?: string;
+  /** In their order. */
+  readonly tasks: readonly MergedTask[];
+}
+
 const ORDER: readonly LayerName[] = ['cluster', 'plugins', 'release'];
 
 /**

@@ -1,3 +1,4 @@
+import { pluginFits } from '../../clusters/index.js';
 import type { newClusterBody } from '../../core/contracts/fuel/clusters.js';
 import type { Wire } from '../../core/contracts/wire.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
@@ -13,7 +14,6 @@ import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 import { generateSettings } from './generate-settings.js';
 import { isObject, objectOf } from './json-object.js';
-import { pluginFits } from './plugin-fit.js';
 import { finding, refuseIfAny, unchangeable } from './refuse.js';
 import { isDeployable } from './releases.js';
 import { pluginDefaults } from './settings.js';

@@ -10,10 +10,10 @@ import { type PluginOperations, pluginOperations } from './plugins.js';
 import { type ReleaseOperations, releaseOperations } from './releases.js';
 import { type RoleOperations, roleOperations } from './roles.js';
 
+export { extendedReleases } from '../../clusters/index.js';
 export type { ClusterView } from './clusters.js';
 export { hasUploadedFacts } from './facts.js';
 export type { NodeView } from './nodes.js';
-export { extendedReleases } from './plugin-fit.js';
 export { isDeployable } from './releases.js';
 
 export interface InventoryOperations {

@@ -1,10 +1,10 @@
+import { pluginFits } from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { checkGraphUpload } from '../graphs/graph-upload.js';
 import { problem } from '../problem.js';
 import { isObject, objectOf, textsOf } from './json-object.js';
-import { pluginFits } from './plugin-fit.js';
 import { finding, refuseIfAny, unchangeable } from './refuse.js';
 
 /** A release to upload, with wire names. Fields that are not listed here become part of `metadata`. */

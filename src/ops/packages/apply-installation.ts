@@ -1,3 +1,4 @@
+import { pluginFits } from '../../clusters/index.js';
 import type {
   GraphContent,
   GraphOwner,
@@ -8,7 +9,6 @@ import type {
   StorePorts,
 } from '../../store/index.js';
 import { objectOf } from '../inventory/json-object.js';
-import { pluginFits } from '../inventory/plugin-fit.js';
 import { tagsOfRelease } from '../inventory/releases.js';
 import { pluginDefaults } from '../inventory/settings.js';
 import { problem } from '../problem.js';

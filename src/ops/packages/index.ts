@@ -6,3 +6,4 @@ import { packageOperations as bare, type PackageOperations } from './package-ope
 export type { InstalledPackage, PackageOperations, PackageView } from './package-operations.js';
 
 export const packageOperations = (deps: OpsDependencies): PackageOperations => inFuelTerms(bare(deps));
+export { withPackageSources } from './package-sources.js';

@@ -1,11 +1,15 @@
+import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import {
   checkPackage,
+  eachWithNodeFiles,
   PackageDiskError,
   type PackageInstallation,
+  type PackageTree,
   packageInstallation,
   readPackageArchive,
+  withNodeFiles,
 } from '../../packages/index.js';
 import type { GraphContent } from '../../store/index.js';
 import { checkGraphUpload } from '../graphs/graph-upload.js';
@@ -69,7 +73,29 @@ export async function readPackage(path: string): Promise<ReadPackage> {
     });
   }
   if (errors.length > 0) throw refusal(errors, 'graphs of the package are invalid');
-  return { installation, archive: new Uint8Array(await readFile(path)), releaseGraphs, pluginGraphs, warnings };
+  const archive = new Uint8Array(await readFile(path));
+  return { installation: withFilesOfNodes(installation, tree), archive, releaseGraphs, pluginGraphs, warnings };
+}
+
+const sha256 = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex');
+
+/** Plans need the hashes of folders for nodes without reading the archive. */
+function withFilesOfNodes(installation: PackageInstallation, tree: PackageTree): PackageInstallation {
+  const { plugin } = installation;
+  return {
+    ...installation,
+    releases: installation.releases.map((one) => ({
+      ...one,
+      metadata: withNodeFiles(one.metadata, tree, installation, sha256),
+    })),
+    plugin: {
+      ...plugin,
+      metadata: {
+        ...plugin.metadata,
+        releases: eachWithNodeFiles(plugin.metadata.releases, tree, installation, sha256),
+      },
+    },
+  };
 }
 
 async function reading(path: string) {

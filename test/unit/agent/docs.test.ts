@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PATH_ROOTS } from '../../../src/agent/path-rules.js';
 import { taskTypesPage } from '../../../src/agent/task-types-page.js';
+import { formatManifest } from '../../../src/core/folder-manifest.js';
 import { typesOver } from '../../../src/core/task-types/index.js';
 import { AgentRig } from '../../rig/agent.js';
 
@@ -27,7 +29,16 @@ const examples = [...page.matchAll(/```yaml\n(.*?)```\n\n```json\n(.*?)```/gs)].
 }));
 
 describe.skipIf(process.platform !== 'linux')('docs/task-types.md', () => {
-  const agent = rig.agent({ rebootCommand: ['true'] });
+  const script = 'echo hello\n';
+  const sha256 = createHash('sha256').update(script).digest('hex');
+  const packages: Record<string, string> = {
+    'package:example==1.0.0/scripts': formatManifest([{ path: 'hello.sh', sha256, executable: true }]),
+    'package:example==1.0.0/scripts//hello.sh': script,
+  };
+  const agent = rig.agent({
+    rebootCommand: ['true'],
+    readSource: async (path) => (path in packages ? Buffer.from(packages[path]!) : readFileSync(path)),
+  });
 
   it('is what the descriptors say (npm run docs:task-types)', () => expect(page).toBe(taskTypesPage()));
 

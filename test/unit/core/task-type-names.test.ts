@@ -22,6 +22,7 @@ describe('the types of tasks', () => {
       'master_shell',
       'move_to_bootstrap',
       'noop',
+      'package_files',
       'puppet',
       'reboot',
       'role',

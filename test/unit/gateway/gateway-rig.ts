@@ -24,6 +24,8 @@ export class GatewayRig {
   readonly folder = mkdtempSync(join(tmpdir(), 'sitewright-gateway-'));
   readonly tasks = new Map<string, PlannedTask>();
   readonly cancelledRuns = new Map<string, ControlOrder>();
+  /** Content of sources in packages. */
+  readonly packageFiles = new Map<string, string>();
   readonly drains = new Map<string, ControlOrder & { readonly id: string }>();
   shipped: { key: ExecutionKey; chunk: LogChunk }[] = [];
   logLines: string[] = [];
@@ -61,7 +63,13 @@ export class GatewayRig {
           drained: async (site, node) => this.drains.get(`${site}/${node}`),
         },
         secrets: directorySecrets(join(this.folder, 'secrets')),
-        sources: sourceFilesBelow([join(this.folder, 'sources')]),
+        sources: {
+          read: async (path) => {
+            const inPackage = this.packageFiles.get(path);
+            if (inPackage !== undefined) return Buffer.from(inPackage);
+            return await sourceFilesBelow([join(this.folder, 'sources')]).read(path);
+          },
+        },
         logs: { append: async (key, chunk) => void this.shipped.push({ key, chunk }) },
         log,
       },

@@ -421,4 +421,16 @@ describe('content of any size', () => {
     const key = rig.plan(shell({ type: 'copy_files', parameters: { files: [{ src, dst: '/srv/big' }] } }));
     expect(bytes.equals(Buffer.from(await node.source(src, key)))).toBe(true);
   });
+
+  it('of a folder of a package comes with its files, and with those of no other folder', async () => {
+    const node = await rig.node('dc1', 'n1');
+    const folder = 'package:metrics==1.0.0/scripts';
+    const parameters = { src: folder, digest: 'a'.repeat(64), dst: '/etc/fuel/plugins/metrics-1.0' };
+    const key = rig.plan(shell({ type: 'package_files', parameters }));
+    rig.packageFiles.set(folder, 'list').set(`${folder}//a.pp`, 'a');
+    expect(Buffer.from(await node.source(folder, key)).toString()).toBe('list');
+    expect(Buffer.from(await node.source(`${folder}//a.pp`, key)).toString()).toBe('a');
+    for (const other of ['package:metrics==1.0.0/scripts2', 'package:metrics==1.0.0/metadata.yaml', '/etc/passwd'])
+      await expect(node.source(other, key), other).rejects.toThrow('which the task does not name');
+  });
 });

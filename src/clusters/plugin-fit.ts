@@ -1,5 +1,5 @@
-import type { JsonObject, PluginRecord } from '../../store/index.js';
-import { isObject, textsOf } from './json-object.js';
+import { isMapping } from '../core/plain-value.js';
+import type { JsonObject, PluginRecord } from '../store/index.js';
 
 /** The properties of a release or cluster that decide whether a plugin is compatible. */
 export interface PluginTarget {
@@ -10,19 +10,21 @@ export interface PluginTarget {
   readonly mode?: string;
 }
 
+const isObject = (value: unknown): value is JsonObject => isMapping(value);
+
 /** The releases that a plugin declares to extend. */
-export const extendedReleases = ({ metadata }: PluginRecord): readonly JsonObject[] =>
+export const extendedReleases = ({ metadata }: Pick<PluginRecord, 'metadata'>): readonly JsonObject[] =>
   Array.isArray(metadata.releases) ? metadata.releases.filter(isObject) : [];
 
 /**
- * Whether a plugin is compatible: it has the release's operating system, ignoring case, one of its modes is a prefix of
- * the cluster's mode, and both halves of its version (`mitaka-9.0`) are prefixes of the release's.
+ * The record of a plugin that is compatible: it has the release's operating system, ignoring case, one of its modes is
+ * a prefix of the cluster's mode, and both halves of its version (`mitaka-9.0`) are prefixes of the release's.
  */
-export function pluginFits(plugin: PluginRecord, target: PluginTarget): boolean {
-  return extendedReleases(plugin).some((one) => {
+export function fittingRecord(plugin: Pick<PluginRecord, 'metadata'>, target: PluginTarget): JsonObject | undefined {
+  return extendedReleases(plugin).find((one) => {
     const system = String(one.os ?? one.operating_system ?? '').toLowerCase();
     if (system !== target.operatingSystem.toLowerCase()) return false;
-    const modes = textsOf(one.mode);
+    const modes = [one.mode].flat().filter((mode) => typeof mode === 'string');
     if (target.mode !== undefined && modes.length > 0 && !modes.some((mode) => target.mode!.startsWith(mode)))
       return false;
     const [name = '', number = ''] = String(one.version ?? '').split('-');
@@ -30,3 +32,6 @@ export function pluginFits(plugin: PluginRecord, target: PluginTarget): boolean 
     return ownName.startsWith(name) && ownNumber.startsWith(number);
   });
 }
+
+export const pluginFits = (plugin: PluginRecord, target: PluginTarget): boolean =>
+  fittingRecord(plugin, target) !== undefined;

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileOfSource, readManifest } from '../core/folder-manifest.js';
+import type { TaskInput } from '../core/task-types/index.js';
+import { PlacementError } from './place-file.js';
+
+type FolderInput = Extract<TaskInput, { kind: 'folder' }>;
+
+export const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
+
+/**
+ * Fetches the files of a folder that differ from the node's into `cache`, each under its hash. What an interrupted
+ * transfer left there is not fetched again.
+ *
+ * @returns the list of the files
+ * @throws PlacementError when the content is not what the order names; whatever `read` rejects with
+ */
+export async function fetchFolder(
+  { path, digest, dst }: FolderInput,
+  cache: string,
+  read: (path: string) => Promise<Uint8Array>,
+): Promise<Buffer> {
+  const list = Buffer.from(await read(path));
+  const files = sha256(list) === digest ? readManifest(list.toString()) : undefined;
+  if (files === undefined) throw changed(path);
+  await mkdir(cache, { recursive: true, mode: 0o700 });
+  for (const file of files) {
+    const fetched = join(cache, file.sha256);
+    if ((await hashOf(join(dst, file.path))) === file.sha256 || (await hashOf(fetched)) === file.sha256) continue;
+    const source = fileOfSource(path, file.path);
+    const content = await read(source);
+    if (sha256(content) !== file.sha256) throw changed(source);
+    await writeFile(`${fetched}.part`, content, { mode: 0o600 });
+    await rename(`${fetched}.part`, fetched);
+  }
+  return list;
+}
+
+/** Removes what `fetchFolder` fetched, once it is in place. */
+export async function dropFetched(cache: string, hashes: Iterable<string>): Promise<void> {
+  for (const hash of hashes) await rm(join(cache, hash), { force: true });
+}
+
+const hashOf = (path: string): Promise<string | undefined> => readFile(path).then(sha256, () => undefined);
+
+const changed = (path: string) =>
+  new PlacementError({
+    kind: 'refused-path',
+    path,
+    rule: 'its content is not what the order names; the package was replaced during the run',
+  });

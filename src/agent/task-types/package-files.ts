@@ -1,0 +1,115 @@
+import { readdir, readFile, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileOfSource, type ManifestFile, readManifest } from '../../core/folder-manifest.js';
+import { packageFiles as type } from '../../core/task-types/package-files.js';
+import { dropFetched, sha256 } from '../fetch-folder.js';
+import { shellWord } from '../onboarding/ssh-command.js';
+import { openFolder, PlacementError, systemFailure } from '../place-file.js';
+import type { TaskFailure } from '../result.js';
+import { runner, type TaskContext, type TryEnd } from '../task-runner.js';
+import { type FileFrame, place, placeScript, STOPPED } from './placed-file.js';
+
+const frameOf = (dst: string, { path, executable }: ManifestFile): FileFrame => ({
+  path: join(dst, path),
+  permissions: executable ? 0o755 : 0o644,
+  dirPermissions: 0o755,
+  owner: undefined,
+  group: undefined,
+  overwrite: true,
+  parents: true,
+});
+
+/** Makes a folder equal to that of a package, from what the agent fetched and what is there already. */
+export const packageFiles = runner(type, {
+  run: async (p, context) => {
+    const list = context.source(p.src);
+    if (!Buffer.isBuffer(list)) return { failure: list, changed: false };
+    const files = readManifest(list.toString())!;
+    let placed = 0;
+    const end = (failure: TaskFailure | null, deleted = 0): TryEnd => ({
+      failure,
+      changed: placed + deleted > 0,
+      summary: { files: files.length, placed, deleted },
+    });
+    for (const file of files) {
+      if (context.stop.aborted) return { ...STOPPED, changed: placed > 0 };
+      const frame = frameOf(p.dst, file);
+      const data = await contentOf(file, frame.path, context.contentFolder);
+      if (data === undefined) return end({ kind: 'io', path: frame.path, code: 'it changed during the task' });
+      const one = await place(frame, data, context);
+      if ('failure' in one) return end(one.failure);
+      if (one.changed) placed += 1;
+    }
+    try {
+      const deleted = await deleteOthers(p.dst, new Set(files.map(({ path }) => path)), context);
+      await dropFetched(
+        context.contentFolder,
+        files.map((file) => file.sha256),
+      );
+      return end(null, deleted);
+    } catch (error) {
+      return end(error instanceof PlacementError ? error.failure : systemFailure(p.dst, error));
+    }
+  },
+  ssh: {
+    script: async (p, { roots, contentOf: fetched }) => {
+      const list = Buffer.from(await fetched({ source: p.src }));
+      const files = sha256(list) === p.digest ? readManifest(list.toString()) : undefined;
+      if (files === undefined)
+        return placeScript([{ path: p.src, reason: 'its content is not what the order names' }], roots, 'exit $?');
+      const contents = [];
+      for (const file of files)
+        contents.push({ ...frameOf(p.dst, file), data: await fetched({ source: fileOfSource(p.src, file.path) }) });
+      const script = placeScript(contents, roots, 'exit $?');
+      const names = Buffer.from(files.map(({ path }) => `./${path}\n`).join(''));
+      return {
+        ...script,
+        text: `${script.text}
+if enter ${shellWord(p.dst)} ''; then
+  find . ! -type d | grep -vxF -f "$scratch/${files.length}" | while IFS= read -r extra; do
+    rm -f -- "$extra" && echo "deleted: $extra" && echo 'changed=1' >>"$dir/details"
+  done
+  find . -depth -mindepth 1 -type d -empty -delete
+fi
+`,
+        contents: [...(script.contents ?? []), names],
+      };
+    },
+  },
+});
+
+/** The fetched content, else that of the file on the node; undefined if neither is what is wanted. */
+async function contentOf({ sha256: wanted }: ManifestFile, path: string, cache: string): Promise<Buffer | undefined> {
+  for (const from of [join(cache, wanted), path]) {
+    const content = await readFile(from).catch(() => undefined);
+    if (content !== undefined && sha256(content) === wanted) return content;
+  }
+  return undefined;
+}
+
+/** Deletes what the package does not have below the folder. Links are deleted, never followed. */
+async function deleteOthers(folder: string, kept: ReadonlySet<string>, context: TaskContext): Promise<number> {
+  let deleted = 0;
+  const below = async (path: string): Promise<void> => {
+    const at = join(folder, path);
+    const open = await openFolder(at, { path: at, parents: true, dirPermissions: 0o755 }, context.pathRoots);
+    const inside = (name: string) => `/proc/self/fd/${open.fd}/${name}`;
+    try {
+      for (const entry of await readdir(inside('.'), { withFileTypes: true })) {
+        const inner = join(path, entry.name);
+        if (entry.isDirectory()) {
+          await below(inner);
+          if (![...kept].some((one) => one.startsWith(`${inner}/`))) await rmdir(inside(entry.name));
+        } else if (!kept.has(inner)) {
+          await unlink(inside(entry.name));
+          context.print(`deleted: ${join(folder, inner)}`);
+          deleted += 1;
+        }
+      }
+    } finally {
+      await open.close();
+    }
+  };
+  await below('');
+  return deleted;
+}

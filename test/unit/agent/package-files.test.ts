@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fileOfSource, formatManifest, readManifest } from '../../../src/core/folder-manifest.js';
+import { AgentRig } from '../../rig/agent.js';
+
+const rig = new AgentRig();
+afterAll(() => rig.tidy());
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const src = 'package:metrics==1.0.0/scripts';
+
+/** A package as a source that counts what is read, and fails where it is told to. */
+class Package {
+  readonly reads: string[] = [];
+  files: Record<string, string>;
+  fails: ((path: string) => Error | undefined) | undefined;
+
+  constructor(files: Record<string, string>) {
+    this.files = files;
+  }
+
+  get list(): string {
+    const entries = Object.entries(this.files);
+    return formatManifest(
+      entries.map(([path, text]) => ({ path, sha256: sha256(text), executable: path.endsWith('.sh') })),
+    );
+  }
+
+  readonly read = async (path: string): Promise<Uint8Array> => {
+    const error = this.fails?.(path);
+    if (error !== undefined) throw error;
+    this.reads.push(path.slice(src.length).replace(/^\/\//, ''));
+    if (path === src) return Buffer.from(this.list);
+    const text = Object.entries(this.files).find(([name]) => fileOfSource(src, name) === path)?.[1];
+    if (text === undefined) throw Object.assign(new Error('gone'), { code: 'ENOENT' });
+    return Buffer.from(text);
+  };
+
+  readonly agent = rig.agent({ readSource: this.read });
+
+  task(dst: string, list = this.list) {
+    return rig.task('package_files', { src, digest: sha256(list), dst, retries: 0 });
+  }
+}
+
+describe('the files of a package on a node', () => {
+  it('become those of the package: placed, changed and deleted, and only what differs is fetched', async () => {
+    const pack = new Package({ 'a.pp': 'a', 'bin/run.sh': 'run', 'bin/more/b': 'b' });
+    const dst = rig.path('plugin');
+    expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({
+      outcome: 'ok',
+      changed: true,
+      summary: { files: 3, placed: 3, deleted: 0 },
+    });
+    expect(pack.reads).toEqual(['', 'a.pp', 'bin/more/b', 'bin/run.sh']);
+    expect(statSync(join(dst, 'bin/run.sh')).mode & 0o777).toBe(0o755);
+    expect(statSync(join(dst, 'a.pp')).mode & 0o777).toBe(0o644);
+
+    pack.reads.length = 0;
+    expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({ outcome: 'ok', changed: false });
+    expect(pack.reads).toEqual(['']);
+
+    pack.files = { 'a.pp': 'new', 'bin/run.sh': 'run' };
+    writeFileSync(join(dst, 'stray'), 'x');
+    pack.reads.length = 0;
+    expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({
+      outcome: 'ok',
+      changed: true,
+      summary: { files: 2, placed: 1, deleted: 2 },
+    });
+    expect(pack.reads).toEqual(['', 'a.pp']);
+    expect(readdirSync(dst, { recursive: true }).sort()).toEqual(['a.pp', 'bin', 'bin/run.sh']);
+    expect(readFileSync(join(dst, 'a.pp'), 'utf8')).toBe('new');
+    expect(readdirSync(join(rig.stateDir, 'nodes', '1', 'content'))).toEqual([]);
+  });
+
+  it('are fetched from where an outage ended the transfer', async () => {
+    const pack = new Package({ one: '1', two: '2', three: '3' });
+    const dst = rig.path('resumed');
+    const task = pack.task(dst);
+    pack.fails = (path) =>
+      path.endsWith('//two') ? Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) : undefined;
+    await expect(pack.agent.ensure(task)).rejects.toThrow('refused');
+    expect(pack.reads).toEqual(['', 'one', 'three']);
+    pack.fails = undefined;
+    pack.reads.length = 0;
+    expect(await rig.run(pack.agent, task)).toMatchObject({ outcome: 'ok', summary: { placed: 3 } });
+    expect(pack.reads).toEqual(['', 'two']);
+  });
+
+  it('are those that the order names, or none', async () => {
+    const pack = new Package({ a: 'a' });
+    const ordered = pack.list;
+    pack.files = { a: 'other' };
+    const dst = rig.path('replaced');
+    const end = await rig.run(pack.agent, pack.task(dst, ordered));
+    expect(end).toMatchObject({ outcome: 'failed', failure: { kind: 'refused-path', path: src } });
+    expect(end.message).toContain('the package was replaced during the run');
+    expect(existsSync(dst)).toBe(false);
+  });
+
+  it('follow no link out of their folder when extra files are deleted', async () => {
+    const outside = rig.path('outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'kept'), 'x');
+    const dst = rig.path('linked');
+    mkdirSync(dst);
+    symlinkSync(outside, join(dst, 'link'));
+    const pack = new Package({ a: 'a' });
+    expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({ outcome: 'ok', summary: { deleted: 1 } });
+    expect([readdirSync(dst), readdirSync(outside)]).toEqual([['a'], ['kept']]);
+  });
+});
+
+it.each(['../x', '/x', 'a/../b', 'a//b', '', './a', 'a\0'])('a list with the path %j is not one', (path) => {
+  expect(readManifest(formatManifest([{ path, sha256: sha256('x'), executable: false }]))).toBeUndefined();
+});
