@@ -339,6 +339,7 @@ describe('plugins in a cluster', () => {
     JSON.stringify([{ id, type: 'shell', version, role: ['compute'], parameters: { cmd: 'true', timeout: 1 } }]),
   ];
 
+  // promise: 4.19
   it('bring their files and repositories to the nodes that have work of them, before that work', async () => {
     const roles = Object.fromEntries(['compute', 'storage'].map((name) => [name, { name, description: 'd' }]));
     const { id: release } = (await install(await archiveOf(releasePackage({ name: 'fed', roles })))).body.releases[0];

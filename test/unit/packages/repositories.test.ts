@@ -64,6 +64,7 @@ describe.skipIf(!has('dpkg-scanpackages'))('the repository of a package', () => 
   });
 
   const isolated = process.getuid?.() === 0 && has('apt-get') && spawnSync('unshare', ['-m', 'true']).status === 0;
+  // promise: 4.19
   it.skipIf(!isolated)('is configured on a node, where apt installs from it', () => {
     const sources = {
       release: {},
