@@ -60,7 +60,6 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
     return opened;
   }
   const { run, graphs } = opened.value;
-  if (run.mode === 'apply') await store.clusters.update(cluster.id, { status: 'deployment' });
   await recordRun(store, request, cluster, opened.value);
   return {
     ok: true,

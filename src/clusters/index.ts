@@ -14,19 +14,20 @@
  */
 export { agentAddress } from './agent-address.js';
 export { applyRoleTags, nodesBehindRoles } from './apply-role-tags.js';
-export { clusterState, type Surroundings } from './cluster-state.js';
-export { clusterStates } from './cluster-states.js';
 export { clusterStatusAfter } from './cluster-status.js';
 export { mergeGraph } from './graph-layers.js';
 export { graphsLeft, readGraphsLeft, type SinceThen } from './graphs-left.js';
 export type { NodeLeftOut } from './node-choice.js';
 export { type NodeChange as NodeTransition, nodeTransitions } from './node-transitions.js';
-export { oldStatesOf } from './old-states.js';
 export { type ClusterPlan, type ClusterPlanRequest, planCluster } from './plan-cluster.js';
 export { extendedReleases, pluginFits } from './plugin-fit.js';
 export { readClusterSources, readGraphLayers } from './read-sources.js';
 export { flattenSettings, settingSwitch } from './settings.js';
 export type { ClusterNode, ClusterSources, StoredLayer } from './sources.js';
 export { uidOf } from './sources.js';
+export { clusterState, clusterStates, type Surroundings } from './state/cluster-state.js';
+export { COMMON_DATA, COMMON_FACTS } from './state/common-data.js';
+export { NODE_DATA, NODE_FACTS } from './state/node-data.js';
+export { oldStatesOf } from './state/old-states.js';
 export { tagCluster } from './tagged-cluster.js';
 export type { TaskOrder } from './task-order.js';

@@ -1,5 +1,6 @@
 import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.js';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
+import { filterRow } from './state/cluster-state.js';
 
 /** The nodes of a plan. */
 export interface ChosenNodes {
@@ -36,7 +37,7 @@ export function chooseNodes(
       );
   });
   const choice = { filter, ...(ids === undefined ? {} : { ids }) };
-  const rows = sources.nodes.map((node) => nodeRow(sources, node));
+  const rows = sources.nodes.map((node) => filterRow(sources, node) as NodeRow);
   let taken: ReadonlySet<string>;
   try {
     taken = new Set(filterNodes(rows, choice).map(({ id }) => String(id)));
@@ -61,31 +62,6 @@ function whyNot(node: ClusterNode, asked: boolean, filter: string | null): strin
   if (node.pendingDeletion) return 'it is pending removal from the cluster';
   if (node.pendingAddition) return 'it is not provisioned yet';
   return `it has no operating system: its status is ${node.status}`;
-}
-
-/** A node for filters: its fields in the API. */
-function nodeRow(sources: ClusterSources, node: ClusterNode): NodeRow {
-  return {
-    id: node.id,
-    uid: uidOf(node),
-    name: node.name,
-    hostname: node.hostname,
-    fqdn: node.fqdn,
-    ip: node.ip,
-    cluster: sources.cluster.id,
-    status: node.status,
-    online: node.online,
-    pending_addition: node.pendingAddition,
-    pending_deletion: node.pendingDeletion,
-    error_type: node.errorType,
-    roles: node.roles,
-    pending_roles: node.pendingRoles,
-    all_roles: [...new Set([...node.roles, ...node.pendingRoles])],
-    tags: node.tags,
-    primary_tags: node.primaryTags,
-    labels: node.labels,
-    attributes: node.attributes,
-  };
 }
 
 const SHOWN = 10;

@@ -21,11 +21,11 @@ import {
 } from '../graph/index.js';
 import type { Engine } from '../yaql/index.js';
 import { choicesOf, choicesToStore } from './any-choices.js';
-import { clusterState, type Surroundings } from './cluster-state.js';
 import { type GraphMetadata, mergeGraph } from './graph-layers.js';
 import { chooseNodes, type NodeLeftOut } from './node-choice.js';
 import { packagePreparations } from './package-preparations.js';
 import type { ClusterSources, StoredLayer } from './sources.js';
+import { clusterState, type Surroundings } from './state/cluster-state.js';
 import { tagCluster } from './tagged-cluster.js';
 
 /** A request to plan one graph of a cluster. */
@@ -116,6 +116,7 @@ export function planCluster(
     legacyPluginTasks: sources.plugins.flatMap(({ legacyTasks }) => legacyTasks),
     anyChoices: choicesOf(sources.cluster.anyChoices),
     preparations: packagePreparations(sources),
+    factsHint: `Give them: sitewright cluster facts ${sources.cluster.id} --upload FILE.`,
     ...(context.old === undefined ? {} : { old: context.old }),
     ...(context.engine === undefined ? {} : { engine: context.engine }),
   };

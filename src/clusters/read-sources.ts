@@ -17,15 +17,19 @@ import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer }
 import { allRoles, catalogueOfCluster, type RoleTagChange, roleTagChanges, tagsAfter } from './tags/index.js';
 
 /** The ports for data of clusters. */
-export type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'tags' | 'graphs'>;
+export type ClusterPorts = Pick<
+  Store,
+  'clusters' | 'releases' | 'plugins' | 'nodes' | 'openstackConfigs' | 'tags' | 'graphs'
+>;
 
 /** Reads everything that determines a cluster's plans. @throws StoreError `not-found` for the cluster */
 export async function readClusterSources(store: ClusterPorts, clusterId: number): Promise<ClusterSources> {
   const cluster = await store.clusters.get(clusterId);
-  const [release, plugins, nodes, tags, assignments] = await Promise.all([
+  const [release, plugins, nodes, configs, tags, assignments] = await Promise.all([
     store.releases.get(cluster.releaseId),
     store.plugins.ofCluster(clusterId, { enabled: true }),
     store.nodes.list({ clusterId }),
+    store.openstackConfigs.list({ clusterId, isActive: true }),
     store.tags.ofCluster(clusterId),
     store.tags.assignments(clusterId),
   ]);
@@ -71,6 +75,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       const changes = roleTagChanges({ roles: allRoles(node), roleTags: node.roleTags, assignments: own }, roles);
       return nodeFacts(node, tagsAfter(own, changes), changes, primaryTags);
     }),
+    configs: configs.map(({ nodeId, nodeRole, configuration }) => ({ node: nodeId, role: nodeRole, configuration })),
   };
 }
 

@@ -10,10 +10,9 @@ import { mergeOver } from './merge-over.js';
  * @param settings `{editable, generated}`, or the groups themselves
  */
 export function flattenSettings(settings: Fields): Fields {
-  const isSplit = isMapping(settings.editable) || isMapping(settings.generated);
-  const part = (name: string): Fields => (isMapping(settings[name]) ? settings[name] : {});
-  const groups = isSplit ? mergeOver(part('generated'), part('editable')) : settings;
-  const flat = new Map<string, unknown>(Object.entries(groups).map(([name, group]) => [name, valuesOf(group)]));
+  const flat = new Map<string, unknown>(
+    Object.entries(mergedSettings(settings)).map(([name, group]) => [name, valuesOf(group)]),
+  );
   const common = flat.get('common');
   flat.delete('common');
   if (isMapping(common)) for (const [name, value] of Object.entries(common)) flat.set(name, value);
@@ -28,6 +27,16 @@ export function flattenSettings(settings: Fields): Fields {
   }
   return Object.fromEntries(flat);
 }
+
+/** Settings in their groups, edited over generated ones. */
+export function mergedSettings(settings: Fields): Fields {
+  const isSplit = isMapping(settings.editable) || isMapping(settings.generated);
+  const part = (name: string): Fields => (isMapping(settings[name]) ? settings[name] : {});
+  return isSplit ? mergeOver(part('generated'), part('editable')) : settings;
+}
+
+/** The version in `newton-10.0`. */
+export const environmentVersion = (version: string): string | undefined => /-(\d+(?:\.\d+)*)$/.exec(version)?.[1];
 
 /** A group with each setting replaced by its value; other entries stay. */
 export function valuesOf(group: unknown): unknown {

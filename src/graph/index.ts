@@ -15,6 +15,7 @@
 export { checkGraph, warnOfRoles } from './check-graph.js';
 export { digestOf, type GraphDigest, type NodeDigest } from './digest.js';
 export type { ClusterState, OldStates } from './fields/state.js';
+export { prepareFacts, StateData } from './fields/state-data.js';
 export { plainNumbers } from './input/plain-numbers.js';
 export {
   type GraphSource,

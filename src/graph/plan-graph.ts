@@ -44,6 +44,8 @@ export interface PlanInput {
   readonly anyChoices?: readonly EarlierChoice[];
   readonly preparations?: readonly Preparation[];
   readonly engine?: Engine;
+  /** How to give facts that tasks read and the state lacks, for people. */
+  readonly factsHint?: string;
 }
 
 export type Planned =
@@ -55,7 +57,7 @@ export type Planned =
  * for cycles separately, so that a graph with one can still be shown.
  */
 export function planGraph(input: PlanInput): Planned {
-  const problems = new Problems();
+  const problems = new Problems(input.factsHint);
   const resolver = new NodeResolver(input.nodes);
   const evaluator = new FieldEvaluator(input);
   const tasks = adapted(input, resolver, problems);

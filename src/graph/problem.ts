@@ -22,10 +22,42 @@ export class GraphProblemError extends Error {
   }
 }
 
+/** Thrown for an expression that reads what the state does not have. */
+export class MissingFactsError extends GraphProblemError {
+  /** `$.network_scheme`: up to the key that is missing. */
+  readonly paths: readonly string[];
+
+  constructor(paths: readonly string[], below: ValuePath = []) {
+    const [first, ...more] = paths;
+    super(
+      'graph.missing-facts',
+      `there is no ${first}${more.length === 0 ? '' : `, and no ${more.join(', ')}`}`,
+      'Give it as a fact, or read a key that may be absent with .get(key, default).',
+      below,
+    );
+    this.paths = paths;
+  }
+}
+
+/** Who reads a missing fact. */
+interface Readers {
+  readonly at: ValuePath;
+  readonly tasks: Set<string>;
+  readonly nodes: Set<string>;
+}
+
 /** Collects findings. The same problem on many nodes is reported once, with the nodes. */
 export class Problems {
   readonly #list: GraphProblem[] = [];
   readonly #perNode = new Map<string, { readonly problem: GraphProblem; readonly nodes: string[] }>();
+  /** By path, such as `$.network_scheme`. */
+  readonly #missing = new Map<string, Readers>();
+  readonly #factsHint: string;
+
+  /** @param factsHint how to give facts that are missing */
+  constructor(factsHint = 'Add them to cluster.deployment_info of the input.') {
+    this.#factsHint = factsHint;
+  }
 
   add(problem: Omit<GraphProblem, 'path'>): void {
     this.#list.push({ ...problem, ...(problem.at.length === 0 ? {} : { path: printPath(problem.at) }) });
@@ -46,7 +78,8 @@ export class Problems {
     } catch (error) {
       if (!(error instanceof GraphProblemError)) throw error;
       const { code, message, hint, below } = error;
-      if (node === undefined) this.error([...at, ...below], code, message, hint);
+      if (error instanceof MissingFactsError) this.#onMissing(error.paths, [...at, ...below], node);
+      else if (node === undefined) this.error([...at, ...below], code, message, hint);
       else this.#onNode(node, [...at, ...below], code, message, hint);
       return undefined;
     }
@@ -62,8 +95,37 @@ export class Problems {
     }
   }
 
+  #onMissing(paths: readonly string[], at: ValuePath, node: string | undefined): void {
+    for (const path of paths) {
+      const readers = this.#missing.get(path) ?? { at, tasks: new Set(), nodes: new Set() };
+      this.#missing.set(path, readers);
+      readers.tasks.add(printPath(at.slice(0, at.indexOf('tasks') + 2)));
+      if (node !== undefined) readers.nodes.add(node);
+    }
+  }
+
+  /** Facts that nobody gave, as one problem. */
+  #missingFacts(): GraphProblem[] {
+    const [first] = this.#missing.values();
+    if (first === undefined) return [];
+    const parts = [...this.#missing].map(
+      ([path, { tasks }]) => `${path} (${tasks.size} ${tasks.size === 1 ? 'task' : 'tasks'})`,
+    );
+    const nodes = [...new Set([...this.#missing.values()].flatMap((readers) => [...readers.nodes]))];
+    return [
+      {
+        severity: 'error',
+        code: 'graph.missing-facts',
+        message: `tasks read facts that nobody gave: ${parts.join(', ')}${nodes.length === 0 ? '' : ` (on ${nodeList(nodes)})`}`,
+        hint: `${this.#factsHint} A task reads a key that may be absent with .get(key, default).`,
+        at: first.at,
+        path: printPath(first.at),
+      },
+    ];
+  }
+
   get hasErrors(): boolean {
-    return this.#perNode.size > 0 || this.#list.some(({ severity }) => severity === 'error');
+    return this.#perNode.size > 0 || this.#missing.size > 0 || this.#list.some(({ severity }) => severity === 'error');
   }
 
   /** All findings so far, in order. */
@@ -73,7 +135,7 @@ export class Problems {
       message: `${problem.message} (on ${nodeList(nodes)})`,
       path: printPath(problem.at),
     }));
-    return [...this.#list, ...many];
+    return [...this.#list, ...this.#missingFacts(), ...many];
   }
 }
 

@@ -12,6 +12,7 @@ import { SqlGraphStore } from './queries/graph-store.js';
 import { SqlNodeFactStore } from './queries/node-fact-store.js';
 import { SqlNodeIdentityStore } from './queries/node-identity-store.js';
 import { SqlNodeStore } from './queries/node-store.js';
+import { SqlOpenstackConfigStore } from './queries/openstack-config-store.js';
 import { SqlPackageStore } from './queries/package-store.js';
 import { SqlPlanStore } from './queries/plan-store.js';
 import { SqlPluginStore } from './queries/plugin-store.js';
@@ -92,6 +93,7 @@ function portsOf(session: Session): StorePorts {
     plugins: new SqlPluginStore(session),
     clusters: new SqlClusterStore(session),
     nodes: new SqlNodeStore(session),
+    openstackConfigs: new SqlOpenstackConfigStore(session),
     tags: new SqlTagStore(session),
     graphs: new SqlGraphStore(session),
     sequences: new SqlSequenceStore(session),

@@ -27,6 +27,8 @@ export interface EngineOptions extends Partial<EvaluationOptions> {
   readonly operators?: OperatorGroups;
   /** Whether `value(args)` calls a value. */
   readonly allowDelegates?: boolean;
+  /** Whether `True`, `False` and `None` are values, as people used to Python write them; else they are words. */
+  readonly pythonLiterals?: boolean;
   /** The 0.2 language: `=>` builds tuples, dicts are iterable, tuples stay tuples. */
   readonly legacy?: boolean;
   /** Defines the names; default: a new standard context. */
@@ -53,11 +55,19 @@ export class Engine {
   readonly #cacheSize: number;
 
   constructor(options: EngineOptions = {}) {
-    const { operators, allowDelegates = false, legacy = false, context, cacheSize = 1000, ...evaluation } = options;
+    const {
+      operators,
+      allowDelegates = false,
+      pythonLiterals = false,
+      legacy = false,
+      context,
+      cacheSize = 1000,
+      ...evaluation
+    } = options;
     const forced = legacy ? { convertTuplesToLists: false, iterableDicts: true } : {};
     this.options = { ...defaultOptions, ...evaluation, ...forced };
     this.#operators = operatorTable(operators ?? (legacy ? legacyOperators : standardOperators));
-    this.#grammar = { operators: this.#operators, allowDelegates };
+    this.#grammar = { operators: this.#operators, allowDelegates, pythonLiterals };
     this.context = new Context(context ?? createStandardContext({ delegates: allowDelegates, legacy }));
     this.#cacheSize = cacheSize;
   }

@@ -70,7 +70,7 @@ export { Lambda } from './runtime/lambda.js';
 export { defaultOptions, type EvaluationOptions } from './runtime/limits.js';
 export { keywords, nullable, optional, type Parameter, p, rest } from './runtime/parameters.js';
 export { type HelperModule, registerHelpers } from './user-functions.js';
-export { Dict, DictView, Tuple, ValueSet } from './values/collections.js';
+export { AnyOf, BackedDict, Dict, DictView, Tuple, ValueSet } from './values/collections.js';
 export { fromHost, toHost } from './values/conversion.js';
 export { equals } from './values/equality.js';
 export { iterate, LazyIterator, sequenceItems } from './values/iterators.js';

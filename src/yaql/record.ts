@@ -104,7 +104,12 @@ export class RecordEvaluator {
 
   #evaluateOverStates(record: EvaluationRecord): Value {
     const engine = this.#engine(`states${JSON.stringify(record.options)}`, () =>
-      createTaskEngine({ ...engineOptions(record.options), ...this.#sources, convertInputData: false }),
+      createTaskEngine({
+        ...engineOptions(record.options),
+        ...this.#sources,
+        convertInputData: false,
+        pythonLiterals: false,
+      }),
     );
     const context = new Context(engine.context);
     const expression = engine.parse(record.expr);

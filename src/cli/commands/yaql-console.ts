@@ -2,7 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import { Dict, type FunctionDefinition, type Value, YaqlError } from '../../yaql/index.js';
+import { BackedDict, Dict, type FunctionDefinition, type Value, YaqlError } from '../../yaql/index.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Terminal } from '../terminal.js';
 import type { YaqlCommandPorts } from './yaql.js';
@@ -96,17 +96,27 @@ export function complete(line: string, evaluator: Evaluator): [string[], string]
   return [candidates.filter((name) => name.startsWith(word)), word];
 }
 
-/** Keys of the value at the path before the dot; empty when it is not a plain path. */
-function keysBefore(before: string, evaluator: Evaluator): string[] {
-  const path = /\$[\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*\.$/u.exec(before)?.[0];
+/** Keys of the value at the path before the dot; inside `where(…)` and its like, of the elements. None for other texts. */
+function keysBefore(before: string, { now }: Evaluator): string[] {
+  const path = PATH.exec(before)?.[0].slice(0, -1);
   if (path === undefined) return [];
-  try {
-    const value: Value = evaluator.evaluate(path.slice(0, -1));
-    const dict = Array.isArray(value) ? value[0] : value;
-    return dict instanceof Dict
-      ? [...dict.keys()].filter((key) => typeof key === 'string' && /^[\p{L}_]/u.test(key)).map(String)
-      : [];
-  } catch {
-    return [];
-  }
+  const around = path === '$' ? AROUND.exec(before.slice(0, -path.length - 1))?.[1] : undefined;
+  const names = (around ?? path).split('.');
+  const roots: Readonly<Record<string, Value>> = { $: now.union, $node: now.node, $common: now.common };
+  let value: Value | undefined = roots[names.shift() as string];
+  for (const name of names) value = dictAt(value)?.get(name);
+  const dict = dictAt(value);
+  if (dict === undefined) return [];
+  const keys = new Set([...dict.keys(), ...(dict instanceof BackedDict ? dict.furtherKeys() : [])]);
+  return [...keys].filter((key) => typeof key === 'string' && /^[\p{L}_]/u.test(key)).map(String);
+}
+
+const PATH = /\$[\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*\.$/u;
+/** A path whose elements the open call looks at. */
+const AROUND = /(\$[\p{L}\p{N}_.]*)\.(?:where|filter|select|map|any|all|orderBy|groupBy|toDict)\([^()]*$/u;
+
+/** The dict, or the first of a list of them. */
+function dictAt(value: Value | undefined): Dict | undefined {
+  const one = Array.isArray(value) ? value[0] : value;
+  return one instanceof Dict ? one : undefined;
 }

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { StateData } from '../../graph/index.js';
 import {
   createTaskEngine,
   Dict,
@@ -9,6 +10,7 @@ import {
   encodeValue,
   fromHost,
   type HelperModule,
+  type NodeState,
   nodeState,
   RecordEvaluator,
   registerHelpers,
@@ -19,7 +21,7 @@ import {
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Terminal } from '../terminal.js';
 import type { YaqlCommandPorts } from './yaql.js';
-import { type InputFlags, InputProblem, type InputStates, readStates } from './yaql-input.js';
+import { type InputFlags, InputProblem, type InputStates, readStates, type StateView } from './yaql-input.js';
 
 /** Clock, random source and time zone of this machine, since this is not a workflow. */
 const machineSources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {
@@ -64,6 +66,8 @@ export const shown = (value: Value): string => JSON.stringify(encodeValue(value)
 
 export interface Evaluator {
   readonly engine: Engine;
+  /** `$`, `$node` and `$common`. */
+  readonly now: NodeState;
   evaluate(expression: string): Value;
 }
 
@@ -72,25 +76,42 @@ export async function createEvaluator(
   flags: InputFlags,
   ports: Omit<YaqlCommandPorts, 'terminal'>,
 ): Promise<Evaluator> {
-  const states = await readStates(flags, ports.loadCluster);
+  const { now, old } = await statesOf(flags, ports);
   const engine = createTaskEngine(machineSources);
   const helpers = (await ports.loadHelpers?.()) ?? null;
   if (helpers !== null) registerHelpers(engine, helpers as HelperModule);
-  const scope = scopeOf(engine, states);
-  return { engine, evaluate: (expression) => scope.evaluate(expression) };
+  const scope = new TaskScope(engine, now, old);
+  return { engine, now, evaluate: (expression) => scope.evaluate(expression) };
 }
 
-function scopeOf(engine: Engine, states: InputStates): TaskScope {
+interface States {
+  readonly now: NodeState;
+  readonly old: NodeState | null;
+}
+
+async function statesOf(flags: InputFlags, { loadCluster }: Omit<YaqlCommandPorts, 'terminal'>): Promise<States> {
+  const cluster = flags.cluster ?? flags.env;
+  if (cluster === undefined) return fromFiles(await readStates(flags));
+  if (loadCluster === undefined) throw new InputProblem('No server for --cluster: use --data and --old instead');
+  const { now, before } = await loadCluster(cluster, flags.node);
+  const stateOf = ({ common, node, nodes, facts }: StateView): NodeState => {
+    const uid = flags.node ?? null;
+    const parts = { ...nodes, ...(uid === null || node === null ? {} : { [uid]: node }) };
+    return new StateData({ common, nodes: parts, ...(facts === undefined ? {} : { facts }) }).of(uid);
+  };
+  return { now: stateOf(now), old: before === null ? null : stateOf(before) };
+}
+
+function fromFiles(states: InputStates): States {
   const common = fromHost(states.data ?? null, 'mutable');
   const old = states.old === null ? null : fromHost(states.old, 'mutable');
   const node = states.node === null ? new Dict(false) : (fromHost(states.node, 'mutable') as Dict);
-  const oldNode = states.oldNode === null ? node : (fromHost(states.oldNode, 'mutable') as Dict);
   if (!(common instanceof Dict) || (old !== null && !(old instanceof Dict))) {
     if (states.node !== null) throw new InputProblem('With --node, the data must be an object');
     const plain = (value: Value) => ({ union: value, node, common: value });
-    return new TaskScope(engine, plain(common), old === null ? null : plain(old));
+    return { now: plain(common), old: old === null ? null : plain(old) };
   }
-  return new TaskScope(engine, nodeState(common, node), old === null ? null : nodeState(old, oldNode));
+  return { now: nodeState(common, node), old: old === null ? null : nodeState(old, node) };
 }
 
 /** Prints one line for each input line; a line that is not a record gives an error with its number as id. */

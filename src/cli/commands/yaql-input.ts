@@ -4,20 +4,26 @@ import { fromLosslessJson } from './yaql-json.js';
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** The data of a cluster, now and when a task last succeeded (null: none did). `node` null: without a node. */
-export interface ClusterStates {
-  readonly now: { readonly common: Data; readonly node: Data | null };
-  readonly before: { readonly common: Data; readonly node: Data | null } | null;
+/** The data of a cluster at one time. `node` null: without a node. */
+export interface StateView {
+  readonly common: Data;
+  readonly node: Data | null;
+  readonly nodes?: Readonly<Record<string, Data>>;
+  readonly facts?: { readonly common: Data; readonly nodes: Readonly<Record<string, Data>> } | undefined;
 }
 
-/** The data for expressions. */
+/** The data of a cluster, now and when a task last succeeded (null: none did). */
+export interface ClusterStates {
+  readonly now: StateView;
+  readonly before: StateView | null;
+}
+
+/** The data for expressions, from files. */
 export interface InputStates {
   /** `undefined` without data. */
   readonly data: unknown;
   readonly node: Readonly<Record<string, unknown>> | null;
   readonly old: unknown;
-  /** The node's part of the old data; null: same as `node`. */
-  readonly oldNode: Data | null;
 }
 
 export interface InputFlags {
@@ -25,6 +31,7 @@ export interface InputFlags {
   readonly old?: string;
   readonly node?: string;
   readonly cluster?: string;
+  readonly env?: string;
 }
 
 /** A mistake in the call of the command or in one of its files; the message says what to do. */
@@ -47,21 +54,12 @@ async function readDataFile(path: string): Promise<unknown> {
   }
 }
 
-/** Reads the states of the flags. */
-export async function readStates(
-  flags: InputFlags,
-  loadCluster?: (cluster: string, node: string | undefined) => Promise<ClusterStates>,
-): Promise<InputStates> {
-  if (flags.cluster !== undefined) {
-    if (loadCluster === undefined) throw new InputProblem('No server for --cluster: use --data and --old instead');
-    const { now, before } = await loadCluster(flags.cluster, flags.node);
-    return { data: now.common, node: now.node, old: before?.common ?? null, oldNode: before?.node ?? null };
-  }
+/** Reads the states in the files of the flags. */
+export async function readStates(flags: InputFlags): Promise<InputStates> {
   return {
     data: flags.data === undefined ? undefined : await readDataFile(flags.data),
     node: flags.node === undefined ? null : asObject(await readDataFile(flags.node), flags.node),
     old: flags.old === undefined ? null : await readDataFile(flags.old),
-    oldNode: null,
   };
 }
 

@@ -17,6 +17,7 @@ interface EvalFlags {
   readonly node?: string;
   readonly batch?: string;
   readonly cluster?: string;
+  readonly env?: string;
 }
 
 /** Adds `yaql eval`, `yaql console` and `yaql functions`. The engine is loaded only when one of them runs. */
@@ -58,4 +59,5 @@ const states = (command: CliCommand): CliCommand =>
       '--node <file>',
       "JSON or YAML file: the node's part of the data; `$` is the union of both. With --cluster: id of a node of it",
     )
-    .option('--cluster <name>', 'use both states of this cluster, by name or id');
+    .option('--cluster <name>', 'use both states of this cluster, by name or id')
+    .option('-e, --env <id>', 'the same as --cluster');

@@ -5,22 +5,21 @@ import {
   Dict,
   type Engine,
   type NodeState,
-  nodeState,
-  type PreparedData,
-  prepareData,
   type Value,
   YaqlError,
 } from '../../yaql/index.js';
 import { newVariable, oldVariable } from '../../yaql/nailgun/functions.js';
 import { Runtime } from '../../yaql/runtime/limits.js';
-import { GraphProblemError } from '../problem.js';
+import { GraphProblemError, MissingFactsError } from '../problem.js';
 import type { Fields } from '../tasks/task.js';
 import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from './legacy-condition.js';
+import { missingPaths } from './missing-facts.js';
 import { conditionValue, toPlain } from './plain-data.js';
 import { type FormatText, type FormatValues, orNone } from './python-format.js';
 import { type ReadSet, readSetOf } from './read-set.js';
 import { type SharedPart, type SplitExpression, splitExpression } from './shared-parts.js';
 import { type ClusterState, type Found, lookUp, type OldStates, oldStateName, ownPart, ValueNumbers } from './state.js';
+import { factsOf, StateData } from './state-data.js';
 import type { TemplateScope } from './template.js';
 
 export interface EvaluatorInput {
@@ -37,6 +36,8 @@ interface Side {
   /** Name of the old state; empty for the new one. */
   readonly of: string;
   readonly own: Fields;
+  /** The node's own data, over its facts: what expressions can read by name. */
+  readonly readable: Fields;
   readonly state: NodeState;
 }
 
@@ -52,10 +53,10 @@ const MAX_RESULTS = 200_000;
 export class FieldEvaluator {
   readonly engine: Engine;
   readonly #input: EvaluatorInput;
-  readonly #common: PreparedData;
+  readonly #data: StateData;
   readonly #sides = new Map<string, Side>();
   readonly #oldSides = new Map<string, Side | null>();
-  readonly #oldCommon = new Map<string, PreparedData>();
+  readonly #oldData = new Map<string, StateData>();
   readonly #numbers = new ValueNumbers();
   readonly #readSets = new Map<string, ReadSet>();
   readonly #splits = new Map<string, SplitExpression | null>();
@@ -66,7 +67,7 @@ export class FieldEvaluator {
   constructor(input: EvaluatorInput) {
     this.#input = input;
     this.engine = input.engine ?? createTaskEngine({ cacheSize: 20_000 });
-    this.#common = prepareData(input.state.common);
+    this.#data = new StateData(input.state);
   }
 
   /** The fields of one task on one node. Throws GraphProblemError when the state does not know the node. */
@@ -91,11 +92,7 @@ export class FieldEvaluator {
           `Add cluster.deployment_info.nodes[${JSON.stringify(node)}]; use {} for no data.`,
         );
       }
-      side = {
-        of: '',
-        own,
-        state: nodeState(this.#common, prepareData(own)),
-      };
+      side = sideOf('', this.#input.state, this.#data, node, own);
       this.#sides.set(key, side);
     }
     return side;
@@ -113,12 +110,12 @@ export class FieldEvaluator {
       const own = ownPart(state, node);
       if (own === undefined || Object.keys(own).length === 0) side = null;
       else {
-        let common = this.#oldCommon.get(name);
-        if (common === undefined) {
-          common = prepareData(state.common);
-          this.#oldCommon.set(name, common);
+        let data = this.#oldData.get(name);
+        if (data === undefined) {
+          data = new StateData(state);
+          this.#oldData.set(name, data);
         }
-        side = { of: name, own, state: nodeState(common, prepareData(own)) };
+        side = sideOf(name, state, data, node, own);
       }
       this.#oldSides.set(key, side);
     }
@@ -137,11 +134,10 @@ export class FieldEvaluator {
   /** The expression without the parts that read none of these nodes' own data; null when that saves nothing. */
   split(expression: string, now: Side, old: Side | null): SplitExpression | null {
     const reads = this.#readSet(expression);
-    const all =
-      old === null || old.own === now.own
-        ? Object.keys(now.own)
-        : [...new Set([...Object.keys(now.own), ...Object.keys(old.own)])];
-    const own = reads === null ? all.sort() : reads.filter((key) => all.includes(key));
+    const own =
+      reads === null
+        ? [...new Set([now, ...(old === null ? [] : [old])].flatMap(({ own }) => Object.keys(own)))].sort()
+        : reads.filter((key) => Object.hasOwn(now.readable, key) || (old !== null && Object.hasOwn(old.readable, key)));
     if (own.length === 0) return null;
     const key = `${own.join(',')};${expression}`;
     let split = this.#splits.get(key);
@@ -157,8 +153,8 @@ export class FieldEvaluator {
     const reads = this.#readSet(expression);
     if (reads === null) return null;
     const numbers = (part: Fields): string => reads.map((key) => this.#numbers.of(part, key)).join(',');
-    const before = old === null ? '-' : `${old.of}:${numbers(old.own)}`;
-    return `${numbers(now.own)};${before};${expression}`;
+    const before = old === null ? '-' : `${old.of}:${numbers(old.readable)}`;
+    return `${numbers(now.readable)};${before};${expression}`;
   }
 
   cached(key: string): { readonly value: unknown } | undefined {
@@ -207,6 +203,15 @@ export class FieldEvaluator {
   get commonData(): Fields {
     return this.#input.state.common;
   }
+
+  get commonFacts(): Fields {
+    return this.#input.state.facts?.common ?? {};
+  }
+}
+
+function sideOf(of: string, state: ClusterState, data: StateData, node: string | null, own: Fields): Side {
+  const facts = node === null ? undefined : factsOf(state, node);
+  return { of, own, readable: facts === undefined ? own : { ...facts, ...own }, state: data.of(node) };
 }
 
 /** The fields of one task on one node. */
@@ -250,8 +255,17 @@ export class NodeScope implements TemplateScope {
       if (key !== null) this.#evaluator.cache(key, value);
       return value;
     } catch (error) {
-      throw atPath(error, path);
+      throw atPath(this.#named(error, expression), path);
     }
+  }
+
+  /** The error, or the facts that are missing where it says no more than that a key is absent. */
+  #named(error: unknown, expression: string): unknown {
+    if (!(error instanceof YaqlError) || !error.is('KeyError')) return error;
+    const { union, node, common } = this.#now.state;
+    const { tree } = this.#evaluator.engine.parse(expression);
+    const paths = missingPaths(tree, { $: union, $node: node, $common: common });
+    return paths.length === 0 ? error : new MissingFactsError(paths);
   }
 
   #raw(expression: string): Value {
@@ -315,14 +329,19 @@ export class NodeScope implements TemplateScope {
   evaluateLegacy(text: string): unknown {
     const { own } = this.#now;
     const settings = (path: readonly string[]): Found => lookUp(this.#evaluator.commonData, own, path);
+    const { cluster: facts } = this.#evaluator.commonFacts;
     const cluster = lookUp(this.#evaluator.commonData, own, ['cluster']);
-    const ofCluster = 'value' in cluster && isMapping(cluster.value) ? cluster.value : {};
+    const ofCluster = {
+      ...(isMapping(facts) ? facts : {}),
+      ...('value' in cluster && isMapping(cluster.value) ? cluster.value : {}),
+    };
     const models: ConditionModels = { settings, cluster: (path) => lookUp(ofCluster, {}, path) };
     return this.#evaluator.condition(text).evaluate(models);
   }
 }
 
 function atPath(error: unknown, path: ValuePath): unknown {
+  if (error instanceof MissingFactsError) return new MissingFactsError(error.paths, [...path, ...error.below]);
   if (error instanceof GraphProblemError)
     return new GraphProblemError(error.code, error.message, error.hint, [...path, ...error.below]);
   if (!(error instanceof YaqlError)) return error;

@@ -7,6 +7,8 @@ import type { Fields } from '../tasks/task.js';
 export interface ClusterState {
   readonly common: Fields;
   readonly nodes: Readonly<Record<string, Fields>>;
+  /** What can be read by name, but is no content that changes or is printed: statuses, labels … `StateData` has the rules. */
+  readonly facts?: { readonly common: Fields; readonly nodes: Readonly<Record<string, Fields>> };
 }
 
 /** States of earlier runs: for a task, the state with which it last succeeded. */

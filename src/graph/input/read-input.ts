@@ -238,7 +238,13 @@ class InputReader {
     // A node whose data is null has none.
     const parts = Object.entries(nodes).filter(([, own]) => own !== null);
     for (const [name, own] of parts) if (this.mapping(own, [...at, 'nodes', name]) === undefined) ok = false;
-    return ok ? { common, nodes: Object.fromEntries(parts) as Readonly<Record<string, Fields>> } : undefined;
+    const facts = state.facts === undefined ? undefined : this.state(state.facts, [...at, 'facts']);
+    if (!ok) return undefined;
+    return {
+      common,
+      nodes: Object.fromEntries(parts) as Readonly<Record<string, Fields>>,
+      ...(facts === undefined ? {} : { facts }),
+    };
   }
 
   formatter(given: unknown): FormatValues {

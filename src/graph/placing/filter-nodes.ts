@@ -1,4 +1,5 @@
 import { createEngine, type Engine, YaqlError } from '../../yaql/index.js';
+import { prepareFacts } from '../fields/state-data.js';
 import { GraphProblemError } from '../problem.js';
 
 /** A node as filters see it. Filters may use further fields. */
@@ -40,7 +41,8 @@ export function filterNodes<N extends NodeRow>(
   if (filter === null) return online.filter(isWorkable);
   if (filter === '') return online;
   try {
-    const taken = engine.parse(`$.where(${filter}).select($.id)`).evaluateToHost(online) as readonly unknown[];
+    const rows = online.map((node) => prepareFacts(node));
+    const taken = engine.parse(`$.where(${filter}).select($.id)`).evaluateToHost(rows) as readonly unknown[];
     const ids = new Set(taken.map(String));
     return online.filter(({ id }) => ids.has(String(id)));
   } catch (error) {

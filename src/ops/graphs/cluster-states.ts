@@ -8,6 +8,8 @@ export interface StateView {
   readonly common: ClusterState['common'];
   /** Null if no node was requested, or the node did not exist. */
   readonly node: ClusterState['nodes'][string] | null;
+  readonly nodes: ClusterState['nodes'];
+  readonly facts?: NonNullable<ClusterState['facts']>;
 }
 
 export interface ClusterStatesView {
@@ -22,20 +24,24 @@ export interface StateOperations {
 }
 
 /** The two states of a cluster that `changed()`, `old()` and similar functions compare, for trying out expressions. */
-export function stateOperations({ store }: Pick<OpsDependencies, 'store'>): StateOperations {
+export function stateOperations({ store, masterIp }: Pick<OpsDependencies, 'store' | 'masterIp'>): StateOperations {
   return {
     async states(cluster, node) {
       const sources = await readClusterSources(store, cluster);
-      const { now, before } = clusterStates(sources, await store.taskStates.read(cluster));
+      const { now, before } = clusterStates(
+        sources,
+        await store.taskStates.read(cluster),
+        masterIp === undefined ? {} : { masterIp },
+      );
       const found = sources.nodes.find(({ id }) => id === node);
       if (node !== undefined && found === undefined) {
         throw problem('not-found', `node ${node} is not in cluster ${cluster}`, {
           hint: `Its nodes are ${sources.nodes.map(({ id }) => id).join(', ') || 'none'}.`,
         });
       }
-      const view = ({ common, nodes }: ClusterState): StateView => ({
-        common,
-        node: found === undefined ? null : (nodes[uidOf(found)] ?? null),
+      const view = (state: ClusterState): StateView => ({
+        ...state,
+        node: found === undefined ? null : (state.nodes[uidOf(found)] ?? null),
       });
       return { now: view(now), before: before === null ? null : view(before) };
     },

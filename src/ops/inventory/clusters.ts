@@ -61,7 +61,10 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
       store.tags.list({ kind: 'cluster', id: cluster.id }),
       store.claims.holder({ cluster: cluster.id }),
     ]);
-    return { cluster, release, nodes, tags: tags.map(({ name }) => name), busy: holder !== null };
+    const run = holder === null ? null : await store.transactions.findRun(holder.workflowId, holder.runId);
+    // Stored is the status that the last run left, which the tasks of this one read.
+    const shown = run?.run.mode === 'apply' ? { ...cluster, status: 'deployment' } : cluster;
+    return { cluster: shown, release, nodes, tags: tags.map(({ name }) => name), busy: holder !== null };
   }
 
   async function refuseTaken(name: string, id?: number): Promise<void> {

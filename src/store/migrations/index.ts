@@ -4,6 +4,7 @@ import { nodeIdentities } from './0003-node-identities.js';
 import { apiTokens } from './0004-api-tokens.js';
 import { claimGenerations } from './0005-claim-generations.js';
 import { roleTags } from './0006-role-tags.js';
+import { openstackConfigs } from './0007-openstack-configs.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   apiTokens,
   claimGenerations,
   roleTags,
+  openstackConfigs,
 ];

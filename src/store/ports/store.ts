@@ -6,6 +6,7 @@ import type { GraphStore } from './graph-store.js';
 import type { NodeFactStore } from './node-fact-store.js';
 import type { NodeIdentityStore } from './node-identity-store.js';
 import type { NodeStore } from './node-store.js';
+import type { OpenstackConfigStore } from './openstack-config-store.js';
 import type { PackageStore } from './package-store.js';
 import type { PlanStore } from './plan-store.js';
 import type { PluginStore } from './plugin-store.js';
@@ -52,6 +53,7 @@ export interface StorePorts {
   readonly plugins: PluginStore;
   readonly clusters: ClusterStore;
   readonly nodes: NodeStore;
+  readonly openstackConfigs: OpenstackConfigStore;
   readonly tags: TagStore;
   readonly graphs: GraphStore;
   readonly sequences: SequenceStore;

@@ -52,6 +52,11 @@ export async function forgetMembership(
     .where('clusterId', '=', clusterId)
     .where('nodeId', 'in', ids)
     .execute();
+  await transaction
+    .deleteFrom('openstackConfig')
+    .where('clusterId', '=', clusterId)
+    .where('nodeId', 'in', ids)
+    .execute();
   const states = await transaction
     .deleteFrom('taskState')
     .where('clusterId', '=', clusterId)

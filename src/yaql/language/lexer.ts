@@ -42,15 +42,24 @@ const literals = new Map<string, ConstantValue>([
   ['null', null],
 ]);
 
+const withPythonLiterals = new Map<string, ConstantValue>([
+  ...literals,
+  ['True', true],
+  ['False', false],
+  ['None', null],
+]);
+
 /** Cuts an expression into tokens, one at a time, so that an error further on does not hide an earlier one. */
 export class Lexer {
   readonly #text: string;
   readonly #operators: OperatorTable;
+  readonly #literals: ReadonlyMap<string, ConstantValue>;
   #at = 0;
 
-  constructor(text: string, operators: OperatorTable) {
+  constructor(text: string, operators: OperatorTable, pythonLiterals: boolean) {
     this.#text = text;
     this.#operators = operators;
+    this.#literals = pythonLiterals ? withPythonLiterals : literals;
   }
 
   #match(pattern: RegExp): string | null {
@@ -98,7 +107,7 @@ export class Lexer {
   #word(name: string, start: number): Token {
     const end = (this.#at += name.length);
     if (this.#operators.entries.has(name)) return { type: 'operator', symbol: name, start, end };
-    const literal = literals.get(name);
+    const literal = this.#literals.get(name);
     if (literal !== undefined) return { type: 'constant', value: literal, keyword: false, start, end };
     return { type: 'constant', value: name, keyword: true, start, end };
   }

@@ -7,6 +7,8 @@ export interface Grammar {
   readonly operators: OperatorTable;
   /** Whether `value(args)` calls a value. */
   readonly allowDelegates: boolean;
+  /** Whether `True`, `False` and `None` are values, not words. */
+  readonly pythonLiterals: boolean;
 }
 
 /** Nodes inside one another. The reference implementation gives up at about 140 when it evaluates. */
@@ -34,7 +36,7 @@ class Parser {
   #nesting = 0;
 
   constructor(text: string, grammar: Grammar) {
-    this.#lexer = new Lexer(text, grammar.operators);
+    this.#lexer = new Lexer(text, grammar.operators, grammar.pythonLiterals);
     this.#grammar = grammar;
     this.#token = this.#lexer.next();
   }

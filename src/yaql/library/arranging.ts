@@ -177,7 +177,7 @@ type ListMerger = (a: Value, b: Value) => Value;
 function mergeDicts(left: Dict, right: Dict, mergeLists: ListMerger, mergeItems: ListMerger, levels: number): Dict {
   const out = new Dict(false);
   for (const [key, a] of left.entries()) {
-    const b = right.get(key);
+    const b = right.content(key);
     if (b === undefined) out.set(key, a);
     else if (levels !== 1 && b instanceof Dict) {
       if (!(a instanceof Dict)) throw typeError('Cannot merge a dict into something else');

@@ -40,12 +40,12 @@ function differenceOfDicts(before: Dict, after: Dict): ValueDifference {
   const added = new Dict(false);
   const deleted = new Dict(false);
   for (const [key, old] of before.entries()) {
-    const now = after.get(key);
+    const now = after.content(key);
     if (now !== undefined && equals(old, now)) continue;
     deleted.set(key, old);
     if (now !== undefined) added.set(key, now);
   }
-  for (const [key, now] of after.entries()) if (!before.has(key)) added.set(key, now);
+  for (const [key, now] of after.entries()) if (before.content(key) === undefined) added.set(key, now);
   return { added, deleted };
 }
 

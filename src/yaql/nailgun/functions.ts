@@ -6,7 +6,7 @@ import { p, rest } from '../runtime/parameters.js';
 import { callFunction } from '../runtime/value-call.js';
 import { Dict } from '../values/collections.js';
 import { equals } from '../values/equality.js';
-import { isIterableValue } from '../values/iterators.js';
+import { isIterableValue, iterate } from '../values/iterators.js';
 import type { Value } from '../values/kind.js';
 import { isUndefinedMarker, undefinedMarker } from '../values/undefined-marker.js';
 import { difference } from './difference.js';
@@ -116,5 +116,37 @@ export const serializerFunctions: readonly FunctionDefinition[] = [
   ),
 ];
 
+/** The part of that name in a node's network scheme; else, by endpoint, the parts of that name. Null without a scheme. */
+function schemePart(node: Value, part: string): Value {
+  const scheme = node instanceof Dict ? node.get('network_scheme') : undefined;
+  if (!(scheme instanceof Dict)) return null;
+  const whole = scheme.get(part);
+  if (whole !== undefined) return whole;
+  const found = new Dict(false);
+  const endpoints = scheme.get('endpoints');
+  for (const [name, endpoint] of endpoints instanceof Dict ? endpoints.entries() : []) {
+    const value = endpoint instanceof Dict ? endpoint.get(part) : undefined;
+    if (value !== undefined) found.set(name, value);
+  }
+  return found;
+}
+
+const nodeFunctions: readonly FunctionDefinition[] = [
+  fn(
+    'network_scheme',
+    'method',
+    [p.iterable('nodes'), p.string('part')],
+    'Of each node, this part of its network scheme, such as `roles` or `transformations`; or, by endpoint, what the endpoints have under this name, such as `routes` or `IP`. Null for a node without a scheme.',
+    (_, nodes, part) => [...iterate(nodes)].map((node) => schemePart(node, part)),
+  ),
+  fn('network_scheme', 'method', [p.mapping('node'), p.string('part')], 'The same of one node.', (_, node, part) =>
+    schemePart(node, part),
+  ),
+];
+
 /** All functions that computable task fields have beyond the standard library. */
-export const nailgunFunctions: readonly FunctionDefinition[] = [...changeFunctions, ...serializerFunctions];
+export const nailgunFunctions: readonly FunctionDefinition[] = [
+  ...changeFunctions,
+  ...serializerFunctions,
+  ...nodeFunctions,
+];

@@ -1,7 +1,7 @@
 import { createEngine, type Engine, type EngineOptions } from '../engine.js';
 import { Context } from '../runtime/context.js';
 import { Runtime } from '../runtime/limits.js';
-import { Dict } from '../values/collections.js';
+import { BackedDict, Dict } from '../values/collections.js';
 import { fromHost, toHost } from '../values/conversion.js';
 import type { Value } from '../values/kind.js';
 import { nailgunFunctions, newVariable, oldVariable } from './functions.js';
@@ -15,6 +15,7 @@ export const taskEngineOptions: EngineOptions = {
   convertInputData: false,
   // Half a minute's work of the reference implementation, and well under a second here.
   maxSteps: 300_000,
+  pythonLiterals: true,
 };
 
 /** An engine for computable task fields: the standard library and `changed`, `old`, `toYaml` … */
@@ -41,18 +42,36 @@ export interface NodeState {
   readonly common: Value;
 }
 
-/** The state of one node. Cheap: only dicts present on both sides are copied. */
+/** The state of one node. Cheap: only dicts present on both sides are copied. What backs one of them backs `$`. */
 export function nodeState(common: PreparedData, node: PreparedData): NodeState {
   return { union: deepUnion(common, node), node, common };
 }
 
 function deepUnion(base: Dict, over: Dict): Dict {
-  const out = Dict.of(base.entries(), false);
+  const out = backedBy([over, base]) ?? new Dict(false);
+  for (const [key, value] of base.entries()) out.set(key, value);
   for (const [key, value] of over.entries()) {
-    const below = base.get(key);
+    const below = base.content(key);
     out.set(key, below instanceof Dict && value instanceof Dict ? deepUnion(below, value) : value);
   }
   return out;
+}
+
+/** An empty dict with the further values of these, the first wins; undefined when none of them has any. */
+function backedBy(dicts: readonly Dict[]): Dict | undefined {
+  const backed = dicts.filter((dict) => dict instanceof BackedDict);
+  if (backed.length === 0) return undefined;
+  return new BackedDict(
+    [],
+    (key) => {
+      for (const dict of backed) {
+        const found = dict.further(key);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+    () => new Set(backed.flatMap((dict) => [...dict.furtherKeys()])),
+  );
 }
 
 const noState = new Dict(false);

@@ -91,6 +91,11 @@ export class Dict extends ValueObject {
 
   /** `undefined` when absent. TypeError for a key that cannot be hashed. */
   get(key: Value): Value | undefined {
+    return this.content(key);
+  }
+
+  /** As `get`, without what a `BackedDict` finds elsewhere. */
+  content(key: Value): Value | undefined {
     return this.#values_.get(typeof key === 'string' ? stringKey(key) : hashKey(key));
   }
 
@@ -131,6 +136,36 @@ export class Dict extends ValueObject {
     if (this.#originals === null) return hash as Value;
     const original = this.#originals.get(hash);
     return original === undefined ? (hash as Value) : original;
+  }
+}
+
+/**
+ * A dict with further values, which can be read by key but are no part of its content: they are not listed, compared,
+ * counted or printed.
+ */
+export class BackedDict extends Dict {
+  readonly further: (key: string) => Value | undefined;
+  /** Names of the further values, for completion. */
+  readonly furtherKeys: () => Iterable<string>;
+
+  constructor(
+    entries: Iterable<readonly [Value, Value]>,
+    further: (key: string) => Value | undefined,
+    furtherKeys: () => Iterable<string>,
+  ) {
+    super(false);
+    for (const [key, value] of entries) this.set(key, value);
+    this.further = further;
+    this.furtherKeys = furtherKeys;
+  }
+
+  override get(key: Value): Value | undefined {
+    const found = this.content(key);
+    return found === undefined && typeof key === 'string' ? this.further(key) : found;
+  }
+
+  override has(key: Value): boolean {
+    return this.get(key) !== undefined;
   }
 }
 
@@ -186,6 +221,9 @@ export class ValueSet extends ValueObject {
     return this.#members.values();
   }
 }
+
+/** A set of texts that also equals each of its members: `$.label = testing` of a node with several labels. */
+export class AnyOf extends ValueSet {}
 
 /** What `keys()`, `values()` and `items()` give: a live look at a dict, iterable again and again. */
 export class DictView extends ValueObject {

@@ -1,6 +1,6 @@
 import { YaqlError } from '../errors.js';
 import { Regex } from '../regex/regex.js';
-import { Dict, DictView, Tuple, type ValueSet } from './collections.js';
+import { AnyOf, Dict, DictView, Tuple, type ValueSet } from './collections.js';
 import { isIterableValue, isSetLike, iterate } from './iterators.js';
 import type { Value } from './kind.js';
 import { compareNumbers, Float } from './numbers.js';
@@ -24,7 +24,7 @@ function equal(a: Value, b: Value): boolean {
   if (a === b) return !(a instanceof Float && Number.isNaN(a.value));
   switch (typeof a) {
     case 'string':
-      return false;
+      return b instanceof AnyOf && b.has(a);
     case 'number':
     case 'bigint':
     case 'boolean':
@@ -33,7 +33,9 @@ function equal(a: Value, b: Value): boolean {
       if (a === null || b === null) return false;
       return typeof b === 'object'
         ? equalObjects(a, b)
-        : a instanceof Float && isNumberLike(b) && compareNumbers(a, b) === 0;
+        : a instanceof Float
+          ? isNumberLike(b) && compareNumbers(a, b) === 0
+          : a instanceof AnyOf && typeof b === 'string' && a.has(b);
   }
 }
 
@@ -66,7 +68,7 @@ function equalItems(a: readonly Value[], b: readonly Value[]): boolean {
 function equalDicts(a: Dict, b: Dict): boolean {
   if (a.size !== b.size) return false;
   for (const [key, value] of a.entries()) {
-    const other = b.get(key);
+    const other = b.content(key);
     if (other === undefined || !sameOrEqualPart(value, other)) return false;
   }
   return true;
@@ -78,11 +80,11 @@ export function setHas(set: ValueSet | DictView, value: Value): boolean {
 
 /** Membership as Python's views have it: keys by hash, items by key and equal value, values by walking. */
 function viewHas(view: DictView, value: Value): boolean {
-  if (view.part === 'keys') return view.dict.has(value);
+  if (view.part === 'keys') return view.dict.content(value) !== undefined;
   if (view.part === 'items') {
     const pair = view.dict.frozen ? unpacked(value) : value instanceof Tuple ? value.items : [];
     if (pair.length !== 2) return false;
-    const found = view.dict.get(pair[0] as Value);
+    const found = view.dict.content(pair[0] as Value);
     return found !== undefined && sameOrEqual(found, pair[1] as Value);
   }
   for (const candidate of view.dict.values()) if (sameOrEqual(candidate, value)) return true;

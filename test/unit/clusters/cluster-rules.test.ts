@@ -67,7 +67,7 @@ describe('the state of a cluster', () => {
   it('has the cluster, its release, its nodes, and a part for each node, master and sync', () => {
     const found = state(plain([node(8, ['controller'])]));
     expect(found.common).toMatchObject({
-      cluster: { id: 3, name: 'six', mode: 'ha_compact', status: 'new', fuel_version: '10.0' },
+      cluster: { id: 3, name: 'six', mode: 'ha_compact', fuel_version: '10.0' },
       master_ip: '10.0.0.1',
       openstack_version: 'newton-10.0',
       release: { name: 'Newton', operating_system: 'Ubuntu', version: 'newton-10.0' },
@@ -76,13 +76,15 @@ describe('the state of a cluster', () => {
       uid: '8',
       fqdn: 'node-8',
       user_node_name: 'node-1',
-      online: true,
-      status: 'provisioned',
+      configuration: {},
+      configuration_options: {},
       roles: ['primary-controller', 'primary-database', 'primary-keystone', 'primary-neutron', 'primary-rabbitmq'],
       tags: ['controller', 'rabbitmq', 'database', 'keystone', 'neutron'],
     });
     expect(found.nodes.master).toEqual({ roles: ['master'], uid: 'master' });
     expect(found.nodes.null).toEqual({});
+    expect(found.facts?.common).toMatchObject({ cluster: { status: 'new', site: null } });
+    expect(found.facts?.nodes['8']).toMatchObject({ status: 'provisioned', online: true, pending_addition: false });
   });
 
   it('is merged with what a user uploaded, key by key; uploaded lists of nodes stand for themselves', () => {
@@ -94,7 +96,7 @@ describe('the state of a cluster', () => {
     const found = state(plain([node(8, ['compute'])], { deploymentInfo, settings }));
     expect(found.common.storage).toEqual({ kind: 'ceph', size: 2 });
     expect(found.common.network_metadata).toEqual({ nodes: { a: {} } });
-    expect(found.nodes['8']).toMatchObject({ roles: ['x'], extra: { deep: 1 }, status: 'provisioned' });
+    expect(found.nodes['8']).toMatchObject({ roles: ['x'], extra: { deep: 1 } });
     expect(found.nodes).not.toHaveProperty('99');
   });
 

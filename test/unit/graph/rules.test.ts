@@ -471,19 +471,25 @@ describe('what is refused', () => {
     [
       'an expression that fails',
       bad({ parameters: { x: { yaql_exp: '$.missing' } } }),
+      'graph.missing-facts',
+      'tasks[0].parameters.x',
+    ],
+    [
+      'an expression that fails for another reason',
+      bad({ parameters: { x: { yaql_exp: '1 + a' } } }),
       'graph.yaql-failed',
       'tasks[0].parameters.x',
     ],
     [
       'a condition that fails on the new data',
       bad({ condition: { yaql_exp: 'changed($.missing)' } }),
-      'graph.yaql-failed',
+      'graph.missing-facts',
       'tasks[0].condition',
     ],
     [
       'a failing expression in an unused field',
       bad({ custom: { yaql_exp: '$.missing' } }),
-      'graph.yaql-failed',
+      'graph.missing-facts',
       'tasks[0].custom',
     ],
     [

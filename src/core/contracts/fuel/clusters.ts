@@ -111,6 +111,14 @@ const stateSchema = z
   .strictObject({
     common: z.record(z.string(), z.unknown()).describe('What all nodes see.'),
     node: z.record(z.string(), z.unknown()).nullable().describe('What the node that was asked for sees on top.'),
+    nodes: z.record(z.string(), z.record(z.string(), z.unknown())).describe('The same of all nodes, by id.'),
+    facts: z
+      .strictObject({
+        common: z.record(z.string(), z.unknown()),
+        nodes: z.record(z.string(), z.record(z.string(), z.unknown())),
+      })
+      .optional()
+      .describe('What can be read by name, but is no content: statuses, labels … Absent in states of older versions.'),
   })
   .meta({ id: 'State' });
 

@@ -1,0 +1,112 @@
+import { isMapping } from '../../core/plain-value.js';
+import type { Fields } from '../../graph/index.js';
+import { environmentVersion, mergedSettings } from '../settings.js';
+import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from '../sources.js';
+import type { DataKeys } from './data-key.js';
+import { byService } from './openstack-configs.js';
+
+/** What the data common to all nodes is made of. */
+export interface CommonGiven {
+  readonly sources: ClusterSources;
+  /** The nodes that stay in the cluster. */
+  readonly staying: readonly ClusterNode[];
+  /** The tags for matching tasks, by node. */
+  readonly tags: ReadonlyMap<string, readonly string[]>;
+  readonly masterIp: string | undefined;
+}
+
+const version = ({ sources }: CommonGiven) => environmentVersion(sources.release.version);
+
+/** Content of the common data. Settings stand beside these keys, as Fuel's serializers gave them. */
+export const COMMON_DATA: DataKeys<CommonGiven> = {
+  cluster: {
+    holds: '`id`, `name`, `mode`, `fuel_version`; see below for `status` and `site`',
+    origin: 'the cluster',
+    value: (given) => {
+      const { id, name, mode } = given.sources.cluster;
+      return { id, name, mode, ...(version(given) === undefined ? {} : { fuel_version: version(given) }) };
+    },
+  },
+  deployment_id: { holds: 'id of the cluster', origin: 'the cluster', value: ({ sources }) => sources.cluster.id },
+  deployment_mode: {
+    holds: '`ha_compact`, `multinode` …',
+    origin: 'the cluster',
+    value: ({ sources }) => sources.cluster.mode,
+  },
+  fuel_version: { holds: 'version of the environment, such as 10.0', origin: 'the release', value: version },
+  master_ip: {
+    holds: 'address of the orchestrator',
+    origin: 'the setting `master_ip` of Sitewright',
+    value: ({ masterIp }) => masterIp,
+  },
+  network_metadata: {
+    holds:
+      '`nodes`: by host name `uid`, `fqdn`, `name`, `user_node_name`, `node_roles` (tags) and empty `network_roles`; `vips`',
+    origin: 'the nodes that stay, and `vips` of the network configuration',
+    value: ({ sources: { cluster }, staying, tags }) => ({
+      nodes: Object.fromEntries(staying.map((node) => [hostnameOf(node), networkRow(node, tags.get(uidOf(node))!)])),
+      vips: isMapping(cluster.networks.vips) ? cluster.networks.vips : {},
+    }),
+  },
+  networks: {
+    holds: 'the network configuration',
+    origin: 'the network configuration, if any is stored',
+    value: ({ sources: { cluster } }) => (Object.keys(cluster.networks).length === 0 ? undefined : cluster.networks),
+  },
+  nodes: {
+    holds: 'a row for each node and tag: `uid`, `fqdn`, `name`, `user_node_name`, `role` (the tag); see below for more',
+    origin: 'the nodes that stay',
+    value: ({ staying, tags }) =>
+      staying.flatMap((node) => tags.get(uidOf(node))!.map((role) => ({ ...identityOf(node), role }))),
+  },
+  openstack_version: {
+    holds: 'such as `newton-10.0`',
+    origin: 'the release',
+    value: ({ sources }) => sources.release.version,
+  },
+  plugins: {
+    holds: 'names of the enabled plugins',
+    origin: 'the plugins',
+    value: ({ sources }) => sources.plugins.map(({ name }) => name),
+  },
+  release: {
+    holds: '`name`, `operating_system`, `version`',
+    origin: 'the release',
+    value: ({ sources: { release } }) => ({
+      name: release.name,
+      operating_system: release.operatingSystem,
+      version: release.version,
+    }),
+  },
+};
+
+/** Facts of a cluster: read by name, without being content. */
+export const COMMON_FACTS: DataKeys<{ readonly sources: ClusterSources; readonly configuration: Fields }> = {
+  settings: {
+    holds: 'the settings in their stored groups: `$.settings.GROUP.NAME.value`',
+    origin: 'the settings of the cluster, edited over generated ones',
+    value: ({ sources }) => mergedSettings(sources.cluster.settings),
+  },
+  cluster: {
+    holds: '`status` before the run (`new`, `operational`, `partially_deployed` …) and `site`, as `$.cluster.status`',
+    origin: 'the cluster',
+    value: ({ sources: { cluster } }) => ({ status: cluster.status, site: cluster.site }),
+  },
+  configs: {
+    holds:
+      'OpenStack configuration by service: `$.configs.nova` and `$.configs.nova_config`; empty for a service without any',
+    origin: 'openstack-config: the cluster’s; for a node with those of its roles and its own over it',
+    value: ({ configuration }) => byService(configuration),
+  },
+};
+
+export function identityOf(node: ClusterNode): Fields {
+  const name = hostnameOf(node);
+  return { uid: uidOf(node), fqdn: node.fqdn ?? name, name, user_node_name: node.name ?? name };
+}
+
+const networkRow = (node: ClusterNode, tags: readonly string[]): Fields => ({
+  ...identityOf(node),
+  network_roles: {},
+  node_roles: tags,
+});

@@ -1,0 +1,20 @@
+import type { Fields } from '../../graph/index.js';
+
+/** One key of the data that task expressions see: what it holds, where that comes from, and its value. */
+export interface DataKey<Given> {
+  readonly holds: string;
+  readonly origin: string;
+  /** Undefined: the key is absent. */
+  readonly value: (given: Given) => unknown;
+}
+
+export type DataKeys<Given> = Readonly<Record<string, DataKey<Given>>>;
+
+/** The values of all keys that are present. */
+export const dataOf = <Given>(keys: DataKeys<Given>, given: Given): Fields =>
+  Object.fromEntries(
+    Object.entries(keys).flatMap(([name, { value }]) => {
+      const found = value(given);
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
