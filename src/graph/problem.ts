@@ -104,7 +104,7 @@ export class Problems {
     }
   }
 
-  /** Facts that nobody gave, as one problem. */
+  /** Missing facts, as one problem. */
   #missingFacts(): GraphProblem[] {
     const [first] = this.#missing.values();
     if (first === undefined) return [];
@@ -116,7 +116,7 @@ export class Problems {
       {
         severity: 'error',
         code: 'graph.missing-facts',
-        message: `tasks read facts that nobody gave: ${parts.join(', ')}${nodes.length === 0 ? '' : ` (on ${nodeList(nodes)})`}`,
+        message: `tasks read facts that no one gave: ${parts.join(', ')}${nodes.length === 0 ? '' : ` (on ${nodeList(nodes)})`}`,
         hint: `${this.#factsHint} A task reads a key that may be absent with .get(key, default).`,
         at: first.at,
         path: printPath(first.at),

@@ -11,7 +11,7 @@ export function missingPaths(tree: Node, roots: Readonly<Record<string, Value>>)
       const length = firstMissing(roots[root as string], keys);
       if (length !== undefined) found.add([root, ...keys.slice(0, length)].join('.'));
     }
-    // What is wrong with the old state is no error.
+    // An error in the old state counts as a change.
     if (node.type === 'call' && node.name === 'old') return;
     for (const [part, partOnItem] of partsOf(node, onItem)) if (part !== null) visit(part, partOnItem);
   };

@@ -4,7 +4,7 @@ import { type ClusterState, ownPart } from './state.js';
 
 /**
  * What expressions see of a cluster's state: `$`, `$node` and `$common`, for each node or none. The facts of the state
- * can be read there by name, and in the rows of `$.nodes` those of the row's node and its own data, too; they are no
+ * can be read there by name, and in the rows of `$.nodes` those of the row's node and its own data, too. They are not
  * part of the content, so `changed($.nodes)` is about the nodes, not about their statuses.
  */
 export class StateData {
@@ -85,7 +85,7 @@ export function prepareFacts(facts: Fields): Dict {
     if (Array.isArray(given)) data.set(name, new AnyOf(given.map(String)));
   }
   const configs = data.get('configs');
-  // Nothing is configured for a service that nobody mentions.
+  // Nothing is configured for a service that no configuration mentions.
   if (configs instanceof Dict) {
     data.set(
       'configs',

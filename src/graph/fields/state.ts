@@ -7,7 +7,7 @@ import type { Fields } from '../tasks/task.js';
 export interface ClusterState {
   readonly common: Fields;
   readonly nodes: Readonly<Record<string, Fields>>;
-  /** What can be read by name, but is no content that changes or is printed: statuses, labels … `StateData` has the rules. */
+  /** What can be read by name, but is neither compared nor printed: statuses, labels … `StateData` has the rules. */
   readonly facts?: { readonly common: Fields; readonly nodes: Readonly<Record<string, Fields>> };
 }
 

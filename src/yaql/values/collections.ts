@@ -140,7 +140,7 @@ export class Dict extends ValueObject {
 }
 
 /**
- * A dict with further values, which can be read by key but are no part of its content: they are not listed, compared,
+ * A dict with further values, which can be read by key without being content: they are not listed, compared,
  * counted or printed.
  */
 export class BackedDict extends Dict {

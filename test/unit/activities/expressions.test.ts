@@ -51,7 +51,7 @@ async function deployed() {
 }
 
 describe('expressions of tasks over a stored cluster', () => {
-  it('see nothing changed when a run has ended and nobody changed anything', async () => {
+  it('see nothing changed when a run has ended and nothing was changed', async () => {
     const { value, controller } = await deployed();
     for (const expression of [
       '$',
@@ -145,7 +145,7 @@ $.roles and $.pending_addition = true))`;
     expect(await value('old($.settings.additional_components.murano.value)')).toBe(false);
   });
 
-  it('that read what nobody gave are one problem, with the command', async () => {
+  it('that read missing facts are one problem, with the command', async () => {
     const { store, cluster, upload } = await deployed();
     const tasks = ['a', 'b', 'c'].map((id) => ({
       ...SHELL,
@@ -160,7 +160,7 @@ $.roles and $.pending_addition = true))`;
       expect.objectContaining({
         code: 'graph.missing-facts',
         message:
-          'tasks read facts that nobody gave: $.quantum_settings (3 tasks), $.network_metadata.vips.management (3 tasks), ' +
+          'tasks read facts that no one gave: $.quantum_settings (3 tasks), $.network_metadata.vips.management (3 tasks), ' +
           '$.nova (1 task) (on nodes 1, 2, 3)',
         hint: expect.stringContaining(`sitewright cluster facts ${cluster} --upload FILE`),
       }),
