@@ -64,6 +64,7 @@ describe('expressions of tasks over a stored cluster', () => {
       expect(await value(`changed(${expression})`, controller), expression).toBe(false);
   });
 
+  // promise: 2.11
   it('know the status of the cluster before the run', async () => {
     const { value, store, cluster } = await deployed();
     const known = '$.cluster.status in [operational, new, partially_deployed]';
@@ -73,6 +74,7 @@ describe('expressions of tasks over a stored cluster', () => {
     expect(await value(known)).toBe(false);
   });
 
+  // promise: 2.12
   it('notice a node that was added or left, by its role', async () => {
     const { value, store, cluster, compute } = await deployed();
     const changes = "[changed($.nodes.where($.role = 'compute')), changed($.nodes.where($.role = 'controller'))]";
@@ -85,6 +87,7 @@ describe('expressions of tasks over a stored cluster', () => {
     expect(await value(changes)).toEqual([true, false]);
   });
 
+  // promise: 2.2
   it('notice controllers that are added beside those that are ready', async () => {
     const { value, store, cluster, controller } = await deployed();
     const addition = `changed($.nodes.where($.status = 'ready' and 'controller' in $.roles))
@@ -101,6 +104,8 @@ $.roles and $.pending_addition = true))`;
     ]);
   });
 
+  // promise: 2.13
+  // promise: 2.16
   it('notice changed OpenStack configuration, and compare old with new values', async () => {
     const { value, store, cluster, nova, controller, compute } = await deployed();
     expect(await value('$.configs.nova.parameter.value', controller)).toBe(true);
@@ -120,6 +125,8 @@ $.roles and $.pending_addition = true))`;
     expect(await value('[changed($.configs.nova), $.configs.keystone]', controller)).toEqual([true, {}]);
   });
 
+  // promise: 2.14
+  // promise: 2.15
   it('notice the network of nodes with an attribute, and the labels of nodes', async () => {
     const { value, store, cluster, facts, controller } = await deployed();
     const routes = "$.nodes.where($.attribute = 'r1').network_scheme('routes')";
@@ -136,6 +143,7 @@ $.roles and $.pending_addition = true))`;
     ).toEqual([String(controller)]);
   });
 
+  // promise: 2.17
   it('see settings in their stored groups, and as serializers gave them', async () => {
     const { value, store, cluster, murano } = await deployed();
     const enabled = 'new($.settings.additional_components.murano.value) = True';

@@ -118,7 +118,9 @@ const stateSchema = z
         nodes: z.record(z.string(), z.record(z.string(), z.unknown())),
       })
       .optional()
-      .describe('What can be read by name without being content: statuses, labels … Absent in states of older versions.'),
+      .describe(
+        'What can be read by name without being content: statuses, labels … Absent in states of older versions.',
+      ),
   })
   .meta({ id: 'State' });
 
