@@ -1,5 +1,5 @@
 import { type ExecutionKey, OrderRefused } from '../src/agent/index.js';
-import type { TaskOrder } from '../src/clusters/index.js';
+import { readTaskOrder } from '../src/clusters/index.js';
 import type { OrderBook, PlannedTask } from '../src/gateway/index.js';
 import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.js';
 import { graphOfRun } from './graph-of-run.js';
@@ -19,7 +19,7 @@ async function findTask(
   if (found === undefined) return undefined;
   const { id, planHash, mode, debug } = found.graph;
   if (planHash === null || mode === 'dry_run') return undefined;
-  const order = (await store.plans.getOrder(planHash, key.node, key.task)) as unknown as TaskOrder;
+  const order = await readTaskOrder(store.plans, planHash, key.node, key.task);
   const [row] = await store.taskHistory.list(id, { nodes: [order.uid], tasks: [key.task] });
   const { generation: _, ...execution } = plannedExecution(order, {
     ...key,

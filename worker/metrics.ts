@@ -5,7 +5,7 @@ import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { RecordTasks } from '../activities/graph-contract.js';
-import type { TaskOrder } from '../src/clusters/index.js';
+import { readTaskOrder } from '../src/clusters/index.js';
 import type { AttemptRecord } from '../src/maas/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
@@ -174,6 +174,6 @@ function taskTypes({ transactions, plans }: Pick<Store, 'transactions' | 'plans'
   async function read(graph: number, node: string, task: string): Promise<string | undefined> {
     const { planHash } = await transactions.get(graph);
     if (planHash === null) return undefined;
-    return ((await plans.getOrder(planHash, node, task)) as unknown as TaskOrder).type;
+    return (await readTaskOrder(plans, planHash, node, task)).type;
   }
 }

@@ -6,7 +6,7 @@ import {
   type SecretUse,
 } from '../src/agent/index.js';
 import type { TaskLogs } from '../src/agent/logs/index.js';
-import type { TaskOrder } from '../src/clusters/index.js';
+import { readTaskOrder, type TaskOrder } from '../src/clusters/index.js';
 import type { SecretProvider } from '../src/platform/secrets/index.js';
 import { type Store, StoreError } from '../src/store/index.js';
 import { graphOfRun } from './graph-of-run.js';
@@ -73,7 +73,7 @@ export function storeOrders({ store, logs, secrets, readSource }: StoreOrdersPar
       try {
         const why = await whyNoneOf(store, key.run);
         if (why !== undefined) throw new OrderRefused(why);
-        const order = (await store.plans.getOrder(key.plan, key.node, key.task)) as unknown as TaskOrder;
+        const order = await readTaskOrder(store.plans, key.plan, key.node, key.task);
         return { execution: plannedExecution(order, key) };
       } catch (error) {
         if (error instanceof StoreError && error.failure.kind === 'not-found')

@@ -30,4 +30,4 @@ export { COMMON_DATA, COMMON_FACTS } from './state/common-data.js';
 export { NODE_DATA, NODE_FACTS } from './state/node-data.js';
 export { oldStatesOf } from './state/old-states.js';
 export { tagCluster } from './tagged-cluster.js';
-export type { TaskOrder } from './task-order.js';
+export { readTaskOrder, type TaskOrder } from './task-order.js';
