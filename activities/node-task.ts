@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, Context, type Info } from '@temporalio/activity';
 import {
   type ControlJudge,
   type ControlOrder,
@@ -128,7 +128,10 @@ async function withProgressHeartbeats(
     const end = await work(onProgress, from?.gen === generation ? from : undefined, cancel.signal, leave.signal);
     if (end !== undefined) return end;
   } catch (error) {
-    if (!leave.signal.aborted) throw outage(error);
+    if (!leave.signal.aborted) {
+      if (!isOverdue(context.info)) throw outage(error);
+      return { outcome: 'unknown', message: `its agent cannot carry it out or follow it: ${reasonOf(error)}` };
+    }
   } finally {
     over.abort();
     clearInterval(beat);
@@ -164,11 +167,16 @@ async function ordered(
 }
 
 /** A dependency of the agent is unavailable. Only the message is passed to Temporal. */
-function outage(error: unknown): ApplicationFailure {
-  if (error instanceof ApplicationFailure) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return ApplicationFailure.create({ message: message.slice(0, 500), type: 'AgentCannot' });
-}
+const outage = (error: unknown): ApplicationFailure =>
+  error instanceof ApplicationFailure
+    ? error
+    : ApplicationFailure.create({ message: reasonOf(error), type: 'AgentCannot' });
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 250);
+
+/** Whether attempts have gone on for longer than the task may take: more of them would change nothing. */
+const isOverdue = (info: Info): boolean =>
+  info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs > info.startToCloseTimeoutMs;
 
 export interface NodeControlDependencies {
   readonly node: string;

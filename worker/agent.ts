@@ -31,8 +31,8 @@ export interface AgentNode {
 /** What carries out the tasks of one node: the agent of this machine, or a connection to another machine. */
 export interface TaskHost extends ExecutionHost {
   facts(): NodeFacts | Promise<NodeFacts>;
-  /** Ends executions that lost their supervisor. */
-  recover(): Promise<void>;
+  /** Ends executions that lost their supervisor. Returns what the log should say. */
+  recover(): Promise<readonly string[]>;
   /** Deletes executions that ended before a moment. */
   forgetBefore(moment: Date): void | Promise<void>;
 }
@@ -178,7 +178,7 @@ async function serveNode(
       readSource: (path, key) => orders.source(path, key),
       ...options.agent,
     });
-  await agent.recover();
+  for (const line of await agent.recover()) log.warn({ site, node }, line);
   const forgetting = startForgetting(agent, settings.agent.keep_days, log);
   const shared = {
     connection,

@@ -76,6 +76,16 @@ export function executionFolder(stateDir: string, key: ExecutionKey): string {
   );
 }
 
+/** RUN/TASK/GENERATION of an execution's folder, for people. */
+export const executionIn = (folder: string): string =>
+  folder
+    .split('/')
+    .slice(-3)
+    .map((name) =>
+      name.replace(/(?:=[0-9A-F]{2})+/g, (bytes) => Buffer.from(bytes.replaceAll('=', ''), 'hex').toString()),
+    )
+    .join('/');
+
 /** Short name that identifies the processes, cgroup and scratch folder of an execution. */
 export const executionMark = (folder: string): string => createHash('sha256').update(folder).digest('hex').slice(0, 24);
 
@@ -91,6 +101,13 @@ export function stableJson(value: unknown): string {
 /** Whether two executions order the same work, even by different plans. */
 export const isSameOrder = ({ plan: _, ...one }: Execution, { plan: __, ...other }: Execution): boolean =>
   stableJson(one) === stableJson(other);
+
+/** Whether JSON has the parts of an execution that identify it. */
+export const isExecution = (value: unknown): value is Execution =>
+  isMapping(value) &&
+  [value.run, value.task, value.node, value.type].every((part) => typeof part === 'string') &&
+  Number.isSafeInteger(value.generation) &&
+  isMapping(value.parameters);
 
 /** Checks everything of an execution except its parameters, which its type checks. */
 export function checkExecution(execution: Execution): Diagnostic[] {

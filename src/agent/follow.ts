@@ -41,7 +41,7 @@ export async function* follow(
     while (!isStopped()) {
       bell.reset();
       // Read the result first: by then all output is in the files.
-      const result = journal.readResult() ?? (await settle(journal.folder, machine));
+      const result = await settle(journal.folder, machine);
       const progress = journal.readProgress();
       const text = JSON.stringify(progress);
       if (progress !== undefined && text !== shown) {

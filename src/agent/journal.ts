@@ -1,7 +1,16 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createDurably, readJson, replaceDurably, syncFolder } from '../platform/files/durable-file.js';
-import { type Execution, stableJson } from './execution.js';
+import { isMapping } from '../core/plain-value.js';
+import {
+  createDurably,
+  readJson,
+  replaceDurably,
+  setAside,
+  syncFolder,
+  UnreadableFile,
+  unlessUnreadable,
+} from '../platform/files/durable-file.js';
+import { type Execution, isExecution, stableJson } from './execution.js';
 import type { ProcessIdentity, ProcessMoment } from './process-identity.js';
 import type { TaskResult, TryRecord } from './result.js';
 
@@ -33,10 +42,30 @@ export interface CancelRequest {
 /** Disk space reserved so that the result of a task can be written even if the task has filled the disk. */
 const RESERVE_BYTES = 128 * 1024;
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isMoment = (value: unknown): boolean =>
+  isMapping(value) && Number.isSafeInteger(value.pid) && isText(value.startTime);
+const isOutput = (value: unknown): boolean => isMapping(value) && typeof value.bytes === 'number';
+
+const isClaim = (value: unknown): value is Claim =>
+  isMapping(value) && isMoment(value) && isText(value.bootId) && (value.reaper === undefined || isMoment(value.reaper));
+const isProgress = (value: unknown): value is Progress =>
+  isMapping(value) && isText(value.phase) && Array.isArray(value.sessions) && Array.isArray(value.tries);
+const isCancelRequest = (value: unknown): value is CancelRequest => isMapping(value) && isText(value.reason);
+const isResult = (value: unknown): value is TaskResult =>
+  isMapping(value) &&
+  [value.outcome, value.message, value.startedAt, value.endedAt].every(isText) &&
+  (value.failure === null || isMapping(value.failure)) &&
+  Array.isArray(value.tries) &&
+  isMapping(value.summary) &&
+  isMapping(value.output) &&
+  [value.output.stdout, value.output.stderr].every(isOutput);
+
 /**
  * The folder of one execution. Each file is written whole and synced: `execution.json` (the intent), `claim.json` (the
  * process that runs it; created once, so it runs once), `progress.json`, `cancel.json`, `exit.json` (the only result).
- * The output files are in the same folder.
+ * The output files are in the same folder. Reading intent, claim and result throws `UnreadableFile`; `settle` and the
+ * agent say what is unknown then. The others are only details.
  */
 export class Journal {
   readonly folder: string;
@@ -59,13 +88,17 @@ export class Journal {
     }
   }
 
-  /** False if there is already an intent. */
-  writeExecution(execution: Execution): boolean {
-    return createDurably(this.#path('execution.json'), stableJson(execution));
+  /** Keeps the intent that is there, if it is readable. */
+  writeExecution(execution: Execution): void {
+    const file = this.#path('execution.json');
+    if (createDurably(file, stableJson(execution)) || unlessUnreadable(() => this.readExecution()) !== undefined)
+      return;
+    setAside(file);
+    createDurably(file, stableJson(execution));
   }
 
   readExecution(): Execution | undefined {
-    return readJson<Execution>(this.#path('execution.json'));
+    return readJson(this.#path('execution.json'), isExecution);
   }
 
   /** False if another process has claimed it: do not run it then. */
@@ -76,38 +109,66 @@ export class Journal {
   }
 
   readClaim(): Claim | undefined {
-    return readJson<Claim>(this.#path('claim.json'));
+    return readJson(this.#path('claim.json'), isClaim);
   }
 
-  /** Keeps the old record if the disk is full: a lost display line must not end a task. */
-  writeProgress(progress: Progress): void {
+  /** False if it could not be written: a lost display line must not end a task. */
+  writeProgress(progress: Progress): boolean {
     try {
       replaceDurably(this.#path('progress.json'), JSON.stringify(progress));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      return true;
+    } catch {
+      return false;
     }
   }
 
   readProgress(): Progress | undefined {
-    return readJson<Progress>(this.#path('progress.json'));
+    return unlessUnreadable(() => readJson(this.#path('progress.json'), isProgress));
   }
 
   /** The first request counts. */
   requestCancel(request: CancelRequest): boolean {
-    return createDurably(this.#path('cancel.json'), JSON.stringify(request));
+    const write = () => createDurably(this.#path('cancel.json'), JSON.stringify(request));
+    try {
+      return write();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      this.#release();
+      return write();
+    }
   }
 
   readCancel(): CancelRequest | undefined {
-    return readJson<CancelRequest>(this.#path('cancel.json'));
+    try {
+      return readJson(this.#path('cancel.json'), isCancelRequest);
+    } catch (error) {
+      if (!(error instanceof UnreadableFile)) throw error;
+      // Only a request creates the file.
+      return { reason: `the request for it is unreadable: ${error.why}`, at: new Date().toISOString() };
+    }
   }
 
-  /** Only the first result is kept; false if there was one. */
+  /** Only the first readable result is kept; false if there was one. */
   writeResult(result: TaskResult): boolean {
-    rmSync(this.#path('reserve'), { force: true });
-    return createDurably(this.#path('exit.json'), JSON.stringify(result));
+    this.#release();
+    const write = () => createDurably(this.#path('exit.json'), JSON.stringify(result));
+    if (write()) return true;
+    if (unlessUnreadable(() => this.readResult()) !== undefined) return false;
+    setAside(this.#path('exit.json'));
+    return write();
   }
 
   readResult(): TaskResult | undefined {
-    return readJson<TaskResult>(this.#path('exit.json'));
+    return readJson(this.#path('exit.json'), isResult);
+  }
+
+  /** Whether no process has claimed it or ended it. @throws UnreadableFile if one may have */
+  isFresh(): boolean {
+    return this.readResult() === undefined && this.readClaim() === undefined;
+  }
+
+  /** Gives the reserved space back to the disk. */
+  #release(): void {
+    rmSync(this.#path('reserve'), { recursive: true, force: true });
   }
 }

@@ -24,9 +24,9 @@ export async function launchSupervisor(
 ): Promise<void> {
   const [program, ...args] = command;
   const logPath = join(journal.folder, 'supervisor.log');
-  const log = openSync(logPath, 'a', 0o600);
-  const child = spawn(program, args, { detached: true, env: environment, stdio: ['pipe', 'pipe', log] });
-  closeSync(log);
+  const log = openedLog(logPath);
+  const child = spawn(program, args, { detached: true, env: environment, stdio: ['pipe', 'pipe', log ?? 'ignore'] });
+  if (log !== undefined) closeSync(log);
   // The supervisor closes its standard output to signal that the execution is claimed.
   const ended = new Promise<void>((resolve, reject) => {
     child.once('error', reject);
@@ -37,8 +37,16 @@ export async function launchSupervisor(
   await ended;
   child.stdout!.destroy();
   child.unref();
-  if (journal.readClaim() === undefined)
-    throw new Error(
-      `The supervisor ended before it claimed the execution: ${readFileSync(logPath, 'utf8').trim().slice(-1000)}`,
-    );
+  if (journal.readClaim() !== undefined) return;
+  const said = log === undefined ? 'it has no log' : readFileSync(logPath, 'utf8').trim().slice(-1000);
+  throw new Error(`The supervisor ended before it claimed the execution: ${said}`);
+}
+
+/** Undefined if it cannot be written: a task needs no log of its supervisor. */
+function openedLog(path: string): number | undefined {
+  try {
+    return openSync(path, 'a', 0o600);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,15 +1,18 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type TaskInput, typesOver } from '../core/task-types/index.js';
+import { unlessUnreadable } from '../platform/files/durable-file.js';
 import { ownCgroup } from './cgroup.js';
 import { contain, releaseContainment } from './containment.js';
 import {
   type Execution,
   type ExecutionKey,
   executionFolder,
+  executionIn,
   executionMark,
+  folderName,
   isSameOrder,
   nodeFolder,
 } from './execution.js';
@@ -17,6 +20,7 @@ import { fetchFolder } from './fetch-folder.js';
 import { type FollowEvent, follow, type OutputOffsets } from './follow.js';
 import { Journal } from './journal.js';
 import { launchSupervisor, ownSupervisor } from './launch-supervisor.js';
+import { executionFolders } from './open-executions.js';
 import { DEFAULT_PATH_ROOTS } from './path-rules.js';
 import { PlacementError, systemFailure } from './place-file.js';
 import { prepareTask } from './prepare-task.js';
@@ -104,13 +108,13 @@ export class NodeAgent {
     if (otherNode || (!prepared.ok && prepared.problems.some(({ code }) => code === 'execution.invalid')))
       return { kind: 'refused', failure: this.#misdirected(execution, prepared.ok ? [] : prepared.problems) };
     const journal = this.#journal(execution);
-    const before = journal.readExecution();
+    const before = unlessUnreadable(() => journal.readExecution());
     if (before === undefined) {
       const failure = this.#register(journal, execution);
       if (failure !== undefined) return { kind: 'refused', failure };
     }
     if (before !== undefined && !isSameOrder(before, execution)) return { kind: 'conflict' };
-    if (journal.readResult() === undefined && journal.readClaim() === undefined) {
+    if (unlessUnreadable(() => journal.isFresh()) === true) {
       const cancel = journal.readCancel();
       const early: [TaskFailure | null, Partial<TaskResult>] | undefined =
         cancel !== undefined
@@ -121,12 +125,12 @@ export class NodeAgent {
       if (early !== undefined) this.#close(journal, early[0], early[1]);
       else if (prepared.ok) await this.#launch(journal, execution, prepared.task);
     }
-    return { kind: 'accepted', result: journal.readResult() };
+    return { kind: 'accepted', result: await settle(journal.folder, this.#machine) };
   }
 
   /** An execution that this agent or an earlier one has ensured. */
   execution(key: ExecutionKey): Execution | undefined {
-    return this.#journal(key).readExecution();
+    return unlessUnreadable(() => this.#journal(key).readExecution());
   }
 
   /** Follows an execution live, from the given offsets. It must have been ensured. */
@@ -155,12 +159,22 @@ export class NodeAgent {
     journal.requestCancel({ reason, at: new Date().toISOString(), ...(by === undefined ? {} : { by }) });
   }
 
-  /** Ends executions that lost their supervisor, e.g. when the machine restarted. Call it when an agent starts. */
-  async recover(): Promise<void> {
+  /**
+   * Ends executions that lost their supervisor, e.g. when the machine restarted. Call it when an agent starts.
+   * @returns what a person should know: executions whose outcome is unknown, folders that cannot be read
+   */
+  async recover(): Promise<string[]> {
+    const found: string[] = [];
     for (const folder of this.#executionFolders()) {
-      const result = await settle(folder, this.#machine);
-      if (result !== undefined) releaseContainment(this.#machine.cgroupRoot, executionMark(folder));
+      try {
+        const result = await settle(folder, this.#machine);
+        if (result !== undefined) releaseContainment(this.#machine.cgroupRoot, executionMark(folder));
+        if (result?.failure?.kind === 'journal') found.push(result.message);
+      } catch (error) {
+        found.push(`the outcome of ${executionIn(folder)} is not known: ${String(error)}`);
+      }
     }
+    return found;
   }
 
   /**
@@ -168,7 +182,8 @@ export class NodeAgent {
    * execution that is ensured again afterwards runs again.
    */
   forget(run: string): void {
-    this.#forgetWhere((journal) => journal.readExecution()?.run === run);
+    const name = folderName(run);
+    this.#forgetWhere((journal) => journal.folder.split('/').at(-3) === name);
   }
 
   /** The same for all that ended before a moment. */
@@ -179,7 +194,7 @@ export class NodeAgent {
   #forgetWhere(fits: (journal: Journal, result: TaskResult) => boolean): void {
     for (const folder of this.#executionFolders()) {
       const journal = new Journal(folder);
-      const result = journal.readResult();
+      const result = unlessUnreadable(() => journal.readResult());
       if (result === undefined || !fits(journal, result)) continue;
       releaseContainment(this.#machine.cgroupRoot, executionMark(folder));
       rmSync(folder, { recursive: true });
@@ -189,7 +204,9 @@ export class NodeAgent {
   facts(): NodeFacts {
     const unfinished = this.#executionFolders().flatMap((folder) => {
       const journal = new Journal(folder);
-      const execution = journal.readResult() === undefined ? journal.readExecution() : undefined;
+      const execution = unlessUnreadable(() =>
+        journal.readResult() === undefined ? journal.readExecution() : undefined,
+      );
       if (execution === undefined) return [];
       const { run, task, node, generation } = execution;
       return [{ run, task, node, generation }];
@@ -218,9 +235,7 @@ export class NodeAgent {
   }
 
   #executionFolders(): string[] {
-    const runs = join(nodeFolder(this.#stateDir, this.#options.node), 'runs');
-    const below = (folder: string) => readdirSync(folder).map((name) => join(folder, name));
-    return existsSync(runs) ? below(runs).flatMap(below).flatMap(below) : [];
+    return executionFolders(nodeFolder(this.#stateDir, this.#options.node));
   }
 
   #misdirected(execution: Execution, problems: Extract<TaskFailure, { kind: 'rejected' }>['problems']): TaskFailure {

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { unlessUnreadable } from '../platform/files/durable-file.js';
 import type { Execution } from './execution.js';
 import { Journal, type Progress } from './journal.js';
 import { isRunning, readBootId } from './process-identity.js';
@@ -11,21 +12,33 @@ export interface OpenExecution {
   readonly isSupervised: boolean;
 }
 
+/** Folders in a folder; none if it cannot be read. */
+function below(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+/** The folders of all executions of a node. */
+export const executionFolders = (node: string): string[] => below(join(node, 'runs')).flatMap(below).flatMap(below);
+
 /** Executions without a result in the journals of all nodes below a state folder. Read-only. */
 export function openExecutions(stateDir: string): OpenExecution[] {
-  const below = (folder: string) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []);
-  const folders = below(join(stateDir, 'nodes'))
-    .flatMap((node) => below(join(node, 'runs')))
-    .flatMap(below)
-    .flatMap(below);
   const bootId = readBootId();
-  return folders.flatMap((folder) => {
-    const journal = new Journal(folder);
-    const execution = journal.readResult() === undefined ? journal.readExecution() : undefined;
-    if (execution === undefined) return [];
-    const claim = journal.readClaim();
-    return [
-      { execution, progress: journal.readProgress(), isSupervised: claim !== undefined && isRunning(claim, bootId) },
-    ];
-  });
+  return below(join(stateDir, 'nodes'))
+    .flatMap(executionFolders)
+    .flatMap((folder) => {
+      const journal = new Journal(folder);
+      const execution = unlessUnreadable(() =>
+        journal.readResult() === undefined ? journal.readExecution() : undefined,
+      );
+      if (execution === undefined) return [];
+      const claim = unlessUnreadable(() => journal.readClaim());
+      return [
+        { execution, progress: journal.readProgress(), isSupervised: claim !== undefined && isRunning(claim, bootId) },
+      ];
+    });
 }

@@ -23,7 +23,9 @@ export const segmentPath = (folder: string, stream: OutputStream, start: number)
   join(folder, `${stream}.${String(start).padStart(15, '0')}`);
 
 export function segmentsOf(folder: string, stream: OutputStream): Segment[] {
-  return readdirSync(folder)
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
     .filter((name) => name.startsWith(`${stream}.`) && /^\d{15}$/.test(name.slice(stream.length + 1)))
     .sort()
     .map((name) => ({ start: Number(name.slice(stream.length + 1)), path: join(folder, name) }));
@@ -186,6 +188,8 @@ function readAt(path: string, position: number, buffer: Buffer): Buffer | undefi
   }
   try {
     return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, position));
+  } catch {
+    return buffer.subarray(0, 0);
   } finally {
     closeSync(fd);
   }

@@ -9,6 +9,8 @@ export type TaskFailure =
   /** The supervisor or the machine stopped before the task ended. The caller must know whether it may run again. */
   | { readonly kind: 'interrupted'; readonly cause: 'reboot' | 'supervisor-lost' | 'supervisor-stopped' }
   | { readonly kind: 'rejected'; readonly problems: readonly Diagnostic[] }
+  /** Files of its journal are unreadable, so no one knows how it ended. `execution` is RUN/TASK/GENERATION. */
+  | { readonly kind: 'journal'; readonly execution: string; readonly damage: string }
   /** Another execution (`holder`: its folder) or another program occupied the node for too long. */
   | { readonly kind: 'busy'; readonly holder: string }
   | { readonly kind: 'no-space'; readonly path: string }
@@ -22,7 +24,15 @@ export type TaskFailure =
   | { readonly kind: 'not-rebooted'; readonly fired: number }
   | { readonly kind: 'defect'; readonly message: string };
 
-export type TaskOutcome = 'ok' | 'failed' | 'timeout' | 'cancelled' | 'interrupted' | 'rejected' | 'skipped';
+export type TaskOutcome =
+  | 'ok'
+  | 'failed'
+  | 'timeout'
+  | 'cancelled'
+  | 'interrupted'
+  | 'rejected'
+  | 'skipped'
+  | 'unknown';
 
 /** One try of an execution; a retry adds another. */
 export interface TryRecord {
@@ -90,6 +100,8 @@ export function outcomeOf(failure: TaskFailure): TaskOutcome {
       return 'interrupted';
     case 'rejected':
       return 'rejected';
+    case 'journal':
+      return 'unknown';
     default:
       return 'failed';
   }
@@ -120,6 +132,8 @@ export function describeFailure(failure: TaskFailure): string {
       }[failure.cause];
     case 'rejected':
       return `was not run: ${failure.problems.map((p) => `${p.path === undefined ? '' : `${p.path}: `}${p.message}`).join('; ')}`;
+    case 'journal':
+      return `its outcome is not known, because the journal of ${failure.execution} on the node is damaged (${failure.damage}); what was unreadable is set aside there`;
     case 'busy':
       return `was not run: the node was still busy with ${failure.holder}`;
     case 'no-space':

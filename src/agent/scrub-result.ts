@@ -28,6 +28,7 @@ function scrubFailure(failure: TaskFailure, secrets: readonly string[]): TaskFai
     case 'timeout':
     case 'interrupted':
     case 'not-rebooted':
+    case 'journal':
       return failure;
     case 'rejected':
       return {

@@ -1,8 +1,10 @@
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { setAside, UnreadableFile } from '../platform/files/durable-file.js';
 import { contain, endAll } from './containment.js';
-import { executionMark } from './execution.js';
+import { executionIn, executionMark } from './execution.js';
 import { Journal } from './journal.js';
+import { NodeLock } from './node-lock.js';
 import { measureOutput } from './output-segments.js';
 import { isRunning, readBootId } from './process-identity.js';
 import { describeFailure, type KillRecord, outcomeOf, type TaskFailure, type TaskResult } from './result.js';
@@ -50,35 +52,75 @@ export function resultWithout(
 
 /**
  * Ends an execution whose supervisor is gone: kills its processes and writes its result, which is `interrupted`, or
- * success if it was a reboot and the machine has restarted. Safe to call concurrently, and for a healthy execution.
+ * success if it was a reboot and the machine has restarted, or `unknown` if its journal is damaged; damaged files are set
+ * aside. Safe to call concurrently, and for a healthy execution.
  * @returns its result; undefined while it is unclaimed or still supervised
  */
 export async function settle(folder: string, machine: Machine): Promise<TaskResult | undefined> {
   if (!existsSync(folder)) return undefined;
   const journal = new Journal(folder);
-  const claim = journal.readClaim();
-  const bootId = readBootId(machine.bootIdPath);
-  if (claim === undefined || isRunning(claim, bootId)) return journal.readResult();
-  const progress = journal.readProgress();
-  const before = journal.readResult();
+  const damaged: UnreadableFile[] = [];
+  const readable = <T>(read: () => T | undefined): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof UnreadableFile)) throw error;
+      damaged.push(error);
+      return undefined;
+    }
+  };
+  const before = readable(() => journal.readResult());
   if (before !== undefined) return before;
+  const claim = readable(() => journal.readClaim());
+  const bootId = readBootId(machine.bootIdPath);
+  if (claim === undefined && damaged.length === 0) return undefined;
+  if (claim === undefined ? await holdsLock(folder) : isRunning(claim, bootId)) return undefined;
+  const progress = journal.readProgress();
+  // The supervisor may have ended since the first look.
+  const since = damaged.length === 0 ? readable(() => journal.readResult()) : undefined;
+  if (since !== undefined) return since;
 
-  const rebooted = claim.bootId !== bootId;
+  const rebooted = claim !== undefined && claim.bootId !== bootId;
   let killed: KillRecord | null = null;
   if (!rebooted) {
-    const containment = contain(machine.cgroupRoot, executionMark(folder), progress?.sessions ?? [], claim.reaper);
+    const containment = contain(machine.cgroupRoot, executionMark(folder), progress?.sessions ?? [], claim?.reaper);
     killed = await endAll(containment, 0, 'interrupted');
     containment.close();
     if (killed.found === 0) killed = null;
   }
   rmSync(scratchFolder(machine, folder), { recursive: true, force: true });
-  const wanted = rebooted && progress?.rebootFrom === claim.bootId;
-  const failure: TaskFailure | null = wanted
-    ? null
-    : { kind: 'interrupted', cause: rebooted ? 'reboot' : 'supervisor-lost' };
+  const wanted = damaged.length === 0 && rebooted && progress?.rebootFrom === claim?.bootId;
+  const failure = wanted ? null : damaged[0] === undefined ? lost(rebooted) : damagedJournal(folder, damaged);
   const rest = wanted
-    ? { changed: true, message: 'the machine was restarted', summary: { bootIdBefore: claim.bootId } }
+    ? { changed: true, message: 'the machine was restarted', summary: { bootIdBefore: claim?.bootId } }
     : {};
-  journal.writeResult(resultWithout(journal, bootId, failure, { killed, ...rest }));
-  return journal.readResult();
+  const result = resultWithout(journal, bootId, failure, { killed, ...rest });
+  try {
+    for (const { path } of damaged) setAside(path);
+    journal.writeResult(result);
+    return journal.readResult();
+  } catch {
+    // The disk is full, or another process has set it aside. What is true of the execution stays so.
+    return result;
+  }
+}
+
+const lost = (rebooted: boolean): TaskFailure => ({
+  kind: 'interrupted',
+  cause: rebooted ? 'reboot' : 'supervisor-lost',
+});
+
+const damagedJournal = (folder: string, damaged: readonly UnreadableFile[]): TaskFailure => ({
+  kind: 'journal',
+  execution: executionIn(folder),
+  damage: damaged.map(({ path, why }) => `${basename(path)}: ${why}`).join('; '),
+});
+
+/** Whether a supervisor of this execution runs: it has the node's lock while it does. */
+async function holdsLock(folder: string): Promise<boolean> {
+  const lockFile = join(folder, '../../../../lock');
+  if (!existsSync(lockFile)) return false;
+  const answer = await NodeLock.acquire(lockFile, 0, new AbortController().signal).catch(() => undefined);
+  if (answer?.kind === 'held') answer.lock.release();
+  return answer?.kind === 'busy' && answer.holder === folder;
 }

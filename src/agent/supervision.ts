@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { unlessUnreadable } from '../platform/files/durable-file.js';
 import { type Containment, contain, endAll } from './containment.js';
 import { type Execution, executionMark } from './execution.js';
 import type { CancelRequest, Journal, Progress } from './journal.js';
@@ -36,6 +37,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const NOTICE_MS = 5000;
 /** How often to poll for a cancellation, for file systems without notifications. */
 const POLL_MS = 1000;
+/** How often to try to write the result: five minutes. */
+const MOST_WRITES = 300;
 
 const NEVER_ENDED: TryEnd = { failure: { kind: 'signal', signal: 'SIGKILL' }, changed: null, signal: 'SIGKILL' };
 
@@ -105,6 +108,9 @@ export class Supervision {
     this.#record({});
     try {
       await this.#serially();
+    } catch (error) {
+      const failure = this.#failureOf(error);
+      await this.#write(resultWithout(this.#journal, this.#bootId, failure));
     } finally {
       watcher.close();
       clearInterval(looking);
@@ -122,9 +128,11 @@ export class Supervision {
           : answer.kind === 'busy'
             ? { kind: 'busy', holder: answer.holder }
             : { kind: 'missing-program', program: answer.program };
-      this.#write(resultWithout(this.#journal, this.#bootId, failure));
+      await this.#write(resultWithout(this.#journal, this.#bootId, failure));
       return;
     }
+    // Its claim may have become unreadable while it waited: then it was given up.
+    if (unlessUnreadable(() => this.#journal.readResult()) !== undefined) return;
     const last = answer.lock.lastHolder();
     // Processes of a killed supervisor must not run beside this task.
     if (last !== '' && last !== folder) await settle(last, machine);
@@ -153,15 +161,17 @@ export class Supervision {
       this.#makeScratch();
       end = await this.#tries();
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      const failure: TaskFailure =
-        code === undefined
-          ? { kind: 'defect', message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
-          : systemFailure((error as NodeJS.ErrnoException).path ?? this.#order.folder, error);
-      end = { failure, changed: null };
+      end = { failure: this.#failureOf(error), changed: null };
     }
     clearTimeout(deadline);
     await this.#finish(end, startedAt);
+  }
+
+  #failureOf(error: unknown): TaskFailure {
+    const { code, path } = error as NodeJS.ErrnoException;
+    return code === undefined
+      ? { kind: 'defect', message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+      : systemFailure(path ?? this.#order.folder, error);
   }
 
   #makeScratch(): void {
@@ -200,7 +210,7 @@ export class Supervision {
           }, timerMs(limits.timeoutSec))
         : undefined;
     const tryFolder = join(this.#order.folder, `try-${number}`);
-    mkdirSync(tryFolder, { mode: 0o700 });
+    mkdirSync(tryFolder, { recursive: true, mode: 0o700 });
     this.#record({ phase: 'running' });
 
     const abandoned = new Promise<TryEnd>((resolve) => {
@@ -243,7 +253,7 @@ export class Supervision {
     const { stdout, stderr } = this.#output.end();
     rmSync(this.#scratch, { recursive: true, force: true });
     const outcome = end.failure === null ? 'ok' : outcomeOf(end.failure);
-    this.#write(
+    await this.#write(
       resultWithout(this.#journal, this.#bootId, end.failure, {
         outcome,
         changed: end.changed,
@@ -259,8 +269,18 @@ export class Supervision {
     );
   }
 
-  #write(result: TaskResult): void {
-    this.#journal.writeResult(scrubResult(result, this.#secrets));
+  /** Waits for space on a full disk: the result is the only proof of what was done. */
+  async #write(result: TaskResult): Promise<void> {
+    const scrubbed = scrubResult(result, this.#secrets);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        this.#journal.writeResult(scrubbed);
+        return;
+      } catch (error) {
+        if (tries === MOST_WRITES) throw error;
+      }
+      await delay(POLL_MS);
+    }
   }
 
   #end(cause: StopCause): void {
@@ -278,9 +298,9 @@ export class Supervision {
     this.#killing = before.then(() => endAll(this.#containment!, graceSec * 1000, cause));
   }
 
-  #record(change: Partial<Progress>): void {
+  #record(change: Partial<Progress>): boolean {
     this.#progress = { ...this.#progress, ...change };
-    this.#journal.writeProgress(scrubProgress(this.#progress, this.#secrets));
+    return this.#journal.writeProgress(scrubProgress(this.#progress, this.#secrets));
   }
 
   #secret(ref: string): string {
@@ -320,7 +340,7 @@ export class Supervision {
             mark: this.#mark,
             containment: this.#containment!,
             sink: this.#output,
-            started: (pid) => this.#record({ sessions: [...this.#progress.sessions, pid] }),
+            started: (pid) => void this.#record({ sessions: [...this.#progress.sessions, pid] }),
           },
         );
       },
@@ -334,7 +354,9 @@ export class Supervision {
       contentFolder: this.#order.contentFolder,
       pause: (ms) => this.#pause(ms, stop),
       readBootId: () => readBootId(machine.bootIdPath),
-      armReboot: (bootId) => this.#record({ rebootFrom: bootId }),
+      armReboot: (bootId) => {
+        if (!this.#record({ rebootFrom: bootId })) throw new Error('the reboot cannot be recorded in the journal');
+      },
     };
   }
 }

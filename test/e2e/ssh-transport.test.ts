@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { carryOutOrder, type Execution, type TaskResult } from '../../src/agent/index.js';
 import type { NodePolicy } from '../../src/agent/onboarding/index.js';
+import { remotePlace } from '../../src/agent/ssh/connection-scripts.js';
 import { SshNode, type SshNodeOptions } from '../../src/agent/ssh/index.js';
 import { formatManifest } from '../../src/core/folder-manifest.js';
 import { eventually } from '../rig/agent-site.js';
@@ -100,6 +101,21 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(await a.ensure(wanted)).toMatchObject({ kind: 'accepted' });
     expect(readFileSync(at('count'), 'utf8')).toBe('x\n');
     expect(await a.ensure({ ...wanted, parameters: { cmd: 'other' } })).toEqual({ kind: 'conflict' });
+  });
+
+  it('an intent that the node lost or garbled is set aside: what had not started starts, what had is not run again', async () => {
+    for (const damage of ['', '{"run":']) {
+      const counter = at(`lost-${damage.length}`);
+      const wanted = shell(`echo x >>${counter}`);
+      const folder = remotePlace(at('state'), wanted).folder;
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, 'execution'), damage);
+      expect(await carried(wanted)).toMatchObject({ outcome: 'ok' });
+      expect(readFileSync(join(folder, 'execution.unreadable'), 'utf8')).toBe(damage);
+      writeFileSync(join(folder, 'execution'), damage);
+      expect(await carried(wanted)).toMatchObject({ outcome: 'ok' });
+      expect(readFileSync(counter, 'utf8')).toBe('x\n');
+    }
   });
 
   it('a connection that is cut in mid-command is made again: the command ran once, its output is complete', async () => {

@@ -6,9 +6,11 @@ import { contain } from '../../src/agent/containment.js';
 import { type Execution, executionFolder, executionMark } from '../../src/agent/execution.js';
 import { Journal } from '../../src/agent/journal.js';
 import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.js';
+import { executionFolders } from '../../src/agent/open-executions.js';
 import { BOOT_ID_PATH, readProcess } from '../../src/agent/process-identity.js';
 import type { TaskResult } from '../../src/agent/result.js';
 import { scratchFolder } from '../../src/agent/settle.js';
+import { unlessUnreadable } from '../../src/platform/files/durable-file.js';
 import { supervisorProgram } from './program.js';
 
 /** One folder for everything an agent of a test has; `tidy` takes it away. */
@@ -57,13 +59,12 @@ export class AgentRig {
     const below = (folder: string) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []);
     // The library's own folder, and those of a process that serves sites.
     const nodes = [this.stateDir, ...below(this.stateDir)].flatMap((folder) => below(join(folder, 'nodes')));
-    const runs = nodes.flatMap((node) => below(join(node, 'runs')));
-    for (const folder of runs.flatMap(below).flatMap(below)) {
+    for (const folder of nodes.flatMap(executionFolders)) {
       const journal = new Journal(folder);
-      const claim = journal.readClaim();
+      const claim = unlessUnreadable(() => journal.readClaim());
       const own =
         claim !== undefined && claim.pid !== process.pid && readProcess(claim.pid)?.startTime === claim.startTime;
-      if (own && journal.readResult() === undefined) process.kill(claim.pid, 'SIGKILL');
+      if (own && unlessUnreadable(() => journal.readResult()) === undefined) process.kill(claim.pid, 'SIGKILL');
       const containment = contain(ownCgroup() ?? false, executionMark(folder));
       if (containment.members().length > 0) containment.kill();
       containment.close();

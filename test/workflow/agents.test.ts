@@ -85,6 +85,17 @@ describe('what an agent needs besides Temporal', () => {
     expect(site.counted('away')).toEqual(['a']);
   });
 
+  it('orders that stay away: the task ends after its time limit, and says that its outcome is unknown', async () => {
+    await site.agents(['deserted'], {
+      orders: site.orders({ fetch: async () => Promise.reject(new Error('the gateway is away')) }),
+    });
+    const run = await site.start({ nodes: site.queues(['deserted']), tasks: ['a'], startToCloseMs: 1_000 });
+    expect((await run.result())['a@deserted']).toEqual({
+      outcome: 'unknown',
+      message: 'its agent cannot carry it out or follow it: the gateway is away',
+    });
+  });
+
   it('an order that does not exist, or is not trusted, is rejected and nothing is done', async () => {
     const refusing = site.orders({ fetch: async () => Promise.reject(new OrderRefused('there is no such order')) });
     await site.agents(['none'], { orders: refusing });

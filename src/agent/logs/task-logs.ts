@@ -11,7 +11,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { createDurably, readJson } from '../../platform/files/durable-file.js';
+import { isMapping } from '../../core/plain-value.js';
+import { readJson, replaceDurably, unlessUnreadable } from '../../platform/files/durable-file.js';
 import { type ExecutionKey, folderName } from '../execution.js';
 import type { LogChunk } from '../order-source.js';
 import { type OutputStream, readOutput, segmentPath, segmentsOf } from '../output-segments.js';
@@ -46,6 +47,10 @@ const SEGMENT_BYTES = 1024 * 1024;
 /** How often to poll if the file system sends no notifications, and for a log that has not started. */
 const POLL_MS = 500;
 
+/** What readers need of a result: how much output there is. */
+const isShipped = (value: unknown): value is TaskResult =>
+  isMapping(value) && isMapping(value.output) && isMapping(value.output.stdout) && isMapping(value.output.stderr);
+
 /**
  * The output of tasks on nodes, in files laid out as on the node: readable while the task runs, from any offset.
  * Chunks may arrive twice, from two followers at once, and in any order: the bytes at an offset are always the same,
@@ -67,7 +72,7 @@ export class TaskLogs {
     const folder = this.#folder(key);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (chunk.kind === 'ended') {
-      createDurably(join(folder, 'result.json'), JSON.stringify(chunk.result));
+      if (this.result(key) === undefined) replaceDurably(join(folder, 'result.json'), JSON.stringify(chunk.result));
       return;
     }
     const { stream, offset, bytes } = chunk;
@@ -86,7 +91,7 @@ export class TaskLogs {
 
   /** The result of the attempt; undefined until it is shipped. */
   result(key: ExecutionKey): TaskResult | undefined {
-    return readJson<TaskResult>(join(this.#folder(key), 'result.json'));
+    return unlessUnreadable(() => readJson(join(this.#folder(key), 'result.json'), isShipped));
   }
 
   /** Reads a stream of one attempt, in parts of at most 256 KiB, each valid until the next is requested. */

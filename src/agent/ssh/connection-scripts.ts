@@ -43,8 +43,17 @@ echo "$state"
 if [ -e "$policy" ]; then text=$(base64 <"$policy") || exit 4; printf '=%s\n' "$(printf %s "$text" | tr -d '\n')"; else echo; fi
 [ "$state" = none ] || cat "$dir/execution"`);
 
-/** Prints `accepted` or `conflict`; starts the execution unless it is already started. */
-export function ensureScript(place: RemotePlace, execution: Execution, task: RemoteTask, lockWaitSec: number): string {
+/**
+ * Prints `accepted` or `conflict`; starts the execution unless it is already started.
+ *
+ * @param setsAside the node's intent of it, which is unreadable
+ */
+export function ensureScript(
+  place: RemotePlace,
+  execution: Execution,
+  task: RemoteTask,
+  { lockWaitSec, setsAside }: { readonly lockWaitSec: number; readonly setsAside: boolean },
+): string {
   const { limits } = task;
   const hundredths = (seconds: number) => Math.max(1, Math.round(seconds * 100));
   const overall = [
@@ -74,6 +83,7 @@ for program in flock setsid base64 mkfifo; do
   command -v $program >/dev/null || { echo "$program is not installed" >&2; exit 3; }
 done
 mkdir -p "$dir" || exit 4
+${setsAside ? `[ -e "$dir/claim" ] || mv -T "$dir/execution" "$dir/execution.unreadable" || exit 4` : ''}
 printf %s ${shellWord(stableJson(execution))} | first execution
 printf %s ${shellWord(stableJson(execution))} | cmp -s - "$dir/execution" || { echo conflict; exit 0; }
 if [ ! -e "$dir/exit" ] && [ ! -e "$dir/claim" ]; then

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { typesOver } from '../../core/task-types/index.js';
+import { isExecution } from '../execution.js';
 import {
   DEFAULT_PATH_ROOTS,
   type EnsureAnswer,
@@ -82,6 +83,7 @@ export class SshNode implements ExecutionHost {
     const { state, intent, policy } = this.#seen.get(nameOf(execution)) ?? (await this.#look(execution));
     this.#seen.delete(nameOf(execution));
     if (intent !== undefined && !isSameOrder(intent, execution)) return { kind: 'conflict' };
+    this.#intents.set(nameOf(execution), execution);
     // It is running or has ended: the policy is not checked again.
     if (state === 'started') return { kind: 'accepted', result: undefined };
     const prepared = prepareTask(execution);
@@ -105,8 +107,8 @@ export class SshNode implements ExecutionHost {
           : await orders.source(input.source, execution),
     });
     if (task === undefined) return refused([problem(`tasks of type ${execution.type} need an agent on the node`)]);
-    this.#intents.set(nameOf(execution), execution);
-    const answer = (await this.#runScript(ensureScript(place, intent ?? execution, task, lockWaitSec))).trim();
+    const options = { lockWaitSec, setsAside: state === 'intent' && intent === undefined };
+    const answer = (await this.#runScript(ensureScript(place, intent ?? execution, task, options))).trim();
     if (answer === 'conflict') return { kind: 'conflict' };
     if (answer !== 'accepted') throw new Error(`the node answered ${JSON.stringify(answer.slice(0, 200))}`);
     return { kind: 'accepted', result: undefined };
@@ -187,7 +189,9 @@ export class SshNode implements ExecutionHost {
   }
 
   /** Does nothing: the next connection settles an execution that lost its runner. */
-  async recover(): Promise<void> {}
+  async recover(): Promise<readonly string[]> {
+    return [];
+  }
 
   /** Deletes executions that ended before a moment from the node. */
   async forgetBefore(moment: Date): Promise<void> {
@@ -211,7 +215,7 @@ export class SshNode implements ExecutionHost {
     const [state = '', own = '', ...rest] = answer.split('\n');
     if (state !== 'none' && state !== 'intent' && state !== 'started')
       throw new Error(`the node answered ${JSON.stringify(state.slice(0, 200))}`);
-    const text = rest.join('\n');
+    const intent = readExecution(rest.join('\n'));
     // The node's own policy wins: nothing from outside changes it.
     const reading = own.startsWith('=')
       ? readPolicy(Buffer.from(own.slice(1), 'base64').toString('utf8'), policyFile)
@@ -223,7 +227,7 @@ export class SshNode implements ExecutionHost {
     const seen: Seen = {
       state,
       policy: reading.policy,
-      ...(text === '' ? {} : { intent: JSON.parse(text) as Execution }),
+      ...(intent === undefined ? {} : { intent }),
     };
     this.#seen.set(nameOf(key), seen);
     if (seen.intent !== undefined) this.#intents.set(nameOf(key), seen.intent);
@@ -240,6 +244,16 @@ export class SshNode implements ExecutionHost {
 }
 
 const nameOf = ({ run, task, node, generation }: ExecutionKey): string => JSON.stringify([run, task, node, generation]);
+
+/** Undefined for an intent that the node lost or garbled: it is set aside and written again. */
+function readExecution(text: string): Execution | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isExecution(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 const problem = (message: string): Diagnostic => ({ severity: 'error', code: 'execution.not-over-ssh', message });
 

@@ -8,7 +8,9 @@ export type TaskOutcomeKind =
   | 'interrupted'
   | 'rejected'
   | 'skipped'
-  | 'offline';
+  | 'offline'
+  /** It was started, or may have been, and how it ended is not known. */
+  | 'unknown';
 
 /** How a task ended on its node: a result, never an exception (design §5). Under 2 KB; everything else is in the log store. */
 export interface TaskEnd {

@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 function writeBeside(path: string, text: string): string {
@@ -56,12 +66,58 @@ export function createDurably(path: string, text: string): boolean {
   return true;
 }
 
-/** The JSON of a file; undefined if it does not exist. Files written as above are never partial. */
-export function readJson<T>(path: string): T | undefined {
+/** A file exists, but does not have what was written into it: a disk or a person lost or changed it. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile';
+  readonly path: string;
+  readonly why: string;
+
+  constructor(path: string, why: string) {
+    super(`${path} is unreadable: ${why}`);
+    this.path = path;
+    this.why = why;
+  }
+}
+
+/**
+ * The JSON of a file; undefined if it does not exist. Files written as above are never partial, but disks lose data.
+ * @throws UnreadableFile
+ */
+export function readJson<T>(path: string, fits: (value: unknown) => value is T): T | undefined {
+  let text: string;
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as T;
+    text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new UnreadableFile(path, code === 'EISDIR' ? 'it is a folder' : (code ?? String(error)));
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new UnreadableFile(path, text.trim() === '' ? 'it is empty' : 'it is not JSON');
+  }
+  if (fits(value)) return value;
+  throw new UnreadableFile(path, 'it has other content');
+}
+
+/** The value; undefined if it is in an unreadable file. */
+export function unlessUnreadable<T>(read: () => T | undefined): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UnreadableFile) return undefined;
     throw error;
+  }
+}
+
+/** Renames a file, or a folder in its place, so that the name is free again; returns the new path. */
+export function setAside(path: string): string {
+  for (let number = 1; ; number += 1) {
+    const aside = number === 1 ? `${path}.unreadable` : `${path}.unreadable-${number}`;
+    if (existsSync(aside)) continue;
+    renameSync(path, aside);
+    return aside;
   }
 }

@@ -28,6 +28,8 @@ export interface CountedTasks {
   readonly plan?: string;
   readonly heartbeatMs: number;
   readonly scheduleToStartMs: number;
+  /** Default 10 minutes. */
+  readonly startToCloseMs?: number;
 }
 
 /** Ends by `task@node`. The smallest driver of node agents there can be: for tests of the agents alone. */
@@ -41,7 +43,7 @@ export async function countedTasks(input: CountedTasks): Promise<Record<string, 
         taskQueue: queue,
         heartbeatTimeout: input.heartbeatMs,
         scheduleToStartTimeout: input.scheduleToStartMs,
-        startToCloseTimeout: '10 minutes',
+        startToCloseTimeout: input.startToCloseMs ?? 600_000,
         cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         retry: { initialInterval: 200, backoffCoefficient: 1.5, maximumInterval: 2_000 },
       });
