@@ -1,8 +1,17 @@
 import type { NodeReport } from '../src/core/contracts/site-run-report.js';
 import { describedRun, type RunDescription } from '../src/core/run-description.js';
-import type { RunReport } from '../src/core/site-run/index.js';
-import { type Json, type RunNode, type RunNodeWrite, StoreError } from '../src/store/index.js';
-import type { SiteActivities } from './contract.js';
+import { describeRunFailure, type RunFailure, type RunReport } from '../src/core/site-run/index.js';
+import {
+  closeGoneRuns,
+  closeRun,
+  type Json,
+  MOST_OPEN,
+  type RunNode,
+  type RunNodeWrite,
+  reopenRun,
+  StoreError,
+} from '../src/store/index.js';
+import type { OpenRun, SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 import { closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.js';
@@ -19,19 +28,8 @@ export function bookkeepingActivities(
     open_run: (request) =>
       translated(async () => {
         const { site, workflow_id, run_id } = request;
-        try {
-          const busy = await openClaim(deps, { site }, { workflowId: workflow_id, runId: run_id });
-          if (busy !== null) {
-            const { workflowId, runId } = busy;
-            return { ok: false, failure: { kind: 'site-busy', site, workflow_id: workflowId, run_id: runId } };
-          }
-        } catch (error) {
-          if (error instanceof StoreError && (error.failure.kind === 'not-found' || error.failure.kind === 'invalid')) {
-            return { ok: false, failure: { kind: 'site-not-found', site } };
-          }
-          throw error;
-        }
-        await store.runs.put({
+        const failure = await claimSite(deps, request);
+        const run = await store.runs.put({
           id: run_id,
           sequence: 0,
           workflowId: workflow_id,
@@ -46,6 +44,13 @@ export function bookkeepingActivities(
           ...(request.started_by === undefined ? {} : { startedBy: request.started_by }),
           ...(request.reason === undefined ? {} : { reason: request.reason }),
         });
+        if (failure !== null) {
+          const reason = describeRunFailure(failure);
+          if (run.outcome === null) await closeRun(store, run, { outcome: 'failed', at: new Date(), reason });
+          return { ok: false, failure };
+        }
+        await reopenRun(store, run);
+        await closeGoneRuns(store, deps.end, (await store.runs.list({ site, open: true, limit: MOST_OPEN })).items);
         await store.audit.append({
           id: `start-${run_id}`,
           at: request.started_at,
@@ -96,6 +101,22 @@ export function bookkeepingActivities(
         await store.claims.release({ site }, holder);
       }),
   };
+}
+
+/** Why the run cannot have its site; null when it has it. */
+async function claimSite(
+  deps: ActivityDependencies,
+  { site, workflow_id, run_id }: OpenRun,
+): Promise<RunFailure | null> {
+  try {
+    const busy = await openClaim(deps, { site }, { workflowId: workflow_id, runId: run_id });
+    return busy && { kind: 'site-busy', site, workflow_id: busy.workflowId, run_id: busy.runId };
+  } catch (error) {
+    const isUnknown =
+      error instanceof StoreError && (error.failure.kind === 'not-found' || error.failure.kind === 'invalid');
+    if (!isUnknown) throw error;
+    return { kind: 'site-not-found', site };
+  }
 }
 
 function identityOf(run: { id: string; workflowId: string; kind: string; startedAt: string }) {

@@ -1,18 +1,16 @@
 import type { Planner } from '../src/clusters/planning/index.js';
 import type { MachineContext } from '../src/maas/index.js';
-import type { RunExecution } from '../src/platform/temporal/is-run-open.js';
-import type { PauseLookup } from '../src/platform/temporal/run-pause.js';
+import type { RunLookups } from '../src/platform/temporal/run-lookups.js';
 import type { Store } from '../src/store/index.js';
 
-/** Dependencies that all activities of a worker process share. Created once by worker/. */
-export interface ActivityDependencies {
+/**
+ * Dependencies that all activities of a worker process share. Created once by worker/. The lookups decide who may change
+ * what, whose claims may be taken over, and whether a run is paused (fencing.ts).
+ */
+export interface ActivityDependencies extends RunLookups {
   readonly store: Store;
   /** Throws when MAAS is not configured. The run then fails with a message about the missing settings. */
   readonly maas: () => MachineContext;
-  /** The execution that a run has now: decides who may change what, and whose claims may be taken over (fencing.ts). */
-  readonly execution: (workflowId: string, runId: string | null) => Promise<RunExecution | null>;
-  /** Asked before anything is asked of a machine (fencing.ts). */
-  readonly paused: PauseLookup;
   /** Custom search attributes that runs may set. */
   readonly searchAttributes: () => Promise<readonly string[]>;
   readonly settings: ActivitySettings;

@@ -1,6 +1,13 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { CLAIM_LOST } from '../src/core/run/index.js';
-import { type Claim, type ClaimHolder, type ClaimSubject, claimFor, type IsOpen } from '../src/store/index.js';
+import {
+  type Claim,
+  type ClaimHolder,
+  type ClaimSubject,
+  claimFor,
+  type IsOpen,
+  reopenRun,
+} from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 
 type Fence = Pick<ActivityDependencies, 'store' | 'execution'>;
@@ -96,12 +103,7 @@ async function executionFor(fence: Fence, me: Execution, { workflowId, runId }: 
 
 /** What a store has of a run goes on: one that was terminated and found ended is under way again. */
 async function goOn({ store }: Fence, { runId }: Claim, execution: string): Promise<void> {
-  const run = await store.runs.get(runId);
-  if (run.outcome !== null) {
-    const { id, workflowId, kind, startedAt, sequence } = run;
-    const open = { phase: 'starting', outcome: null, endedAt: null };
-    await store.runs.put({ id, workflowId, kind, startedAt, sequence: sequence + 1, ...open });
-  }
+  await reopenRun(store, await store.runs.get(runId));
   await store.audit.append({
     id: `reset-${execution}`,
     actor: 'temporal',

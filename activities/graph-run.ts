@@ -4,8 +4,13 @@ import { describedRun } from '../src/core/run-description.js';
 import {
   type ClaimHolder,
   type ClusterRecord,
+  closeGoneRuns,
+  closeRun,
   endIfGone,
+  MOST_OPEN,
+  type RunRecord,
   type RunTransactions,
+  reopenRun,
   type Store,
   StoreError,
   type TransactionRecord,
@@ -44,6 +49,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   } catch (error) {
     if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
     const message = `there is no cluster ${input.cluster}`;
+    await recordRefused(store, request, message);
     return { ok: false, failure: { kind: 'cluster-not-found', cluster: input.cluster, message } };
   }
   const subject = { cluster: cluster.id };
@@ -51,16 +57,20 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   if (other !== null) {
     const message = `cluster ${cluster.id} (${cluster.name}) is in use by ${other.workflowId}`;
     await endPrepared(store, input, cluster, message);
+    await recordRefused(store, request, message);
     return { ok: false, failure: { kind: 'cluster-busy', holder: other.workflowId, message } };
   }
   const opened = await transactionsOf(deps, request, cluster, holder);
   if (!opened.ok) {
     await endPrepared(store, input, cluster, opened.failure.message);
+    await recordRefused(store, request, opened.failure.message);
     await store.claims.release(subject, holder);
     return opened;
   }
   const { run, graphs } = opened.value;
   await recordRun(store, request, cluster, opened.value);
+  const ofCluster = { kind: 'execute_graph', labels: [['cluster', String(cluster.id)]] } as const;
+  await closeGoneRuns(store, deps.end, (await store.runs.list({ ...ofCluster, open: true, limit: MOST_OPEN })).items);
   return {
     ok: true,
     transaction: run.id,
@@ -163,14 +173,14 @@ async function busyWith(store: Store, transaction: number): Promise<PlanningFail
   return { kind: 'cluster-busy', holder, message: `run ${id} of cluster ${clusterId} has not ended (${holder})` };
 }
 
-/** Adds the run to the list of runs and to the audit log. */
-async function recordRun(
+/** The run's row in the list of runs. */
+const putRow = (
   store: Store,
   { input, workflow_id, run_id, started_at }: OpenGraphRun,
-  cluster: ClusterRecord,
-  { run, graphs }: RunTransactions,
-): Promise<void> {
-  await store.runs.put({
+  more: Parameters<typeof describedRun>[1] & { readonly site?: string },
+): Promise<RunRecord> => {
+  const { site, ...described } = more;
+  return store.runs.put({
     id: run_id,
     sequence: 0,
     workflowId: workflow_id,
@@ -178,15 +188,28 @@ async function recordRun(
     kind: 'execute_graph',
     phase: 'starting',
     startedAt: started_at,
-    ...describedRun(input, {
-      title: `${graphs.map(({ graphType }) => graphType).join(', ')} on cluster ${cluster.name}`,
-      labels: { cluster: String(cluster.id), transaction: String(run.id) },
-    }),
+    ...describedRun(input, described),
     parameters: input,
-    ...(cluster.site === null ? {} : { site: cluster.site }),
+    ...(site === undefined ? {} : { site }),
     ...startedBy(input),
     ...(input.reason === undefined ? {} : { reason: input.reason }),
   });
+};
+
+/** Adds a run that has its cluster to the list of runs and to the audit log. */
+async function recordRun(
+  store: Store,
+  request: OpenGraphRun,
+  cluster: ClusterRecord,
+  { run, graphs }: RunTransactions,
+): Promise<void> {
+  const { input, run_id, started_at } = request;
+  const row = await putRow(store, request, {
+    title: `${graphs.map(({ graphType }) => graphType).join(', ')} on cluster ${cluster.name}`,
+    labels: { cluster: String(cluster.id), transaction: String(run.id) },
+    ...(cluster.site === null ? {} : { site: cluster.site }),
+  });
+  await reopenRun(store, row);
   await store.audit.append({
     id: `start-${run_id}`,
     at: started_at,
@@ -196,6 +219,17 @@ async function recordRun(
     details: { transaction: run.id },
     ...(input.reason === undefined ? {} : { reason: input.reason }),
   });
+}
+
+/** Adds a run that did not get its cluster, closed, to the list of runs: it never comes to closing itself. */
+async function recordRefused(store: Store, request: OpenGraphRun, reason: string): Promise<void> {
+  const { cluster, transaction } = request.input;
+  const [given] = transaction === undefined ? [] : await store.transactions.list({ ids: [transaction] });
+  // Another run's transaction, given by mistake, is not ours to end.
+  const own = given?.workflowId === request.workflow_id ? { transaction: String(given.id) } : {};
+  const labels = { cluster: String(cluster), ...own };
+  const row = await putRow(store, request, { labels });
+  if (row.outcome === null) await closeRun(store, row, { outcome: 'failed', at: new Date(), reason });
 }
 
 const startedBy = ({ started_by }: GraphRunInput) => (started_by === undefined ? {} : { startedBy: started_by });

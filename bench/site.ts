@@ -11,8 +11,7 @@ import { openMachines } from '../src/maas/open-machines.js';
 import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.js';
 import { startDevServer } from '../src/platform/temporal/dev-server.js';
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
-import { findExecution } from '../src/platform/temporal/is-run-open.js';
-import { pauseLookup } from '../src/platform/temporal/run-pause.js';
+import { runLookups } from '../src/platform/temporal/run-lookups.js';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { openStore } from '../src/store/index.js';
 import { workflowCode } from '../worker/bundle.js';
@@ -86,8 +85,7 @@ const worker = await Worker.create({
     planner: plannerHere(),
     store,
     maas: () => machines,
-    paused: pauseLookup(client),
-    execution: (workflowId, runId) => findExecution(client, workflowId, runId),
+    ...runLookups(client),
     searchAttributes: async () => ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'],
     settings: { max_parallel_nodes: 64, heartbeat_seconds: 20 },
   }),

@@ -6,8 +6,7 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.js';
 import { connectionOptions } from '../src/platform/temporal/connection-options.js';
-import { findExecution } from '../src/platform/temporal/is-run-open.js';
-import { pauseLookup } from '../src/platform/temporal/run-pause.js';
+import { runLookups } from '../src/platform/temporal/run-lookups.js';
 import { checkSearchAttributes, ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { workflowCode } from './bundle.js';
 import { encryptionOf } from './encryption.js';
@@ -63,11 +62,7 @@ export async function startOrchestrator(
 
   const planner = await openPlanner(settings.yaql.helpers);
   const deploySettings = await activitySettings(settings);
-  const gate = {
-    store,
-    execution: (workflowId: string, runId: string | null) => findExecution(client, workflowId, runId),
-    paused: pauseLookup(client),
-  };
+  const gate = { store, ...runLookups(client) };
   const activities = createActivities({
     maas: machines.maas,
     ...gate,

@@ -2,7 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { WORKFLOWS } from '../../workflows/protocol.js';
 import { isMapping } from '../core/plain-value.js';
 import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.js';
-import { findExecution, isOpenStatus } from '../platform/temporal/is-run-open.js';
+import { closedOutcome, findExecution, isOpenStatus } from '../platform/temporal/is-run-open.js';
 import type { Page, RunFilter, RunRecord } from '../store/index.js';
 import type { TemporalAccess } from './dependencies.js';
 
@@ -80,13 +80,6 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 
 const textsOf = (labels: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
-
-/** The outcome of a run whose execution ended in this way before it could record one. */
-export function closedOutcome(status: string): string {
-  if (status === 'TERMINATED') return 'terminated';
-  if (status === 'CANCELLED') return 'cancelled';
-  return status === 'COMPLETED' ? 'success' : 'failed';
-}
 
 function fits(run: RunRecord, filter: Omit<RunFilter, 'before' | 'limit'>): boolean {
   const { site, kind, phase, outcome, workflowId, labels = [], startedBy, since, until, open } = filter;

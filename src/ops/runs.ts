@@ -1,6 +1,5 @@
 import {
   WorkflowExecutionAlreadyStartedError,
-  WorkflowFailedError,
   WorkflowIdConflictPolicy,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -8,6 +7,7 @@ import {
 import type { QueryAnswer, UpdateName, UpdateRequest, WorkflowContracts } from '../../workflows/contract.js';
 import { siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
 import type { GraphRunReport } from '../core/graph-run/index.js';
+import { lostGraphReport, lostSiteReport } from '../core/lost-report.js';
 import { newestWarnings, type OperatorNote } from '../core/run/index.js';
 import { describedRun } from '../core/run-description.js';
 import {
@@ -18,12 +18,24 @@ import {
   type SiteRunKind,
 } from '../core/site-run/index.js';
 import { findExecution } from '../platform/temporal/is-run-open.js';
-import type { Json, Page, RunFilter, RunNode, RunRecord, RunSummary } from '../store/index.js';
+import { findEnd } from '../platform/temporal/run-lookups.js';
+import {
+  closeGoneRuns,
+  closeIfGone,
+  type EndOf,
+  type Json,
+  MOST_OPEN,
+  type Page,
+  type RunFilter,
+  type RunNode,
+  type RunRecord,
+  type RunSummary,
+} from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
-import { graphStatusFromReport, lostGraphReport } from './graphs/ended-graph-run.js';
+import { graphStatusFromReport } from './graphs/ended-graph-run.js';
 import { asProblem, problem } from './problem.js';
 import { metadataOf } from './run-metadata.js';
-import { closedOutcome, runsInTemporal } from './runs-in-temporal.js';
+import { runsInTemporal } from './runs-in-temporal.js';
 import { busy, siteOccupancy } from './site-occupancy.js';
 import { parseReference } from './sites.js';
 import { callTemporal, requestOfTemporal } from './temporal-calls.js';
@@ -77,7 +89,12 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   /** The one that the run has now: a reset changes it. */
   const executionOf = (run: RunSummary) => call(() => findExecution(client, run.workflowId, run.temporalRunId));
 
-  /** The run, after ending its record if its workflow was terminated or refused at its start. */
+  const endOf =
+    (limitMs?: number): EndOf =>
+    (workflowId, runId) =>
+      callTemporal(temporal, () => findEnd(client, workflowId, runId), limitMs);
+
+  /** The run with the execution that it has now; closed if its workflow ended without doing so. */
   async function current(id: string): Promise<RunRecord> {
     const run = await orWithoutStore(
       () => store.runs.get(id),
@@ -85,28 +102,23 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     );
     if (run.outcome !== null) return run;
     const execution = await executionOf(run);
-    const now = { ...run, temporalRunId: execution?.runId ?? run.temporalRunId };
-    if (execution?.isOpen) return now;
-    const described = await call(() => handleOf(now).describe()).catch((error: unknown) => {
-      if (error instanceof WorkflowNotFoundError) return null;
-      throw error;
-    });
-    // It may just have ended normally: then its last write is right.
-    const again = await store.runs.get(id);
-    if (again.outcome !== null) return again;
-    const outcome = described ? closedOutcome(described.status.name) : 'lost';
-    const reason = described ? await failureMessage(handleOf(now)) : 'Temporal has no record of this run any more';
-    await endTransaction(run, reason ?? outcome);
-    return store.runs.put({
-      id: run.id,
-      sequence: run.sequence + 1,
-      workflowId: run.workflowId,
-      kind: run.kind,
-      startedAt: run.startedAt,
-      phase: 'finished',
-      outcome,
-      endedAt: (described?.closeTime ?? new Date()).toISOString(),
-      ...(reason === null ? {} : { reason }),
+    return execution?.isOpen ? { ...run, temporalRunId: execution.runId } : closeIfGone(store, endOf(), run);
+  }
+
+  /** Closes open runs whose workflows ended without doing so, as far as Temporal says so at once. */
+  async function closeGone({ site, kind, labels, workflowId }: RunFilter): Promise<void> {
+    const among = {
+      ...(site && { site }),
+      ...(kind && { kind }),
+      ...(labels && { labels }),
+      ...(workflowId && { workflowId }),
+    };
+    const { items } = await orWithoutStore<Page<RunSummary>>(
+      () => store.runs.list({ ...among, open: true, limit: MOST_OPEN }),
+      () => ({ items: [], next: null }),
+    );
+    await closeGoneRuns(store, endOf(LIST_LIMIT_MS), items).catch((error: unknown) => {
+      if (!PASSING.has(asProblem(error).code)) throw error;
     });
   }
 
@@ -115,17 +127,6 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     const run = await current(id);
     if (run.outcome === null) return run;
     return { ...run, temporalRunId: (await executionOf(run))?.runId ?? run.temporalRunId };
-  }
-
-  /** Ends the transaction of a graph run that could not do so itself. */
-  async function endTransaction(run: RunRecord, message: string): Promise<void> {
-    const { transaction } = run.labels;
-    if (run.kind !== WORKFLOWS.execute_graph || transaction === undefined) return;
-    await store.transactions
-      .endRun(Number(transaction), { status: 'error', message, childMessage: 'Aborted' })
-      .catch((error: unknown) => {
-        if (asProblem(error).code !== 'not-found') throw error;
-      });
   }
 
   async function live(id: string): Promise<RunRecord> {
@@ -148,28 +149,11 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       () => ask(run, 'report'),
     );
 
-  async function storedGraphReport(run: RunRecord): Promise<GraphRunReport> {
-    const report = (await writtenReport(run)) as GraphRunReport | null;
-    return report ?? lostGraphReport(run);
-  }
+  const storedGraphReport = async (run: RunRecord): Promise<GraphRunReport> =>
+    ((await writtenReport(run)) as GraphRunReport | null) ?? lostGraphReport(run);
 
-  async function storedReport(run: RunRecord): Promise<RunReport> {
-    const report = (await writtenReport(run)) as RunReport | null;
-    if (report) return report;
-    return {
-      kind: run.kind as SiteRunKind,
-      site: run.site ?? '',
-      workflow_id: run.workflowId,
-      run_id: run.id,
-      outcome: 'failed',
-      ...(run.reason === null ? {} : { reason: run.reason }),
-      started_at: run.startedAt,
-      ...(run.endedAt === null ? {} : { ended_at: run.endedAt }),
-      phases: [],
-      operator: [],
-      warnings: [`the run ended as ${run.outcome ?? 'unknown'} before it could write its report`],
-    };
-  }
+  const storedReport = async (run: RunRecord): Promise<RunReport> =>
+    ((await writtenReport(run)) as RunReport | null) ?? lostSiteReport(run);
 
   async function ask<Q extends keyof Answers>(run: RunRecord, query: Q): Promise<QueryAnswer<RunType, Q>> {
     try {
@@ -245,10 +229,12 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       return view(run);
     },
 
-    async list(filter) {
+    async list(filter = {}) {
+      // A later page shows what the first one found.
+      if (filter.before === undefined) await closeGone(filter);
       const page = await orWithoutStore<Page<RunSummary>>(
         () => store.runs.list(filter),
-        () => call(() => elsewhere.list(filter ?? {})),
+        () => call(() => elsewhere.list(filter)),
       );
       return { ...page, items: page.items.map(view) };
     },
@@ -319,6 +305,10 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   };
 }
 
+/** A list does not wait longer for Temporal: the last stored state is better than nothing. */
+const LIST_LIMIT_MS = 2_000;
+const PASSING: ReadonlySet<string> = new Set(['temporal-unreachable', 'worker-unavailable', 'store-failed']);
+
 const ended = (run: RunRecord, how: string) =>
   problem('run-ended', `run ${run.id} has ended: ${how}`, {
     hint:
@@ -331,16 +321,6 @@ function temporalUrl({ temporalUiUrl, temporal }: OpsDependencies, run: RunSumma
   if (temporalUiUrl === undefined || run.temporalRunId === null) return null;
   const parts = ['namespaces', temporal.namespace, 'workflows', run.workflowId, run.temporalRunId];
   return [temporalUiUrl.replace(/\/$/, ''), ...parts.map(encodeURIComponent)].join('/');
-}
-
-async function failureMessage(handle: { result(): Promise<unknown> }): Promise<string | null> {
-  try {
-    await handle.result();
-    return null;
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) return error.cause?.message ?? error.message;
-    return error instanceof Error ? error.message : String(error);
-  }
 }
 
 const startVerb = (kind: string): string =>

@@ -1,4 +1,7 @@
+import { lostReport } from '../core/lost-report.js';
+import { StoreError } from './failure.js';
 import type { ClaimHolder, ClaimSubject } from './ports/claim-store.js';
+import type { RunRecord } from './ports/run-store.js';
 import type { StorePorts } from './ports/store.js';
 
 /**
@@ -42,4 +45,67 @@ export async function endIfGone(
   const message = temporalRunId === null ? 'Its workflow was never started' : 'Its workflow ended without closing it';
   await transactions.endRun(run.id, { status: 'error', message });
   return true;
+}
+
+/** How a run ended that could not record it itself. */
+export interface RunEnd {
+  readonly outcome: string;
+  readonly at: Date;
+  readonly reason?: string;
+}
+
+/** How a workflow run ended in Temporal; null while it is open. */
+export type EndOf = (workflowId: string, runId: string | null) => Promise<RunEnd | null>;
+
+type RunPorts = Pick<StorePorts, 'runs' | 'transactions'>;
+
+/** More open runs than any store has. */
+export const MOST_OPEN = 500;
+
+/** Closes those of the open runs whose workflow ended without doing so: terminated, or refused at its start. */
+export async function closeGoneRuns(ports: RunPorts, endOf: EndOf, open: readonly OpenRun[]): Promise<void> {
+  await Promise.all(open.map((run) => closeIfGone(ports, endOf, run)));
+}
+
+type OpenRun = Pick<RunRecord, 'id' | 'workflowId' | 'temporalRunId'>;
+
+/** Closes a run whose workflow ended without doing so, with a report that says how. The run as it is now. */
+export async function closeIfGone(
+  ports: RunPorts,
+  endOf: EndOf,
+  { id, workflowId, temporalRunId }: OpenRun,
+): Promise<RunRecord> {
+  const end = await endOf(workflowId, temporalRunId);
+  // Read afterwards: it may just have ended by itself, and then its last write is right.
+  const run = await ports.runs.get(id);
+  return end === null || run.outcome !== null ? run : closeRun(ports, run, end);
+}
+
+/** Closes a run that could not do so itself. */
+export async function closeRun(
+  { runs, transactions }: RunPorts,
+  run: RunRecord,
+  { outcome, at, reason }: RunEnd,
+): Promise<RunRecord> {
+  const { id, workflowId, kind, startedAt } = run;
+  const { transaction } = run.labels;
+  if (kind === 'execute_graph' && transaction !== undefined) {
+    await transactions
+      .endRun(Number(transaction), { status: 'error', message: reason ?? outcome })
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
+      });
+  }
+  const sequence = run.sequence + 1;
+  const endedAt = at.toISOString();
+  await runs.putReport(id, sequence, lostReport({ ...run, outcome, endedAt }, reason));
+  return runs.put({ id, sequence, workflowId, kind, startedAt, phase: 'finished', outcome, endedAt });
+}
+
+/** Opens a run again that was found ended and goes on: by a reset, or as its workflow was not refused after all. */
+export async function reopenRun({ runs }: Pick<StorePorts, 'runs'>, run: RunRecord): Promise<void> {
+  if (run.outcome === null) return;
+  const { id, workflowId, kind, startedAt, sequence } = run;
+  const open = { phase: 'starting', outcome: null, endedAt: null };
+  await runs.put({ id, workflowId, kind, startedAt, sequence: sequence + 1, ...open });
 }

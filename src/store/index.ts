@@ -1,5 +1,16 @@
 export { StoreError, type StoreFailure } from './failure.js';
-export { claimFor, endIfGone, type IsOpen } from './gone-holders.js';
+export {
+  claimFor,
+  closeGoneRuns,
+  closeIfGone,
+  closeRun,
+  type EndOf,
+  endIfGone,
+  type IsOpen,
+  MOST_OPEN,
+  type RunEnd,
+  reopenRun,
+} from './gone-holders.js';
 export type { Migration } from './migrations/migration.js';
 export { type OpenStoreOptions, openStore } from './open-store.js';
 export type * from './ports/api-token-store.js';

@@ -220,10 +220,14 @@ it('a run terminated in Temporal has ended here too', async () => {
   const { body: run } = await start({ kind: 'deploy_site' });
   await until(`/api/v1/runs/${run.id}/status`, (body) => body.current !== null);
   await rig.client.workflow.getHandle('deploy_site:stl1', run.id).terminate('by the test');
-  expect(await finished(run.id)).toMatchObject({ outcome: 'terminated', phase: 'finished' });
+  // A list says so, too: no one has looked at the run by itself.
+  const open = await api.ask('GET', '/api/v1/runs?open=true');
+  expect(open.body.items).toEqual([]);
+  const all = await api.ask('GET', '/api/v1/runs?site=stl1');
+  expect(all.body.items).toMatchObject([{ id: run.id, outcome: 'terminated', phase: 'finished' }]);
   expect(await api.ask('GET', `/api/v1/runs/${run.id}/report`)).toMatchObject({
     status: 200,
-    body: { run_id: run.id },
+    body: { run_id: run.id, reason: 'by the test' },
   });
   expect(await api.ask('GET', `/api/v1/runs/${run.id}/status`)).toMatchObject({
     status: 200,

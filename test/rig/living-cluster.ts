@@ -10,8 +10,7 @@ import type { TaskLogs } from '../../src/agent/logs/index.js';
 import { plannerHere } from '../../src/clusters/planning/index.js';
 import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.js';
 import { createOperations } from '../../src/ops/index.js';
-import { findExecution } from '../../src/platform/temporal/is-run-open.js';
-import { pauseLookup } from '../../src/platform/temporal/run-pause.js';
+import { runLookups } from '../../src/platform/temporal/run-lookups.js';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { lazyConnection } from '../../worker/api.js';
@@ -53,8 +52,7 @@ export async function livingCluster(
       planner: plannerHere(),
       store,
       maas: noMaas,
-      execution: (workflowId, runId) => findExecution(rig.client, workflowId, runId),
-      paused: pauseLookup(rig.client),
+      ...runLookups(rig.client),
       searchAttributes: async () => (await checkSearchAttributes(rig.connection, rig.namespace)).usable,
       settings: {
         max_parallel_nodes: 64,

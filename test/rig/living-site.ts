@@ -11,8 +11,7 @@ import {
   simulateMaas,
   simulatorKeys,
 } from '../../src/maas-simulator/index.js';
-import { findExecution } from '../../src/platform/temporal/is-run-open.js';
-import { pauseLookup } from '../../src/platform/temporal/run-pause.js';
+import { runLookups } from '../../src/platform/temporal/run-lookups.js';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import type { RunningWorker, TemporalRig } from './temporal.js';
@@ -81,8 +80,7 @@ export async function livingSite(
       planner: plannerHere(),
       store,
       maas: () => machines,
-      execution: (workflowId, runId) => findExecution(rig.client, workflowId, runId),
-      paused: pauseLookup(rig.client),
+      ...runLookups(rig.client),
       searchAttributes: async () => (await checkSearchAttributes(rig.connection, rig.namespace)).usable,
       ...(options.userData === undefined ? {} : { userData: options.userData(store) }),
       ...(options.endIdentity === undefined ? {} : { endIdentity: options.endIdentity(store) }),

@@ -165,6 +165,18 @@ describe('the example site on a simulated MAAS', () => {
     const next = await run('deploy_site');
     expect(next.report.outcome).toBe('success');
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
+    // No run is left open: neither the terminated one nor the one that was refused.
+    const { items } = await site.store.runs.list({ site: site.name });
+    expect(items.map(({ kind, outcome, phase }) => `${kind} ${phase}: ${outcome}`)).toEqual([
+      'deploy_site finished: success',
+      'update_site finished: failed',
+      'deploy_site finished: terminated',
+    ]);
+    const reasons = await Promise.all(items.map(async ({ id }) => (await site.store.runs.getReport(id)) as RunReport));
+    expect(reasons.slice(1).map(({ reason }) => reason)).toEqual([
+      expect.stringContaining(`busy with ${holder.workflowId}`),
+      'tests',
+    ]);
   });
 
   it('cancel aborts deployments in MAAS', async () => {

@@ -3,6 +3,13 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 /** Whether a workflow run in this state may still act. */
 export const isOpenStatus = (status: string): boolean => status === 'RUNNING' || status === 'PAUSED';
 
+/** The outcome of a run whose execution ended in this way before it could record one. */
+export function closedOutcome(status: string): string {
+  if (status === 'TERMINATED') return 'terminated';
+  if (status === 'CANCELLED') return 'cancelled';
+  return status === 'COMPLETED' ? 'success' : 'failed';
+}
+
 /** The execution that a run has now: its first, or the one that a reset put in its place. */
 export interface RunExecution {
   readonly runId: string;

@@ -60,6 +60,12 @@ describe('opening a run', () => {
     world.open.add('other');
     expect((await world.refused({ transaction: made.run.id })).kind).toBe('cluster-busy');
     expect((await world.store.transactions.get(made.run.id)).status).toBe('error');
+    const { items } = await world.store.runs.list({ kind: 'execute_graph' });
+    expect(items).toMatchObject([{ outcome: 'failed', phase: 'finished', labels: { cluster: String(world.cluster) } }]);
+    expect(await world.store.runs.getReport(items[0]!.id)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('is in use by w'),
+    });
   });
 
   it('takes a cluster over from a workflow that was terminated, and ends its transaction', async () => {
@@ -70,6 +76,9 @@ describe('opening a run', () => {
     expect(started.transaction).not.toBe(before.transaction);
     expect((await world.store.transactions.get(before.transaction)).status).toBe('error');
     expect((await world.store.claims.holder({ cluster: world.cluster }))?.runId).toBe('run-2');
+    expect(await world.store.runs.get('run-1')).toMatchObject({ outcome: 'terminated', phase: 'finished' });
+    expect(await world.store.runs.getReport('run-1')).toMatchObject({ outcome: 'failed', reason: 'by the test' });
+    expect(await world.store.runs.get('run-2')).toMatchObject({ outcome: null });
   });
 
   it('resolves a sequence of the cluster’s release', async () => {

@@ -83,6 +83,8 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
       throw new MaasConfigurationError(['no MAAS here']);
     },
     paused: async () => null,
+    end: async (_workflow, run) =>
+      run !== null && open.has(run) ? null : { outcome: 'terminated', at: new Date(), reason: 'by the test' },
     execution: async (_workflow, run) =>
       run !== null && open.has(run) ? { runId: run, isOpen: true, children: [] } : null,
     searchAttributes: async () => [],

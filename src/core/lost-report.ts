@@ -1,0 +1,48 @@
+import type { GraphRunReport } from './contracts/graph-run.js';
+import type { RunReport } from './contracts/site-run-report.js';
+import type { SiteRunKind } from './words.js';
+
+/** What is known of a run that ended before it could write its report. */
+export interface LostRun {
+  readonly id: string;
+  readonly workflowId: string;
+  readonly kind: string;
+  readonly site: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly outcome: string | null;
+}
+
+/** @param reason why it ended, if known */
+export const lostReport = (run: LostRun, reason?: string): RunReport | GraphRunReport =>
+  run.kind === 'execute_graph' ? lostGraphReport(run, reason) : lostSiteReport(run, reason);
+
+export const lostSiteReport = (run: LostRun, reason?: string): RunReport => ({
+  // Only runs of sites and of graphs have rows.
+  kind: run.kind as SiteRunKind,
+  site: run.site ?? '',
+  ...common(run, reason),
+  phases: [],
+});
+
+export const lostGraphReport = (run: LostRun, reason?: string): GraphRunReport => ({
+  cluster: numberIn(run.labels.cluster) ?? 0,
+  transaction: numberIn(run.labels.transaction),
+  mode: 'apply',
+  ...common(run, reason),
+  graphs: [],
+});
+
+const common = (run: LostRun, reason: string | undefined) => ({
+  workflow_id: run.workflowId,
+  run_id: run.id,
+  outcome: run.outcome === 'cancelled' ? ('cancelled' as const) : ('failed' as const),
+  ...(reason === undefined ? {} : { reason }),
+  started_at: run.startedAt,
+  ...(run.endedAt === null ? {} : { ended_at: run.endedAt }),
+  operator: [],
+  warnings: [`the run ended as ${run.outcome ?? 'unknown'} before it could write its report`],
+});
+
+const numberIn = (text: string | undefined): number | null => (text === undefined ? null : Number(text));

@@ -1,0 +1,38 @@
+import { type Client, WorkflowFailedError } from '@temporalio/client';
+import type { RunEnd } from '../../store/index.js';
+import { closedOutcome, findExecution, type RunExecution } from './is-run-open.js';
+import { type PauseLookup, pauseLookup } from './run-pause.js';
+
+/** What only Temporal knows of runs. */
+export interface RunLookups {
+  /** See `findExecution`. */
+  readonly execution: (workflowId: string, runId: string | null) => Promise<RunExecution | null>;
+  /** How a run ended; null while it is open. */
+  readonly end: (workflowId: string, runId: string | null) => Promise<RunEnd | null>;
+  readonly paused: PauseLookup;
+}
+
+export const runLookups = (client: Client): RunLookups => ({
+  execution: (workflowId, runId) => findExecution(client, workflowId, runId),
+  end: (workflowId, runId) => findEnd(client, workflowId, runId),
+  paused: pauseLookup(client),
+});
+
+/** How a run ended, over its resets; null while it is open. */
+export async function findEnd(client: Client, workflowId: string, runId: string | null): Promise<RunEnd | null> {
+  const execution = await findExecution(client, workflowId, runId);
+  if (execution === null)
+    return { outcome: 'lost', at: new Date(), reason: 'Temporal has no record of this run any more' };
+  if (execution.isOpen) return null;
+  const handle = client.workflow.getHandle(workflowId, execution.runId);
+  const { status, closeTime } = await handle.describe();
+  const why = await handle.result().then(
+    () => undefined,
+    (error: unknown) => {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+      return error.cause?.message ?? error.message;
+    },
+  );
+  const outcome = closedOutcome(status.name);
+  return { outcome, at: closeTime ?? new Date(), ...(why === undefined ? {} : { reason: why }) };
+}
