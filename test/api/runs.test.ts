@@ -191,10 +191,7 @@ it('a run is paused, resumed, and one of its nodes tried again; another run is r
 it('a run is stopped gracefully', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
-  await until(
-    `/api/v1/runs/${run.id}/status`,
-    (body) => body.current?.call === 'deploy' && body.current.running.length === 3,
-  );
+  while (Object.keys(await site.entered(MachineStatus.Deploying)).length !== 3) await lookAgain();
   const stopped = await api.ask('POST', `/api/v1/runs/${run.id}/stop`, { by: 'eva', reason: 'enough' });
   expect(stopped).toMatchObject({ status: 202, body: { id: run.id, outcome: null } });
   await until(`/api/v1/runs/${run.id}/status`, (body) => body.stopping);
