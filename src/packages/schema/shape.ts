@@ -1,5 +1,12 @@
 import type { ValuePath } from '../../core/plain-value.js';
-import { type DataNode, type MappingNode, type ScalarKind, writtenKey } from '../../documents/reader/data-node.js';
+import {
+  child,
+  type DataNode,
+  type MappingNode,
+  type ScalarKind,
+  textOf,
+  writtenKey,
+} from '../../documents/reader/data-node.js';
 
 import type { Problems } from '../problems.js';
 
@@ -8,6 +15,8 @@ export type NodeKind = DataNode['kind'];
 /** The expected shape of a part of a package. Anything not stated is allowed. */
 export interface Shape {
   readonly kind?: NodeKind;
+  /** Instead of the value, `{yaql_exp: text}` may compute it. */
+  readonly computed?: boolean;
   /** Mapping: required keys. */
   readonly required?: readonly string[];
   /** Mapping: shapes of known keys. */
@@ -55,6 +64,18 @@ const KIND_NAMES: Readonly<Record<NodeKind, string>> = {
   mapping: 'a mapping',
 };
 
+/** The shape, in which expressions may compute the value and everything in it. */
+export function computed(shape: Shape): Shape {
+  const { keys, items, oneOf } = shape;
+  return {
+    ...shape,
+    computed: true,
+    ...(keys && { keys: Object.fromEntries(Object.entries(keys).map(([key, one]) => [key, computed(one)])) }),
+    ...(items && { items: computed(items) }),
+    ...(oneOf && { oneOf: oneOf.map(computed) }),
+  };
+}
+
 /** Reports every way a value differs from its shape, each at its place. Returns true when there is none. */
 export function checkShape(node: DataNode, shape: Shape, path: ValuePath, problems: Problems): boolean {
   return new ShapeCheck(problems).check(node, shape, path);
@@ -69,6 +90,7 @@ class ShapeCheck {
   }
 
   check(node: DataNode, shape: Shape, path: ValuePath): boolean {
+    if (shape.computed && textOf(child(node, 'yaql_exp')) !== undefined) return true;
     if (shape.oneOf) return this.#oneOf(node, shape.oneOf, path);
     if (shape.values) return this.#values(node, shape.values, path);
     if (shape.kind !== undefined && node.kind !== shape.kind) return this.#wrongKind(node, [shape.kind], path);

@@ -3,7 +3,7 @@ import { type DataNode, items, textOf } from '../../documents/reader/data-node.j
 
 import type { FormatVersion } from '../package-format.js';
 import type { Problems } from '../problems.js';
-import { checkShape, integer, listOf, listOfText, mapping, type Shape, text } from './shape.js';
+import { checkShape, computed, integer, listOf, listOfText, mapping, type Shape, text } from './shape.js';
 
 // Tasks, with the checks of the original package tools; see docs/packages.md, "Tasks".
 const NAME = /^[0-9a-zA-Z_-]+$/;
@@ -24,8 +24,6 @@ const FILE_TYPES = [
   'upload_file',
 ] as const;
 const GRAPH_TYPES = [...FILE_TYPES, 'move_to_bootstrap', 'master_shell', 'erase_node'] as const;
-
-const yaqlExpression: Shape = { kind: 'mapping', required: ['yaql_exp'], keys: { yaql_exp: text } };
 
 const filledText: Shape = { kind: 'text', minLength: 1 };
 
@@ -103,23 +101,21 @@ function taskShape(types: readonly string[], roleSeverity: 'error' | 'warning', 
     kind: 'mapping',
     required: ['name'],
     keys: {
-      name: { oneOf: [text, yaqlExpression] },
-      role: { oneOf: [text, { kind: 'list' }, yaqlExpression] },
+      name: text,
+      role: { oneOf: [text, { kind: 'list' }] },
       policy: { values: ['all', 'any'] },
     },
   };
-  const relations: Shape = { oneOf: [listOf(relation), yaqlExpression] };
+  const relations = listOf(relation);
   const names = listOf({ kind: 'text', pattern: name });
   const strategy: Shape = {
     kind: 'mapping',
     required: ['type'],
-    keys: { type: { values: ['parallel', 'one_by_one'] }, amount: { oneOf: [integer, yaqlExpression] } },
+    keys: { type: { values: ['parallel', 'one_by_one'] }, amount: integer },
   };
-  return {
-    kind: 'mapping',
-    required: ['id', 'type'],
-    keys: {
-      id: { kind: 'text', pattern: NAME_OR_ALL },
+  return task(
+    { kind: 'text', pattern: NAME_OR_ALL },
+    {
       type: { values: types },
       version: { kind: 'text', pattern: /^\d+.\d+.\d+$/ },
       role: roles,
@@ -134,8 +130,15 @@ function taskShape(types: readonly string[], roleSeverity: 'error' | 'warning', 
       reexecute_on: listOf({ values: ['deploy_changes'] }),
       parameters: { kind: 'mapping', keys: { strategy } },
     },
-  };
+  );
 }
+
+/** Expressions may compute every field but `id` (spec 2). */
+const task = (id: Shape, fields: Readonly<Record<string, Shape>>): Shape => ({
+  kind: 'mapping',
+  required: ['id', 'type'],
+  keys: { id, ...computed({ keys: fields }).keys },
+});
 
 // Released tools check role patterns in deployment_tasks.yaml but not in graphs, so packages with
 // broken ones in graphs exist: only warn there.
@@ -154,16 +157,10 @@ export const GRAPH: Shape = {
 const group3: Shape = listOf({ kind: 'text', pattern: NAME });
 const role3: Shape = { oneOf: [group3, { values: ['*', 'master'] }] };
 
-const fileTask3: Shape = {
-  kind: 'mapping',
-  required: ['id', 'type'],
-  keys: {
-    id: { kind: 'text', pattern: NAME },
-    type: { values: FILE_TYPES },
-    required_for: group3,
-    requires: group3,
-  },
-};
+const fileTask3 = task(
+  { kind: 'text', pattern: NAME },
+  { type: { values: FILE_TYPES }, required_for: group3, requires: group3 },
+);
 
 /** Version 3.0.0: types that need a `role`, and those that may have one. */
 const ROLE_NEEDED_3: ReadonlySet<string> = new Set(['shell', 'group', 'copy_files', 'sync', 'upload_file']);
@@ -180,7 +177,7 @@ export function checkDeploymentTasks(
   for (const [index, task] of items(node).entries()) {
     if (task.kind !== 'mapping') continue;
     const here = [...path, index];
-    checkShape(task, typeShape(task, version), here, problems);
+    checkShape(task, computed(typeShape(task, version)), here, problems);
     if (version !== '3.0.0') warnOfNoRole(task, here, problems);
   }
 }
