@@ -26,7 +26,7 @@ export {
   type UploadedGraph,
 } from './graphs/index.js';
 export type { ClusterView, NodeView } from './inventory/index.js';
-export { extendedReleases, hasUploadedFacts, isDeployable } from './inventory/index.js';
+export { extendedReleases, hasUploadedFacts, isDeployable, vmwareAttributes } from './inventory/index.js';
 export type { InstalledPackage, PackageView } from './packages/index.js';
 export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.js';
 export { viewStrategy } from './strategy.js';

@@ -47,6 +47,8 @@ interface Made {
   readonly releaseVersion?: string;
   readonly roles?: object;
   readonly graphs?: readonly object[];
+  /** Further keys of the release. */
+  readonly parts?: object;
 }
 
 const releasePackage = ({
@@ -55,6 +57,7 @@ const releasePackage = ({
   releaseVersion = 'mitaka-1.0',
   roles,
   graphs,
+  parts = {},
 }: Made = {}) =>
   packageTree(name, [
     [
@@ -76,6 +79,7 @@ const releasePackage = ({
             description: 'd',
             operating_system: 'ubuntu',
             version: releaseVersion,
+            ...parts,
             roles: roles ?? { compute: { name: 'Compute', description: 'd', tags: ['compute', 'nova'] } },
             tags: { compute: { has_primary: false }, nova: { has_primary: true } },
             graphs: graphs ?? [
@@ -339,6 +343,33 @@ describe('plugins in a cluster', () => {
     JSON.stringify([{ id, type: 'shell', version, role: ['compute'], parameters: { cmd: 'true', timeout: 1 } }]),
   ];
 
+  it('settings of a plugin are generated, and accepted as they were downloaded; so are those of VMware', async () => {
+    const vmware = { editable: { value: { availability_zones: [] } } };
+    const host = releasePackage({ name: 'generating', parts: { vmware_attributes: vmware } });
+    const { id: release } = (await install(await archiveOf(host))).body.releases[0];
+    const secret = { type: 'password', label: 'l', weight: 1, value: { generator: 'password' } };
+    const list = {
+      type: 'text_list',
+      label: 'l',
+      weight: 1,
+      value: { generator: 'from_settings', generator_arg: 'X' },
+    };
+    const config: [string, string] = ['environment_config.yaml', JSON.stringify({ attributes: { secret, list } })];
+    const made = await install(await archiveOf(pluginPackage('generated', {}, [config])));
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    const { id } = (await rig.ask('POST', '/api/v1/clusters', { name: 'generating', release_id: release })).body;
+    const { body } = await rig.ask('GET', `/api/v1/clusters/${id}/attributes`);
+    expect(body.editable.generated).toMatchObject({
+      secret: { value: expect.stringMatching(/^\w{24}$/) },
+      list: { value: [] },
+    });
+    const sent = await rig.ask('PUT', `/api/v1/clusters/${id}/attributes`, body);
+    expect(sent.status, JSON.stringify(sent.body)).toBe(200);
+    const at = `/api/v1/clusters/${id}/vmware_attributes`;
+    expect((await rig.ask('GET', at)).body).toEqual(vmware);
+    expect(await rig.ask('PUT', at, vmware)).toMatchObject({ status: 200, body: vmware });
+  });
+
   // promise: 4.19
   it('bring their files and repositories to the nodes that have work of them, before that work', async () => {
     const roles = Object.fromEntries(['compute', 'storage'].map((name) => [name, { name, description: 'd' }]));
@@ -433,6 +464,21 @@ describe('plugins in a cluster', () => {
   });
 });
 
+/** What was downloaded can be uploaded unchanged. */
+async function acceptsItsOwnSettings(cluster: number): Promise<void> {
+  for (const part of ['attributes', 'network_configuration/neutron']) {
+    const at = `/api/v1/clusters/${cluster}/${part}`;
+    const { status, body } = await rig.ask('GET', at);
+    expect(status, `${part}: ${JSON.stringify(body).slice(0, 300)}`).toBe(200);
+    const sent = await rig.ask('PUT', at, body);
+    expect(sent.status, `${part}: ${JSON.stringify(sent.body).slice(0, 500)}`).toBe(200);
+    expect(sent.body).toEqual(body);
+  }
+  const { editable } = (await rig.ask('GET', `/api/v1/clusters/${cluster}/attributes`)).body;
+  expect(editable.external_dns.dns_list.value).toEqual([]);
+  expect(editable.storage.fsid.value).toMatch(/^[0-9a-f-]{36}$/);
+}
+
 // promise: 3.46 4.34
 it('the example release: roles on six nodes, the database on a node of its own by tags', async () => {
   const folder = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));
@@ -442,6 +488,7 @@ it('the example release: roles on six nodes, the database on a node of its own b
   expect(made.status, JSON.stringify(made.body)).toBe(201);
   const release = made.body.releases[0].id;
   const cluster = (await rig.ask('POST', '/api/v1/clusters', { name: 'six', release_id: release })).body.id;
+  await acceptsItsOwnSettings(cluster);
   const nodes: number[] = [];
   for (let at = 0; at < 7; at++) {
     const node = await rig.ask('POST', '/api/v1/nodes', {

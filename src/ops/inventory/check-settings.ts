@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { isObject, objectOf } from './json-object.js';
 
@@ -21,7 +22,8 @@ function isTextList(value: unknown): boolean {
 }
 
 /**
- * Checks sent settings: `editable` is an object of groups, each an object of settings with values of their kinds.
+ * Checks sent settings: `editable` is an object of groups, each an object of settings with values of their kinds, or
+ * with the stored value.
  * Accepts groups and settings that the release does not know, because plugins and users add their own.
  */
 export function checkSettings(sent: unknown, known: unknown): readonly Diagnostic[] {
@@ -44,7 +46,10 @@ export function checkSettings(sent: unknown, known: unknown): readonly Diagnosti
     }
     for (const [name, setting] of Object.entries(settings)) {
       if (name === 'metadata' || !isObject(setting) || !Object.hasOwn(setting, 'value')) continue;
-      const declared = { ...objectOf(objectOf(objectOf(known)[group])[name]), ...setting };
+      const stored = objectOf(objectOf(objectOf(known)[group])[name]);
+      // What was read may be sent back, whatever its rules say.
+      if (isDeepStrictEqual(stored.value, setting.value)) continue;
+      const declared = { ...stored, ...setting };
       for (const fault of faultsOf(declared, setting.value))
         refuse(`${at}.${name}.value`, `the setting ${group}.${name} ${fault}`, 'Correct the value.');
     }

@@ -5,6 +5,7 @@ import { problem } from '../problem.js';
 import { checkSettings } from './check-settings.js';
 import { isObject, mergeDeep, objectOf } from './json-object.js';
 import { finding, refuseIfAny } from './refuse.js';
+import { vmwareAttributes } from './releases.js';
 import { defaultSettings, type LinkedPlugin, showSettings, splitSettings } from './settings.js';
 
 export type NetworkProvider = 'neutron' | 'nova_network';
@@ -29,7 +30,7 @@ export interface ClusterSettingsOperations {
   writeTemplate(cluster: number, template: JsonFields | null, actor: string): Promise<JsonObject | null>;
 }
 
-export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSettingsOperations {
+export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependencies): ClusterSettingsOperations {
   const audit = (actor: string, id: number, what: string) =>
     store.audit.append({ actor, action: `cluster.${what}`, target: `cluster/${id}` });
 
@@ -40,7 +41,7 @@ export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSe
 
   async function defaults(id: number): Promise<JsonObject> {
     const { releaseId } = await store.clusters.brief(id);
-    return defaultSettings(await store.releases.get(releaseId), await linked(id), { masterIp: '' });
+    return defaultSettings(await store.releases.get(releaseId), await linked(id), { masterIp });
   }
 
   async function enabling(
@@ -87,7 +88,7 @@ export function clusterSettingsOperations({ store }: OpsDependencies): ClusterSe
   async function vmware(id: number): Promise<JsonObject> {
     const { attributes, releaseId } = await store.clusters.get(id);
     const release = await store.releases.get(releaseId);
-    const initial = objectOf(release.metadata.vmware_attributes_metadata);
+    const initial = vmwareAttributes(release);
     if (!isObject(attributes.vmware) && Object.keys(initial).length === 0) {
       throw problem('invalid', `Cluster ${id} doesn't support vmware configuration`, {
         hint: 'Its release has no VMware settings (vmware_attributes_metadata).',

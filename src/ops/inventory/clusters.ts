@@ -53,7 +53,7 @@ export interface ClusterOperations {
 const NO_RELEASES_HINT =
   "Install a release package: 'sitewright package install FILE'; then list it with 'sitewright release list'.";
 
-export function clusterOperations({ store }: OpsDependencies): ClusterOperations {
+export function clusterOperations({ store, masterIp = '' }: OpsDependencies): ClusterOperations {
   async function view(cluster: ClusterDetails): Promise<ClusterView> {
     const [release, nodes, tags, holder] = await Promise.all([
       store.releases.get(cluster.releaseId),
@@ -128,7 +128,7 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
       const taken = await Promise.all((request.nodes ?? []).map((id) => freeNode(id)));
       refuseIfAny([...(await siteFaults(request.site)), ...taken.flat()]);
       await refuseTaken(request.name);
-      const { editable, generated } = generateSettings(release.metadata.attributes_metadata, { masterIp: '' });
+      const { editable, generated } = generateSettings(release.metadata.attributes_metadata, { masterIp });
       const netProvider = request.net_provider ?? 'neutron';
       const cluster = await store.atomically(async (within) => {
         const created = await within.clusters.create({
@@ -143,7 +143,7 @@ export function clusterOperations({ store }: OpsDependencies): ClusterOperations
         });
         for (const plugin of await within.plugins.list()) {
           if (pluginFits(plugin, { ...release, mode: created.mode }))
-            await within.plugins.link(created.id, plugin.id, { attributes: pluginDefaults(plugin) });
+            await within.plugins.link(created.id, plugin.id, { attributes: pluginDefaults(plugin, { masterIp }) });
         }
         const nodes = (request.nodes ?? []).map((id) => ({ id, roles: [] }));
         if (nodes.length > 0) await within.nodes.assign(created.id, nodes);

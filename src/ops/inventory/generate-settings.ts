@@ -6,8 +6,6 @@ import { isObject, objectOf } from './json-object.js';
 export interface GeneratorContext {
   /** Address of this service for nodes. */
   readonly masterIp: string;
-  /** Lists by name: `DNS_UPSTREAM`, `NTP_UPSTREAM`. An unknown name yields an empty string. */
-  readonly lists?: Readonly<Record<string, Json>>;
 }
 
 export interface ClusterSettings {
@@ -26,20 +24,32 @@ const PASSWORD_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 export function generateSettings(attributesMetadata: unknown, context: GeneratorContext): ClusterSettings {
   const { editable, generated } = objectOf(attributesMetadata);
   return {
-    editable: objectOf(fill(objectOf(editable), context)),
-    generated: objectOf(fill(objectOf(generated), context)),
+    editable: withGenerated(objectOf(editable), context),
+    generated: withGenerated(objectOf(generated), context),
   };
 }
 
-function fill(value: Json, context: GeneratorContext): Json {
+/** Groups of settings with generated values. */
+export const withGenerated = (groups: JsonObject, context: GeneratorContext): JsonObject =>
+  objectOf(fill(groups, context));
+
+/** `type`: that of the setting whose value is filled. */
+function fill(value: Json, context: GeneratorContext, type?: Json): Json {
   if (Array.isArray(value)) return value.map((one) => fill(one, context));
   if (!isObject(value)) return value;
   if (typeof value.generator === 'string')
-    return generate(value.generator, value.generator_arg ?? null, context) ?? value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner, context)]));
+    return generate(value.generator, value.generator_arg ?? null, context, type) ?? value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, fill(inner, context, key === 'value' ? value.type : undefined)]),
+  );
 }
 
-function generate(generator: string, argument: Json, context: GeneratorContext): Json | undefined {
+function generate(
+  generator: string,
+  argument: Json,
+  context: GeneratorContext,
+  type: Json | undefined,
+): Json | undefined {
   switch (generator) {
     case 'password':
       return Array.from(
@@ -61,7 +71,8 @@ function generate(generator: string, argument: Json, context: GeneratorContext):
     case 'identical':
       return argument === null ? '' : argument;
     case 'from_settings':
-      return context.lists?.[String(argument)] ?? '';
+      // The installation's own lists (DNS_UPSTREAM, NTP_UPSTREAM): it has none, so users fill them in.
+      return typeof type === 'string' && type.endsWith('_list') ? [] : '';
     default:
       return undefined;
   }

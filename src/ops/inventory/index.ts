@@ -14,7 +14,7 @@ export { extendedReleases } from '../../clusters/index.js';
 export type { ClusterView } from './clusters.js';
 export { hasUploadedFacts } from './facts.js';
 export type { NodeView } from './nodes.js';
-export { isDeployable } from './releases.js';
+export { isDeployable, vmwareAttributes } from './releases.js';
 
 export interface InventoryOperations {
   readonly releases: ReleaseOperations;

@@ -173,6 +173,10 @@ async function complete(
   if (tasks !== undefined) await within.graphs.put(owner, 'default', { tasks: tasks as never });
 }
 
+/** VMware settings of a release: packages and the API name them differently. */
+export const vmwareAttributes = ({ metadata }: Pick<ReleaseRecord, 'metadata'>): JsonObject =>
+  objectOf(metadata.vmware_attributes_metadata ?? metadata.vmware_attributes);
+
 export const isDeployable = (release: ReleaseRecord): boolean => release.isDeployable && release.state === 'available';
 
 function columns(upload: ReleaseUpload) {

@@ -1,5 +1,5 @@
 import type { ClusterDetails, Json, JsonObject, PluginRecord, ReleaseRecord } from '../../store/index.js';
-import { type GeneratorContext, generateSettings } from './generate-settings.js';
+import { type GeneratorContext, generateSettings, withGenerated } from './generate-settings.js';
 import { isObject, mergeDeep, objectOf } from './json-object.js';
 
 /** A plugin that is compatible with a cluster, and whether it is enabled. */
@@ -31,7 +31,11 @@ export function defaultSettings(
   context: GeneratorContext,
 ): JsonObject {
   const { editable } = generateSettings(release.metadata.attributes_metadata, context);
-  const defaults = plugins.map(({ plugin }) => ({ plugin, enabled: false, attributes: pluginDefaults(plugin) }));
+  const defaults = plugins.map(({ plugin }) => ({
+    plugin,
+    enabled: false,
+    attributes: pluginDefaults(plugin, context),
+  }));
   return { ...editable, ...pluginGroups(defaults) };
 }
 
@@ -60,10 +64,10 @@ export function splitSettings(sent: JsonObject, linked: readonly LinkedPlugin[])
   return { own, plugins };
 }
 
-/** Default settings of a plugin, from its `environment_config`. */
-export function pluginDefaults({ metadata }: PluginRecord): JsonObject {
+/** Default settings of a plugin, from its `environment_config`, with generated values. */
+export function pluginDefaults({ metadata }: PluginRecord, context: GeneratorContext): JsonObject {
   const attributes = objectOf(metadata.attributes_metadata);
-  return isObject(attributes.attributes) ? attributes.attributes : attributes;
+  return withGenerated(isObject(attributes.attributes) ? attributes.attributes : attributes, context);
 }
 
 function pluginGroups(plugins: readonly LinkedPlugin[]): JsonObject {

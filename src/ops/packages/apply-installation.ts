@@ -8,6 +8,7 @@ import type {
   ReleaseRecord,
   StorePorts,
 } from '../../store/index.js';
+import type { GeneratorContext } from '../inventory/generate-settings.js';
 import { objectOf } from '../inventory/json-object.js';
 import { tagsOfRelease } from '../inventory/releases.js';
 import { pluginDefaults } from '../inventory/settings.js';
@@ -35,7 +36,11 @@ const FIRST_UPDATABLE = '2.0.0';
  * source; a release with clusters that the package no longer has. `invalid`: a role of nodes that the package no longer
  * has
  */
-export async function applyInstallation(store: StorePorts, read: ReadPackage, force: boolean): Promise<Applied> {
+export async function applyInstallation(
+  store: StorePorts,
+  read: ReadPackage,
+  { force, masterIp }: { readonly force: boolean; readonly masterIp: string },
+): Promise<Applied> {
   const { installation, archive } = read;
   const previous = await previousOf(store, read, force);
   await refuseForeign(store, read, previous, force);
@@ -49,7 +54,7 @@ export async function applyInstallation(store: StorePorts, read: ReadPackage, fo
   });
   const record = put.package;
   await putReleases(store, read, record, previous);
-  await putPlugin(store, read, record, previous);
+  await putPlugin(store, read, record, previous, { masterIp });
   if (previous !== undefined && previous.id !== record.id) await store.packages.delete(previous.id);
   return {
     package: record,
@@ -161,6 +166,7 @@ async function putPlugin(
   { installation, pluginGraphs }: ReadPackage,
   record: PackageRecord,
   previous: PackageRecord | undefined,
+  generators: GeneratorContext,
 ): Promise<void> {
   const { name, version, title, packageVersion, plugin } = installation;
   const content = { name, version, title, packageVersion, metadata: plugin.metadata, packageId: record.id };
@@ -177,7 +183,7 @@ async function putPlugin(
     if (linked.some((one) => one.plugin.id === stored.id)) continue;
     const release = await store.releases.get(cluster.releaseId);
     if (!pluginFits(stored, { ...release, mode: cluster.mode })) continue;
-    await store.plugins.link(cluster.id, stored.id, { attributes: pluginDefaults(stored) });
+    await store.plugins.link(cluster.id, stored.id, { attributes: pluginDefaults(stored, generators) });
   }
 }
 

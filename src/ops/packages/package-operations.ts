@@ -41,7 +41,7 @@ export interface PackageOperations {
 }
 
 export function packageOperations(deps: OpsDependencies): PackageOperations {
-  const { store } = deps;
+  const { store, masterIp = '' } = deps;
 
   async function view(record: PackageRecord): Promise<PackageView> {
     const [releases, plugins] = await Promise.all([
@@ -60,7 +60,7 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
     actor: string,
   ): Promise<Applied & { warnings: readonly Diagnostic[] }> {
     const read = await readPackage(file);
-    const applied = await store.atomically((within) => applyInstallation(within, read, force));
+    const applied = await store.atomically((within) => applyInstallation(within, read, { force, masterIp }));
     await audit(actor, applied.created ? 'package.install' : 'package.update', applied.package);
     return { ...applied, warnings: read.warnings };
   }

@@ -49,7 +49,10 @@ const FIELDS: readonly (readonly [string, Json])[] = [
   ['a number of parameters', { parameters: { cmd: 'true', timeout: yaql('9') } }],
   ['strategy', { parameters: { ...base.parameters, strategy: yaql('{type => one_by_one}') } }],
   ['the type of a strategy', { parameters: { ...base.parameters, strategy: { type: yaql('parallel'), amount: 1 } } }],
-  ['the amount of a strategy', { parameters: { ...base.parameters, strategy: { type: 'parallel', amount: yaql('1') } } }],
+  [
+    'the amount of a strategy',
+    { parameters: { ...base.parameters, strategy: { type: 'parallel', amount: yaql('1') } } },
+  ],
   ['fail_on_error', { fail_on_error: yaql('true') }],
   ['fault_tolerance', { fault_tolerance: yaql('1') }],
   ['reexecute_on', { reexecute_on: yaql('[deploy_changes]') }],
@@ -62,12 +65,13 @@ const FIELDS: readonly (readonly [string, Json])[] = [
 ];
 
 const plain = (id: string): Json => ({ ...base, id });
-const taskWith = (field: Json): Json =>
-  JSON.parse(JSON.stringify({ ...base, ...field })) as Json;
+const taskWith = (field: Json): Json => JSON.parse(JSON.stringify({ ...base, ...field })) as Json;
 
 function errorsInPackage(task: Json, version: string, where: 'graph' | 'deployment_tasks.yaml'): readonly unknown[] {
   // Before 4.0.0, tasks of most types must have a role.
-  const tasks = [plain('first'), task, plain('last')].map((one) => (version === '3.0.0' ? { role: ['x'], ...one } : one));
+  const tasks = [plain('first'), task, plain('last')].map((one) =>
+    version === '3.0.0' ? { role: ['x'], ...one } : one,
+  );
   const record =
     where === 'graph'
       ? {

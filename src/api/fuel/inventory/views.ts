@@ -9,6 +9,7 @@ import {
   hasUploadedFacts,
   isDeployable,
   type NodeView,
+  vmwareAttributes,
 } from '../../../ops/index.js';
 import type { Json, PluginRecord, ReleaseRecord } from '../../../store/index.js';
 import { shown } from '../../shown.js';
@@ -34,7 +35,7 @@ export function viewRelease(release: ReleaseRecord): ReleaseAnswer {
     volumesMetadata: objectOf(metadata.volumes_metadata),
     componentsMetadata: listOf(metadata.components_metadata),
     requiredComponentTypes: listOf(metadata.required_component_types),
-    vmwareAttributesMetadata: objectOf(metadata.vmware_attributes_metadata),
+    vmwareAttributesMetadata: vmwareAttributes({ metadata }),
     nodeAttributes: objectOf(metadata.node_attributes),
     nicAttributes: objectOf(metadata.nic_attributes),
     bondAttributes: objectOf(metadata.bond_attributes),
