@@ -67,11 +67,12 @@ export async function readGraphFolder(folder: string, terminal: Terminal): Promi
 }
 
 function asBody(source: GraphSource): GraphBody {
-  const { value } = source;
+  // An empty file is a graph without tasks.
+  const value = source.value ?? [];
   if (Array.isArray(value)) return { tasks: value };
-  if (typeof value === 'object' && value !== null) {
-    const { tasks } = value as { readonly tasks?: unknown };
-    if (tasks === undefined || Array.isArray(tasks)) return { ...value, tasks: tasks ?? [] };
+  if (isMapping(value)) {
+    const tasks = value.tasks ?? [];
+    if (Array.isArray(tasks)) return { ...value, tasks };
   }
   throw usageError(`${source.file} is not a graph`, 'Write a list of tasks, or a mapping with the list as tasks.');
 }

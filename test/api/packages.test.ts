@@ -243,6 +243,23 @@ describe('packages', () => {
     expect((await rig.ask('GET', '/api/v1/releases')).body).toEqual([]);
   });
 
+  it('an empty file of tasks is a graph without tasks', async () => {
+    const metadata = new TextDecoder().decode(
+      releasePackage({ name: 'idle', graphs: [{ type: 'deletion', tasks_path: 'deletion.yaml' }] }).files.get(
+        'metadata.yaml',
+      )!.content,
+    );
+    const tree = packageTree('idle', [
+      ['metadata.yaml', metadata],
+      ['deletion.yaml', '# nothing to do\n'],
+    ]);
+    const made = await install(await archiveOf(tree));
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    const graph = `/api/v1/releases/${made.body.releases[0].id}/deployment_graphs/deletion`;
+    expect((await rig.ask('GET', graph)).body.tasks).toEqual([]);
+    expect((await rig.ask('DELETE', `/api/v1/packages/${made.body.id}`)).status).toBe(204);
+  });
+
   // promise: 2.31
   it('graphs that cannot be planned are refused with their places', async () => {
     const bad = releasePackage({

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { createOperations, type TagExtension, tagExtensionsOf } from '../../src/ops/index.js';
+import { packageTree, writePackageFolder } from '../../src/packages/index.js';
 import { openStore } from '../../src/store/index.js';
 import { type ApiRig, apiOf } from './api-rig.js';
 
@@ -416,11 +417,43 @@ it('the commands: list, assign, download, update, delete, and packages', async (
     `Tag 'swift' was deleted from clusters with id ${id}\n`,
   );
   expect((await run('tag', 'delete', '-e', id, '-n', 'swift')).code).toBe(3);
+  expect(await run('tag', 'create', '-e', id, '-n', 'swift', '--role', 'controller')).toMatchObject({ code: 0 });
+  expect((await run('tag', 'pending', '-e', id)).out).toMatch(new RegExp(`${nodes[0]} +controller +swift`));
+  expect((await run('cluster', 'check', id)).out).toContain('check.tags-pending');
+  expect((await run('tag', 'apply', '-e', id)).out).toContain('swift');
+  expect((await run('tag', 'list', '-e', id)).out).toMatch(
+    new RegExp(`swift +false +cluster ${id} +false +${nodes[0]}`),
+  );
+  expect((await run('tag', 'pending', '-e', id, '-f', 'json')).out.trim()).toBe('[]');
   expect((await run('tag', 'list')).code).toBe(2);
   expect((await run('role', 'list', '-r', String(release))).out).toMatch(/controller +controller, mysql, keystone/);
   expect((await run('role', 'download', '-r', String(release), '-n', 'compute', '-d', folder)).out).toContain(
     `release_${release}`,
   );
+
+  const plugin = packageTree('plug', [
+    [
+      'metadata.yaml',
+      JSON.stringify({
+        ...{ name: 'plug', title: 'Plug', version: '1.2.0', package_version: '5.0.0', description: 'd', homepage: 'h' },
+        ...{ licenses: [], authors: [], groups: [], releases: [{ os: 'ubuntu', version: 'newton-10.0' }] },
+      }),
+    ],
+    ['node_roles.yaml', 'kafka: {name: Kafka, description: d}'],
+  ]);
+  await writePackageFolder(plugin, join(folder, 'plug'));
+  expect((await run('plugin', 'enable', 'plug', '-e', id)).code).toBe(3);
+  expect((await run('package', 'install', join(folder, 'plug'))).code).toBe(0);
+  expect((await run('role', 'list', '-e', id)).out).not.toContain('kafka');
+  expect(await run('plugin', 'enable', 'plug', '-e', id)).toMatchObject({
+    code: 0,
+    out: `plug 1.2.0 is enabled in cluster ${id}\n`,
+  });
+  expect((await run('role', 'list', '-e', id)).out).toContain('kafka');
+  const unknown = await run('plugin', 'enable', 'plug==9.9.9', '-e', id);
+  expect([unknown.code, unknown.err]).toEqual([3, expect.stringContaining('Plugins that fit: plug==1.2.0.')]);
+  expect((await run('plugin', 'disable', 'plug==1.2.0', '-e', id)).out).toContain('is disabled');
+  expect((await run('package', 'remove', 'plug')).code).toBe(0);
 
   const example = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));
   const installed = await run('package', 'install', example);

@@ -1,11 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { checkPackage, readPackageFolder, writePackageArchive } from '../../src/packages/index.js';
+import {
+  checkPackage,
+  packageTree,
+  readPackageFolder,
+  writePackageArchive,
+  writePackageFolder,
+} from '../../src/packages/index.js';
 import { type ApiRig, apiAlone } from '../api/api-rig.js';
 import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.js';
 
@@ -126,6 +132,34 @@ describePage('operating from the page alone', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await row.waitFor({ state: 'detached' });
     expect((await rig.ask('GET', `${api}/nodes?cluster_id=1`)).body).toHaveLength(1);
+  });
+
+  it('a plugin is enabled with one click, and disabled with another', async () => {
+    const metadata = {
+      ...{
+        name: 'plug',
+        title: 'A plugin',
+        version: '1.2.0',
+        package_version: '5.0.0',
+        description: 'd',
+        homepage: 'h',
+      },
+      ...{ licenses: [], authors: [], groups: [], releases: [{ os: 'ubuntu', version: 'newton-10.0' }] },
+    };
+    const source = join(folder, 'plug');
+    await writePackageFolder(packageTree('plug', [['metadata.yaml', JSON.stringify(metadata)]]), source);
+    const { path } = await writePackageArchive(await readPackageFolder(source), 'plug', '1.2.0', folder);
+    await rig.ask('POST', `${api}/packages`, (await readFile(path)) as never, { 'content-type': 'application/gzip' });
+    await page.goto(`${origin}/clusters/1`);
+    const row = page.getByRole('row', { name: /plug A plugin/ });
+    const enabled = async () =>
+      (await rig.ask('GET', `${api}/clusters/1/attributes`)).body.editable.plug.metadata.enabled;
+    await row.getByRole('button', { name: 'Enable' }).click();
+    await row.getByText('enabled', { exact: true }).waitFor();
+    expect(await enabled()).toBe(true);
+    await row.getByRole('button', { name: 'Disable' }).click();
+    await row.getByText('disabled', { exact: true }).waitFor();
+    expect(await enabled()).toBe(false);
   });
 
   it('settings are saved; invalid JSON is not, and the page says where', async () => {

@@ -2,6 +2,7 @@ import type { CliCommand } from '../command.js';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idArgument } from '../id-argument.js';
 import type { Session } from '../session.js';
+import { registerPluginEnabling } from './plugin-enabling.js';
 
 /** `sitewright release …` and `sitewright plugin …`: contents of packages. */
 export function registerReleases(program: CliCommand, session: Session): void {
@@ -29,6 +30,7 @@ export function registerReleases(program: CliCommand, session: Session): void {
         const found = await (await session.client()).call(`GET /${name}s/:id`, { params: { id } });
         await printOne(terminal, flags, found);
       });
+    if (name === 'plugin') registerPluginEnabling(group, session);
   }
 }
 

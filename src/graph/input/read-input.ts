@@ -63,12 +63,14 @@ export function readPlanInput(value: unknown): ReadInput {
 }
 
 /** Reads a graph alone: a list of tasks, or an object with `tasks` or `layers`. Returns the readable tasks in any case. */
-export function readTasks(value: unknown): {
+export function readTasks(given: unknown): {
   readonly tasks: readonly MergedTask[];
   readonly problems: readonly GraphProblem[];
 } {
   const problems = new Problems();
   const reader = new InputReader(problems);
+  // An empty file is a graph without tasks.
+  const value = given ?? [];
   const layers = Array.isArray(value)
     ? [reader.listed(value)]
     : reader.layers(reader.mapping(value, []) ?? { tasks: [] });
@@ -151,7 +153,7 @@ class InputReader {
   }
 
   layers(fields: Fields): LayerTasks[] {
-    if (fields.layers === undefined) return [{ layer: 'cluster', tasks: this.#tasks(fields.tasks, ['tasks']) }];
+    if (fields.layers === undefined) return [{ layer: 'cluster', tasks: this.#tasks(fields.tasks === null ? [] : fields.tasks, ['tasks']) }];
     if (fields.tasks !== undefined) this.#bad(['tasks'], 'both tasks and layers are present', 'Keep one of them.');
     const layers = this.mapping(fields.layers, ['layers']) ?? {};
     for (const name of Object.keys(layers)) {

@@ -150,7 +150,8 @@ const graphTask = taskShape(GRAPH_TYPES, 'warning', NAME_OR_ALL);
 /** One graph of a release; no other keys are allowed. */
 export const GRAPH: Shape = {
   kind: 'mapping',
-  keys: { name: text, type: text, tasks: listOf(graphTask), metadata: mapping },
+  // An empty file is a graph without tasks.
+  keys: { name: text, type: text, tasks: { oneOf: [listOf(graphTask), { kind: 'null' }] }, metadata: mapping },
   closed: true,
 };
 

@@ -37,7 +37,7 @@ const file = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text);
   return name;
 };
-const TASKS = '- {id: a, type: shell, version: 2.1.0, roles: ["*"], parameters: {cmd: "true", timeout: 1.0}}\n';
+const TASKS = '- {id: a, type: shell, version: 2.1.0, tags: "*", parameters: {cmd: "true", timeout: 1.0}}\n';
 
 describe('graph upload', () => {
   // promise: 1.35
@@ -47,6 +47,20 @@ describe('graph upload', () => {
     expect([code, out]).toEqual([0, 'stored graph 4 of type custom of cluster 1: 2 tasks\n']);
     expect(requests).toMatchObject([{ method: 'PUT', at: '/clusters/1/deployment_graphs/custom' }]);
     expect(requests[0]!.body).toMatchObject({ tasks: [{ id: 'a', parameters: { timeout: 1 } }] });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['only a comment', '# nothing to do here\n'],
+    ['tasks: without a value', 'tasks:\n'],
+  ])('an empty file is a graph without tasks: %s', async (_what, text) => {
+    const name = file('empty.yaml', text);
+    const args = ['graph', 'upload', '-e', '1', '-t', 'custom', '--file', name];
+    const { code, requests } = await against(() => [200, { ...STORED, tasks: [] }], args);
+    expect([code, requests[0]?.body]).toEqual([0, { tasks: [] }]);
+    await api?.close();
+    const checked = await against(() => [200, STORED], ['graph', 'check', '--input', join(folder, name)]);
+    expect([checked.code, checked.out]).toEqual([0, '0 tasks: ok\n']);
   });
 
   // promise: 1.35
@@ -149,7 +163,7 @@ describe('stored graphs', () => {
     const plan = {
       totals: { nodes: 1, tasks: 1, running: 1, first_time: 1 },
       nodes: [{ node: '1', runs: [{ task: 'a', type: 'shell', first_time: true, changed: [] }], skipped: [] }],
-      ...{ not_placed: [], dropped_dependencies: [], fault_tolerance: [], any_choices: [] },
+      ...{ not_placed: [], skipped_primaries: [], dropped_dependencies: [], fault_tolerance: [], any_choices: [] },
       left_out: [{ node: 2, reason: 'it is offline' }],
       warnings: [{ severity: 'warning', code: 'graph.cycle', path: 'cluster.tasks[0]', message: 'round and round' }],
     };

@@ -65,6 +65,8 @@ export function ClusterView({ id, query }) {
     }
     <h2>Runs</h2>
     <${ClusterRuns} id=${id} />
+    <h2>Plugins</h2>
+    <${Plugins} base=${base} onDone=${reload} />
     <h2>Settings</h2>
     <${Fold} label="Show and change as JSON" open=${query.has('settings')}>${() => html`<${Settings} base=${base} />`}<//>`;
 }
@@ -274,6 +276,51 @@ function ClusterRuns({ id }) {
         empty="No run yet: run a graph, above."
       />
       ${transactions.data?.length > 0 && html`<p class="quiet">${count(transactions.data.length, 'run')} of graphs in all.</p>`}`}
+  <//>`;
+}
+
+/** Plugins that fit the cluster, each with a button that enables or disables it. */
+function Plugins({ base, onDone }) {
+  const settings = useData(`${base}/attributes`);
+  const [problem, setProblem] = useState(undefined);
+  const why = forbidden('operator');
+  const set = (name, enabled) => async () => {
+    if (why !== undefined) return say(why);
+    try {
+      await send('PATCH', `${base}/attributes`, { editable: { [name]: { metadata: { enabled } } } });
+      setProblem(undefined);
+      say(`${name} is ${enabled ? 'enabled' : 'disabled'}.`);
+      settings.reload();
+      onDone();
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
+  const button = ([name, { metadata }]) => html`<button
+      type="button"
+      title=${why}
+      aria-disabled=${why === undefined ? undefined : 'true'}
+      onClick=${set(name, !metadata.enabled)}
+    >
+      ${metadata.enabled ? 'Disable' : 'Enable'}
+    </button>`;
+  return html`<${Loaded} from=${settings}>
+    ${({ editable }) => html`<${Table}
+        label="Plugins"
+        rows=${Object.entries(editable).filter(([, group]) => group.metadata?.class === 'plugin')}
+        keyOf=${([name]) => name}
+        empty="No installed plugin fits its release."
+        columns=${[
+          ['Plugin', ([name, { metadata }]) => html`<strong>${name}</strong> ${metadata.label}`],
+          [
+            'State',
+            ([, { metadata }]) =>
+              html`<${State} of=${metadata.enabled ? 'ok' : 'skipped'}>${metadata.enabled ? 'enabled' : 'disabled'}<//>`,
+          ],
+          ['', button],
+        ]}
+      />
+      <${Problem} of=${problem} />`}
   <//>`;
 }
 

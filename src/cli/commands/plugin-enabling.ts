@@ -1,0 +1,75 @@
+import { isMapping } from '../../core/plain-value.js';
+import { unchecked } from '../client.js';
+import type { CliCommand } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { type OutputFlags, printOne } from '../formats/output.js';
+import { idArgument } from '../id-argument.js';
+import { CliError } from '../problem.js';
+import type { Session } from '../session.js';
+
+interface Version {
+  readonly plugin_id: number;
+  readonly plugin_version: string;
+}
+
+/** `sitewright plugin enable|disable`: plugins of a cluster, which are groups of its settings. */
+export function registerPluginEnabling(group: CliCommand, { client, terminal }: Session): void {
+  for (const [action, description] of [
+    ['enable', 'Enable a plugin in a cluster: its roles, tags, settings and graphs count from now on'],
+    ['disable', 'Disable a plugin in a cluster'],
+  ] as const) {
+    group
+      .command(action)
+      .description(description)
+      .argument('<plugin>', 'NAME, or NAME==VERSION')
+      .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
+      .output()
+      .action(async (which: string, { env, ...flags }: OutputFlags & { readonly env: string }) => {
+        const api = await client();
+        const params = { id: env };
+        const { editable } = await api.call('GET /clusters/:id/attributes', { params });
+        const [name, version] = which.split('==') as [string, string | undefined];
+        const versions = versionsOf(editable[name]);
+        const chosen = version === undefined ? versions[0] : versions.find((one) => one.plugin_version === version);
+        if (chosen === undefined) throw notThere(which, env, editable);
+        const chosenId = version === undefined ? {} : { chosen_id: chosen.plugin_id };
+        const metadata = { enabled: action === 'enable', ...chosenId };
+        const changed = await api.call('PATCH /clusters/:id/attributes', {
+          params,
+          body: unchecked({ editable: { [name]: { metadata } } }),
+        });
+        const { enabled, id } = stateOf(changed.editable[name]);
+        const used = versions.find(({ plugin_id }) => plugin_id === id) ?? chosen;
+        const text = `${name} ${used.plugin_version} is ${enabled ? 'enabled' : 'disabled'} in cluster ${env}\n`;
+        await printOne(terminal, flags, { name, version: used.plugin_version, cluster: Number(env), enabled }, text);
+      });
+  }
+}
+
+const metadataOf = (group: unknown): Readonly<Record<string, unknown>> =>
+  isMapping(group) && isMapping(group.metadata) && group.metadata.class === 'plugin' ? group.metadata : {};
+
+function versionsOf(group: unknown): readonly Version[] {
+  const { versions } = metadataOf(group);
+  const given: readonly unknown[] = Array.isArray(versions) ? versions : [];
+  return given.flatMap((one) => {
+    const { plugin_id, plugin_version } = isMapping(one) && isMapping(one.metadata) ? one.metadata : {};
+    return typeof plugin_id === 'number' && typeof plugin_version === 'string' ? [{ plugin_id, plugin_version }] : [];
+  });
+}
+
+function stateOf(group: unknown): { readonly enabled: boolean; readonly id: unknown } {
+  const { enabled, chosen_id } = metadataOf(group);
+  return { enabled: enabled === true, id: chosen_id };
+}
+
+function notThere(which: string, env: string, editable: Readonly<Record<string, unknown>>): CliError {
+  const known = Object.entries(editable).flatMap(([name, group]) =>
+    versionsOf(group).map(({ plugin_version }) => `${name}==${plugin_version}`),
+  );
+  const hint =
+    known.length === 0
+      ? 'No installed plugin fits its release: sitewright plugin list shows which releases they extend.'
+      : `Plugins that fit: ${known.join(', ')}.`;
+  return new CliError({ code: 'not-found', message: `no plugin '${which}' fits cluster ${env}`, hint }, EXIT.notFound);
+}
