@@ -113,6 +113,7 @@ const WAYS = [
 ] as const;
 
 describe.each(WAYS)('in %s, a YAQL expression', (_way, errorsOf) => {
+  // promise: 2.26 2.32
   it.each(FIELDS)('is accepted as %s', (_field, given) => {
     expect(errorsOf(taskWith(given))).toEqual([]);
   });
@@ -122,6 +123,7 @@ describe.each(WAYS)('in %s, a YAQL expression', (_way, errorsOf) => {
   });
 });
 
+// promise: 2.32
 it.each(FIELDS)('as %s it is evaluated as if its value had been written', (_field, given) => {
   const written = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(written);
