@@ -153,7 +153,8 @@ class InputReader {
   }
 
   layers(fields: Fields): LayerTasks[] {
-    if (fields.layers === undefined) return [{ layer: 'cluster', tasks: this.#tasks(fields.tasks === null ? [] : fields.tasks, ['tasks']) }];
+    if (fields.layers === undefined)
+      return [{ layer: 'cluster', tasks: this.#tasks(fields.tasks === null ? [] : fields.tasks, ['tasks']) }];
     if (fields.tasks !== undefined) this.#bad(['tasks'], 'both tasks and layers are present', 'Keep one of them.');
     const layers = this.mapping(fields.layers, ['layers']) ?? {};
     for (const name of Object.keys(layers)) {

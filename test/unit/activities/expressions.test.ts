@@ -104,8 +104,7 @@ $.roles and $.pending_addition = true))`;
     ]);
   });
 
-  // promise: 2.13
-  // promise: 2.16
+  // promise: 2.13 2.16
   it('notice changed OpenStack configuration, and compare old with new values', async () => {
     const { value, store, cluster, nova, controller, compute } = await deployed();
     expect(await value('$.configs.nova.parameter.value', controller)).toBe(true);
