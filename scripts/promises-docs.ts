@@ -50,7 +50,7 @@ export function holdingTests(): ReadonlyMap<string, readonly HoldingTest[]> {
 /** Of `it('…'` or `describe.each(…)('…'`. */
 function titleAfter(text: string): string {
   const plain = /^\s*(?:it|describe)(?:\.skipIf\([^\n]*?\))?\(\s*(['"`])(.*?)\1/.exec(text);
-  const each = /^\s*(?:it|describe)[\s\S]*?\)\(\s*(['"`])(.*?)\1, /.exec(text);
+  const each = /^\s*(?:it|describe)[\s\S]*?\)\(\s*(['"`])(.*?)\1,\s/.exec(text);
   const title = (plain ?? each)?.[2];
   if (title === undefined) throw new Error(`no test follows the promise above: ${text.slice(0, 100)}`);
   return title;

@@ -1,6 +1,7 @@
 import { type FunctionDefinition, libraryFunctions, nailgunFunctions, type Parameter } from '../../yaql/index.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Terminal } from '../terminal.js';
+import { exampleData, exampleOf } from './yaql-examples.js';
 
 const chapters: readonly (readonly [string, string])[] = [
   ['changes', 'Changes between two states, and text formats'],
@@ -45,7 +46,13 @@ export function describeFunction(name: string): string | null {
   if (name === '!=') names.push('*not_equal');
   const overloads = all().filter((f) => names.includes(f.name));
   if (overloads.length === 0) return null;
-  return overloads.map((f) => `${signatures(f).join('\n')}\n    ${f.documentation}`).join('\n\n');
+  return overloads.map(described).join('\n\n');
+}
+
+function described(f: FunctionDefinition): string {
+  const example = exampleOf(f.chapter, f.name);
+  const shown = example === undefined ? '' : `\n    Example: ${example.call} gives ${example.gives}`;
+  return `${signatures(f).join('\n')}\n    ${f.documentation}${shown}`;
 }
 
 /** The signature of an overload: one or two lines. */
@@ -99,19 +106,21 @@ function libraryText(): string {
   let out = '';
   for (const [title, overloads] of byChapter()) {
     out += `${title}\n${'='.repeat(title.length)}\n\n`;
-    for (const f of overloads) out += `${signatures(f).join('\n')}\n    ${f.documentation}\n\n`;
+    for (const f of overloads) out += `${described(f)}\n\n`;
   }
   return out;
 }
 
 /** The generated part of `docs/yaql.md`. */
 export function libraryMarkdown(): string {
-  let out = '';
+  let out = `The examples are evaluated over this data; \`new\` is \`$\`:\n\n\`\`\`yaml\n${exampleData()}\n\`\`\`\n\n`;
   for (const [title, overloads] of byChapter()) {
-    out += `### ${title}\n\n| call | what it gives |\n| --- | --- |\n`;
+    out += `### ${title}\n\n| call | what it gives | example |\n| --- | --- | --- |\n`;
     for (const f of overloads) {
       const calls = signatures(f).map((line) => `\`${line.replaceAll('|', '\\|')}\``);
-      out += `| ${calls.join('<br>')} | ${f.documentation.replaceAll('|', '\\|')} |\n`;
+      const example = exampleOf(f.chapter, f.name);
+      const shown = example === undefined ? '' : `\`${example.call}\` → \`${example.gives}\``;
+      out += `| ${calls.join('<br>')} | ${[f.documentation, shown].map((text) => text.replaceAll('|', '\\|')).join(' | ')} |\n`;
     }
     out += '\n';
   }

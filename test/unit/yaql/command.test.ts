@@ -6,10 +6,11 @@ import { CliCommand } from '../../../src/cli/command.js';
 import { registerYaql, type YaqlCommandPorts } from '../../../src/cli/commands/yaql.js';
 import { answer, complete } from '../../../src/cli/commands/yaql-console.js';
 import { createEvaluator } from '../../../src/cli/commands/yaql-eval.js';
+import { exampleOf } from '../../../src/cli/commands/yaql-examples.js';
 import { libraryMarkdown } from '../../../src/cli/commands/yaql-functions.js';
 import { fromLosslessJson } from '../../../src/cli/commands/yaql-json.js';
 import { processTerminal } from '../../../src/cli/terminal.js';
-import { defineFunction, Float, libraryFunctions } from '../../../src/yaql/index.js';
+import { defineFunction, Float, libraryFunctions, nailgunFunctions } from '../../../src/yaql/index.js';
 
 let folder = '';
 let out = '';
@@ -163,6 +164,25 @@ describe('yaql functions', () => {
     expect(await run(['functions', 'groupby'])).toBe(1);
     expect(err).toContain('groupBy');
   });
+
+  // promise: 2.30
+  it.each([...nailgunFunctions, ...libraryFunctions].map((f) => [f.chapter, f.name] as const))(
+    'has an example in %s that calls %s',
+    (chapter, name) => {
+      const { call, gives } = exampleOf(chapter, name)!;
+      const word = name.replace(/^#(unary_)?operator_|^#property#/, '').replace(/^\*(not_)?equal$/, '=');
+      const symbol = {
+        '#iter': '.',
+        '#finalize': '.',
+        '#get_context_data': '$',
+        '#call': '$f(',
+        '#list': '[',
+        '#map': '{',
+      };
+      expect(call).toContain(symbol[word as '#iter'] ?? (word === '#indexer' ? '[' : word));
+      expect(gives).toMatch(/\S/);
+    },
+  );
 
   it('says something about every overload', () => {
     for (const f of libraryFunctions) expect(f.documentation, f.name).toMatch(/\w.*\.$/s);
