@@ -48,7 +48,8 @@ export function holdingTests(): ReadonlyMap<string, readonly HoldingTest[]> {
 }
 
 /** Of `it('…'` or `describe.each(…)('…'`. */
-function titleAfter(text: string): string {
+function titleAfter(after: string): string {
+  const text = after.replace(/^(?:\s*\/\/.*\n)+/, '');
   const plain = /^\s*(?:it|describe)(?:\.skipIf\([^\n]*?\))?\(\s*(['"`])(.*?)\1/.exec(text);
   const each = /^\s*(?:it|describe)[\s\S]*?\)\(\s*(['"`])(.*?)\1,\s/.exec(text);
   const title = (plain ?? each)?.[2];

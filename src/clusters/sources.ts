@@ -68,7 +68,7 @@ export interface NodeFiles {
   readonly repository: SourceFolder | undefined;
 }
 
-interface SourceFolder {
+export interface SourceFolder {
   readonly src: string;
   /** SHA-256 of the list of its files. */
   readonly digest: string;

@@ -5,7 +5,7 @@ const EXAMPLE_DATA = {
   new: {
     debug: true,
     nodes: [
-      { name: 'n1', role: 'controller', cores: 4 },
+      { name: 'n1', role: 'controller', cores: 4, network_scheme: { roles: { management: 'br-mgmt' } } },
       { name: 'n2', role: 'compute', cores: 8 },
       { name: 'n3', role: 'compute', cores: 16 },
     ],
@@ -31,6 +31,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     changedAny: 'changedAny($.debug, $.settings.cinder)',
     added: 'added($.nodes.name)',
     deleted: 'deleted($.settings)',
+    network_scheme: "$.nodes.first().network_scheme('roles')",
     isUndef: 'old($.settings.nova).isUndef()',
     toYaml: '$.settings.toYaml()',
     toJson: '$.settings.toJson()',
