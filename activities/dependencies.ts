@@ -2,6 +2,7 @@ import type { Planner } from '../src/clusters/planning/index.js';
 import type { MachineContext } from '../src/maas/index.js';
 import type { RunLookups } from '../src/platform/temporal/run-lookups.js';
 import type { Store } from '../src/store/index.js';
+import type { SilenceReports } from './maas-silence.js';
 
 /**
  * Dependencies that all activities of a worker process share. Created once by worker/. The lookups decide who may change
@@ -25,6 +26,8 @@ export interface ActivityDependencies extends RunLookups {
    * @param by what is done to the machine: a release also invalidates all tokens of the node
    */
   readonly endIdentity?: (site: string, node: string, by: 'release' | 'deploy') => Promise<void>;
+  /** Tells runs since when MAAS is silent. Absent: only heartbeats do. */
+  readonly silence?: SilenceReports;
   /** Plans graphs, including users' helper functions. */
   readonly planner: Planner;
 }

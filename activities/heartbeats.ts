@@ -1,8 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
+import { describeSilence } from '../src/core/run/index.js';
 import { MaasConfigurationError, type Machine, machineStatusName, type OperationOptions } from '../src/maas/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
+import { type MaasPulse, reportedSilence } from './maas-silence.js';
 
 /** Heartbeat details, shown under *Pending Activities* in Temporal's Web UI. */
 export interface Beat {
@@ -14,10 +16,10 @@ export interface Beat {
   readonly minutes: number;
   /** What the activity is waiting for. */
   readonly waiting?: string;
+  /** Since when, ISO 8601. */
+  readonly silent_since?: string;
 }
 
-/** A MAAS under load may take this long for any request. */
-const REPORT_SILENCE_AFTER_MS = 20_000;
 const longestStatus = 200;
 
 /**
@@ -25,13 +27,13 @@ const longestStatus = 200;
  * A separate timer sends them: polls of a machine may be half a minute apart, and a dead worker must be detected sooner.
  */
 export async function withHeartbeats<T>(
-  { maas }: Pick<ActivityDependencies, 'maas'>,
+  { maas, silence }: Pick<ActivityDependencies, 'maas' | 'silence'>,
   work: (options: OperationOptions) => Promise<T>,
 ): Promise<T> {
   const context = Context.current();
   const { attempt, heartbeatDetails, heartbeatTimeoutMs, scheduledTimestampMs } = context.info;
   let machine: Machine | undefined;
-  const beat = () => context.heartbeat(beatOf(Date.now(), scheduledTimestampMs, machine, silenceOf(maas)));
+  const beat = () => context.heartbeat(beatOf(Date.now(), scheduledTimestampMs, machine, pulseOf(maas).silentSince));
   // Cancellations arrive with the response to a heartbeat: poll for them at least every five seconds.
   const timer = setInterval(beat, Math.min(5_000, Math.max(100, (heartbeatTimeoutMs ?? 30_000) / 3)));
   // A site check sends requests for a thousand machines at once, each with this signal.
@@ -45,7 +47,9 @@ export async function withHeartbeats<T>(
     },
   };
   try {
-    return await translated(() => work(options));
+    const tried = () => translated(() => work(options));
+    const before = heartbeatDetails === undefined ? undefined : ((heartbeatDetails as Beat).silent_since ?? null);
+    return await (silence === undefined ? tried() : silence.during(before, tried));
   } catch (error) {
     // A cancelled activity ends as cancelled, whatever error the work threw.
     if (context.cancellationSignal.aborted) await context.cancelled;
@@ -61,23 +65,23 @@ export function beatOf(
   machine: Pick<Machine, 'hostname' | 'systemId' | 'status' | 'statusMessage'> | undefined,
   silentSince: number | undefined,
 ): Beat {
+  const silence = reportedSilence(silentSince, now);
   const state = machine && machineStatusName(machine.status);
   const isNew = machine && machine.statusMessage !== '' && machine.statusMessage !== state;
   return {
     ...(machine ? { machine: `${machine.hostname} (${machine.systemId})` } : {}),
     ...(machine ? { maas: `${state}${isNew ? `: ${machine.statusMessage}` : ''}`.slice(0, longestStatus) } : {}),
     minutes: Math.max(0, Math.floor((now - startedAt) / 60_000)),
-    ...(silentSince !== undefined && now - silentSince >= REPORT_SILENCE_AFTER_MS
-      ? { waiting: `MAAS has not answered since ${new Date(silentSince).toISOString().slice(11, 16)} UTC` }
-      : {}),
+    ...(silence === null ? {} : { waiting: describeSilence(silence), silent_since: silence }),
   };
 }
 
-function silenceOf(maas: ActivityDependencies['maas']): number | undefined {
+/** Nothing is known of a MAAS that is not configured. */
+export function pulseOf(maas: ActivityDependencies['maas']): MaasPulse {
   try {
-    return maas().client.silentSince;
+    return maas().client;
   } catch (error) {
-    if (error instanceof MaasConfigurationError) return undefined;
+    if (error instanceof MaasConfigurationError) return {};
     throw error;
   }
 }

@@ -12,6 +12,8 @@ import { siteCheckActivities } from './site-checks.js';
 import { taskRecordActivities } from './task-records.js';
 
 export type { ActivityDependencies, ActivitySettings } from './dependencies.js';
+export { pulseOf } from './heartbeats.js';
+export { SilenceReports } from './maas-silence.js';
 
 /** All activities of the orchestrator worker. */
 export function createActivities(deps: ActivityDependencies): SiteActivities & GraphActivities {

@@ -1,7 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { createActivities } from '../activities/index.js';
+import { createActivities, pulseOf, SilenceReports } from '../activities/index.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
+import { getRun } from '../src/ops/workflow-calls.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.js';
@@ -63,10 +64,16 @@ export async function startOrchestrator(
   const planner = await openPlanner(settings.yaql.helpers);
   const deploySettings = await activitySettings(settings);
   const gate = { store, ...runLookups(client) };
+  const silence = new SilenceReports({
+    pulse: () => pulseOf(machines.maas),
+    send: ({ workflowId, runId }, payload) =>
+      getRun(client.workflow, workflowId, runId).signal('maas_silence', payload),
+  });
   const activities = createActivities({
     maas: machines.maas,
     ...gate,
     searchAttributes,
+    silence,
     planner,
     settings: deploySettings,
     userData: nodeUserData(settings, store, deploySettings.user_data),

@@ -9,7 +9,7 @@ import type {
   PartStatus,
   PlanReference,
 } from '../src/core/graph-run/index.js';
-import type { GraphRunOutcome, OperatorNote, SiteRunOutcome } from '../src/core/run/index.js';
+import type { GraphRunOutcome, MaasSilence, OperatorNote, SiteRunOutcome } from '../src/core/run/index.js';
 import type {
   RunReport,
   RunStatus,
@@ -39,6 +39,11 @@ export interface WorkflowContract {
   readonly queries: object;
 }
 
+/** From the worker, while activities of the run ask MAAS. */
+interface MaasSignals {
+  readonly maas_silence: MaasSilence;
+}
+
 interface OperatorSignals {
   readonly pause: OperatorNote;
   readonly resume: OperatorNote;
@@ -48,7 +53,7 @@ interface OperatorSignals {
 export interface SiteRunContract {
   readonly input: SiteRunInput;
   readonly result: SiteRunResult;
-  readonly signals: OperatorSignals & { readonly call_progress: SliceProgress };
+  readonly signals: OperatorSignals & MaasSignals & { readonly call_progress: SliceProgress };
   readonly updates: {
     readonly pause: OperatorNote;
     readonly resume: OperatorNote;
@@ -65,7 +70,7 @@ export interface SiteRunContract {
 export interface GraphRunContract {
   readonly input: GraphRunInput;
   readonly result: GraphRunResult;
-  readonly signals: OperatorSignals & { readonly from_part: FromPartSignal };
+  readonly signals: OperatorSignals & MaasSignals & { readonly from_part: FromPartSignal };
   readonly updates: {
     readonly pause: OperatorNote;
     readonly resume: OperatorNote;
@@ -88,14 +93,14 @@ export interface WorkflowContracts extends Readonly<Record<SiteRunKind, SiteRunC
   readonly run_graph_part: {
     readonly input: RunGraphPartInput;
     readonly result: PartReport;
-    readonly signals: { readonly to_part: ToPartSignal };
+    readonly signals: MaasSignals & { readonly to_part: ToPartSignal };
     readonly updates: None;
     readonly queries: { readonly status: PartStatus | null; readonly tree: readonly TreeNode[] };
   };
   readonly run_call: {
     readonly input: RunCallInput;
     readonly result: SliceResult;
-    readonly signals: OperatorSignals;
+    readonly signals: OperatorSignals & MaasSignals;
     readonly updates: None;
     readonly queries: { readonly status: SliceStatus };
   };

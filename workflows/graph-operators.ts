@@ -15,7 +15,7 @@ import type { GraphRunContract, TaskRequest, UpdateName } from './contract.js';
 import { failure } from './failures.js';
 import type { GraphDrive, TaskUpdate } from './graph-drive.js';
 import { readFromPart } from './graph-signals.js';
-import { steeringHandlers } from './operators.js';
+import { maasSilenceHandler, steeringHandlers } from './operators.js';
 import type { Run } from './run-frame.js';
 
 const taskRequest = objectOf<TaskRequest>(
@@ -61,6 +61,7 @@ export function handleGraphOperators(run: GraphRun): void {
   handle<GraphRunContract>({
     signals: {
       ...steering.signals,
+      ...maasSilenceHandler(run.maasSilence),
       from_part: { read: readFromPart, handle: (signal) => run.drive?.onSignal(signal) },
     },
     updates: {

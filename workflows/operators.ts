@@ -1,4 +1,4 @@
-import { type OperatorNote, operatorNote, readRequest } from '../src/core/run/index.js';
+import { type MaasSilence, type OperatorNote, operatorNote, readRequest, readSilence } from '../src/core/run/index.js';
 import type { Control } from './control.js';
 
 /** Signals of every run, in the order in which their handlers are set. */
@@ -23,6 +23,11 @@ interface SteeredRun<Status> {
   /** Throws when the update must be rejected now. */
   readonly validate?: (name: 'pause' | 'resume') => void;
 }
+
+/** Receives from the worker whether MAAS answers the steps of the run. */
+export const maasSilenceHandler = (take: (silence: MaasSilence) => void) => ({
+  maas_silence: { read: readSilence, handle: take },
+});
 
 /** Handlers with which operators pause, resume and stop any run (design §5). */
 export function steeringHandlers<Status>({ control, status, forward, settled, validate }: SteeredRun<Status>) {

@@ -34,6 +34,8 @@ export const SIGNALS = {
   call_progress: 'call_progress',
   from_part: 'from_part',
   to_part: 'to_part',
+  /** From a worker: whether MAAS answers. */
+  maas_silence: 'maas_silence',
 } as const satisfies Names<SignalName>;
 
 /** Operator actions with an answer. `stop` is a signal, and Temporal itself cancels. */

@@ -5,7 +5,7 @@ import { type CallListener, type CallRequest, runCall } from './call.js';
 import { PROGRESS_STEPS, type SliceResult } from './call-slices.js';
 import type { WorkflowContracts } from './contract.js';
 import { createControl } from './control.js';
-import { steeringHandlers } from './operators.js';
+import { maasSilenceHandler, steeringHandlers } from './operators.js';
 
 export interface RunCallInput extends CallRequest {
   readonly slice: string;
@@ -31,8 +31,9 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
     failed,
     paused: control.paused,
   });
+  const toParent = maasSilenceHandler((silence) => void signalParent('maas_silence', silence));
   handle<WorkflowContracts['run_call']>({
-    signals: steeringHandlers({ control, status }).signals,
+    signals: { ...steeringHandlers({ control, status }).signals, ...toParent },
     updates: {},
     queries: { status: { description: 'Progress of the nodes of this slice.', answer: status } },
     warn: log.warn,

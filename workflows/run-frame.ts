@@ -17,6 +17,7 @@ import {
   failureType,
   type InvalidInput,
   isoTime,
+  type MaasSilence,
   type OperatorAction,
   type RunAction,
   type StepError,
@@ -37,6 +38,8 @@ export interface Run<P extends AnyProgress> {
   warn(text: string): void;
   /** Sets the attributes that the server knows. An unknown one would fail every workflow task from then on. */
   setAttributes(values: Attributes): void;
+  /** Shows whether MAAS answers. */
+  maasSilence(silence: MaasSilence): void;
   /** Search attributes that the server knows; none before the run is opened. */
   known: readonly string[];
 }
@@ -111,6 +114,10 @@ export function createRun<P extends AnyProgress>(
     warn(text) {
       log.warn(text);
       if (addWarning(progress.warnings, text)) run.show();
+    },
+    maasSilence({ since }) {
+      progress.maas_silent_since = since;
+      run.show();
     },
     setAttributes(values) {
       const set: Record<string, string[] | number[]> = {};

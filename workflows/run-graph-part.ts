@@ -6,6 +6,7 @@ import type { WorkflowContracts } from './contract.js';
 import { createControl } from './control.js';
 import { createPartDriver, type KeptPart, loadPart, type PartDriver, type PartOf } from './graph-part.js';
 import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.js';
+import { maasSilenceHandler } from './operators.js';
 import type { TaskRun } from './task-agents.js';
 
 export interface RunGraphPartInput extends PartOf, TaskRun {
@@ -57,6 +58,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   };
   handle<WorkflowContracts['run_graph_part']>({
     signals: {
+      ...maasSilenceHandler((silence) => void signalParent('maas_silence', silence)),
       to_part: {
         read: readToPart,
         handle(signal) {

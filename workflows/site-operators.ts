@@ -7,7 +7,7 @@ import { handle } from './border.js';
 import { readProgress } from './call-slices.js';
 import type { RetryNodeRequest, SiteRunContract } from './contract.js';
 import { failure } from './failures.js';
-import { steeringHandlers } from './operators.js';
+import { maasSilenceHandler, steeringHandlers } from './operators.js';
 import type { SiteRun } from './site-run.js';
 
 const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MOST.name) }, ['node']);
@@ -20,6 +20,7 @@ export function handleSiteOperators(run: SiteRun): void {
   handle<SiteRunContract>({
     signals: {
       ...steering.signals,
+      ...maasSilenceHandler(run.maasSilence),
       call_progress: {
         read: readProgress,
         handle(part) {

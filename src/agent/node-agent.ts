@@ -250,8 +250,8 @@ export class NodeAgent {
     try {
       mkdirSync(this.#stateDir, { recursive: true, mode: 0o700 });
       const { bavail, bsize } = statfsSync(this.#stateDir);
-      if (bavail * bsize < (this.#options.minFreeBytes ?? 64 * 1024 * 1024))
-        return { kind: 'no-space', path: this.#stateDir };
+      const [free, needed] = [bavail * bsize, this.#options.minFreeBytes ?? 64 * 1024 * 1024];
+      if (free < needed) return { kind: 'no-space', path: this.#stateDir, limit: { of: 'reserve', free, needed } };
       journal.create();
       journal.writeExecution(execution);
       return undefined;

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, statfsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { allowedPath } from '../core/task-types/index.js';
@@ -37,8 +37,21 @@ const refuse = (path: string, rule: string): never => {
 /** Converts a system error at a path to a task failure. */
 export function systemFailure(path: string, error: unknown): TaskFailure {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return { kind: 'no-space', path };
+  if (code === 'EDQUOT') return { kind: 'no-space', path, limit: { of: 'quota' } };
+  if (code === 'ENOSPC') return { kind: 'no-space', path, limit: { of: hasInodes(path) ? 'disk' : 'files' } };
   return { kind: 'io', path, code: code ?? String(error) };
+}
+
+/** Whether the file system can hold one more file; some do not count them. */
+function hasInodes(path: string): boolean {
+  try {
+    const { files, ffree } = statfsSync(path);
+    return files === 0 || ffree > 0;
+  } catch {
+    // The file does not exist yet.
+    const folder = dirname(path);
+    return folder === path || hasInodes(folder);
+  }
 }
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;

@@ -1,5 +1,11 @@
 import type { Diagnostic } from '../core/diagnostic.js';
 
+/** What is used up. Absent in results of older agents. */
+export type SpaceLimit =
+  | { readonly of: 'disk' | 'files' | 'quota' }
+  /** Less is free than an agent keeps for the journal and the output of a task. Bytes. */
+  | { readonly of: 'reserve'; readonly free: number; readonly needed: number };
+
 /** Why a task did not succeed. A new reason is a new variant. */
 export type TaskFailure =
   | { readonly kind: 'exit'; readonly exitCode: number }
@@ -13,7 +19,7 @@ export type TaskFailure =
   | { readonly kind: 'journal'; readonly execution: string; readonly damage: string }
   /** Another execution (`holder`: its folder) or another program occupied the node for too long. */
   | { readonly kind: 'busy'; readonly holder: string }
-  | { readonly kind: 'no-space'; readonly path: string }
+  | { readonly kind: 'no-space'; readonly path: string; readonly limit?: SpaceLimit }
   | { readonly kind: 'missing-program'; readonly program: string }
   | { readonly kind: 'refused-path'; readonly path: string; readonly rule: string }
   | { readonly kind: 'io'; readonly path: string; readonly code: string }
@@ -137,7 +143,7 @@ export function describeFailure(failure: TaskFailure): string {
     case 'busy':
       return `was not run: the node was still busy with ${failure.holder}`;
     case 'no-space':
-      return `no space is left on the disk of ${failure.path}`;
+      return describeSpace(failure.path, failure.limit);
     case 'missing-program':
       return `${failure.program} is not installed on this node, or not in PATH`;
     case 'refused-path':
@@ -154,3 +160,18 @@ export function describeFailure(failure: TaskFailure): string {
       return `the agent has a defect: ${failure.message}`;
   }
 }
+
+function describeSpace(path: string, limit: SpaceLimit = { of: 'disk' }): string {
+  switch (limit.of) {
+    case 'disk':
+      return `no space is left on the disk of ${path}`;
+    case 'files':
+      return `no more files fit on the disk of ${path}: its inodes are used up`;
+    case 'quota':
+      return `the quota of the agent's user on the disk of ${path} is used up`;
+    case 'reserve':
+      return `was not run: the disk of ${path} has ${mebibytes(limit.free)} free; a task needs ${mebibytes(limit.needed)} for its journal and output`;
+  }
+}
+
+const mebibytes = (bytes: number): string => `${Math.floor(bytes / 1_048_576)} MiB`;

@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.js';
 import { formatDuration } from './views/duration.js';
 import { graphChanges, someOf } from './views/graph-status.js';
 import { type Paint, paintFor, paintState } from './views/paint.js';
-import { currentText } from './views/status.js';
+import { currentText, silenceChanges } from './views/status.js';
 
 const LOOK_EVERY_MS = 1_000;
 const HEARTBEAT_MS = 10_000;
@@ -120,6 +120,7 @@ class Changes {
     if (!status.paused && pausedBefore) lines.push('resumed');
     if (status.stopping && !last?.stopping)
       lines.push(`${paint.busy('stopping')}: running work finishes, nothing new starts`);
+    lines.push(...silenceChanges(status, last, paint));
     const known = new Set(last?.failed.map(({ node }) => node));
     for (const { node, group, reason } of status.failed)
       if (!known.has(node))

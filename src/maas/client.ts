@@ -71,6 +71,11 @@ export class MaasClient {
     return this.#maas.silentSince;
   }
 
+  /** See `MaasConnection.lastAnswerAt`. */
+  get lastAnswerAt(): number | undefined {
+    return this.#maas.lastAnswerAt;
+  }
+
   close(): Promise<void> {
     return this.#maas.close();
   }

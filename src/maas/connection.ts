@@ -68,6 +68,7 @@ export class MaasConnection {
   #underWay = 0;
   #lastEnd = Number.NEGATIVE_INFINITY;
   #silentSince: number | undefined;
+  #lastAnswerAt: number | undefined;
 
   /** @throws MaasConfigurationError when URL or key cannot work. */
   constructor(config: MaasConnectionConfig) {
@@ -89,6 +90,11 @@ export class MaasConnection {
    */
   get silentSince(): number | undefined {
     return this.#silentSince;
+  }
+
+  /** When MAAS last answered anything, ms since 1970. */
+  get lastAnswerAt(): number | undefined {
+    return this.#lastAnswerAt;
   }
 
   /** A read; retried once, with a new header, when its answer was lost or garbled or its nonce was used. */
@@ -206,7 +212,8 @@ export class MaasConnection {
 
   #answered(): void {
     // For other waiting requests, the silence starts now.
-    this.#silentSince = this.#underWay > 1 ? this.#clock.now() : undefined;
+    this.#lastAnswerAt = this.#clock.now();
+    this.#silentSince = this.#underWay > 1 ? this.#lastAnswerAt : undefined;
   }
 }
 

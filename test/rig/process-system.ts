@@ -31,7 +31,8 @@ export interface ProcessSystem {
   post(path: string, body: unknown): Promise<unknown>;
   get(path: string): Promise<unknown>;
   kill(target: Target): Promise<void>;
-  restart(target: Target): Promise<void>;
+  /** @param waits until it answers */
+  restart(target: Target, waits?: boolean): Promise<void>;
   /** A moment of a run that the test picked: the run goes on meanwhile. */
   after(ms: number): Promise<void>;
   /** The report of a run once it has ended; outages of the API are waited out. */
@@ -184,20 +185,20 @@ export async function processSystem(options: SystemOptions): Promise<ProcessSyst
     if (target === 'api') await answers(target, `${apiUrl}/api/v1/version`);
     if (target === 'maas') await answers(target, `http://127.0.0.1:${maasPort}/MAAS/api/2.0/version/`);
   };
-  const restart = async (target: Target): Promise<void> => {
+  const restart = async (target: Target, waits = true): Promise<void> => {
     if (target === 'temporal') {
       await serve(Number(temporalAddress.split(':')[1]));
       return;
     }
     start(target);
-    await ready(target);
+    if (waits) await ready(target);
   };
   /** Kills the writers, does the work and starts them again. */
   const withoutWriters = async (work: () => void): Promise<void> => {
     const present = WRITERS.filter((target) => targets.includes(target));
     await Promise.all(present.map(kill));
     work();
-    await Promise.all(present.map(restart));
+    await Promise.all(present.map((target) => restart(target)));
   };
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const answer = await fetch(`${apiUrl}${path}`, {

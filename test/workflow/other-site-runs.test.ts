@@ -161,6 +161,15 @@ describe('test_site', () => {
     };
     const started = await run(site, 'test_site', { site: 'dc1' });
     await inside;
+    // What the worker tells meanwhile.
+    const since = '2026-11-22T11:42:07.000Z';
+    const details = async () => JSON.stringify((await started.handle.query('__temporal_workflow_metadata')) as object);
+    await started.handle.signal('maas_silence', { since });
+    await reaches(started, (now) => now.maas_silent_since === since);
+    expect(await details()).toContain('MAAS has not answered since 11:42 UTC');
+    await started.handle.signal('maas_silence', { since: null });
+    await reaches(started, (now) => now.maas_silent_since === undefined);
+    expect(await details()).not.toContain('MAAS has not answered');
     await started.handle.cancel();
     await started.ended();
     expect(site.closed[0]).toMatchObject({ outcome: 'cancelled' });
@@ -188,6 +197,11 @@ describe('big sites run their calls in child workflows', () => {
     expect(status.current).toMatchObject({ group: 'big', call: 'prepare' });
     await started.handle.signal('pause');
     await started.handle.signal('resume');
+    // The child passes on what the worker tells it.
+    const { raw } = await started.handle.describe();
+    const since = '2026-11-22T11:42:07.000Z';
+    await rig.client.workflow.getHandle(raw.pendingChildren![0]!.workflowId!).signal('maas_silence', { since });
+    await reaches(started, (now) => now.maas_silent_since === since);
     first.finish();
     const { result } = await started.ended();
     expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 519, failure: 1 } });

@@ -1,6 +1,8 @@
 import type { GraphRunStatus } from '../../core/contracts/index.js';
+import { describeSilence } from '../../core/run/index.js';
 import { printable } from '../formats/table.js';
 import { type Paint, paintFor, paintState } from './paint.js';
+import { silenceChanges } from './status.js';
 
 /** Progress of a run of graphs, failures first. */
 export function graphStatusText(status: GraphRunStatus, color = false): string {
@@ -15,6 +17,7 @@ export function graphStatusText(status: GraphRunStatus, color = false): string {
     `${paint.strong(`cluster ${status.cluster}`)}: ${paintState(paint, now)}, ${status.done} of ${status.total} tasks${held}`,
     `tasks: ${countsText(status.counts)}`,
   ];
+  if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
   if (status.running.length > 0) lines.push(`now: ${someOf(status.running)}`);
   if (status.silent.length > 0) lines.push(`${paint.bad('silent')} ${someOf(status.silent)}: waited for`);
   for (const failed of status.failed) lines.push(failedTaskText(failed, paint));
@@ -38,6 +41,7 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
   if (!status.paused && last?.paused) lines.push('resumed');
   if (status.stopping && !last?.stopping)
     lines.push(`${paint.busy('stopping')}: running tasks finish, nothing new starts`);
+  lines.push(...silenceChanges(status, last, paint));
   const known = new Set(last?.failed.map(({ task, node, attempts }) => `${task}@${node} ${attempts}`));
   for (const failed of status.failed)
     if (!known.has(`${failed.task}@${failed.node} ${failed.attempts}`)) lines.push(failedTaskText(failed, paint));

@@ -1,7 +1,8 @@
 import type { RunStatus } from '../../core/contracts/index.js';
+import { describeSilence } from '../../core/run/index.js';
 import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
-import { paintFor, paintState } from './paint.js';
+import { type Paint, paintFor, paintState } from './paint.js';
 
 /** Progress of a run, failures first. */
 export function statusText(status: RunStatus, color = false): string {
@@ -17,6 +18,7 @@ export function statusText(status: RunStatus, color = false): string {
     `${paint.strong(printable(status.site))}: ${paintState(paint, now)}, ${status.done} of ${status.total} nodes${held}`,
     `nodes: ${counts}`,
   ];
+  if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
   if (status.current) lines.push(`now: ${currentText(status.current)}`);
   for (const { node, group, reason } of status.failed)
     lines.push(
@@ -34,4 +36,15 @@ export function currentText({ group, call, running, waiting }: NonNullable<RunSt
   const more = running.length > 5 ? ` and ${running.length - 5} more` : '';
   const wait = waiting > 0 ? `, ${waiting} waiting` : '';
   return `${call} ${printable(group)}: ${running.length === 0 ? 'nothing running' : `${shown}${more}`}${wait}`;
+}
+
+/** A line when MAAS falls silent, and when it answers again. */
+export function silenceChanges(
+  status: { readonly maas_silent_since?: string | undefined },
+  last: { readonly maas_silent_since?: string | undefined } | undefined,
+  paint: Paint,
+): string[] {
+  const [now, before] = [status.maas_silent_since, last?.maas_silent_since];
+  if (now !== undefined) return now === before ? [] : [paint.bad(describeSilence(now))];
+  return before === undefined ? [] : ['MAAS answers again'];
 }

@@ -9,7 +9,7 @@ import {
   TASK_STATUSES,
 } from '../words.js';
 import { timestamp } from './primitives.js';
-import { pausedSchema } from './site-run.js';
+import { maasSilentSince, pausedSchema } from './site-run.js';
 import { failureOf, type Wire } from './wire.js';
 
 /** How many tasks are in which state; those that may start at once count as waiting. */
@@ -62,6 +62,7 @@ export const graphRunStatusSchema = z
     phase: z.string(),
     paused: pausedSchema,
     stopping: z.boolean(),
+    maas_silent_since: maasSilentSince,
     outcome: z
       .enum([...GRAPH_RUN_OUTCOMES, ...LOST_OUTCOMES])
       .optional()

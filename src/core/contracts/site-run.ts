@@ -17,12 +17,17 @@ export const pausedSchema = z
   .nullable()
   .describe('Null when it is not paused.');
 
+export const maasSilentSince = timestamp
+  .optional()
+  .describe('Since when MAAS has not answered the steps of the run that ask it. Absent while it answers.');
+
 export const runStatusSchema = z
   .strictObject({
     site: z.string(),
     phase: z.enum([...PHASE_NAMES, 'starting', 'finished']),
     paused: pausedSchema,
     stopping: z.boolean(),
+    maas_silent_since: maasSilentSince,
     outcome: z
       .enum([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES])
       .optional()

@@ -39,4 +39,5 @@ export const hasCapacityForRequest = (events: number, left: number, most: number
   events + left * EVENTS_A_TASK + SPARE_EVENTS / 2 < most;
 
 /** Why a failed task is not retried although its policy allows it. */
-export const HISTORY_FULL = 'not retried: the history of the run is nearly full, continue in a new run (--from)';
+export const HISTORY_FULL =
+  'not retried: the history of the run is nearly full (of 10,000 events), continue in a new run (--from)';

@@ -1,5 +1,5 @@
 import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.js';
-import { cell, detailsEnding, detailsHeading, isoTime, newestWarnings, table } from '../run/index.js';
+import { cell, detailsEnding, detailsHeading, isoTime, newestWarnings, silenceOf, table } from '../run/index.js';
 import type { GraphState } from '../words.js';
 import { settledOf, sumCounts, totalOf } from './part-status.js';
 import type { GraphProgress, GraphRunProgress } from './progress.js';
@@ -33,6 +33,7 @@ export function statusOfGraphRun(progress: GraphRunProgress): GraphRunStatus {
     phase: phaseOf(progress),
     paused: progress.paused,
     stopping: progress.stopping,
+    ...silenceOf(progress),
     ...(progress.outcome ? { outcome: progress.outcome } : {}),
     done: graphs.reduce((sum, graph) => sum + graph.done, 0),
     total: graphs.reduce((sum, graph) => sum + graph.total, 0),

@@ -1,5 +1,6 @@
 import type { Paused } from '../contracts/site-run.js';
 import type { RunDescription } from '../run-description.js';
+import { describeSilence } from './silence.js';
 
 /** What the statuses of all runs have in common. */
 export interface AnyStatus {
@@ -9,6 +10,7 @@ export interface AnyStatus {
   readonly stopping: boolean;
   readonly done: number;
   readonly total: number;
+  readonly maas_silent_since?: string;
   readonly warnings: readonly string[];
 }
 
@@ -21,6 +23,7 @@ export function detailsHeading(status: AnyStatus, unit: string, { title, labels 
     ...(said === '' ? [] : [said, '']),
     `**${status.outcome ?? status.phase}** · ${status.done} of ${status.total} ${unit}${held}`,
     '',
+    ...(status.maas_silent_since === undefined ? [] : [`**${describeSilence(status.maas_silent_since)}**`, '']),
   ];
 }
 

@@ -13,4 +13,13 @@ export {
   type StepError,
 } from './failure.js';
 export { type OperatorAction, type OperatorNote, operatorNote, type ReadRequest, readRequest } from './operator.js';
-export { type AnyProgress, addWarning, type Explained, isoTime, newestWarnings, reportAny } from './progress.js';
+export {
+  type AnyProgress,
+  addWarning,
+  type Explained,
+  isoTime,
+  newestWarnings,
+  reportAny,
+  silenceOf,
+} from './progress.js';
+export { describeSilence, type MaasSilence, readSilence } from './silence.js';

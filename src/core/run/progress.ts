@@ -12,6 +12,8 @@ export interface AnyProgress<Input = object, Outcome extends string = string, Fa
   failure?: Failure;
   paused: Paused | null;
   stopping: boolean;
+  /** Since when MAAS has not answered the run's steps. */
+  maas_silent_since?: string | null;
   /** What the run came across and an operator should know. */
   readonly warnings: string[];
 }
@@ -25,6 +27,10 @@ export function addWarning(warnings: string[], text: string): boolean {
   warnings.push(text);
   return true;
 }
+
+/** Since when MAAS is silent, for a status: of no interest once the run has ended. */
+export const silenceOf = ({ maas_silent_since, outcome }: AnyProgress): { readonly maas_silent_since?: string } =>
+  maas_silent_since && outcome === undefined ? { maas_silent_since } : {};
 
 /** As many warnings as a status shows. */
 export const newestWarnings = (warnings: readonly string[]): string[] => warnings.slice(-20);

@@ -1,7 +1,15 @@
 import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.js';
 import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.js';
 import { type BaremetalState, countNodes, describeGroupFailure, reportBaremetal } from '../deployment/index.js';
-import { type AnyProgress, detailsEnding, detailsHeading, newestWarnings, reportAny, table } from '../run/index.js';
+import {
+  type AnyProgress,
+  detailsEnding,
+  detailsHeading,
+  newestWarnings,
+  reportAny,
+  silenceOf,
+  table,
+} from '../run/index.js';
 import type { NodeState, SiteRunKind, SiteRunOutcome } from '../words.js';
 import { explainRunFailure, type RunFailure } from './failure.js';
 import type { SiteRunInput } from './input.js';
@@ -45,6 +53,7 @@ export function statusOf(progress: RunProgress): RunStatus {
     phase: progress.outcome ? 'finished' : (phase?.name ?? 'starting'),
     paused: progress.paused,
     stopping: progress.stopping,
+    ...silenceOf(progress),
     ...(progress.outcome ? { outcome: progress.outcome } : {}),
     done: counts.success + counts.failure,
     total: baremetal?.nodes.length ?? progress.plan?.nodes.length ?? 0,

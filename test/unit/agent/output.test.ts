@@ -382,9 +382,22 @@ describe.skipIf(!mayMount)('#8 a full disk (needs root and mount)', () => {
     const disk = smallDisk('refusing-disk', '1m');
     try {
       const careful = rig.agent({ stateDir: disk.path });
+      const limit = { of: 'reserve', free: expect.any(Number), needed: 64 * 1024 * 1024 };
       const answer = await careful.ensure(rig.task('shell', { cmd: 'true' }));
-      expect(answer).toEqual({ kind: 'refused', failure: { kind: 'no-space', path: disk.path } });
+      expect(answer).toEqual({ kind: 'refused', failure: { kind: 'no-space', path: disk.path, limit } });
       expect(contentsBelow(disk.path).size).toBe(0);
+    } finally {
+      disk.gone();
+    }
+  });
+
+  it('of inodes is not of bytes', async () => {
+    const disk = smallDisk('files-disk', '8m,nr_inodes=2');
+    try {
+      const path = join(disk.path, 'file');
+      writeFileSync(join(disk.path, 'last'), '');
+      const result = await rig.run(agent, rig.task('upload_file', { path, data: 'new', retries: 0 }));
+      expect(result).toMatchObject({ outcome: 'failed', failure: { kind: 'no-space', limit: { of: 'files' } } });
     } finally {
       disk.gone();
     }
@@ -398,7 +411,7 @@ describe.skipIf(!mayMount)('#8 a full disk (needs root and mount)', () => {
       const big = rig.task('upload_file', { path, data: 'x'.repeat(2_000_000), retries: 1 });
       expect(await rig.run(agent, big)).toMatchObject({
         outcome: 'failed',
-        failure: { kind: 'no-space', path },
+        failure: { kind: 'no-space', path, limit: { of: 'disk' } },
         tries: [{ number: 1 }, { number: 2 }],
       });
       expect([...contentsBelow(disk.path)]).toEqual([[path, Buffer.from('old')]]);

@@ -263,6 +263,15 @@ describe('words', () => {
 
   it('a failure has an outcome and a sentence', () => {
     expect(outcomeOf({ kind: 'busy', holder: 'x' })).toBe('failed');
+    const noSpace = { kind: 'no-space', path: '/var/lib/sitewright' } as const;
+    const reserve = { of: 'reserve', free: 12 * 1024 * 1024, needed: 64 * 1024 * 1024 } as const;
+    expect(describeFailure({ ...noSpace, limit: reserve })).toBe(
+      'was not run: the disk of /var/lib/sitewright has 12 MiB free; a task needs 64 MiB for its journal and output',
+    );
+    expect(describeFailure({ ...noSpace, limit: { of: 'files' } })).toMatch(/its inodes are used up/);
+    expect(describeFailure({ ...noSpace, limit: { of: 'quota' } })).toMatch(/quota/);
+    // As older agents recorded it.
+    expect(describeFailure(noSpace)).toBe('no space is left on the disk of /var/lib/sitewright');
     expect(describeFailure({ kind: 'timeout', seconds: 3 })).toBe('did not end within 3 s; its processes were killed');
   });
 });

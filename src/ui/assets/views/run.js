@@ -48,6 +48,12 @@ export function RunView({ id, query }) {
     </p>`
     }
     ${
+      status.maas_silent_since &&
+      html`<p class="banner" role="status">
+      MAAS has not answered since ${timeOf(status.maas_silent_since)}. The run goes on when it does.
+    </p>`
+    }
+    ${
       held &&
       html`<p class="banner" role="status">
       Tasks failed, and the run is held open: retry or skip them below, or stop the run.

@@ -1,0 +1,141 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { MaasSilence } from '../src/core/run/index.js';
+
+/** An execution of a workflow, whose activities ask MAAS. */
+export interface Asking {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+/** What a client knows of MAAS; ms since 1970. */
+export interface MaasPulse {
+  /** Since when no request has been answered. */
+  readonly silentSince?: number | undefined;
+  readonly lastAnswerAt?: number | undefined;
+}
+
+/** ISO 8601; null: MAAS answers; undefined: an earlier process may have told something else. */
+type Told = string | null | undefined;
+
+interface Entry {
+  readonly execution: Asking;
+  /** Activities under way. */
+  open: number;
+  /** Until when the next try of one that failed is waited for; another process may have taken it over. Ms since 1970. */
+  waitsUntil: number;
+  told: Told;
+}
+
+/** A MAAS under load may take this long for any request. */
+const REPORT_SILENCE_AFTER_MS = 20_000;
+const LOOK_EVERY_MS = 5_000;
+/** Longer than any pause between two tries. */
+const NEXT_TRY_WITHIN_MS = 120_000;
+
+/** Since when MAAS is silent, if for long enough to be reported. */
+export const reportedSilence = (since: number | undefined, now: number): string | null =>
+  since !== undefined && now - since >= REPORT_SILENCE_AFTER_MS ? new Date(since).toISOString() : null;
+
+const keyOf = ({ workflowId, runId }: Asking): string => `${workflowId} ${runId}`;
+
+export interface SilenceReportsOptions {
+  readonly pulse: () => MaasPulse;
+  /** Signals the execution. */
+  readonly send: (execution: Asking, silence: MaasSilence) => Promise<void>;
+  readonly now?: () => number;
+}
+
+/**
+ * Tells each workflow whose activities wait for MAAS since when it is silent, and when it answers again: one signal for each
+ * change, however many activities there are.
+ */
+export class SilenceReports {
+  readonly #options: SilenceReportsOptions;
+  readonly #entries = new Map<string, Entry>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: SilenceReportsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs a try of the current activity.
+   *
+   * @param before what the last try's heartbeats said; undefined: not known
+   */
+  during<T>(before: string | null | undefined, work: () => Promise<T>): Promise<T> {
+    const { info, cancellationSignal } = Context.current();
+    const { workflowExecution, attempt } = info;
+    if (workflowExecution === undefined) return work();
+    const isOver = (error: unknown): boolean =>
+      cancellationSignal.aborted || (error instanceof ApplicationFailure && error.nonRetryable === true);
+    return this.watch(workflowExecution, attempt === 1 ? null : before, isOver, work);
+  }
+
+  /** @param isOver a failed try is not repeated */
+  async watch<T>(
+    execution: Asking,
+    before: Told,
+    isOver: (error: unknown) => boolean,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const key = keyOf(execution);
+    const entry = this.#entries.get(key) ?? { execution, open: 0, waitsUntil: 0, told: before };
+    this.#entries.set(key, entry);
+    this.#timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+    entry.open += 1;
+    entry.waitsUntil = 0;
+    try {
+      return await work();
+    } catch (error) {
+      if (!isOver(error)) entry.waitsUntil = this.#now() + NEXT_TRY_WITHIN_MS;
+      throw error;
+    } finally {
+      entry.open -= 1;
+      await this.#tell(entry);
+    }
+  }
+
+  /** Tells what has changed. */
+  async look(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map((entry) => this.#tell(entry)));
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? Date.now();
+  }
+
+  async #tell(entry: Entry): Promise<void> {
+    const { told } = entry;
+    const since = this.#stateFor(entry);
+    if (!this.#isAsking(entry)) this.#forget(entry);
+    if (since === told || since === undefined) return;
+    entry.told = since;
+    await this.#options.send(entry.execution, { since }).catch(() => {
+      // Temporal is away, or the workflow has ended: tried again as long as something asks MAAS.
+      entry.told = told;
+    });
+  }
+
+  #isAsking({ open, waitsUntil }: Entry): boolean {
+    return open > 0 || this.#now() < waitsUntil;
+  }
+
+  #stateFor(entry: Entry): Told {
+    const { told } = entry;
+    const { silentSince, lastAnswerAt } = this.#options.pulse();
+    const isUnknown = told === undefined && lastAnswerAt === undefined;
+    if (!this.#isAsking(entry)) return isUnknown ? undefined : null;
+    // This process may know of a silence from the one before it.
+    if (typeof told === 'string' && (lastAnswerAt ?? 0) < Date.parse(told)) return told;
+    const since = reportedSilence(silentSince, this.#now());
+    return isUnknown && since === null ? undefined : since;
+  }
+
+  #forget({ execution }: Entry): void {
+    this.#entries.delete(keyOf(execution));
+    if (this.#entries.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,18 @@
+import { objectOf, type Shape, valueThat } from '../shape.js';
+import { type ReadRequest, readRequest } from './operator.js';
+
+/** What a worker found out about MAAS while steps of a run ask it. */
+export interface MaasSilence {
+  /** ISO 8601, in UTC. Null: it answers, or nothing asks it. */
+  readonly since: string | null;
+}
+
+const shape: Shape<MaasSilence> = objectOf<MaasSilence>(
+  { since: valueThat((value) => value === null || !Number.isNaN(Date.parse(String(value))), 'must be a time or null') },
+  ['since'],
+);
+
+export const readSilence = (payload: unknown): ReadRequest<MaasSilence> => readRequest(shape, payload);
+
+/** @param since ISO 8601, in UTC */
+export const describeSilence = (since: string): string => `MAAS has not answered since ${since.slice(11, 16)} UTC`;
