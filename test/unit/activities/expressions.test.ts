@@ -124,8 +124,7 @@ $.roles and $.pending_addition = true))`;
     expect(await value('[changed($.configs.nova), $.configs.keystone]', controller)).toEqual([true, {}]);
   });
 
-  // promise: 2.14
-  // promise: 2.15
+  // promise: 2.14 2.15
   it('notice the network of nodes with an attribute, and the labels of nodes', async () => {
     const { value, store, cluster, facts, controller } = await deployed();
     const routes = "$.nodes.where($.attribute = 'r1').network_scheme('routes')";
