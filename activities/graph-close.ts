@@ -67,7 +67,7 @@ async function updateNodes(
     else changes.push({ id: row.id, change: nodeChange(row, transition, failed.get(uid)) });
   }
   if (changes.length > 0) await store.nodes.updateMany(changes);
-  if (gone.length > 0) await store.nodes.unassign(clusterId, gone);
+  if (gone.length > 0) await store.nodes.unassign(clusterId, gone, { erased: true });
 }
 
 /** By node, the first failure on it. */

@@ -16,6 +16,7 @@ export { agentAddress } from './agent-address.js';
 export { applyRoleTags, nodesBehindRoles } from './apply-role-tags.js';
 export { clusterStatusAfter } from './cluster-status.js';
 export { mergeGraph } from './graph-layers.js';
+export { namesOfType } from './graph-types.js';
 export { graphsLeft, readGraphsLeft, type SinceThen } from './graphs-left.js';
 export type { NodeLeftOut } from './node-choice.js';
 export { type NodeChange as NodeTransition, nodeTransitions } from './node-transitions.js';

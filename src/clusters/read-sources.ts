@@ -9,7 +9,7 @@ import type {
   TagAssignment,
   TagRecord,
 } from '../store/index.js';
-
+import { namesOfType } from './graph-types.js';
 import { nodeFilesOf, pluginFolder } from './package-preparations.js';
 import { fittingRecord, type PluginTarget } from './plugin-fit.js';
 import { usesTagsEngine } from './settings.js';
@@ -79,17 +79,25 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
   };
 }
 
-/** The layers of a cluster for one graph type. */
+/** The layers of a cluster for one graph type; where an owner has it only by its other name, that one. */
 export async function readGraphLayers(
   store: Pick<Store, 'graphs'>,
   sources: ClusterSources,
   type: string,
 ): Promise<readonly StoredLayer[]> {
-  const { release, plugins, cluster } = await store.graphs.layers(sources.cluster.id, type);
+  const named = await Promise.all(namesOfType(type).map((name) => store.graphs.layers(sources.cluster.id, name)));
+  const release = named.find((layers) => layers.release !== null)?.release ?? null;
+  const cluster = named.find((layers) => layers.cluster !== null)?.cluster ?? null;
+  const plugins = new Map(
+    named
+      .toReversed()
+      .flatMap((layers) => layers.plugins)
+      .map((one) => [one.plugin.id, one]),
+  );
   const facts = new Map(sources.plugins.map((plugin) => [plugin.id, plugin]));
   return [
     ...(release === null ? [] : [layerOf('release', release)]),
-    ...plugins.flatMap(({ plugin, graph }) => {
+    ...[...plugins.values()].flatMap(({ plugin, graph }) => {
       const known = facts.get(plugin.id);
       // A plugin that was enabled just now; the next plan includes it.
       return known === undefined ? [] : [layerOf('plugins', graph, known)];

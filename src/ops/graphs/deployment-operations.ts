@@ -1,3 +1,4 @@
+import { namesOfType } from '../../clusters/index.js';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
 import type { TransactionRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
@@ -43,9 +44,6 @@ export interface DeploymentOperations {
 /** Name of the sequence that `deployChanges` runs if a release has it. */
 const DEPLOY_CHANGES = 'deploy-changes';
 
-/** The type of graph that verifies networks: as the specification names it, and as Fuel's own library does. */
-const NETWORK_VERIFICATION = ['network_verification', 'net-verification'] as const;
-
 export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>): DeploymentOperations {
   const { store } = deps;
   const started = async (input: GraphRunInput, tasksNeeded = false): Promise<StartedDeployment> => {
@@ -53,11 +51,10 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     return { run, warnings };
   };
 
-  async function withTasks(cluster: number, types: readonly string[]): Promise<readonly GraphRequest[]> {
-    const found = await Promise.all(
-      types.map(async (type) => ((await clusterTasks(store, cluster, type, 'merged')).length > 0 ? [{ type }] : [])),
-    );
-    return found.flat();
+  /** The type, by the name that it has in the cluster. */
+  async function named(cluster: number, type: string): Promise<GraphRequest> {
+    const known = await store.graphs.typesOf(cluster);
+    return { type: namesOfType(type).find((name) => known.includes(name)) ?? type };
   }
 
   /** Graphs with something to do, in deployment order. */
@@ -65,10 +62,15 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     const nodes = await store.nodes.list({ clusterId: cluster });
     const wanted = [
       ...(nodes.some((node) => node.pendingDeletion) ? ['deletion'] : []),
-      ...(nodes.some((node) => node.pendingAddition) ? ['provision'] : []),
+      ...(nodes.some((node) => node.pendingAddition) ? ['provisioning'] : []),
       'default',
     ];
-    const graphs = await withTasks(cluster, wanted);
+    const withTasks = await Promise.all(
+      wanted.map(async (type) =>
+        (await clusterTasks(store, cluster, type, 'merged')).length > 0 ? [await named(cluster, type)] : [],
+      ),
+    );
+    const graphs = withTasks.flat();
     return graphs.length > 0 ? graphs : [{ type: 'default' }];
   }
 
@@ -78,7 +80,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
       await store.clusters.brief(cluster);
       await checkClusterNodes(store, cluster, nodes);
       const graph = {
-        type,
+        ...(await named(cluster, type)),
         ...(nodes === undefined || nodes.length === 0 ? {} : { nodes }),
         ...(tasks === undefined ? {} : { tasks }),
       };
@@ -92,8 +94,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     },
     async verifyNetworks(cluster, options) {
       await store.clusters.brief(cluster);
-      const [graph = { type: NETWORK_VERIFICATION[0] }] = await withTasks(cluster, NETWORK_VERIFICATION);
-      return started({ cluster, graphs: [graph], ...options }, true);
+      return started({ cluster, graphs: [await named(cluster, 'network_verification')], ...options }, true);
     },
     async executeSequence(sequence, cluster, options) {
       await store.sequences.get(sequence);

@@ -1,4 +1,4 @@
-import { readGraphsLeft } from '../../clusters/index.js';
+import { namesOfType, readGraphsLeft } from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
@@ -22,7 +22,7 @@ export async function requestedGraphs(
   const graphs = await chosenGraphs(store, input, cluster.releaseId);
   const findings: Diagnostic[] = [];
   const tasksOfType = new Map<string, ReadonlySet<string>>();
-  const known = new Set(await store.graphs.typesOf(cluster.id));
+  const known = new Set((await store.graphs.typesOf(cluster.id)).flatMap(namesOfType));
   for (const [index, { type }] of graphs.entries()) {
     const tasks = known.has(type) ? await clusterTasks(store, cluster.id, type, 'merged') : [];
     tasksOfType.set(type, new Set(tasks.map(({ id }) => id)));

@@ -47,9 +47,14 @@ export interface NodeStore {
   ): Promise<readonly NodeRecord[]>;
   /**
    * Removes nodes from the cluster, all or none, with their roles, pending marks, tags, task states and primary tags.
+   * Those with the operating system of a deployment become `provisioned`, all others and `erased` ones `discover`.
    * @throws `invalid` naming the nodes outside the cluster.
    */
-  unassign(clusterId: number, ids: readonly number[]): Promise<readonly NodeRecord[]>;
+  unassign(
+    clusterId: number,
+    ids: readonly number[],
+    options?: { readonly erased?: boolean },
+  ): Promise<readonly NodeRecord[]>;
   /** Deletes the node. @throws `conflict` with `users` while it is in a cluster, unless `force`. */
   delete(id: number, options?: { readonly force?: boolean }): Promise<void>;
   /** Number of nodes by whether their agents are recorded as online. */

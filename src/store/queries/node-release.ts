@@ -1,20 +1,49 @@
 import type { Transaction } from 'kysely';
-import type { Tables } from '../tables.js';
+import type { Row, Tables } from '../tables.js';
 import { inBatches } from './batches.js';
 import { dropContents } from './contents.js';
 
-/** Removes nodes, by default all, from their cluster with everything they had as members. */
+/** Whether a node has the operating system of a deployment, complete or not: it can be deployed again. */
+export const hasSystem = ({ status, errorType }: Pick<Row<'node'>, 'status' | 'errorType'>): boolean =>
+  WITH_SYSTEM.includes(status) || (status === 'error' && errorType === 'deploy');
+
+const WITH_SYSTEM: readonly string[] = ['ready', 'provisioned', 'deploying', 'stopped'];
+
+/**
+ * Removes nodes, by default all, from their cluster with everything they had as members, ready for use in another.
+ *
+ * @param erased their systems are gone
+ */
 export async function releaseNodes(
   transaction: Transaction<Tables>,
   clusterId: number,
   ids?: readonly number[],
+  erased = false,
 ): Promise<void> {
-  const wanted =
-    ids ??
-    (await transaction.selectFrom('node').select('id').where('clusterId', '=', clusterId).execute()).map(
-      ({ id }) => id,
+  const members = await transaction
+    .selectFrom('node')
+    .select(['id', 'status', 'errorType'])
+    .where('clusterId', '=', clusterId)
+    .execute();
+  const wanted = ids === undefined ? members : members.filter(({ id }) => ids.includes(id));
+  for (const status of ['provisioned', 'discover'] as const) {
+    const left = wanted.filter((node) => (hasSystem(node) && !erased) === (status === 'provisioned'));
+    await release(
+      transaction,
+      clusterId,
+      left.map(({ id }) => id),
+      status,
     );
-  for (const batch of inBatches(wanted)) {
+  }
+}
+
+async function release(
+  transaction: Transaction<Tables>,
+  clusterId: number,
+  ids: readonly number[],
+  status: 'provisioned' | 'discover',
+): Promise<void> {
+  for (const batch of inBatches(ids)) {
     await forgetMembership(transaction, clusterId, batch);
     await transaction
       .updateTable('node')
@@ -24,6 +53,9 @@ export async function releaseNodes(
         pendingRoles: '[]',
         roleTags: '{}',
         primaryRoles: '[]',
+        status,
+        errorType: null,
+        errorMsg: null,
         pendingAddition: 0,
         pendingDeletion: 0,
         groupId: null,

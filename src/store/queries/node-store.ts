@@ -7,10 +7,7 @@ import type { Session } from '../session.js';
 import type { Row, Tables } from '../tables.js';
 import { changedColumns, newRow, recordOf } from './conversion.js';
 import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.js';
-import { forgetMembership, releaseNodes } from './node-release.js';
-
-/** Statuses of nodes that MAAS deployed or that were registered as deployed: they need no provisioning. */
-const HAS_SYSTEM: ReadonlySet<string> = new Set(['provisioned', 'ready']);
+import { forgetMembership, hasSystem, releaseNodes } from './node-release.js';
 
 /** NodeStore on either database. Locks nodes in order of their ids, so that two changes cannot deadlock. */
 export class SqlNodeStore implements NodeStore {
@@ -109,7 +106,7 @@ export class SqlNodeStore implements NodeStore {
         await updateRow(transaction, 'node', node.id, {
           clusterId,
           pendingRoles: JSON.stringify([...pending]),
-          pendingAddition: isNew ? (HAS_SYSTEM.has(node.status) ? 0 : 1) : node.pendingAddition,
+          pendingAddition: isNew ? (hasSystem(node) ? 0 : 1) : node.pendingAddition,
           updatedAt,
         });
       }
@@ -117,7 +114,11 @@ export class SqlNodeStore implements NodeStore {
     });
   }
 
-  async unassign(clusterId: number, ids: readonly number[]): Promise<readonly NodeRecord[]> {
+  async unassign(
+    clusterId: number,
+    ids: readonly number[],
+    options: { readonly erased?: boolean } = {},
+  ): Promise<readonly NodeRecord[]> {
     const wanted = [...new Set(ids)].sort((one, other) => one - other);
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'cluster', clusterId);
@@ -128,7 +129,7 @@ export class SqlNodeStore implements NodeStore {
         check.refuse('ids', `Node ${id} is not in cluster ${clusterId}.`, 'Name nodes of this cluster only.');
       }
       check.done();
-      await releaseNodes(transaction, clusterId, wanted);
+      await releaseNodes(transaction, clusterId, wanted, options.erased);
       return readNodes(
         transaction,
         wanted.map((id) => ({ id })),

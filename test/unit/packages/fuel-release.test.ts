@@ -25,9 +25,11 @@ it('the example release is valid without warnings and holds the recorded graphs'
   const graphs = new Map(release.graphs.map((graph) => [graph.type, graph]));
   expect(graphs.get('default')!.tasks).toEqual(recorded('tasks.raw.json'));
   const extra = recorded('graphs.extra.json') as Record<string, { tasks: object[]; on_success: object }>;
-  for (const type of ['provision', 'deletion', 'net-verification']) {
-    expect(graphs.get(type)!.tasks).toEqual(extra[type]!.tasks);
-    expect(graphs.get(type)!.metadata).toMatchObject({ on_success: extra[type]!.on_success });
+  const others = { provisioning: 'provision', deletion: 'deletion', network_verification: 'net-verification' };
+  expect([...graphs.keys()]).toEqual(['default', ...Object.keys(others)]);
+  for (const [type, name] of Object.entries(others)) {
+    expect(graphs.get(type)!.tasks).toEqual(extra[name]!.tasks);
+    expect(graphs.get(type)!.metadata).toMatchObject({ on_success: extra[name]!.on_success });
   }
   expect(release.roles_metadata.controller!.tags).toEqual([
     'controller',

@@ -60,6 +60,58 @@ describeStore('ReleaseStore and PluginStore', (backend) => {
     expect(await failureOf(store.releases.get(release.id))).toMatchObject({ kind: 'not-found', what: 'release' });
   });
 
+  it('leaves nodes that can be used again when it is deleted', async () => {
+    const store = await backend.fresh();
+    const { cluster, nodes } = await withNodes(store, 5);
+    const ended = [
+      { status: 'stopped' },
+      { status: 'error', errorType: 'deploy', errorMsg: 'task failed' },
+      { status: 'ready' },
+      { status: 'error', errorType: 'provision' },
+      { status: 'discover' },
+    ];
+    for (const [at, change] of ended.entries()) {
+      await store.nodes.update(nodes[at]!.id, { ...change, pendingAddition: change.status === 'discover' });
+    }
+    await store.clusters.delete(cluster.id);
+    const free = await store.nodes.list({ ids: nodes.map(({ id }) => id) });
+    const statuses = ['provisioned', 'provisioned', 'provisioned', 'discover', 'discover'];
+    expect(free.map(({ status }) => status)).toEqual(statuses);
+    expect(free.every(({ errorType, errorMsg }) => errorType === null && errorMsg === null)).toBe(true);
+    const release = await store.releases.create({ name: 'next', version: '1' });
+    const next = await store.clusters.create({ name: 'next', releaseId: release.id });
+    const assigned = await store.nodes.assign(
+      next.id,
+      free.map(({ id }) => ({ id, roles: ['a'] })),
+    );
+    expect(assigned.map(({ pendingAddition }) => pendingAddition)).toEqual([false, false, false, true, true]);
+  });
+
+  it('keeps the OpenStack configurations of a cluster, its roles and nodes; the newest of each is active', async () => {
+    const store = await backend.fresh();
+    const { cluster, nodes } = await withNodes(store, 1);
+    const [clusterId, nodeId] = [cluster.id, nodes[0]!.id];
+    const configs = store.openstackConfigs;
+    const [whole] = await configs.create([{ clusterId, configuration: { nova_config: { a: 1 } } }]);
+    const [role, own] = await configs.create([
+      { clusterId, nodeRole: 'compute', configuration: {} },
+      { clusterId, nodeId, configuration: {} },
+    ]);
+    const [newer] = await configs.create([{ clusterId, configuration: { nova_config: { a: 2 } } }]);
+    const active = async () => (await configs.list({ clusterId, isActive: true })).map(({ id }) => id);
+    expect(await active()).toEqual([role!.id, own!.id, newer!.id]);
+    expect(await configs.get(whole!.id)).toMatchObject({ isActive: false, configuration: { nova_config: { a: 1 } } });
+    await configs.disable(role!.id);
+    expect(await active()).toEqual([own!.id, newer!.id]);
+    expect(await failureOf(configs.create([{ clusterId, nodeId: 999, configuration: {} }]))).toMatchObject({
+      kind: 'not-found',
+    });
+    await store.nodes.unassign(clusterId, [nodeId]);
+    expect(await active()).toEqual([newer!.id]);
+    await store.clusters.delete(clusterId);
+    expect(await configs.list()).toEqual([]);
+  });
+
   it('links plugins to a cluster, disabled at first, and keeps settings when only the switch is turned', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);

@@ -210,7 +210,7 @@ const started = {
 const ofCluster = { ...started, params: idParams('cluster') } as const;
 const changes = {
   ...ofCluster,
-  description: "The sequence `deploy-changes` of the cluster's release, else deletion, provision and default.",
+  description: "The sequence `deploy-changes` of the cluster's release, else deletion, provisioning and default.",
   query: changesQuery,
   body: ignoredBody,
 } as const;
@@ -241,7 +241,7 @@ export const executionRoutes = tagged('deployments', {
   'PUT /clusters/:id/provision/': {
     ...ofCluster,
     id: 'provisionCluster',
-    summary: "Run a cluster's graph of type `provision`",
+    summary: "Run a cluster's graph of type `provisioning`, or `provision`",
     query: deployQuery.omit({ graph_type: true }),
     body: ignoredBody,
   },
