@@ -89,21 +89,23 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
     }),
 
     abort_node: (request) =>
-      withHeartbeats(deps, async (options) => {
-        await proveClaim(deps, { site: request.site });
-        const found = await findMachine(deps, cache, request, options.signal);
-        if (!found.ok) return nothingToAbort(found.result);
-        const { maas, systemId } = found;
-        const outcome = await abortMachine(
-          maas,
-          { systemId, site: request.site, comment: `sitewright: run ${request.run_id}` },
-          options,
-        );
-        if (!outcome.ok) return { found: 'failed', message: outcome.failure.message };
-        if (outcome.actions.includes('abort'))
-          return { found: 'aborted', message: `aborted; ${describe(outcome.machine)}` };
-        return answerFor(outcome.machine);
-      }),
+      withHeartbeats(deps, (options) =>
+        unlessMaasIsSilent(deps, request, options.signal, async (signal) => {
+          await proveClaim(deps, { site: request.site });
+          const found = await findMachine(deps, cache, request, signal);
+          if (!found.ok) return nothingToAbort(found.result);
+          const { maas, systemId } = found;
+          const outcome = await abortMachine(
+            maas,
+            { systemId, site: request.site, comment: `sitewright: run ${request.run_id}` },
+            { ...options, signal },
+          );
+          if (!outcome.ok) return { found: 'failed', message: outcome.failure.message };
+          if (outcome.actions.includes('abort'))
+            return { found: 'aborted', message: `aborted; ${describe(outcome.machine)}` };
+          return answerFor(outcome.machine);
+        }),
+      ),
 
     look_at_node: (request) =>
       withHeartbeats(deps, async (options) => {
@@ -113,6 +115,42 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
           : nothingToAbort(found.result);
       }),
   };
+}
+
+/** An abort gives up when MAAS has been silent for this long, and it has itself tried for this long. */
+const SILENT_MS = 30_000;
+const TRIED_MS = 5_000;
+
+/** Who cancels a run does not wait for a MAAS that hangs or is away: what is not aborted is said. */
+async function unlessMaasIsSilent(
+  { maas }: Pick<ActivityDependencies, 'maas'>,
+  { node }: NodeCall,
+  cancelled: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<AbortAnswer>,
+): Promise<AbortAnswer> {
+  const { client } = maas();
+  const { scheduledTimestampMs } = Context.current().info;
+  const silent = new AbortController();
+  const look = (): void => {
+    const now = Date.now();
+    const since = client.silentSince;
+    const hasTried = now - scheduledTimestampMs >= TRIED_MS;
+    if (since !== undefined && now - since >= SILENT_MS && hasTried) silent.abort(since);
+  };
+  const timer = setInterval(look, 1_000);
+  try {
+    return await work(cancelled === undefined ? silent.signal : AbortSignal.any([cancelled, silent.signal]));
+  } catch (error) {
+    look();
+    if (!silent.signal.aborted || cancelled?.aborted) throw error;
+    const since = new Date(Number(silent.signal.reason)).toISOString().slice(11, 16);
+    return {
+      found: 'failed',
+      message: `MAAS has not answered since ${since} UTC: what it does with ${node} was not aborted and may go on`,
+    };
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 interface Found {

@@ -85,6 +85,9 @@ async function plan(
     const message = `graph '${child.graphType}' cannot be run: ${errors.length} ${errors.length === 1 ? 'problem' : 'problems'}`;
     return { ok: false, failure: { kind: 'plan-refused', message, problems: errors.slice(0, 50).map(problemText) } };
   }
+  // Planning takes a while: a run that was stopped meanwhile does not wait for it.
+  signal?.throwIfAborted();
+  await proveClaim(deps, { cluster: run.run.clusterId });
   await storePlan(store, run, child, planned.value, sources);
   await showPhase(store, run.run, child, 'running');
   return { ok: true, plan: withoutTransitions(planned.value.reference) };

@@ -23,6 +23,8 @@ export interface Control {
   interruptible<T>(work: () => Promise<T>): Promise<T>;
   /** Runs work that only reads, so that stopping the run may interrupt it, too. */
   readOnly<T>(work: () => Promise<T>): Promise<T>;
+  /** As `readOnly`, for work that nothing interrupted in earlier releases. */
+  readOnlyToo<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Whether a pause keeps a run open until an operator resumes or ends it. False in runs that were paused before it did. */
@@ -33,6 +35,7 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
   let version = 0;
   const open = new Set<CancellationScope>();
   const reads = new Set<CancellationScope>();
+  const newReads = new Set<CancellationScope>();
   const control: Control = {
     paused: null,
     stopping: false,
@@ -68,6 +71,7 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
       control.cancelled = true;
       control.paused = null;
       for (const scope of open) scope.cancel();
+      if (newReads.size > 0 && patched('cancel-interrupts-looks')) for (const scope of newReads) scope.cancel();
       act('cancel', {});
     },
     async mayStart() {
@@ -76,6 +80,7 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
     },
     interruptible: (work) => within([open], work),
     readOnly: (work) => within([open, reads], work),
+    readOnlyToo: (work) => within([reads, newReads], work),
   };
 
   async function within<T>(sets: readonly Set<CancellationScope>[], work: () => Promise<T>): Promise<T> {

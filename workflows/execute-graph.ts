@@ -1,4 +1,4 @@
-import { TemporalFailure, workflowInfo } from '@temporalio/workflow';
+import { isCancellation, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import type { CloseGraph, OpenGraphRunAnswer } from '../activities/graph-contract.js';
 import {
   describeGraphRunFailure,
@@ -121,11 +121,21 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     run.show();
     const later = progress.graphs.length - 1 - progress.graphs.indexOf(graph);
     const capacity = taskCapacity(workflowInfo().historyLength, later, opened.most_events);
-    const answer = await callActivity(
-      'plan_graph',
-      { transaction: opened.transaction, graph: graph.transaction, room: capacity },
-      inquiry(`plan graph ${graph.type}`, opened.heartbeat_seconds),
-    );
+    const request = { transaction: opened.transaction, graph: graph.transaction, room: capacity };
+    const options = inquiry(`plan graph ${graph.type}`, opened.heartbeat_seconds);
+    const answer = await control
+      .readOnlyToo(() => callActivity('plan_graph', request, options))
+      .catch((error: unknown) => {
+        if (!isCancellation(error)) throw error;
+        return null;
+      });
+    if (answer === null) {
+      graph.state = 'stopped';
+      graph.ended_at = Date.now();
+      graph.reason = `the run was ${control.cancelled ? 'cancelled' : 'stopped'} before the graph was planned`;
+      await close(opened, graph, 'stopped', {});
+      return null;
+    }
     if (answer.ok) return (graph.plan = answer.plan);
     graph.state = 'refused';
     graph.ended_at = Date.now();

@@ -8,6 +8,7 @@ import { recordHistory } from '../rig/histories.js';
 import { failed, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.js';
 import { expectLegal } from '../rig/scripted-graph-checks.js';
 import { startGraphRun } from '../rig/scripted-graph-run.js';
+import { untilCancelled } from '../rig/scripted-site.js';
 import { causeOf } from '../rig/site-workflow.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
@@ -151,6 +152,37 @@ describe('a part that someone ends', () => {
     expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
     await recordHistory(run.handle, `execute_graph--part-${how.slice(4)}`);
   });
+});
+
+it.each([
+  ['stop', 'stopped'],
+  ['cancel', 'cancelled'],
+] as const)('%s does not wait for a graph that is being planned', async (action, outcome) => {
+  const graph = scriptedGraph({ plans: { default: pair, more: pair } });
+  let planning = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    planning = resolve;
+  });
+  graph.overrides.plan_graph = () => {
+    planning();
+    return untilCancelled();
+  };
+  const run = await startGraphRun(rig, graph);
+  await asked;
+  await (action === 'stop' ? run.handle.signal('stop', { by: 'nina' }) : run.handle.cancel());
+  const { result } = await run.ended();
+  if (action === 'stop') expect(result).toMatchObject({ outcome });
+  expect(graph.closedGraphs[0]).toMatchObject({
+    result: 'stopped',
+    reason: `the run was ${outcome} before the graph was planned`,
+  });
+  expect(graph.closed[0]).toMatchObject({ outcome });
+  expect((graph.closed[0]!.report as GraphRunReport).graphs.map(({ state }) => state)).toEqual([
+    'stopped',
+    'not_begun',
+  ]);
+  expect(graph.began).toEqual([]);
+  await recordHistory(run.handle, `execute_graph--${outcome}-while-planned`);
 });
 
 it('modes: a noop run drives the harmless variant and cannot fail, a dry run drives nothing', async () => {

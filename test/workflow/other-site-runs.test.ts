@@ -149,13 +149,17 @@ describe('test_site', () => {
     expect(site.closed[0]!.report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'failure' });
   });
 
-  it('cancel interrupts a check that hangs', async () => {
+  it.each([
+    ['cancel', 'verify_site'],
+    ['cancel', 'inspect_nodes'],
+    ['stop', 'inspect_nodes'],
+  ] as const)('%s interrupts %s that hangs', async (action, activity) => {
     const site = scriptedSite({ groups: [] }, []);
     let entered = (): void => undefined;
     const inside = new Promise<void>((resolve) => {
       entered = resolve;
     });
-    site.overrides.verify_site = () => {
+    site.overrides[activity] = () => {
       entered();
       return untilCancelled();
     };
@@ -170,9 +174,9 @@ describe('test_site', () => {
     await started.handle.signal('maas_silence', { since: null });
     await reaches(started, (now) => now.maas_silent_since === undefined);
     expect(await details()).not.toContain('MAAS has not answered');
-    await started.handle.cancel();
+    await (action === 'stop' ? started.handle.signal('stop') : started.handle.cancel());
     await started.ended();
-    expect(site.closed[0]).toMatchObject({ outcome: 'cancelled' });
+    expect(site.closed[0]).toMatchObject({ outcome: action === 'stop' ? 'stopped' : 'cancelled' });
   });
 });
 

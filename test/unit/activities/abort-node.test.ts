@@ -1,0 +1,61 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { describe, expect, it } from 'vitest';
+import type { AbortAnswer, NodeCall } from '../../../activities/contract.js';
+import type { ActivityDependencies } from '../../../activities/index.js';
+import { nodeActivities } from '../../../activities/node-calls.js';
+import type { SiteCache } from '../../../activities/site-cache.js';
+import { MaasError } from '../../../src/maas/index.js';
+
+const NOW = Date.now();
+const request: NodeCall = {
+  ...{ site: 'dc1', revision: 1, node: 'n1', run_id: 'r1', attempt: 1, interval: 1 },
+  system_id: 'abc123',
+};
+const claim = { workflowId: 'w1', runId: 'r1', executionId: 'r1', generation: 1, claimedAt: '' };
+
+/** Aborts on a MAAS of which only this is known. */
+function abort(silentSince: number, username: (signal: AbortSignal) => Promise<string>): Promise<AbortAnswer> {
+  const client = { silentSince, username };
+  const deps = {
+    store: { claims: { holder: async () => claim } },
+    maas: () => ({ client }),
+  } as unknown as ActivityDependencies;
+  const nodes = new Map([['n1', { name: 'n1' }]]);
+  const cache = { load: async () => ({ ok: true, nodes }) } as unknown as SiteCache;
+  const environment = new MockActivityEnvironment(
+    { workflowExecution: { workflowId: 'w1', runId: 'r1' }, scheduledTimestampMs: NOW - 6_000 },
+    { logger: new DefaultLogger('ERROR') },
+  );
+  return environment.run(nodeActivities(deps, cache).abort_node, request);
+}
+
+const hangs = (signal: AbortSignal) =>
+  new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+const isAway = () =>
+  Promise.reject(
+    new MaasError({
+      kind: 'connection-lost',
+      request: 'GET',
+      retryable: true,
+      outcomeUnknown: false,
+      message: 'cut',
+    } as never),
+  );
+
+describe('an abort on a MAAS that has been silent for minutes', () => {
+  it.each([
+    ['hangs', hangs],
+    ['is away', isAway],
+  ] as const)('that %s gives up in seconds, and says so', async (_how, username) => {
+    const since = NOW - 10 * 60_000;
+    expect(await abort(since, username)).toEqual({
+      found: 'failed',
+      message: `MAAS has not answered since ${new Date(since).toISOString().slice(11, 16)} UTC: what it does with n1 was not aborted and may go on`,
+    });
+  });
+
+  it('is tried again while the silence is short', async () => {
+    await expect(abort(NOW - 7_000, isAway)).rejects.toMatchObject({ type: 'MaasConnectionLost', nonRetryable: false });
+  });
+});
