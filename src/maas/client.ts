@@ -2,7 +2,7 @@ import { MaasConnection, type MaasConnectionConfig } from './connection.js';
 import { DiagnosticCalls } from './diagnostic-calls.js';
 import { InterfaceCalls } from './interface-calls.js';
 import { InventoryCalls } from './inventory-calls.js';
-import { asFlag, asObject, asText, asTexts } from './lenient.js';
+import { asFlag, asText, asTexts } from './lenient.js';
 import { MachineCalls, unexpectedAnswer } from './machine-calls.js';
 
 export interface MaasVersion {
@@ -41,7 +41,7 @@ export class MaasClient {
 
   /** Sent without the key: checks only the URL. */
   async version(signal?: AbortSignal): Promise<MaasVersion> {
-    const o = asObject(await this.#maas.get('version/', { signal, unsigned: true }));
+    const o = await this.#maas.object('version/', { signal, unsigned: true });
     const version = asText(o.version);
     if (version === '') throw unexpectedAnswer('GET version/', 'has no version');
     return { version, subversion: asText(o.subversion), capabilities: asTexts(o.capabilities) };
@@ -49,7 +49,7 @@ export class MaasClient {
 
   /** Checks the key. */
   async whoami(signal?: AbortSignal): Promise<MaasUser> {
-    const o = asObject(await this.#maas.get('users/', { query: { op: 'whoami' }, signal }));
+    const o = await this.#maas.object('users/', { query: { op: 'whoami' }, signal });
     const username = asText(o.username);
     if (username === '') throw unexpectedAnswer('GET users/?op=whoami', 'has no user');
     this.#user = { username, isSuperuser: asFlag(o.is_superuser) };

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { isMapping } from '../core/plain-value.js';
 import { type ApiKey, parseApiKey } from './api-key.js';
 import { maasApiRoot } from './base-url.js';
 import { classifyAnswer } from './classify-answer.js';
 import { type Clock, systemClock } from './clock.js';
 import { MaasError, type MaasFailure } from './failure.js';
 import { Gate } from './gate.js';
+import type { JsonObject } from './lenient.js';
 import { oauthHeader } from './oauth-header.js';
 import { type HttpAnswer, type HttpRequest, type Transport, TransportError, undiciTransport } from './transport.js';
 
@@ -53,6 +55,9 @@ export interface CallOptions {
   readonly secrets?: readonly string[];
 }
 
+/** What an answer has to be; `nothing`: it may be empty. */
+type Expected = 'nothing' | 'any' | 'list' | 'object';
+
 /** Signed calls to one MAAS. Callers deal with machines and tags, not with HTTP. */
 export class MaasConnection {
   /** Ends in `/api/2.0/`. */
@@ -98,9 +103,23 @@ export class MaasConnection {
   }
 
   /** A read; retried once, with a new header, when its answer was lost or garbled or its nonce was used. */
-  async get(path: string, options: CallOptions = {}): Promise<unknown> {
+  get(path: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#read(path, options, 'any');
+  }
+
+  /** As `get`; an answer that is not a list is garbled. */
+  async list(path: string, options: CallOptions = {}): Promise<readonly unknown[]> {
+    return (await this.#read(path, options, 'list')) as readonly unknown[];
+  }
+
+  /** As `get`; an answer that is not an object is garbled. */
+  async object(path: string, options: CallOptions = {}): Promise<JsonObject> {
+    return (await this.#read(path, options, 'object')) as JsonObject;
+  }
+
+  async #read(path: string, options: CallOptions, expected: Expected): Promise<unknown> {
     try {
-      return await this.#call('GET', path, options);
+      return await this.#call('GET', path, options, expected);
     } catch (error) {
       if (!(error instanceof MaasError)) throw error;
       const { failure } = error;
@@ -109,7 +128,7 @@ export class MaasConnection {
         (failure.kind === 'unexpected' && failure.retryable) ||
         (failure.kind === 'unauthorised' && failure.reason === 'nonce-replayed');
       if (!isWorthAnother) throw error;
-      return this.#call('GET', path, options, true);
+      return this.#call('GET', path, options, expected, true);
     }
   }
 
@@ -130,7 +149,13 @@ export class MaasConnection {
     return this.#transport.close();
   }
 
-  async #call(method: HttpRequest['method'], path: string, options: CallOptions, again = false): Promise<unknown> {
+  async #call(
+    method: HttpRequest['method'],
+    path: string,
+    options: CallOptions,
+    expected: Expected = 'nothing',
+    again = false,
+  ): Promise<unknown> {
     const query = encodeFields(options.query ?? {});
     const target = query === '' ? path : `${path}?${query}`;
     const changes = method !== 'GET';
@@ -146,21 +171,30 @@ export class MaasConnection {
       secrets: [this.#key.tokenSecret, this.#key.tokenKey, this.#key.consumerKey, ...(options.secrets ?? [])],
     };
     if (answer.status < 200 || answer.status > 299) throw new MaasError(classifyAnswer(exchange));
-    if (answer.body.trim() === '') return undefined;
-    try {
-      return JSON.parse(answer.body) as unknown;
-    } catch {
-      throw new MaasError({
+    const garbled = (how: string): MaasError =>
+      new MaasError({
         kind: 'unexpected',
         request,
         status: answer.status,
-        text: 'the answer is not JSON, or was cut off',
+        text: `the answer ${how}`,
         outcomeUnknown: changes,
         // A proxy or a starting region may answer like this for a while.
         retryable: true,
         hint: 'if this persists, the URL does not point to the API of MAAS',
       });
+    if (answer.body.trim() === '') {
+      if (expected === 'nothing') return undefined;
+      throw garbled('is empty');
     }
+    let value: unknown;
+    try {
+      value = JSON.parse(answer.body);
+    } catch {
+      throw garbled('is not JSON, or was cut off');
+    }
+    if (expected === 'list' && !Array.isArray(value)) throw garbled('is not a list');
+    if (expected === 'object' && !isMapping(value)) throw garbled('is not an object');
+    return value;
   }
 
   async #attempt(

@@ -59,7 +59,7 @@ export class DiagnosticCalls {
 
   /** Newest first. */
   async events(query: EventQuery = {}, signal?: AbortSignal): Promise<readonly MaasEvent[]> {
-    const answer = await this.#maas.get('events/', {
+    const answer = await this.#maas.object('events/', {
       query: {
         op: 'query',
         id: query.systemIds,
@@ -71,7 +71,7 @@ export class DiagnosticCalls {
       },
       signal,
     });
-    return asList(asObject(answer).events).map((item) => {
+    return asList(answer.events).map((item) => {
       const o = asObject(item);
       return {
         id: asNumber(o.id) ?? -1,
@@ -93,7 +93,7 @@ export class DiagnosticCalls {
     signal?: AbortSignal,
   ): Promise<readonly ScriptResult[]> {
     const query = { type, include_output: options.includeOutput };
-    const sets = asList(await this.#maas.get(`nodes/${segment(systemId)}/results/`, { query, signal })).map(asObject);
+    const sets = (await this.#maas.list(`nodes/${segment(systemId)}/results/`, { query, signal })).map(asObject);
     const latest = sets.reduce<(typeof sets)[number] | undefined>(
       (best, set) => (best === undefined || (asNumber(set.id) ?? -1) > (asNumber(best.id) ?? -1) ? set : best),
       undefined,
@@ -102,7 +102,7 @@ export class DiagnosticCalls {
   }
 
   async bootResources(signal?: AbortSignal): Promise<readonly BootResource[]> {
-    return asList(await this.#maas.get('boot-resources/', { signal })).map((item) => {
+    return (await this.#maas.list('boot-resources/', { signal })).map((item) => {
       const o = asObject(item);
       return {
         id: asNumber(o.id) ?? -1,

@@ -33,11 +33,11 @@ export class InterfaceCalls {
   }
 
   async list(systemId: string, signal?: AbortSignal): Promise<readonly Interface[]> {
-    return asList(await this.#maas.get(`nodes/${segment(systemId)}/interfaces/`, { signal })).map(parseInterface);
+    return (await this.#maas.list(`nodes/${segment(systemId)}/interfaces/`, { signal })).map(parseInterface);
   }
 
   async read(systemId: string, interfaceId: number, signal?: AbortSignal): Promise<Interface> {
-    return parseInterface(await this.#maas.get(pathOf(systemId, interfaceId), { signal }));
+    return parseInterface(await this.#maas.object(pathOf(systemId, interfaceId), { signal }));
   }
 
   /** Puts an interface on a VLAN (`vlanId` is MAAS' id, not the VLAN number). */

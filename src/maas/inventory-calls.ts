@@ -1,6 +1,6 @@
 import { type MaasConnection, segment } from './connection.js';
 import { isMaasFailure, type MaasError } from './failure.js';
-import { asList, asNumber, asObject, asText } from './lenient.js';
+import { asNumber, asObject, asText } from './lenient.js';
 import { unexpectedAnswer } from './machine-calls.js';
 
 export interface Zone {
@@ -39,26 +39,26 @@ export class InventoryCalls {
   }
 
   async zones(signal?: AbortSignal): Promise<readonly Zone[]> {
-    return asList(await this.#maas.get('zones/', { signal })).map(parseZone);
+    return (await this.#maas.list('zones/', { signal })).map(parseZone);
   }
 
   async pools(signal?: AbortSignal): Promise<readonly Pool[]> {
-    return asList(await this.#maas.get('resourcepools/', { signal })).map(parsePool);
+    return (await this.#maas.list('resourcepools/', { signal })).map(parsePool);
   }
 
   async tags(signal?: AbortSignal): Promise<readonly Tag[]> {
-    return asList(await this.#maas.get('tags/', { signal })).map(parseTag);
+    return (await this.#maas.list('tags/', { signal })).map(parseTag);
   }
 
   async pool(id: number, signal?: AbortSignal): Promise<Pool> {
-    return parsePool(await this.#maas.get(`resourcepool/${segment(id)}/`, { signal }));
+    return parsePool(await this.#maas.object(`resourcepool/${segment(id)}/`, { signal }));
   }
 
   /** The zone of that name, created when missing; an existing description is kept. */
   ensureZone(name: string, description = '', signal?: AbortSignal): Promise<Zone> {
     return ensure(
       async () =>
-        this.#findOrUndefined(async () => parseZone(await this.#maas.get(`zones/${segment(name)}/`, { signal }))),
+        this.#findOrUndefined(async () => parseZone(await this.#maas.object(`zones/${segment(name)}/`, { signal }))),
       async () => parseZone(await this.#maas.post('zones/', { form: { name, description }, signal })),
     );
   }
@@ -73,7 +73,7 @@ export class InventoryCalls {
   ensureTag(name: string, comment = '', signal?: AbortSignal): Promise<Tag> {
     return ensure(
       async () =>
-        this.#findOrUndefined(async () => parseTag(await this.#maas.get(`tags/${segment(name)}/`, { signal }))),
+        this.#findOrUndefined(async () => parseTag(await this.#maas.object(`tags/${segment(name)}/`, { signal }))),
       async () => parseTag(await this.#maas.post('tags/', { form: { name, comment }, signal })),
     );
   }
@@ -109,7 +109,7 @@ export class InventoryCalls {
     const known = new Set<string>();
     for (let start = 0; start < ids.length; start += 100) {
       const query = { id: ids.slice(start, start + 100) };
-      for (const node of asList(await this.#maas.get('machines/', { query, signal })))
+      for (const node of await this.#maas.list('machines/', { query, signal }))
         known.add(asText(asObject(node).system_id));
     }
     return ids.filter((id) => !known.has(id));

@@ -1,6 +1,6 @@
 import { type FormFields, type MaasConnection, segment } from './connection.js';
 import { isMaasFailure, MaasError } from './failure.js';
-import { asList, asObject, asText } from './lenient.js';
+import { asText } from './lenient.js';
 import { type Machine, parseMachine } from './machine.js';
 import { MachineStatus } from './status.js';
 
@@ -103,9 +103,7 @@ export class MachineCalls {
             not_tags: filter.notTags,
             status: filter.statuses,
           };
-          const answer = await this.#maas.get('machines/', { query, signal });
-          if (!Array.isArray(answer)) throw unexpectedAnswer('GET machines/', 'is not a list');
-          for (const item of asList(answer)) {
+          for (const item of await this.#maas.list('machines/', { query, signal })) {
             const machine = parseMachine(item);
             if (machine) found.set(machine.systemId, machine);
           }
@@ -117,7 +115,7 @@ export class MachineCalls {
 
   /** @throws MaasError `not-found` when there is no such machine. */
   async read(systemId: string, signal?: AbortSignal): Promise<Machine> {
-    return this.#machine('GET', systemId, await this.#maas.get(pathOf(systemId), { signal }));
+    return this.#machine('GET', systemId, await this.#maas.object(pathOf(systemId), { signal }));
   }
 
   /** @throws MaasError `invalid` when hostname or MAC is in use. See `ensureMachine` for the safe way. */
@@ -263,8 +261,8 @@ export class MachineCalls {
 
   /** Queries the BMC: slow, and `unavailable` when no rack reaches it. */
   async queryPower(systemId: string, signal?: AbortSignal): Promise<'on' | 'off' | 'unknown' | 'error'> {
-    const answer = await this.#maas.get(pathOf(systemId), { query: { op: 'query_power_state' }, signal });
-    const state = asText(asObject(answer).state);
+    const answer = await this.#maas.object(pathOf(systemId), { query: { op: 'query_power_state' }, signal });
+    const state = asText(answer.state);
     return state === 'on' || state === 'off' || state === 'error' ? state : 'unknown';
   }
 

@@ -67,16 +67,16 @@ describe('requests on the wire', () => {
   });
 
   it('limits are separate for reads and changes; a change past its limit has an unknown outcome', async () => {
-    const hasty = new MaasClient({ url: server.url, apiKey: testKey, readTimeoutMs: 20, changeTimeoutMs: 40 });
+    const hasty = new MaasClient({ url: server.url, apiKey: testKey, readTimeoutMs: 300, changeTimeoutMs: 500 });
     server.script('hang');
     expect(await failureOf(hasty.machines.read('abc123'))).toMatchObject({
       kind: 'timeout',
-      limitMs: 20,
+      limitMs: 300,
       outcomeUnknown: false,
     });
     expect(await failureOf(hasty.machines.deploy('abc123'))).toMatchObject({
       kind: 'timeout',
-      limitMs: 40,
+      limitMs: 500,
       outcomeUnknown: true,
     });
     expect(server.requests).toHaveLength(2);
@@ -114,7 +114,7 @@ describe('requests on the wire', () => {
     await client.machines.commission('abc123', { testingScripts: [], skipNetworking: true, enableSsh: false });
     await client.machines.list({ systemIds: ['abc123'] }).catch(() => undefined);
     await client.diagnostics.events({ systemIds: ['abc123'] });
-    await client.interfaces.list('abc123');
+    await client.interfaces.list('abc123').catch(() => undefined);
     for (const request of server.requests) expect(request.url.split('?')[0]).toMatch(/^\/MAAS\/api\/2\.0\/.*\/$/);
     expect(server.requests[0]?.url).toBe('/MAAS/api/2.0/machines/abc123/?op=commission');
     expect(server.requests[0]?.body).toBe('enable_ssh=0&skip_networking=1&testing_scripts=none');
@@ -333,6 +333,39 @@ describe('answers', () => {
     });
     expect(server.requests).toHaveLength(3);
   });
+
+  const reads: readonly (readonly [string, (maas: MaasClient) => Promise<unknown>])[] = [
+    ['version', (maas) => maas.version()],
+    ['whoami', (maas) => maas.whoami()],
+    ['a machine', (maas) => maas.machines.read('abc123')],
+    ['machines', (maas) => maas.machines.list()],
+    ['power', (maas) => maas.machines.queryPower('abc123')],
+    ['events', (maas) => maas.diagnostics.events()],
+    ['results', (maas) => maas.diagnostics.scriptResults('abc123', 'commissioning')],
+    ['images', (maas) => maas.diagnostics.bootResources()],
+    ['importing', (maas) => maas.diagnostics.isImporting()],
+    ['a setting', (maas) => maas.diagnostics.setting('node_timeout')],
+    ['interfaces', (maas) => maas.interfaces.list('abc123')],
+    ['zones', (maas) => maas.inventory.zones()],
+    ['pools', (maas) => maas.inventory.pools()],
+    ['tags', (maas) => maas.inventory.tags()],
+  ];
+  it.each(reads)('no read takes a garbled answer for what MAAS has: %s', async (_name, ask) => {
+    for (const body of ['<html>the region is starting</html>', '[{"id": 1', '']) {
+      const before = server.requests.length;
+      server.script({ status: 200, body }, { status: 200, body });
+      expect(await failureOf(ask(client))).toMatchObject({ kind: 'unexpected', retryable: true });
+      expect(server.requests.length - before).toBe(2);
+    }
+  });
+
+  it.each(reads.filter(([name]) => !['importing', 'a setting'].includes(name)))(
+    'nor JSON of another shape: %s',
+    async (_name, ask) => {
+      server.script({ status: 200, body: '"maintenance"' }, { status: 200, body: '"maintenance"' });
+      expect(await failureOf(ask(client))).toMatchObject({ kind: 'unexpected', retryable: true });
+    },
+  );
 
   it('since when MAAS is silent: from the first request that waits, until any answer', async () => {
     const clock = new LeapingClock();
