@@ -1,4 +1,5 @@
 import { type CarriedOut, describeFailure, outcomeOf, type TaskResult } from '../src/agent/index.js';
+import { readGraphRunName } from '../src/core/graph-run/index.js';
 import { isMapping } from '../src/core/plain-value.js';
 import type { TaskEnd } from './graph-contract.js';
 
@@ -19,14 +20,17 @@ export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
         message: clip(`was not run: ${describeFailure(end.answer.failure)}`),
       };
     case 'ended':
-      return ofResult(end.result, end.unshipped);
+      return ofResult(end);
   }
 }
 
-function ofResult(result: TaskResult, unshipped: string | undefined): TaskEnd {
+function ofResult({ result, unshipped, before }: Extract<CarriedOut, { kind: 'ended' }>): TaskEnd {
   const { outcome, exitCode, changed, startedAt, endedAt, tries } = result;
   const message = [
     ...(result.failure === null ? [] : [explained(result)]),
+    ...(before === undefined
+      ? []
+      : [`it was not repeated: attempt ${before.generation} of run ${numberOf(before)} has done it`]),
     ...(unshipped === undefined ? [] : [`its output is on the node only: ${unshipped}`]),
   ].join('; ');
   const end: TaskEnd = {
@@ -44,6 +48,9 @@ function ofResult(result: TaskResult, unshipped: string | undefined): TaskEnd {
   const whole = { ...end, summary };
   return Buffer.byteLength(JSON.stringify(whole)) <= MOST_BYTES ? whole : end;
 }
+
+/** The number by which people know a run. */
+const numberOf = ({ run }: { readonly run: string }): number | string => readGraphRunName(run)?.graph ?? run;
 
 /** The failure with the program's last line of output, because an exit code alone does not help. */
 function explained({ message, failure, output }: TaskResult): string {

@@ -2,7 +2,7 @@ import { type ExecutionKey, OrderRefused } from '../src/agent/index.js';
 import { readTaskOrder } from '../src/clusters/index.js';
 import type { OrderBook, PlannedTask } from '../src/gateway/index.js';
 import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.js';
-import { graphOfRun } from './graph-of-run.js';
+import { earlierRuns, graphOfRun } from './graph-of-run.js';
 import { operatorOrders } from './operator-orders.js';
 import { plannedExecution, whyNoneOf } from './store-orders.js';
 
@@ -21,7 +21,8 @@ async function findTask(
   if (planHash === null || mode === 'dry_run') return undefined;
   const order = await readTaskOrder(store.plans, planHash, key.node, key.task);
   const [row] = await store.taskHistory.list(id, { nodes: [order.uid], tasks: [key.task] });
-  const { generation: _, ...execution } = plannedExecution(order, {
+  const earlier = await earlierRuns(store, found, key.task, order.uid);
+  const { generation: _, ...execution } = plannedExecution(order, earlier, {
     ...key,
     generation: 1,
     mode: mode === 'noop_run' ? 'noop' : 'apply',

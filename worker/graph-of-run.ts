@@ -1,4 +1,5 @@
-import { readGraphRunName } from '../src/core/graph-run/index.js';
+import { graphRunName, readGraphRunName } from '../src/core/graph-run/index.js';
+import { isMapping } from '../src/core/plain-value.js';
 import { type Store, StoreError, type TransactionRecord } from '../src/store/index.js';
 
 /**
@@ -20,4 +21,33 @@ export async function graphOfRun(
     if (error instanceof StoreError && error.failure.kind === 'not-found') return undefined;
     throw error;
   }
+}
+
+const MOST_EARLIER = 20;
+
+/**
+ * The runs that a run continues (`--from`), newest first, as agents name them, back to the last in which the task succeeded
+ * or had no part. Where it did not succeed, the node may know better.
+ *
+ * @param node as histories name it
+ */
+export async function earlierRuns(
+  store: Store,
+  { graph, run }: { readonly graph: TransactionRecord; readonly run: TransactionRecord },
+  task: string,
+  node: string,
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (let at = run; names.length < MOST_EARLIER; ) {
+    const from = isMapping(at.input) ? at.input.from : undefined;
+    const [before] = typeof from === 'number' ? await store.transactions.list({ ids: [from] }) : [];
+    if (before === undefined) break;
+    const earlier = await store.transactions.getRun(before.id);
+    const same = earlier.graphs.find(({ graphType }) => graphType === graph.graphType);
+    const [row] = same === undefined ? [] : await store.taskHistory.list(same.id, { tasks: [task], nodes: [node] });
+    if (same === undefined || row === undefined || row.status === 'successful') break;
+    names.push(graphRunName(same.id, earlier.run.temporalRunId ?? undefined));
+    at = earlier.run;
+  }
+  return names;
 }

@@ -9,7 +9,7 @@ import type { TaskLogs } from '../src/agent/logs/index.js';
 import { readTaskOrder, type TaskOrder } from '../src/clusters/index.js';
 import type { SecretProvider } from '../src/platform/secrets/index.js';
 import { type Store, StoreError } from '../src/store/index.js';
-import { graphOfRun } from './graph-of-run.js';
+import { earlierRuns, graphOfRun } from './graph-of-run.js';
 
 export interface StoreOrdersParts {
   readonly store: Store;
@@ -22,6 +22,7 @@ export interface StoreOrdersParts {
 /** Converts the stored order of a task to the execution of one attempt. */
 export function plannedExecution(
   { type, parameters, secrets, deadline_sec }: TaskOrder,
+  earlier: readonly string[],
   {
     run,
     task,
@@ -39,6 +40,7 @@ export function plannedExecution(
     type,
     parameters,
     deadlineSec: deadline_sec,
+    ...(earlier.length === 0 ? {} : { earlier }),
     ...(mode === 'noop' ? { mode } : {}),
     ...(debug === undefined ? {} : { debug }),
     ...(secrets === undefined ? {} : { secrets: secrets as readonly SecretUse[] }),
@@ -74,7 +76,9 @@ export function storeOrders({ store, logs, secrets, readSource }: StoreOrdersPar
         const why = await whyNoneOf(store, key.run);
         if (why !== undefined) throw new OrderRefused(why);
         const order = await readTaskOrder(store.plans, key.plan, key.node, key.task);
-        return { execution: plannedExecution(order, key) };
+        const found = await graphOfRun(store, key.run);
+        const earlier = found === undefined ? [] : await earlierRuns(store, found, key.task, order.uid);
+        return { execution: plannedExecution(order, earlier, key) };
       } catch (error) {
         if (error instanceof StoreError && error.failure.kind === 'not-found')
           throw new OrderRefused(`plan ${key.plan.slice(0, 12)} has no task ${key.task} on node ${key.node}`);

@@ -1,4 +1,4 @@
-import { ActivityFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, CancelledFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
 import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.js';
 import { goesToMaster } from '../src/core/task-types/off-agent.js';
@@ -105,22 +105,27 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
    * Sends the same generation each time, so that an agent follows a task it has started already instead of repeating it.
    * Uses callbacks, not `await`: the SDK records a stack trace for each promise, and this is the hot path of a run.
    */
-  function send(attempt: Attempt, times = 1): void {
+  function send(attempt: Attempt, times = 1, isTaken = false): void {
     const { id, queue, request, seconds, listener } = attempt;
     const { task, generation, type } = request;
     const summary = `${task} on ${id} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
     const activityId = taskActivityId(task, id, generation) + (times > 1 ? `/${times}` : '');
     const options = nodeTask(activityId, summary, queue, seconds, run.patience, times);
     callActivity('run_task', request, options).then(listener.ended, (error: unknown) => {
-      if (isUntaken(error)) return wait(attempt, times);
+      const silence = silenceIn(error);
+      if (silence !== null) return wait(attempt, times, isTaken || silence === 'taken');
       return listener.ended(endOf(error));
     });
   }
 
-  /** After the node did not take the task: sends it again once the agent answers. */
-  async function wait(attempt: Attempt, times: number): Promise<void> {
+  /**
+   * After the node did not take the task: sends it again once the agent answers. If an agent took it before and went
+   * away, only the node's journal knows how it ended.
+   */
+  async function wait(attempt: Attempt, times: number, isTaken: boolean): Promise<void> {
     const { id, queue, isForMaster, listener } = attempt;
-    if (listener.isStopping()) {
+    const mayHaveStarted = isTaken && run.execution !== undefined;
+    if (listener.isStopping() && !mayHaveStarted) {
       return listener.ended({ outcome: 'cancelled', message: `${id} had not taken it when the run stopped` });
     }
     listener.silent(true);
@@ -128,9 +133,13 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       const answer = await (isForMaster ? pingOn(controlQueue(queue), id) : ping(id)).finally(() =>
         listener.silent(false),
       );
-      if (answer !== null) return send(attempt, times + 1);
+      if (answer !== null) return send(attempt, times + 1, isTaken);
     } catch (error) {
       return listener.ended(endOf(error));
+    }
+    if (mayHaveStarted) {
+      const message = `${id} started it, but its agent is away: how it ended is asked when it is back, by a retry or a run --from this one`;
+      return listener.ended({ outcome: 'unknown', message });
     }
     const [sent, asked] = [takeSeconds(run.patience, times), run.patience.offline_wait_seconds].map(Math.round);
     listener.ended({
@@ -204,14 +213,25 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   };
 }
 
-const isUntaken = (error: unknown): boolean =>
-  error instanceof ActivityFailure &&
-  error.cause instanceof TimeoutFailure &&
-  error.cause.timeoutType === 'SCHEDULE_TO_START';
+/** Whether no agent took the task in time: none at all, or none after the one that had taken it. */
+function silenceIn(error: unknown): 'untaken' | 'taken' | null {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return null;
+  // The failure of the attempt before is the cause.
+  return cause.cause !== undefined || cause.lastHeartbeatDetails !== undefined ? 'taken' : 'untaken';
+}
+
+/** What the server says of an activity that it cancels while no worker has it. */
+const NOT_STARTED = 'ACTIVITY_ID_NOT_STARTED';
 
 /** An activity that failed for good: the task fails, not the run. */
 function endOf(error: unknown): TaskEnd {
-  if (isCancellation(error)) return { outcome: 'cancelled', message: 'the run was cancelled' };
+  if (isCancellation(error)) {
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    const isAway = cause instanceof CancelledFailure && cause.details.includes(NOT_STARTED);
+    const message = isAway ? '; its agent was away, so it is not known whether it had started' : '';
+    return { outcome: 'cancelled', message: `the run was cancelled${message}` };
+  }
   const { type, message } = stepError(error);
   return { outcome: 'failed', message: `${type}: ${message}`.slice(0, 300) };
 }

@@ -19,7 +19,13 @@ export interface ExecutionProgress {
 }
 
 export type CarriedOut =
-  | { readonly kind: 'ended'; readonly result: TaskResult; readonly unshipped?: string }
+  | {
+      readonly kind: 'ended';
+      readonly result: TaskResult;
+      readonly unshipped?: string;
+      /** The earlier attempt that has done the task already: it was not repeated. */
+      readonly before?: ExecutionKey;
+    }
   /** Nothing was done, and a retry will not change that. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** It cannot be accepted at the moment (the disk is full); nothing was done. */
@@ -31,6 +37,8 @@ export type CarriedOut =
 export interface ExecutionHost {
   /** An execution that was ensured before. */
   execution(key: ExecutionKey): Execution | undefined | Promise<Execution | undefined>;
+  /** Generations of a task that were ensured before, newest first. */
+  generations(task: Omit<ExecutionKey, 'generation'>): readonly number[] | Promise<readonly number[]>;
   /** Starts it on the first call only. */
   ensure(execution: Execution): Promise<EnsureAnswer>;
   follow(key: ExecutionKey, from?: Partial<OutputOffsets>, stop?: AbortSignal): AsyncIterable<FollowEvent>;
@@ -68,9 +76,11 @@ const OTHER_ORDER =
 export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Promise<CarriedOut> {
   const { agent, orders, cancel, leave } = options;
   // The next follower repeats a cancellation that did not arrive; the node enforces its own time limit.
+  let followed: ExecutionKey = key;
   const onCancel = async () => {
     const { reason, by } = orderIn(cancel);
     await agent.cancel(key, reason, by);
+    if (followed !== key) await agent.cancel(followed, reason, by);
   };
   const cancelOnAbort = () => void onCancel().catch(() => undefined);
   if (cancel.aborted) await onCancel();
@@ -80,6 +90,17 @@ export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Pr
     const known = await agent.execution(key);
     const execution = known !== undefined && isOf(known, key) ? known : await fetchOrder(key, options);
     if (typeof execution === 'string') return { kind: 'refused', reason: execution };
+    for await (const before of known === undefined ? earlierAttempts(agent, execution) : []) {
+      followed = before;
+      if (cancel.aborted) await onCancel();
+      const { from: _, ...rest } = options;
+      const end = await followToEnd({ ...key, ...before }, orders, rest, leave);
+      if (end.kind === 'left') return end;
+      followed = key;
+      if (wasNotRun(end.result)) continue;
+      if (end.result.outcome !== 'ok' && end.result.outcome !== 'skipped') break;
+      return await notRepeated(key, before, end.result, options);
+    }
     const answer = await ensured(agent, execution);
     if (answer.kind === 'refused') {
       const { failure } = answer;
@@ -136,12 +157,46 @@ async function ensured(agent: ExecutionHost, execution: Execution): Promise<Ensu
   }
 }
 
-async function followToEnd(
+/**
+ * Executions of the same task in the node's journal, newest first: earlier attempts, and those of the runs that this one
+ * continues. The orchestrator may not know how they ended.
+ */
+async function* earlierAttempts(agent: ExecutionHost, execution: Execution): AsyncGenerator<ExecutionKey> {
+  const { task, node, generation, type, mode = 'apply', earlier = [] } = execution;
+  for (const run of [execution.run, ...earlier]) {
+    if (run === execution.run && generation === 1) continue;
+    for (const number of await agent.generations({ run, task, node })) {
+      if (run === execution.run && number >= generation) continue;
+      const key = { run, task, node, generation: number };
+      const known = await agent.execution(key);
+      if (known?.type === type && (known.mode ?? 'apply') === mode) yield key;
+    }
+  }
+}
+
+/** Cancelled or refused before it started: the attempt before it counts. */
+const wasNotRun = ({ outcome, tries }: TaskResult): boolean =>
+  tries.length === 0 && (outcome === 'cancelled' || outcome === 'rejected');
+
+/** Ends a task with the result of the attempt that has done it. */
+async function notRepeated(
   key: OrderKey,
+  before: ExecutionKey,
+  result: TaskResult,
+  { orders, leave, logPatienceMs = DEFAULT_LOG_PATIENCE_MS }: CarryOutOptions,
+): Promise<CarriedOut> {
+  const none = { bytes: 0, dropped: 0, tail: '', binary: false };
+  const own = { ...result, output: { stdout: none, stderr: none } };
+  await shipLog(orders, key, { kind: 'ended', result: own }, { patienceMs: logPatienceMs, leave });
+  return { kind: 'ended', result, before };
+}
+
+async function followToEnd(
+  key: ExecutionKey,
   orders: OrderSource,
   options: CarryOutOptions,
   leave: AbortSignal,
-): Promise<CarriedOut> {
+): Promise<Extract<CarriedOut, { kind: 'ended' | 'left' }>> {
   const { agent, from, onProgress } = options;
   const offset = from?.gen === key.generation ? { ...from.offset } : { stdout: 0, stderr: 0 };
   let progress: ExecutionProgress = { gen: key.generation, phase: 'waiting', offset, last: from?.last ?? '' };

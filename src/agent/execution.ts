@@ -27,6 +27,8 @@ export interface Execution extends ExecutionKey {
    * Absent in journals of earlier releases.
    */
   readonly plan?: string;
+  /** The runs that this one continues, newest first, if the task did not succeed there as far as they know. */
+  readonly earlier?: readonly string[];
   /** Name of a registered task type. */
   readonly type: string;
   /** As docs/task-types.md describes them for the type. Values `{secret: REF}` are allowed where that page says so. */

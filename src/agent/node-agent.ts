@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { type TaskInput, typesOver } from '../core/task-types/index.js';
 import { unlessUnreadable } from '../platform/files/durable-file.js';
 import { ownCgroup } from './cgroup.js';
@@ -20,7 +20,7 @@ import { fetchFolder } from './fetch-folder.js';
 import { type FollowEvent, follow, type OutputOffsets } from './follow.js';
 import { Journal } from './journal.js';
 import { launchSupervisor, ownSupervisor } from './launch-supervisor.js';
-import { executionFolders } from './open-executions.js';
+import { executionFolders, foldersBelow } from './open-executions.js';
 import { DEFAULT_PATH_ROOTS } from './path-rules.js';
 import { PlacementError, systemFailure } from './place-file.js';
 import { prepareTask } from './prepare-task.js';
@@ -131,6 +131,14 @@ export class NodeAgent {
   /** An execution that this agent or an earlier one has ensured. */
   execution(key: ExecutionKey): Execution | undefined {
     return unlessUnreadable(() => this.#journal(key).readExecution());
+  }
+
+  generations({ run, task, node }: Omit<ExecutionKey, 'generation'>): number[] {
+    const { folder } = this.#journal({ run, task, node, generation: 1 });
+    return foldersBelow(dirname(folder))
+      .map((one) => Number(basename(one)))
+      .filter((number) => Number.isSafeInteger(number) && number > 0)
+      .sort((a, b) => b - a);
   }
 
   /** Follows an execution live, from the given offsets. It must have been ensured. */

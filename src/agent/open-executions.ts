@@ -13,7 +13,7 @@ export interface OpenExecution {
 }
 
 /** Folders in a folder; none if it cannot be read. */
-function below(folder: string): string[] {
+export function foldersBelow(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
@@ -23,12 +23,13 @@ function below(folder: string): string[] {
 }
 
 /** The folders of all executions of a node. */
-export const executionFolders = (node: string): string[] => below(join(node, 'runs')).flatMap(below).flatMap(below);
+export const executionFolders = (node: string): string[] =>
+  foldersBelow(join(node, 'runs')).flatMap(foldersBelow).flatMap(foldersBelow);
 
 /** Executions without a result in the journals of all nodes below a state folder. Read-only. */
 export function openExecutions(stateDir: string): OpenExecution[] {
   const bootId = readBootId();
-  return below(join(stateDir, 'nodes'))
+  return foldersBelow(join(stateDir, 'nodes'))
     .flatMap(executionFolders)
     .flatMap((folder) => {
       const journal = new Journal(folder);

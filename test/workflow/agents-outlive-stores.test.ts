@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { TaskLogs } from '../../src/agent/logs/index.js';
 import { environmentSecrets } from '../../src/platform/secrets/index.js';
@@ -7,6 +8,7 @@ import { storeOrders } from '../../worker/store-orders.js';
 import { type Environment, environment } from '../api/fuel-graphs-rig.js';
 import { AgentRig } from '../rig/agent.js';
 import { counted, obeysTemporal } from '../rig/agent-orders.js';
+import { eventually } from '../rig/agent-site.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { supervisorProgram } from '../rig/program.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -32,17 +34,17 @@ afterEach(async () => {
 });
 afterAll(() => rig.close());
 
-async function open(database?: string): Promise<void> {
+async function open(database?: string, script = '', offlineWaitSeconds = 60): Promise<void> {
   const logs = new TaskLogs({ folder: files.path('logs') });
   system = await livingCluster(rig, {
-    offlineWaitSeconds: 60,
+    offlineWaitSeconds,
     taskLogs: logs,
     ...(database === undefined ? {} : { database }),
   });
   await system.store.migrate();
   if (database === undefined) {
     env = await environment(system.store, 'env');
-    const cmd = `mkdir -p ${files.path('counts')}; echo ran >> ${files.path('counts')}/all; echo done by $PPID`;
+    const cmd = `mkdir -p ${files.path('counts')}; echo ran >> ${files.path('counts')}/all; echo done by $PPID; ${script}`;
     await system.ask('POST', `${api}/clusters/${env.cluster}/deployment_graphs/custom`, {
       tasks: ['a', 'b', 'c'].map((id) => ({
         id,
@@ -53,6 +55,11 @@ async function open(database?: string): Promise<void> {
       })),
     });
   }
+  await startAgain();
+}
+
+async function startAgain(): Promise<void> {
+  const logs = new TaskLogs({ folder: files.path('logs') });
   const readSource = () => Promise.reject(new Error('none'));
   const orders = storeOrders({ store: system.store, logs, secrets: environmentSecrets(), readSource });
   const { address, namespace } = rig;
@@ -110,4 +117,33 @@ it('on a new store the first run executes its tasks, though the agents have the 
   await close();
   await open();
   expect([await run(), ran()]).toEqual([first, 6]);
+});
+
+/** What a run recorded of its task `a`. */
+async function messageOf(id: number): Promise<string | null | undefined> {
+  const { graphs } = await system.store.transactions.getRun(id);
+  return (await system.store.taskHistory.list(graphs[0]!.id, { tasks: ['a'] }))[0]?.message;
+}
+
+it('a task that its supervisor ended while the agent was away is unknown until then, and neither a retry nor --from repeats it', async () => {
+  const gate = files.path('gate');
+  await open(undefined, `until [ -e ${gate} ]; do sleep 0.05; done; touch ${gate}.passed`, 2);
+  const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
+    cluster: env.cluster,
+    graphs: [{ type: 'custom', tasks: ['a'] }],
+  });
+  const first = rig.client.workflow.getHandle(body.workflow_id as string, body.run as string);
+  await eventually(() => ran() === 1);
+  await first.signal('stop');
+  await agents!.stop();
+  writeFileSync(gate, '');
+  await eventually(() => existsSync(`${gate}.passed`));
+  expect(await first.result().catch((error: unknown) => error)).toBeDefined();
+  expect(await messageOf(body.id as number)).toContain('its agent is away: how it ended is asked when it is back');
+  await startAgain();
+  const { body: next } = await system.ask('POST', `${api}/graphs/execute/`, { cluster: env.cluster, from: body.id });
+  const second = rig.client.workflow.getHandle(next.workflow_id as string, next.run as string);
+  expect(await second.result()).toMatchObject({ outcome: 'success' });
+  expect(ran()).toBe(1);
+  expect(await messageOf(next.id as number)).toContain('it was not repeated: attempt 1 of run');
 });

@@ -144,6 +144,10 @@ while :; do
   sleep 0.2
 done`);
 
+/** Prints the generations of a task that the node has, newest first, one a line. */
+export const generationsScript = ({ folder }: RemotePlace): string =>
+  whole(`ls ${shellWord(folder.slice(0, folder.lastIndexOf('/')))} 2>/dev/null | grep -x '[1-9][0-9]*' | sort -rn`);
+
 /** Prints the boot id; fails if a required program is missing. */
 export const factsScript = (): string =>
   whole(`cat /proc/sys/kernel/random/boot_id

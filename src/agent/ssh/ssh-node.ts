@@ -24,6 +24,7 @@ import {
   factsScript,
   followScript,
   forgetScript,
+  generationsScript,
   lookScript,
   type RemotePlace,
   remotePlace,
@@ -76,6 +77,11 @@ export class SshNode implements ExecutionHost {
 
   async execution(key: ExecutionKey): Promise<Execution | undefined> {
     return (await this.#look(key)).intent;
+  }
+
+  async generations(task: Omit<ExecutionKey, 'generation'>): Promise<number[]> {
+    const listed = await this.#runScript(generationsScript(this.#place({ ...task, generation: 1 })));
+    return listed.split('\n').filter(Boolean).map(Number);
   }
 
   async ensure(execution: Execution): Promise<EnsureAnswer> {

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type Execution, executionFolder, stableJson } from '../../../src/agent/execution.js';
 import { carryOutOrder } from '../../../src/agent/index.js';
 import { AgentRig } from '../../rig/agent.js';
+import { Gate } from '../../rig/gate.js';
 
 const rig = new AgentRig();
 const agent = rig.agent();
@@ -15,7 +16,7 @@ const away = async () => Promise.reject(new Error('the gateway is away'));
 async function carryOut(
   execution: Execution,
   plan: string,
-  more: { fetch?: () => Promise<{ execution: Execution }> } = {},
+  { cancel, ...more }: { fetch?: () => Promise<{ execution: Execution }>; cancel?: AbortSignal } = {},
 ) {
   const { run, task, node, generation, type, mode = 'apply' } = execution;
   const alarms: string[] = [];
@@ -27,7 +28,7 @@ async function carryOut(
       orders: { fetch: async () => ({ execution }), secret: away, source: away, ship: async () => undefined, ...more },
       alarm: async (kind) => void alarms.push(kind),
       onProgress: () => undefined,
-      cancel: never,
+      cancel: cancel ?? never,
       leave: never,
     },
   );
@@ -39,6 +40,59 @@ const counting = (file: string, more: Partial<Execution> = {}): Execution =>
 const runs = (file: string): number => readFileSync(rig.path(file), 'utf8').split('\n').length - 1;
 const ended = { end: { kind: 'ended', result: { outcome: 'ok' } }, alarms: [] };
 const refused = { end: { kind: 'refused', reason: expect.stringContaining('another order') }, alarms: ['other-order'] };
+
+describe('what the journal has as done is not repeated', () => {
+  const again = (task: Execution, more: Partial<Execution>) => carryOut({ ...task, ...more }, 'p2');
+
+  it('by a retry, whatever the run believed of the attempt before', async () => {
+    const task = counting('retried');
+    await carryOut(task, 'p1');
+    expect(await again(task, { generation: 2 })).toMatchObject({
+      end: { kind: 'ended', result: { outcome: 'ok' }, before: { generation: 1 } },
+    });
+    expect(await again(task, { generation: 3 })).toMatchObject({ end: { before: { generation: 1 } } });
+    expect(runs('retried')).toBe(1);
+  });
+
+  it('by a run that continues the one that did it; its newest attempt counts', async () => {
+    const task = counting('continued');
+    await carryOut({ ...task, run: 'older' }, 'p1');
+    agent.cancel({ ...task, run: 'newer' }, 'stopped');
+    await carryOut({ ...task, run: 'newer' }, 'p1');
+    expect(await again(task, { run: 'newest', earlier: ['newer', 'unknown', 'older'] })).toMatchObject({
+      end: { kind: 'ended', before: { run: 'older', generation: 1 } },
+    });
+    expect(runs('continued')).toBe(1);
+    expect(await again(task, { run: 'other' })).toMatchObject(ended);
+    expect(await again(task, { run: 'rehearsed', mode: 'noop', earlier: ['older'] })).toMatchObject({
+      end: { result: { outcome: 'skipped' } },
+    });
+    expect(runs('continued')).toBe(2);
+  });
+
+  it('while it still runs: the retry waits for it, and a cancellation reaches it', async () => {
+    const gate = new Gate(rig.path('running'));
+    const task = rig.task('shell', { cmd: `read -r line < ${gate.path}`, retries: 0 });
+    await agent.ensure(task);
+    const retried = again(task, { generation: 2 });
+    await gate.open();
+    expect(await retried).toMatchObject({
+      end: { kind: 'ended', result: { outcome: 'ok' }, before: { generation: 1 } },
+    });
+    const endless = rig.task('shell', { cmd: 'sleep 600', retries: 0 }, { killGraceSec: 1 });
+    await agent.ensure(endless);
+    const cancelled = carryOut({ ...endless, generation: 2 }, 'p', { cancel: AbortSignal.timeout(10) });
+    expect(await cancelled).toMatchObject({ end: { kind: 'ended', result: { outcome: 'cancelled' } } });
+    expect(await agent.result(endless)).toMatchObject({ outcome: 'cancelled' });
+  });
+
+  it('but what failed there is run again', async () => {
+    const task = rig.task('shell', { cmd: `echo ran >> ${rig.path('failing')}; exit 3`, retries: 0 });
+    await carryOut(task, 'p1');
+    expect(await again(task, { generation: 2 })).toMatchObject({ end: { result: { outcome: 'failed' } } });
+    expect(runs('failing')).toBe(2);
+  });
+});
 
 describe('answers from the journal', () => {
   it('are for the order of their plan, also while the source of orders is away', async () => {
