@@ -29,7 +29,9 @@ export interface MissedRestart {
 
 /** Whether MAAS must cycle the power after a node's own restart. Not after a cancellation or refusal. */
 export const needsPowerCycle = ({ type, mode }: RunTask, end: TaskEnd): boolean =>
-  type === 'reboot' && mode === 'apply' && (end.not_rebooted === true || end.outcome === 'offline' || end.outcome === 'unknown');
+  type === 'reboot' &&
+  mode === 'apply' &&
+  (end.not_rebooted === true || end.outcome === 'offline' || end.outcome === 'unknown');
 
 /** Cycles the power of a node through MAAS and waits for its agent. A new boot id means success. */
 export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEnd> {
