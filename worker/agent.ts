@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { plainFailures } from '../activities/failures.js';
 import type { RunTask } from '../activities/graph-contract.js';
 import { type FurtherTask, nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
 import {
@@ -21,6 +22,8 @@ import { connectionOptions, type ServerSettings } from '../src/platform/temporal
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { encryptionOf } from './encryption.js';
 import { connectWhenAvailable } from './when-available.js';
+
+const PLAIN: Pick<WorkerOptions, 'interceptors'> = { interceptors: { activity: [plainFailures] } };
 
 /** A node whose tasks this process runs. */
 export interface AgentNode {
@@ -185,6 +188,7 @@ async function serveNode(
     namespace,
     ...encryptionOf(settings),
     ...(options.dataConverter === undefined ? {} : { dataConverter: options.dataConverter }),
+    ...PLAIN,
     maxConcurrentActivityTaskPolls: 1,
     // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '2 seconds',

@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { plainFailures } from '../activities/failures.js';
 import { createActivities, pulseOf, SilenceReports } from '../activities/index.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
 import { getRun } from '../src/ops/workflow-calls.js';
@@ -84,7 +85,7 @@ export async function startOrchestrator(
     namespace,
     taskQueue,
     activities,
-    interceptors: { activity: [observeActivities(metrics, log, store, traces)] },
+    interceptors: { activity: [plainFailures, observeActivities(metrics, log, store, traces)] },
     ...encryption,
     ...workflowCode(bundlePath, encryption.dataConverter),
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,

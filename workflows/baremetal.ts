@@ -1,3 +1,4 @@
+import { createEventGroup } from '@temporalio/workflow';
 import {
   type CallEnd,
   describeGroupFailure,
@@ -102,7 +103,10 @@ async function makeCall(run: SiteRun, plan: SitePlan, next: NextCall): Promise<v
   };
   run.show();
   const sliced = plan.nodes.length > NODES_IN_ONE_WORKFLOW;
-  await (sliced ? slices.run(request, control, listener, announce) : runCall(request, control, listener, announce));
+  // Servers that know event groups show the events of a group together.
+  await createEventGroup(`group ${next.name}`).withScope(() =>
+    sliced ? slices.run(request, control, listener, announce) : runCall(request, control, listener, announce),
+  );
   await run.record(reportNodes(state(run), next.nodes));
 }
 

@@ -1,4 +1,5 @@
 /** Temporal's API with the names, payloads and answers of the contracts as types. */
+import type { SearchAttributePair } from '@temporalio/common';
 import {
   type ActivityOptions,
   ChildWorkflowCancellationType,
@@ -151,7 +152,12 @@ export interface Child<W extends WorkflowType> {
 /** Starts a child that is cancelled with its parent. The parent waits for the end of the child. */
 export async function startChildOf<W extends WorkflowType>(
   type: W,
-  options: { readonly id: string; readonly input: WorkflowContracts[W]['input']; readonly summary: string },
+  options: {
+    readonly id: string;
+    readonly input: WorkflowContracts[W]['input'];
+    readonly summary: string;
+    readonly attributes?: readonly SearchAttributePair[];
+  },
 ): Promise<Child<W>> {
   const child: ChildWorkflowHandle<Workflow> = await startChild(type, {
     workflowId: options.id,
@@ -163,6 +169,7 @@ export async function startChildOf<W extends WorkflowType>(
     cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     staticSummary: options.summary,
+    typedSearchAttributes: [...(options.attributes ?? [])],
   });
   return {
     result: () => child.result(),

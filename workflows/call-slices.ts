@@ -1,3 +1,4 @@
+import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
 import { isMapping } from '../src/core/plain-value.js';
@@ -78,7 +79,8 @@ interface OpenSlice {
   readonly finished: Set<number>;
 }
 
-export function createSlices(): Slices {
+/** @param attributesOf search attributes of the child for a call */
+export function createSlices(attributesOf: (request: CallRequest) => readonly SearchAttributePair[]): Slices {
   const open = new Map<string, OpenSlice>();
   let calls = 0;
 
@@ -124,6 +126,7 @@ export function createSlices(): Slices {
               id: slice,
               input: { ...request, nodes, max_parallel_nodes: share, slice, paused },
               summary: `${request.verb} ${nodes.length} nodes of ${request.group}`,
+              attributes: attributesOf(request),
             });
             open.set(slice, { child, listener, started: new Set(), finished: new Set() });
             // An operator may have acted while the child started.

@@ -1,5 +1,6 @@
 import type { SiteActivities } from '../activities/contract.js';
 import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from '../activities/graph-contract.js';
+import type { GraphRunNews, ShownPlan } from '../src/core/contracts/site-run.js';
 import type {
   FailedTask,
   GraphRunInput,
@@ -10,14 +11,7 @@ import type {
   PlanReference,
 } from '../src/core/graph-run/index.js';
 import type { GraphRunOutcome, MaasSilence, OperatorNote, SiteRunOutcome } from '../src/core/run/index.js';
-import type {
-  RunReport,
-  RunStatus,
-  SitePlan,
-  SiteRunInput,
-  SiteRunKind,
-  TreeNode,
-} from '../src/core/site-run/index.js';
+import type { RunReport, RunStatus, SiteRunInput, SiteRunKind, TreeNode } from '../src/core/site-run/index.js';
 import type { SliceProgress, SliceResult, SliceStatus } from './call-slices.js';
 import type { DrainAgent, DrainedAgent } from './drain-agent.js';
 import type { FromPartSignal, ToPartSignal } from './graph-signals.js';
@@ -53,7 +47,8 @@ interface OperatorSignals {
 export interface SiteRunContract {
   readonly input: SiteRunInput;
   readonly result: SiteRunResult;
-  readonly signals: OperatorSignals & MaasSignals & { readonly call_progress: SliceProgress };
+  readonly signals: OperatorSignals &
+    MaasSignals & { readonly call_progress: SliceProgress; readonly graph_news: GraphRunNews };
   readonly updates: {
     readonly pause: OperatorNote;
     readonly resume: OperatorNote;
@@ -63,7 +58,7 @@ export interface SiteRunContract {
     readonly status: RunStatus;
     readonly report: RunReport;
     readonly tree: TreeNode;
-    readonly plan: SitePlan | null;
+    readonly plan: ShownPlan | null;
   };
 }
 

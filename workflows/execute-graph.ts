@@ -22,6 +22,7 @@ import { bookkeeping, inquiry } from './activity-options.js';
 import { callActivity } from './border.js';
 import type { GraphRunResult } from './contract.js';
 import { driveGraph, type GraphDrive } from './graph-drive.js';
+import { createNews } from './graph-news.js';
 import { type GraphRun, handleGraphOperators } from './graph-operators.js';
 import { createRun, endOf, identityOf, runInFrame, startProgress } from './run-frame.js';
 
@@ -52,9 +53,11 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       const failing = failedNodes();
       if (failing !== shownFailing) run.setAttributes({ FailedNodes: failing });
       shownFailing = failing;
+      news?.send();
     },
   );
   const run: GraphRun = Object.assign(base, { drive: null });
+  const news = createNews(progress.started_at, () => statusOfGraphRun(progress));
   const { control } = run;
   handleGraphOperators(run);
   return runInFrame(run, {
@@ -193,8 +196,16 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       hold: input.hold_on_failure ?? false,
       ...(most_events === undefined ? {} : { most_events }),
       control,
+      attributes: run.attributesOf({
+        SiteName: opened.cluster.site,
+        StartedBy: input.started_by,
+        GraphType: graph.type,
+        RunPhase: graph.type,
+      }),
+      answered: run.refresh,
       show() {
         if (Date.now() - shownAt >= SHOW_MS) run.show();
+        return news?.send() ?? null;
       },
     });
     return run.drive.run();

@@ -1,3 +1,4 @@
+import type { SearchAttributePair } from '@temporalio/common';
 import { isCancellation, workflowInfo } from '@temporalio/workflow';
 import {
   type GraphProgress,
@@ -41,8 +42,12 @@ export interface GraphDriveOptions {
   /** Limit of events per history, if it is not the default. */
   readonly most_events?: number;
   readonly control: Control;
-  /** Called after each turn. */
-  show(): void;
+  /** Search attributes of children. */
+  readonly attributes: readonly SearchAttributePair[];
+  /** Called after each turn. Returns when it wants to be called next (milliseconds), or null. */
+  show(): number | null;
+  /** Called when a node has answered. */
+  answered(): void;
 }
 
 /** Drives a planned graph: a single part in this workflow, several parts in one child each. Keeps `graph` up to date. */
@@ -63,8 +68,7 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
       const { failed } = driver.ledger.counts;
       const held = hold && driver.scheduler.started && driver.running === 0 && failed > 0 && control.paused === null;
       if (driver.scheduler.started) graph.state = held ? 'held' : 'running';
-      options.show();
-      return null;
+      return options.show();
     },
   });
   graph.statuses = () => [driver.ledger.status()];
@@ -82,7 +86,8 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
       if (plan.mode !== 'dry_run') {
         graph.state = 'asking_nodes';
         options.show();
-        graph.offline = await control.interruptible(() => driver.agents.ask()).catch(noneIfCancelled);
+        graph.unanswered = driver.agents.unanswered;
+        graph.offline = await control.interruptible(() => driver.agents.ask(options.answered)).catch(noneIfCancelled);
       }
       driver.push({ type: 'begin', offline: graph.offline, now: Date.now() });
       const result = await driver.drive();
@@ -102,6 +107,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
         dry_run: plan.mode === 'dry_run',
       },
       type: graph.type,
+      attributes: options.attributes,
       parts: plan.parts,
       coordinationChunks: chunks,
       hold,

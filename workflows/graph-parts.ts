@@ -1,3 +1,4 @@
+import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
 import { NO_TASKS, type PartReport, type PartStatus } from '../src/core/graph-run/index.js';
 import {
@@ -20,6 +21,8 @@ import type { RunGraphPartInput } from './run-graph-part.js';
 export interface SplitPlan {
   readonly input: Omit<RunGraphPartInput, 'part' | 'chunks'>;
   readonly type: string;
+  /** Search attributes of the children. */
+  readonly attributes: readonly SearchAttributePair[];
   readonly parts: readonly { readonly chunks: number; readonly tasks: number; readonly nodes: number }[];
   readonly coordinationChunks: number;
   readonly hold: boolean;
@@ -97,6 +100,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       id: child.id,
       input,
       summary: `${plan.type}, part ${part + 1} of ${plan.parts.length}: ${tasks} tasks on ${nodes} nodes`,
+      attributes: plan.attributes,
     });
     child.courier = createCourier<ToPartSignal>(
       () => (child.outgoing.length === 0 ? null : { messages: child.outgoing.splice(0) }),

@@ -32,6 +32,7 @@ export const SIGNALS = {
   resume: 'resume',
   stop: 'stop',
   call_progress: 'call_progress',
+  graph_news: 'graph_news',
   from_part: 'from_part',
   to_part: 'to_part',
   /** From a worker: whether MAAS answers. */

@@ -1,3 +1,4 @@
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import {
   allHandlersFinished,
   CancellationScope,
@@ -32,12 +33,16 @@ type Attributes = Partial<Readonly<Record<SearchAttributeName, string | number |
 export interface Run<P extends AnyProgress> {
   readonly progress: P;
   readonly control: Control;
-  /** Updates the run's details in Temporal's Web UI. */
+  /** Updates the run's details in Temporal's Web UI, and its search attributes. */
   show(): void;
+  /** Updates the details only. Unlike `show`, it leaves no trace in the history. */
+  refresh(): void;
   /** Warns operators: in status, report and details, and in the worker's log. */
   warn(text: string): void;
   /** Sets the attributes that the server knows. An unknown one would fail every workflow task from then on. */
   setAttributes(values: Attributes): void;
+  /** Those of them that the server knows, for a child. */
+  attributesOf(values: Attributes): SearchAttributePair[];
   /** Shows whether MAAS answers. */
   maasSilence(silence: MaasSilence): void;
   /** Search attributes that the server knows; none before the run is opened. */
@@ -106,27 +111,33 @@ export function createRun<P extends AnyProgress>(
     control,
     known: [],
     show() {
+      run.refresh();
+      shown();
+    },
+    refresh() {
       progress.paused = control.paused;
       progress.stopping = control.stopping;
       setCurrentDetails(details(progress));
-      shown();
     },
     warn(text) {
       log.warn(text);
-      if (addWarning(progress.warnings, text)) run.show();
+      if (addWarning(progress.warnings, text)) run.refresh();
     },
     maasSilence({ since }) {
       progress.maas_silent_since = since;
       run.show();
     },
     setAttributes(values) {
-      const set: Record<string, string[] | number[]> = {};
-      for (const [name, value] of Object.entries(values)) {
-        if (value !== undefined && value !== null && run.known.includes(name)) {
-          set[name] = typeof value === 'number' ? [value] : [value];
-        }
-      }
-      if (Object.keys(set).length > 0) upsertSearchAttributes(set);
+      const pairs = run.attributesOf(values);
+      if (pairs.length > 0) upsertSearchAttributes(pairs);
+    },
+    attributesOf(values) {
+      return Object.entries(values).flatMap(([name, value]): SearchAttributePair[] => {
+        if (value === undefined || value === null || !run.known.includes(name)) return [];
+        return typeof value === 'number'
+          ? [{ key: defineSearchAttributeKey(name, 'INT'), value }]
+          : [{ key: defineSearchAttributeKey(name, 'KEYWORD'), value }];
+      });
     },
   };
   return run;

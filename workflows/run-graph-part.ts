@@ -1,4 +1,11 @@
-import { CancellationScope, continueAsNew, isCancellation, log, setCurrentDetails } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  continueAsNew,
+  isCancellation,
+  log,
+  patched,
+  setCurrentDetails,
+} from '@temporalio/workflow';
 import { type PartReport, reportPart, type TaskCounts, treeOfPart } from '../src/core/graph-run/index.js';
 import type { FromPart } from '../src/core/scheduler/index.js';
 import { handle, signalParent } from './border.js';
@@ -8,6 +15,7 @@ import { createPartDriver, type KeptPart, loadPart, type PartDriver, type PartOf
 import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.js';
 import { maasSilenceHandler } from './operators.js';
 import type { TaskRun } from './task-agents.js';
+import { createAlarm } from './task-clock.js';
 
 export interface RunGraphPartInput extends PartOf, TaskRun {
   readonly chunks: number;
@@ -41,6 +49,9 @@ interface Talk {
 /** How often a part reports changed counts to its parent: less often the longer it runs, to save history events. */
 const REPORT_MS = 5_000;
 const REPORT_SHARE = 0.1;
+
+/** Running agents answer sooner. */
+const SILENT_SECONDS = 10;
 
 /** One part of a graph that is too big for one workflow. Started by `execute_graph` only. */
 export async function run_graph_part(input: RunGraphPartInput): Promise<PartReport> {
@@ -85,6 +96,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   return CancellationScope.nonCancellable(async () => {
     const part = await loadPart(input.plan, input.part, input.chunks);
     const outgoing: FromPart[] = [];
+    let asking = false;
     let ready: FromPartSignal['ready'];
     let continued = input.kept !== undefined;
 
@@ -93,7 +105,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         const { counts } = current.ledger;
         const now = Date.now();
         const stale = hasChanged() && now - talk.toldAt >= reportEvery(now);
-        const isDue = outgoing.length > 0 || ready || continued || talk.owesAnswer || stale;
+        const isDue = outgoing.length > 0 || ready || continued || talk.owesAnswer || stale || asking;
         if (!isDue && counts.failed <= talk.told.failed) return null;
         const signal: FromPartSignal = {
           graph: input.graph,
@@ -103,8 +115,13 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           ...(ready ? { ready } : {}),
           ...(continued ? { continued: true as const } : {}),
           messages: outgoing.splice(0),
-          news: { ...current.ledger.status(), ...(current.hasCapacityForRequest() ? {} : { full: true as const }) },
+          news: {
+            ...current.ledger.status(),
+            ...(asking ? { silent: current.agents.unanswered().slice(0, 10) } : {}),
+            ...(current.hasCapacityForRequest() ? {} : { full: true as const }),
+          },
         };
+        asking = false;
         ready = undefined;
         continued = false;
         talk.owesAnswer = false;
@@ -145,7 +162,16 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       input.kept?.part,
     );
     driver = current;
-    if (input.kept === undefined) ready = { offline: input.dry_run ? [] : await askNodes(current) };
+    if (input.kept === undefined) {
+      const slow = createAlarm(() => {
+        asking = true;
+        courier.send();
+      }, 'until the nodes that have not answered are named');
+      if (!input.dry_run && patched('names-silent-nodes'))
+        slow.set(Date.now() + 1000 * Math.min(SILENT_SECONDS, input.patience.offline_wait_seconds / 4));
+      ready = { offline: input.dry_run ? [] : await askNodes(current) };
+      slow.stop();
+    }
     for (const signal of early.splice(0)) take(signal);
     await current.drive();
     await courier.drain();
@@ -159,7 +185,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   /** Nodes that do not answer. Empty when the run is cancelled meanwhile, because nothing starts then. */
   async function askNodes(asked: PartDriver): Promise<readonly string[]> {
     try {
-      return await control.interruptible(() => asked.agents.ask());
+      return await control.interruptible(() => asked.agents.ask(() => undefined));
     } catch (error) {
       if (!isCancellation(error)) throw error;
       return [];

@@ -2,11 +2,12 @@ import { whyNotRetry } from '../src/core/deployment/index.js';
 import { isoTime, readRequest } from '../src/core/run/index.js';
 import { MOST, noteFields } from '../src/core/run-description.js';
 import { lineOf, objectOf } from '../src/core/shape.js';
-import { fitReport, reportRun, statusOf, treeOf } from '../src/core/site-run/index.js';
+import { fitReport, reportRun, showPlan, statusOf, treeOf } from '../src/core/site-run/index.js';
 import { handle } from './border.js';
 import { readProgress } from './call-slices.js';
 import type { RetryNodeRequest, SiteRunContract } from './contract.js';
 import { failure } from './failures.js';
+import { readNews } from './graph-news.js';
 import { maasSilenceHandler, steeringHandlers } from './operators.js';
 import type { SiteRun } from './site-run.js';
 
@@ -26,6 +27,14 @@ export function handleSiteOperators(run: SiteRun): void {
         handle(part) {
           slices.onProgress(part);
           control.wake();
+        },
+      },
+      graph_news: {
+        read: readNews,
+        handle(news) {
+          if (progress.software === undefined || progress.outcome !== undefined) return;
+          progress.software = { ...progress.software, ...news };
+          run.show();
         },
       },
     },
@@ -52,7 +61,10 @@ export function handleSiteOperators(run: SiteRun): void {
         answer: () => fitReport(reportRun(progress)),
       },
       tree: { description: 'Every step and node.', answer: () => treeOf(progress) },
-      plan: { description: 'Nodes, groups and time limits of this run.', answer: () => progress.plan ?? null },
+      plan: {
+        description: 'Nodes, groups and time limits of this run.',
+        answer: () => (progress.plan ? showPlan(progress.plan) : null),
+      },
     },
     warn: run.warn,
   });

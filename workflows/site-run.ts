@@ -114,7 +114,9 @@ function createSiteRun(progress: RunProgress): SiteRun {
   const run: SiteRun = Object.assign(base, {
     kind,
     input,
-    slices: createSlices(),
+    slices: createSlices(({ verb, group }) =>
+      base.attributesOf({ SiteName: input.site, StartedBy: input.started_by, RunPhase: `${verb} ${group}` }),
+    ),
     retries: null,
     async phase<T>(
       name: PhaseName,

@@ -1,5 +1,5 @@
 import { TemporalFailure } from '@temporalio/workflow';
-import type { GraphRunInput } from '../src/core/graph-run/index.js';
+import { type GraphRunInput, NO_TASKS } from '../src/core/graph-run/index.js';
 import type { SitePlan } from '../src/core/site-run/index.js';
 import { type Child, startChildOf } from './border.js';
 import type { GraphRunResult } from './contract.js';
@@ -17,6 +17,12 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
   const { input, progress } = run;
   const workflowId = graphWorkflowId(cluster, progress.run_id);
   await run.phase('software', async () => {
+    progress.software = {
+      workflow_id: workflowId,
+      phase: 'starting',
+      ...{ done: 0, total: 0, counts: NO_TASKS, failing_nodes: 0, running: [], silent: [] },
+    };
+    run.show();
     const graphInput: GraphRunInput = {
       cluster,
       graphs: [{ type: 'default' }],
@@ -27,7 +33,17 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
       let child: Child<'execute_graph'> | null = null;
       const result = run.control.interruptible(async () => {
         const summary = `graph default of cluster ${cluster}`;
-        child = await startChildOf('execute_graph', { id: workflowId, input: graphInput, summary });
+        child = await startChildOf('execute_graph', {
+          id: workflowId,
+          input: graphInput,
+          summary,
+          attributes: run.attributesOf({
+            SiteName: input.site,
+            StartedBy: input.started_by,
+            GraphType: 'default',
+            RunPhase: 'starting',
+          }),
+        });
         run.control.wake();
         return child.result();
       });

@@ -25,8 +25,10 @@ export interface TaskRun {
 
 /** The agents of a part's nodes: pings them and sends them tasks. */
 export interface Agents {
-  /** Pings all nodes that have an agent. Returns those that did not answer. */
-  ask(): Promise<string[]>;
+  /** Pings all nodes that have an agent. Returns those that did not answer. @param answered called after each answer */
+  ask(answered: () => void): Promise<string[]>;
+  /** Nodes that `ask` still waits for. */
+  unanswered(this: void): readonly string[];
   /** Runs one attempt on its node. Waits while the node is offline. */
   run(task: string, node: string, attempt: number, listener: AttemptListener): void;
 }
@@ -46,6 +48,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   const facts = new Map<string, AgentFacts>();
   const indexOf = new Map(graph.nodes.map((id, at) => [id, at]));
   const taskOf = new Map<string, number>();
+  const asked = new Set<string>();
   graph.nameOf.forEach((name, task) => {
     taskOf.set(`${graph.nodeOf[task]}/${graph.names[name]}`, task);
   });
@@ -173,12 +176,18 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   }
 
   return {
-    async ask() {
+    unanswered: () => [...asked],
+    async ask(answered) {
       const open = graph.nodes.filter((_id, node) => controlOf(node) !== null);
       const offline = new Set<string>();
-      const asked = open.values();
+      const queue = open.values();
       const worker = async (): Promise<void> => {
-        for (const id of asked) if ((await ping(id)) === null) offline.add(id);
+        for (const id of queue) {
+          asked.add(id);
+          if ((await ping(id)) === null) offline.add(id);
+          else asked.delete(id);
+          answered();
+        }
       };
       await Promise.all(Array.from({ length: Math.min(PARALLEL_PINGS, open.length) }, worker));
       return open.filter((id) => offline.has(id));

@@ -7,7 +7,7 @@ export interface Alarm {
   stop(): void;
 }
 
-export function createAlarm(onRing: () => void): Alarm {
+export function createAlarm(onRing: () => void, summary = 'until the next retry, record or report is due'): Alarm {
   let current: { readonly at: number; readonly scope: CancellationScope } | null = null;
 
   function stop(): void {
@@ -24,7 +24,7 @@ export function createAlarm(onRing: () => void): Alarm {
       const mine = { at, scope };
       current = mine;
       void scope
-        .run(() => sleep(Math.max(1, at - Date.now())))
+        .run(() => sleep(Math.max(1, at - Date.now()), { summary }))
         .then(
           () => {
             if (current === mine) current = null;

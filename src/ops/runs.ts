@@ -353,6 +353,7 @@ function statusFromReport(run: RunRecord, report: RunReport): RunStatus {
         ...(node.group === undefined ? {} : { group: node.group }),
       })),
     current: null,
+    software: null,
     groups: (report.baremetal?.groups ?? []).map(({ name, critical, state, reason }) => ({
       name,
       critical,

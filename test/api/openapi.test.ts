@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { API } from '../../src/core/contracts/api.js';
 import type { SitePlan } from '../../src/core/contracts/index.js';
 import type { RouteMap } from '../../src/core/contracts/route.js';
+import { showPlan } from '../../src/core/site-run/index.js';
 import { tokenOperations } from '../../src/ops/tokens.js';
 import { openapiCheck } from '../rig/openapi-check.js';
 import { apiAlone } from './api-rig.js';
@@ -173,7 +174,7 @@ it('the plan of a site with a cluster is as described', async () => {
     route: '/api/v1/runs/:run/plan',
     status: 200,
     type: 'application/json',
-    body: JSON.stringify({ plan }),
+    body: JSON.stringify({ plan: showPlan(plan) }),
     describe: () => rig.api.swagger(),
   });
   await rig.close();

@@ -5,6 +5,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ShownPlan } from '../../src/core/contracts/site-run.js';
 import type { RunStatus } from '../../src/core/site-run/index.js';
 import { recordHistory } from '../rig/histories.js';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
@@ -328,7 +329,7 @@ describe('input', () => {
     [[], 'input must be one JSON object, e.g. {"site":"dc1"}'],
     [
       [{ sit: 'dc1', revision: -1 }],
-      "missing field 'site'; unknown field 'sit' (known: site, revision, started_by, reason, title, description, labels); field 'revision' must be a revision number, a hash or \"latest\"",
+      "missing field 'site'; unknown field 'sit' (known: site, revision, started_by, reason, title, description, labels). Did you mean 'site'?; field 'revision' must be a revision number, a hash or \"latest\"",
     ],
     [[{ site: 'dc1' }, 2], 'input must be one JSON object'],
   ])('%j is refused, naming each bad field', async (args, message) => {
@@ -349,6 +350,22 @@ describe('input', () => {
     expect(causeOf(error).type).toBe('SiteBusy');
     expect(causeOf(error).message).toContain('site dc1 is busy with update_site:dc1 (run r-1)');
     expect(busy.closed).toHaveLength(0);
+  });
+
+  it('the details have what was said of the run, and the plan has the names of the nodes of each group', async () => {
+    const input = { site: 'dc1', title: 'Racks 1–4', description: 'More *space*.', labels: { team: 'storage' } };
+    const groups = [group('control', ['c1', 'c2']), group('ntp', ['ntp'])];
+    const run = await start(scriptedSite({ groups }, plainNodes('c1', 'ntp', 'c2')), 'deploy_site', [input]);
+    await run.handle.result();
+    const { currentDetails } = await run.handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    expect(currentDetails).toMatch(/^Racks 1–4 · `team:storage`\n\n\*\*success\*\* · /);
+    expect(currentDetails).toMatch(/\n\nMore \*space\*\.$/);
+    const plan = await run.handle.query<ShownPlan>('plan');
+    expect(Object.fromEntries(plan.groups.map(({ name, nodes, total }) => [name, [total, ...nodes]]))).toEqual({
+      control: [2, 'c1', 'c2'],
+      ntp: [1, 'ntp'],
+    });
+    await run.ended();
   });
 
   it('search attributes that the server lacks are left alone', async () => {

@@ -2,8 +2,9 @@ import type { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
-import type { RunReport } from '../../src/core/site-run/index.js';
+import type { RunReport, RunStatus, TreeNode } from '../../src/core/site-run/index.js';
 import { recordHistory } from '../rig/histories.js';
+import { lookUntil } from '../rig/look-again.js';
 import { failed, scriptedGraph } from '../rig/scripted-graph.js';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
 import { causeOf } from '../rig/site-workflow.js';
@@ -47,6 +48,28 @@ it('the graph of the linked cluster runs once the nodes are deployed', async () 
   expect(graph.began).toEqual(['a@n1']);
   expect(phase()).toMatchObject({ name: 'software', state: 'success' });
   await recordHistory(handle, 'deploy_site--with-software');
+  await worker.stop();
+});
+
+it('the site says which run does the software, and how far it is; search attributes find it', async () => {
+  const { graph, worker, handle } = await start();
+  graph.hold.add('a@n1');
+  const held = await graph.heldTask('a@n1');
+  const id = `execute_graph:7:${handle.firstExecutionRunId}`;
+  const status = await lookUntil(
+    () => handle.query<RunStatus>('status'),
+    ({ software }) => software?.phase === 'default: running',
+  );
+  expect(status.software).toMatchObject({ workflow_id: id, done: 0, total: 1, running: ['a@n1'] });
+  const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  expect(currentDetails).toContain(`Software: \`${id}\` · **default: running** · 0 of 1 tasks`);
+  const tree = await handle.query<TreeNode>('tree');
+  expect(tree.children?.at(-1)).toMatchObject({ name: 'software', workflow_id: id });
+  const started = await rig.client.workflow.getHandle(id).fetchHistory();
+  const { searchAttributes } = started.events![0]!.workflowExecutionStartedEventAttributes!;
+  expect(Object.keys(searchAttributes!.indexedFields!).sort()).toEqual(['RunPhase', 'SiteName', 'StartedBy']);
+  held.finish();
+  await handle.result();
   await worker.stop();
 });
 

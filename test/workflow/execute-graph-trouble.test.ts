@@ -255,6 +255,19 @@ describe('agents', () => {
       expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'successful', n2: 'failed' });
     });
 
+    it(`nodes without a running agent are named while they are waited for ${shape}`, async () => {
+      const absent = rig.workflowId('absent');
+      const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
+      const graph = scriptedGraph({ plans: { default: pair }, controlOf, offlineWaitSeconds: 12, ...split });
+      const run = await startGraphRun(rig, graph);
+      const status = await run.reaches(({ phase, silent }) => phase === 'default: asking nodes' && silent.length === 1);
+      expect(status.silent).toEqual(['n2']);
+      const { currentDetails } = await run.handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+      expect(currentDetails).toContain('No answer from the agents of: n2');
+      await run.handle.cancel();
+      await run.ended();
+    });
+
     it(`a silent critical node refuses the run ${shape}`, async () => {
       const absent = rig.workflowId('absent');
       const controlOf = (id: string) => (id === 'n2' ? absent : undefined);

@@ -19,7 +19,7 @@ export function graphStatusText(status: GraphRunStatus, color = false): string {
   ];
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
   if (status.running.length > 0) lines.push(`now: ${someOf(status.running)}`);
-  if (status.silent.length > 0) lines.push(`${paint.bad('silent')} ${someOf(status.silent)}: waited for`);
+  if (status.silent.length > 0) lines.push(`${paint.bad('no answer')} from the agents of ${someOf(status.silent)}`);
   for (const failed of status.failed) lines.push(failedTaskText(failed, paint));
   const unlisted = (status.counts.failed ?? 0) - status.failed.length;
   if (unlisted > 0) lines.push(`and ${unlisted} more failed tasks`);
@@ -30,6 +30,7 @@ export function graphStatusText(status: GraphRunStatus, color = false): string {
       `graph ${printable(graph.type)}: ${paintState(paint, graph.state)}, ${graph.done} of ${graph.total} tasks${offline}${why}`,
     );
   }
+  for (const warning of status.warnings) lines.push(`${paint.busy('warning')} ${printable(warning)}`);
   return `${lines.join('\n')}\n`;
 }
 
@@ -46,7 +47,7 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
   for (const failed of status.failed)
     if (!known.has(`${failed.task}@${failed.node} ${failed.attempts}`)) lines.push(failedTaskText(failed, paint));
   for (const node of status.silent)
-    if (!last?.silent.includes(node)) lines.push(`${paint.bad('silent')} node ${printable(node)}: waited for`);
+    if (!last?.silent.includes(node)) lines.push(`${paint.bad('no answer')} from the agent of ${printable(node)}`);
   const states = new Map(last?.graphs.map(({ transaction, state }) => [transaction, state]));
   for (const { type, transaction, state, reason, offline } of status.graphs) {
     if (state === states.get(transaction) || state === 'waiting') continue;

@@ -2,6 +2,7 @@ import type { RunStatus } from '../../core/contracts/index.js';
 import { describeSilence } from '../../core/run/index.js';
 import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
+import { someOf } from './graph-status.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 
 /** Progress of a run, failures first. */
@@ -20,6 +21,7 @@ export function statusText(status: RunStatus, color = false): string {
   ];
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
   if (status.current) lines.push(`now: ${currentText(status.current)}`);
+  if (status.software) lines.push(`software: ${softwareText(status.software)}`);
   for (const { node, group, reason } of status.failed)
     lines.push(
       `${paint.bad('failed')} ${printable(node)}${group === undefined ? '' : ` (group ${printable(group)})`}: ${printable(reason)}`,
@@ -28,7 +30,15 @@ export function statusText(status: RunStatus, color = false): string {
     lines.push(
       `group ${printable(group.name)}${group.critical ? ' (critical)' : ''}: ${paintState(paint, group.state)}${group.reason === undefined ? '' : `, ${printable(group.reason)}`}`,
     );
+  for (const warning of status.warnings) lines.push(`${paint.busy('warning')} ${printable(warning)}`);
   return `${lines.join('\n')}\n`;
+}
+
+export function softwareText(software: NonNullable<RunStatus['software']>): string {
+  const { workflow_id, phase, done, total, counts, silent } = software;
+  const failed = (counts.failed ?? 0) > 0 ? `, ${counts.failed} failed` : '';
+  const waiting = silent.length > 0 ? `, no answer from ${someOf(silent)}` : '';
+  return `${printable(workflow_id)}: ${printable(phase)}, ${done} of ${total} tasks${failed}${waiting}`;
 }
 
 export function currentText({ group, call, running, waiting }: NonNullable<RunStatus['current']>): string {

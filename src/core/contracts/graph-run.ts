@@ -8,8 +8,7 @@ import {
   LOST_OUTCOMES,
   TASK_STATUSES,
 } from '../words.js';
-import { timestamp } from './primitives.js';
-import { maasSilentSince, pausedSchema } from './site-run.js';
+import { maasSilentSince, pausedSchema, timestamp } from './primitives.js';
 import { failureOf, type Wire } from './wire.js';
 
 /** How many tasks are in which state; those that may start at once count as waiting. */
@@ -73,7 +72,7 @@ export const graphRunStatusSchema = z
     failed: z.array(failedTask).describe('At most twenty; the report has more.'),
     failing_nodes: z.int(),
     running: texts.describe('`task@node`; at most twenty.'),
-    silent: texts.describe('Nodes whose agents do not answer and for which a task waits.'),
+    silent: texts.describe('Nodes whose agents do not answer, at most twenty.'),
     graphs: z.array(graphStatus),
     warnings: texts.describe('What an operator should know, as in the report; the newest twenty.'),
   })

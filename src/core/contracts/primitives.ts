@@ -3,6 +3,15 @@ import { MOST } from '../run-description.js';
 
 export const timestamp = z.string().meta({ format: 'date-time' });
 
+export const pausedSchema = z
+  .strictObject({ since: timestamp, by: z.string().optional(), reason: z.string().optional() })
+  .nullable()
+  .describe('Null when it is not paused.');
+
+export const maasSilentSince = timestamp
+  .optional()
+  .describe('Since when MAAS has not answered the steps of the run that ask it. Absent while it answers.');
+
 /** Names of people, sites, nodes: anything a path or a header can hold, without control characters. */
 const plainText = (longest: number) =>
   z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CALLS, LOST_OUTCOMES, NODE_STATES, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.js';
-import { timestamp } from './primitives.js';
+import { graphRunStatusSchema } from './graph-run.js';
+import { maasSilentSince, pausedSchema } from './primitives.js';
 import type { Wire } from './wire.js';
 
 const texts = z.array(z.string());
@@ -12,14 +13,9 @@ export const nodeCounts = z.strictObject({
   failure: z.int(),
 });
 
-export const pausedSchema = z
-  .strictObject({ since: timestamp, by: z.string().optional(), reason: z.string().optional() })
-  .nullable()
-  .describe('Null when it is not paused.');
-
-export const maasSilentSince = timestamp
-  .optional()
-  .describe('Since when MAAS has not answered the steps of the run that ask it. Absent while it answers.');
+const softwareStatus = graphRunStatusSchema
+  .pick({ phase: true, done: true, total: true, counts: true, failing_nodes: true, running: true, silent: true })
+  .extend({ workflow_id: z.string() });
 
 export const runStatusSchema = z
   .strictObject({
@@ -42,6 +38,7 @@ export const runStatusSchema = z
       .strictObject({ group: z.string(), call: z.enum(CALLS), running: texts, waiting: z.int() })
       .nullable()
       .describe('What is being done now.'),
+    software: softwareStatus.nullable().describe('The run of graphs with which this one ends; null until it starts.'),
     groups: z.array(
       z.strictObject({
         name: z.string(),
@@ -56,6 +53,8 @@ export const runStatusSchema = z
 
 /** Since when, by whom and why a run is paused. */
 export type Paused = NonNullable<Wire<typeof pausedSchema>>;
+/** What a run of graphs reports to the run of the site that started it. */
+export type GraphRunNews = Omit<Wire<typeof softwareStatus>, 'workflow_id'>;
 /** Answer of the query `status`, and of the updates `pause` and `resume`. */
 export type RunStatus = Wire<typeof runStatusSchema>;
 
@@ -87,7 +86,7 @@ export const successCriteria = z.strictObject({
 const ranges = z.array(z.int()).describe('Indexes into `nodes` as first, last, first, last …');
 const pace = z.strictObject({ interval: z.number(), timeout: z.number() }).describe('Seconds.');
 
-const group = z.strictObject({
+const groupWire = z.strictObject({
   name: z.string(),
   critical: z.boolean(),
   depends_on: texts,
@@ -105,29 +104,39 @@ const sitePace = z.strictObject({
   heartbeat_seconds: z.number(),
 });
 
-export const runPlanSchema = z
-  .strictObject({
-    site: z.string(),
-    revision: z.int(),
-    hash: z.string(),
-    nodes: texts,
-    groups: z.array(group),
-    pace: sitePace,
-    done: ranges.describe('update_site: unchanged and deployed already. Indexes as in the groups.'),
-    removed: texts.describe('update_site: in the last good revision, but no longer in this one.'),
-    cluster: z
-      .int()
-      .optional()
-      .describe('Id of the linked cluster: its graph `default` is executed once the nodes are deployed.'),
-    warnings: texts,
+const sitePlan = z.strictObject({
+  site: z.string(),
+  revision: z.int(),
+  hash: z.string(),
+  nodes: texts,
+  groups: z.array(groupWire),
+  pace: sitePace,
+  done: ranges,
+  removed: texts.describe('update_site: in the last good revision, but no longer in this one.'),
+  cluster: z
+    .int()
+    .optional()
+    .describe('Id of the linked cluster: its graph `default` is executed once the nodes are deployed.'),
+  warnings: texts,
+});
+
+const total = z.int().describe('How many nodes; lists of very many names are cut.');
+
+export const runPlanSchema = sitePlan
+  .extend({
+    total,
+    groups: z.array(groupWire.extend({ nodes: texts.describe('Their names.'), total })),
+    done: texts.describe('update_site: unchanged and deployed already.'),
   })
   .meta({ id: 'RunPlan', description: 'What a run set out to do.' });
 
 /** How long one kind of call may take and how often it looks; seconds, from the site's DeploymentConfiguration. */
 export type Pace = Wire<typeof pace>;
 export type SitePace = Wire<typeof sitePace>;
-export type GroupWire = Wire<typeof group>;
+export type GroupWire = Wire<typeof groupWire>;
 /** What a site's workflow is given: names and numbers; the nodes' documents stay in the store. */
-export type SitePlan = Wire<typeof runPlanSchema>;
+export type SitePlan = Wire<typeof sitePlan>;
+/** Answer of the query `plan`. */
+export type ShownPlan = Wire<typeof runPlanSchema>;
 /** Each given criterion is judged alone; all must hold. None given: nothing is checked. Percent: 0 to 100. */
 export type SuccessCriteria = Wire<typeof successCriteria>;

@@ -21,6 +21,8 @@ export interface GraphProgress {
   reason?: string;
   /** Nodes that did not answer before the graph started. */
   offline: readonly string[];
+  /** While its nodes are asked whether their agents run: those that have not answered yet. */
+  unanswered?: () => readonly string[];
   /** By part; read on request. */
   statuses(): readonly PartStatus[];
   /** By part, as far as this workflow knows. */

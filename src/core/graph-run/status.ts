@@ -41,7 +41,7 @@ export function statusOfGraphRun(progress: GraphRunProgress): GraphRunStatus {
     failed: parts.flatMap((part) => part.failed).slice(0, 20),
     failing_nodes: graphs.reduce((sum, graph) => sum + graph.failing_nodes, 0),
     running: parts.flatMap((part) => part.running).slice(0, 20),
-    silent: parts.flatMap((part) => part.silent).slice(0, 20),
+    silent: silentNodes(progress.graphs),
     graphs,
     warnings: newestWarnings(warningsOf(progress)),
   };
@@ -51,6 +51,15 @@ export const warningsOf = ({ graphs, warnings }: GraphRunProgress): string[] => 
   ...graphs.flatMap(({ plan }) => plan?.warnings ?? []).slice(0, 50),
   ...warnings,
 ];
+
+function silentNodes(graphs: readonly GraphProgress[]): string[] {
+  const open = graphs.filter(({ state }) => OPEN.includes(state));
+  const names = open.flatMap(({ state, unanswered, offline, statuses }) => [
+    ...(state === 'asking_nodes' ? (unanswered?.() ?? []) : offline),
+    ...statuses().flatMap((part) => part.silent),
+  ]);
+  return [...new Set(names)].slice(0, 20);
+}
 
 function phaseOf({ outcome, graphs }: GraphRunProgress): string {
   if (outcome !== undefined) return 'finished';
@@ -77,7 +86,7 @@ export function detailsOfGraphRun(progress: GraphRunProgress): string {
     ...detailsHeading(status, 'tasks', progress.input),
     ...table(['failed task', 'node', 'attempts', 'reason'], failedRows),
     ...(failed.length > 0 ? [''] : []),
-    ...(silent.length > 0 ? [`Silent nodes: ${cell(silent.join(', '))}`, ''] : []),
+    ...(silent.length > 0 ? [`No answer from the agents of: ${cell(silent.join(', '), 500)}`, ''] : []),
     ...table(['graph', 'state', 'tasks', 'failing nodes'], graphRows),
     ...detailsEnding(status, progress.input),
   ].join('\n');

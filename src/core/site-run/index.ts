@@ -4,6 +4,6 @@ export type { PhaseReport, RunReport } from '../contracts/site-run-report.js';
 export type { PhaseName, SiteRunKind } from '../words.js';
 export { describeRunFailure, explainRunFailure, type RunFailure } from './failure.js';
 export { parseSiteRunInput, type SiteRunInput } from './input.js';
-export { fromRanges, groupFromWire, groupToWire, toRanges } from './plan.js';
+export { fromRanges, groupFromWire, groupToWire, showPlan, toRanges } from './plan.js';
 export { detailsOf, type RunProgress, reportRun, statusOf, treeOf } from './progress.js';
 export { fitReport } from './report.js';

@@ -1,5 +1,6 @@
-import type { GroupWire } from '../contracts/site-run.js';
+import type { GroupWire, ShownPlan, SitePlan } from '../contracts/site-run.js';
 import type { GroupPlan } from '../deployment/index.js';
+import { utf8Length } from '../utf8.js';
 
 /** Ascending indexes as `[first, last, first, last, …]`: a thousand neighbours take two numbers. */
 export type IndexRanges = readonly number[];
@@ -23,3 +24,30 @@ export function fromRanges(ranges: IndexRanges): number[] {
 
 export const groupToWire = (group: GroupPlan): GroupWire => ({ ...group, nodes: toRanges(group.nodes) });
 export const groupFromWire = (group: GroupWire): GroupPlan => ({ ...group, nodes: fromRanges(group.nodes) });
+
+/** A payload is limited to 200 KB (design §5). */
+const LIMIT_BYTES = 100_000;
+
+/** The plan as users read it: with the names of each group's nodes, as many as fit into `limit` bytes. */
+export function showPlan(plan: SitePlan, limit: number = LIMIT_BYTES): ShownPlan {
+  const named = (ranges: IndexRanges): string[] => fromRanges(ranges).map((index) => plan.nodes[index]!);
+  const groups = plan.groups.map((group) => {
+    const nodes = named(group.nodes);
+    return { ...group, nodes, total: nodes.length };
+  });
+  const whole: ShownPlan = { ...plan, total: plan.nodes.length, done: named(plan.done), groups };
+  let shown = whole;
+  for (
+    let most = plan.nodes.length;
+    utf8Length(JSON.stringify(shown)) > limit && most > 0;
+    most = Math.floor(most / 2)
+  ) {
+    const first = (names: readonly string[]): string[] => names.slice(0, most);
+    shown = {
+      ...whole,
+      ...{ nodes: first(whole.nodes), done: first(whole.done), removed: first(whole.removed) },
+      groups: whole.groups.map((group) => ({ ...group, nodes: first(group.nodes) })),
+    };
+  }
+  return shown;
+}

@@ -3,6 +3,7 @@ import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../
 import { type BaremetalState, countNodes, describeGroupFailure, reportBaremetal } from '../deployment/index.js';
 import {
   type AnyProgress,
+  cell,
   detailsEnding,
   detailsHeading,
   newestWarnings,
@@ -20,6 +21,8 @@ export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, R
   plan?: SitePlan;
   baremetal?: BaremetalState;
   released?: NodeReport[];
+  /** The last phase, as its workflow reports it. */
+  software?: NonNullable<RunStatus['software']>;
   readonly phases: PhaseReport[];
   readonly operator: SiteOperatorAction[];
 }
@@ -60,6 +63,7 @@ export function statusOf(progress: RunProgress): RunStatus {
     counts,
     failed: failedNodes(baremetal).slice(0, 20),
     current: currentCall(baremetal),
+    software: progress.software ?? null,
     groups: (baremetal?.groups ?? []).map((group) => ({
       name: group.plan.name,
       critical: group.plan.critical,
@@ -79,6 +83,7 @@ export function treeOf(progress: RunProgress): TreeNode {
     kind: 'phase',
     state: phase.state,
     ...(phase.detail === undefined ? {} : { detail: phase.detail }),
+    ...(phase.name === 'software' && progress.software ? { workflow_id: progress.software.workflow_id } : {}),
     ...(phase.name === 'baremetal' && progress.baremetal ? { children: groupTrees(progress.baremetal) } : {}),
   }));
   return {
@@ -143,7 +148,7 @@ function currentCall(state: BaremetalState | undefined): RunStatus['current'] {
 /** Text for Temporal's "current details": phase, n of m, failures first. */
 export function detailsOf(progress: RunProgress): string {
   const status = statusOf(progress);
-  const { failed, groups, current } = status;
+  const { failed, groups, current, software } = status;
   const now = (name: string, state: string): string =>
     current?.group === name ? `${current.call}: ${current.running.length} running, ${current.waiting} waiting` : state;
   const failedRows = failed.slice(0, 10).map(({ node, group, reason }) => [node, group ?? '', reason]);
@@ -152,9 +157,23 @@ export function detailsOf(progress: RunProgress): string {
     .map(({ name, critical, state, reason }) => [critical ? `${name} (critical)` : name, reason ?? now(name, state)]);
   return [
     ...detailsHeading(status, 'nodes', progress.input),
+    ...(software === null ? [] : [describeSoftware(software), '']),
     ...table(['failed node', 'group', 'reason'], failedRows),
     ...(failed.length > 0 ? [''] : []),
     ...table(['group', 'state'], groupRows),
     ...detailsEnding(status, progress.input),
   ].join('\n');
+}
+
+function describeSoftware({
+  workflow_id,
+  phase,
+  done,
+  total,
+  counts,
+  silent,
+}: NonNullable<RunStatus['software']>): string {
+  const failed = (counts.failed ?? 0) > 0 ? `, ${counts.failed} failed` : '';
+  const waiting = silent.length > 0 ? ` · no answer from ${cell(silent.join(', '))}` : '';
+  return `Software: \`${workflow_id}\` · **${phase}** · ${done} of ${total} tasks${failed}${waiting}`;
 }

@@ -299,6 +299,7 @@ describe('runs of graphs', () => {
     failing_nodes: 1,
     running: ['b@1'],
     silent: ['3'],
+    warnings: [],
     graphs: [
       {
         type: 'default',
@@ -329,7 +330,7 @@ describe('runs of graphs', () => {
         'cluster 1: default: running, 3 of 9 tasks',
         'tasks: 4 waiting, 1 running, 2 successful, 1 failed, 1 dep failed',
         'now: b@1',
-        'silent 3: waited for',
+        'no answer from the agents of 3',
         'failed a@2 after 3 attempts: exit code 4',
         'graph default: running, 3 of 9 tasks, offline: 3',
         '',

@@ -237,7 +237,8 @@ describe('following a run', () => {
       return problem('not-found', 404, at);
     };
   };
-  const ended = (outcome: string) => runStatus({ phase: 'finished', outcome, current: null, done: 2 });
+  const ended = (outcome: string) =>
+    runStatus({ phase: 'finished', outcome, current: null, software: null, warnings: [], done: 2 });
 
   it.each([
     ['n', [], 0],
@@ -271,7 +272,7 @@ describe('following a run', () => {
     const failing = { failed: [{ node: 'a', group: 'g', reason: 'no boot' }] };
     const groups = (state: string) => [{ name: 'g', critical: true, state, reason: 'too few' }];
     const looks = [
-      runStatus({ phase: 'load', current: null }),
+      runStatus({ phase: 'load', current: null, software: null, warnings: [] }),
       ...Array.from({ length: 12 }, () => runStatus()),
       null,
       runStatus({ paused: { since: 'x', by: 'ann', reason: 'lunch' } }),
@@ -282,6 +283,8 @@ describe('following a run', () => {
         outcome: 'failed',
         done: 2,
         current: null,
+        software: null,
+        warnings: [],
         groups: groups('failure'),
       }),
     ];

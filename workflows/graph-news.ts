@@ -1,0 +1,75 @@
+import { patched, workflowInfo } from '@temporalio/workflow';
+import type { GraphRunNews } from '../src/core/contracts/site-run.js';
+import type { GraphRunStatus } from '../src/core/graph-run/index.js';
+import { isMapping } from '../src/core/plain-value.js';
+import { type ReadRequest, readRequest } from '../src/core/run/index.js';
+import { MOST } from '../src/core/run-description.js';
+import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.js';
+import { signalParent } from './border.js';
+import { createCourier } from './graph-signals.js';
+
+/** How often: less often the longer the run takes, so that the news of a week cost a few hundred events. */
+const EVERY_MS = 10_000;
+const SHARE = 0.2;
+
+/** Reports progress to the site's run, of which this run is the last phase. */
+export interface News {
+  /** Sends what is new, if it is time to. Returns when it will be (milliseconds), or null if nothing is new. */
+  send(): number | null;
+}
+
+/** Null for a run that no site's run started. */
+export function createNews(startedAt: number, status: () => GraphRunStatus): News | null {
+  if (workflowInfo().parent === undefined || !patched('news-for-the-site')) return null;
+  let last: { readonly at: number; readonly news: GraphRunNews } | null = null;
+
+  /** When the status differs from what was sent last. */
+  function dueAt(news: GraphRunNews): number | null {
+    if (last === null || news.phase !== last.news.phase) return 0;
+    const [now, before] = [news, last.news].map(({ done, total, failing_nodes, silent }) =>
+      [done, total, failing_nodes, ...silent].join(),
+    );
+    return now === before ? null : last.at + Math.max(EVERY_MS, (last.at - startedAt) * SHARE);
+  }
+
+  const courier = createCourier<GraphRunNews>(
+    () => {
+      const news = newsOf(status());
+      const due = dueAt(news);
+      if (due === null || due > Date.now()) return null;
+      last = { at: Date.now(), news };
+      return news;
+    },
+    (news) => signalParent('graph_news', news),
+  );
+  return {
+    send() {
+      courier.send();
+      return dueAt(newsOf(status()));
+    },
+  };
+}
+
+function newsOf({ phase, outcome, done, total, counts, failing_nodes, running, silent }: GraphRunStatus): GraphRunNews {
+  return { phase: outcome ?? phase, done, total, counts, failing_nodes, running, silent };
+}
+
+const names = listOf(lineOf(2 * MOST.name));
+const graphNews = objectOf<GraphRunNews>(
+  {
+    phase: lineOf(MOST.name),
+    done: limit,
+    total: limit,
+    counts: valueThat(
+      (value) => isMapping(value) && Object.values(value).every(Number.isSafeInteger),
+      'must be numbers of tasks by status',
+    ),
+    failing_nodes: limit,
+    running: names,
+    silent: names,
+  },
+  ['phase', 'done', 'total', 'counts', 'failing_nodes', 'running', 'silent'],
+);
+
+/** Users may send this signal, too. One that could not be processed would block the workflow. */
+export const readNews = (payload: unknown): ReadRequest<GraphRunNews> => readRequest(graphNews, payload);
