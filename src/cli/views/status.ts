@@ -2,7 +2,6 @@ import type { RunStatus } from '../../core/contracts/index.js';
 import { describeSilence } from '../../core/run/index.js';
 import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
-import { someOf } from './graph-status.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 
 /** Progress of a run, failures first. */
@@ -37,7 +36,7 @@ export function statusText(status: RunStatus, color = false): string {
 export function softwareText(software: NonNullable<RunStatus['software']>): string {
   const { workflow_id, phase, done, total, counts, silent } = software;
   const failed = (counts.failed ?? 0) > 0 ? `, ${counts.failed} failed` : '';
-  const waiting = silent.length > 0 ? `, no answer from ${someOf(silent)}` : '';
+  const waiting = silent.length > 0 ? `, no answer from ${silent.map(printable).join(', ')}` : '';
   return `${printable(workflow_id)}: ${printable(phase)}, ${done} of ${total} tasks${failed}${waiting}`;
 }
 
