@@ -1,3 +1,4 @@
+import { isMapping, type ValuePath } from '../core/plain-value.js';
 import { cyclesIn } from './linking/find-cycles.js';
 import { type GraphProblem, Problems } from './problem.js';
 import type { MergedTask, PlacedInInput } from './tasks/merge-layers.js';
@@ -12,13 +13,13 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
   const graph = taskGraph(tasks.map(({ task }) => task));
   const names = graph.nodes();
   const numbers = new Map(names.map((name, at) => [name, at]));
-  const placeOf = new Map(tasks.map(({ task, at }) => [task.id, at]));
+  const byName = new Map(tasks.map((one) => [one.task.id, one]));
   const successors = names.map((name) => graph.outNeighbors(name).map((next) => numbers.get(next)!));
   for (const { members } of cyclesIn(successors, names.length, (at) => names[at]!)) {
     const path = [...members, members[0]!].map((at) => names[at]!).join(' -> ');
-    const at = placeOf.get(names[members[0]!]!) ?? [];
+    const [before, after] = [names[members[0]!]!, names[members[1] ?? members[0]!]!];
     problems.error(
-      at,
+      placeOfDependency(byName, before, after),
       'graph.cycle',
       `tasks wait for each other: ${path}`,
       'Each task must end before the next starts: remove one of these dependencies.',
@@ -28,10 +29,9 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
   const listedInGroup = new Set(groups.flatMap(({ task }) => (Array.isArray(task.tasks) ? task.tasks : [])));
   graph.forEachNode((name, { task }) => {
     if (task !== undefined) return;
-    const users = [...graph.inNeighbors(name), ...graph.outNeighbors(name)].filter((one) => placeOf.has(one));
-    const at = placeOf.get(users[0] ?? '') ?? [];
+    const users = [...graph.inNeighbors(name), ...graph.outNeighbors(name)].filter((one) => byName.has(one));
     problems.warning(
-      at,
+      placeOfDependency(byName, name, users[0] ?? ''),
       'graph.unknown-dependency',
       `no task is named '${name}'; referenced by ${users.slice(0, 3).join(', ')}`,
       listedInGroup.has(name)
@@ -42,6 +42,32 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
   warnOfRoles(tasks, problems);
   return problems.all();
 }
+
+/** Where one of two tasks names the other in a field that orders them; the place of that task if a pattern means it. */
+export function placeOfDependency(tasks: ReadonlyMap<string, PlacedInInput>, one: string, other: string): ValuePath {
+  for (const [user, name] of [
+    [other, one],
+    [one, other],
+  ] as const) {
+    const found = tasks.get(user);
+    const field = found && ORDERING.find((each) => indexOfName(found.task[each], name) >= 0);
+    if (found === undefined || field === undefined) continue;
+    const index = indexOfName(found.task[field], name);
+    const written = WRITTEN[field];
+    return [...found.at, ...(written === undefined ? [field, index] : [written, index, 'name'])];
+  }
+  return (tasks.get(other) ?? tasks.get(one))?.at ?? [];
+}
+
+const ORDERING = ['requires', 'required_for', 'tasks', 'groups', 'cross_depends', 'cross_depended_by'] as const;
+/** As people write them. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  cross_depends: 'cross-depends',
+  cross_depended_by: 'cross-depended-by',
+};
+
+const indexOfName = (names: unknown, name: string): number =>
+  Array.isArray(names) ? names.findIndex((one: unknown) => one === name || (isMapping(one) && one.name === name)) : -1;
 
 /** Spec 3: `role` and `roles` are deprecated. One warning for all tasks, at the first. */
 export function warnOfRoles(tasks: readonly PlacedInInput[], problems: Problems): void {

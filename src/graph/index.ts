@@ -12,7 +12,7 @@
  * schedulerPlan(planned.plan);                            // for the scheduler
  * ```
  */
-export { checkGraph, warnOfRoles } from './check-graph.js';
+export { checkGraph, placeOfDependency, warnOfRoles } from './check-graph.js';
 export { digestOf, type GraphDigest, type NodeDigest } from './digest.js';
 export type { ClusterState, OldStates } from './fields/state.js';
 export { prepareFacts, StateData } from './fields/state-data.js';
@@ -53,7 +53,7 @@ export {
 } from './result.js';
 export { type SchedulerPlanOptions, schedulerPlan } from './scheduler-plan.js';
 export { adaptLegacyTasks } from './tasks/adapt-legacy.js';
-export { checkTask } from './tasks/check-task.js';
+export { checkTask, isNamed } from './tasks/check-task.js';
 export {
   type LayerName,
   type LayerTasks,

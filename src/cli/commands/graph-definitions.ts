@@ -61,7 +61,7 @@ async function checkFile(file: string, print: Print, complain: Print): Promise<n
   if (!planned.ok) return EXIT.invalid;
   const { cycleProblems, findCycles, placeInSource } = await import('../../graph/index.js');
   const cycles = placeInSource(cycleProblems(planned.plan, findCycles(planned.plan)), planned.source);
-  say([...planned.problems, ...cycles], complain);
+  say([...planned.problems, ...cycles], complain, planned.sources);
   if (cycles.length > 0) return EXIT.invalid;
   print(`${graph.tasks.length} tasks, planned as ${planned.plan.instances.length} on nodes: ok\n`);
   return EXIT.done;
@@ -69,7 +69,7 @@ async function checkFile(file: string, print: Print, complain: Print): Promise<n
 
 /** Reports the problems of a readable graph. */
 function reportGraph(graph: Extract<ReadGraph, { ok: true }>, print: Print, complain: Print): number {
-  say(graph.problems, complain);
+  say(graph.problems, complain, graph.sources);
   const errors = graph.problems.filter(({ severity }) => severity === 'error').length;
   if (errors === 0) print(`${graph.tasks.length} tasks: ok\n`);
   return errors === 0 ? EXIT.done : EXIT.invalid;

@@ -1,4 +1,5 @@
-import { type Diagnostic, groupProblems, printOthers } from '../../core/diagnostic.js';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { formatDiagnostics, type Sources } from '../../documents/diagnostics/format-diagnostics.js';
 import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.js';
 import { readStandardInput } from '../read-input.js';
 
@@ -10,6 +11,8 @@ export type PlannedFile =
       /** Warnings of reading and planning, with their places. */
       readonly problems: readonly Diagnostic[];
       readonly source: GraphSource;
+      /** The text of the file. */
+      readonly sources: Sources;
     }
   | { readonly ok: false };
 
@@ -21,16 +24,16 @@ export async function planFile(file: string, complain: (text: string) => void): 
   const { placeInSource, planGraph, readPlanText } = await import('../../graph/index.js');
   const read = readPlanText(text, name);
   if (!read.ok) {
-    say(read.problems, complain);
+    say(read.problems, complain, [{ name, text }]);
     return { ok: false };
   }
   const planned = planGraph(read.input);
   if (!planned.ok) {
-    say([...read.problems, ...placeInSource(planned.problems, read.source)], complain);
+    say([...read.problems, ...placeInSource(planned.problems, read.source)], complain, [{ name, text }]);
     return { ok: false };
   }
   const problems = [...read.problems, ...placeInSource(planned.plan.problems, read.source)];
-  return { ok: true, plan: planned.plan, input: read.input, problems, source: read.source };
+  return { ok: true, plan: planned.plan, input: read.input, problems, source: read.source, sources: [{ name, text }] };
 }
 
 export type ReadGraph =
@@ -39,6 +42,8 @@ export type ReadGraph =
       readonly tasks: readonly MergedTask[];
       readonly problems: readonly Diagnostic[];
       readonly value: unknown;
+      /** The text of the file; absent for a stored graph. */
+      readonly sources?: Sources;
     }
   | { readonly ok: false };
 
@@ -50,17 +55,17 @@ export async function readGraphFile(file: string, complain: (text: string) => vo
   const { checkGraph, placeInSource, readSource, readTasks } = await import('../../graph/index.js');
   const read = readSource(text, name);
   if (!read.ok) {
-    say(read.problems, complain);
+    say(read.problems, complain, [{ name, text }]);
     return { ok: false };
   }
   const { source } = read;
   const { tasks, problems } = readTasks(source.value);
   const all = [...source.warnings, ...placeInSource([...problems, ...checkGraph(tasks)], source)];
   if (problems.some(({ severity }) => severity === 'error')) {
-    say(all, complain);
+    say(all, complain, [{ name, text }]);
     return { ok: false };
   }
-  return { ok: true, tasks, problems: all, value: source.value };
+  return { ok: true, tasks, problems: all, value: source.value, sources: [{ name, text }] };
 }
 
 /** The text of a file or of standard input; reports an error when it cannot be read. */
@@ -75,16 +80,7 @@ async function readText(file: string, complain: (text: string) => void): Promise
   }
 }
 
-/** One line per problem, `file:line:column: severity[code]: path: message`, then hint and other places. */
-export function say(problems: readonly Diagnostic[], complain: (text: string) => void): void {
-  for (const { first, others } of groupProblems(problems)) {
-    const { file, line, column, severity, code, path, message, hint } = first;
-    const place = [file, line, column].filter((part) => part !== undefined).join(':');
-    const where = path === undefined ? '' : `${path}: `;
-    const next = hint === undefined ? '' : `\n${hint.replace(/^/gm, '    ')}`;
-    const more = printOthers(others);
-    complain(
-      `${place === '' ? '' : `${place}: `}${severity}[${code}]: ${where}${message}${next}${more === undefined ? '' : `\n    ${more}`}\n`,
-    );
-  }
+/** Problems as all checks print them: each with its line of the sources, a hint and other places. */
+export function say(problems: readonly Diagnostic[], complain: (text: string) => void, sources: Sources = []): void {
+  if (problems.length > 0) complain(formatDiagnostics(problems, sources, { paths: true }));
 }

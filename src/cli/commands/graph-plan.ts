@@ -75,7 +75,7 @@ async function planToText(
   );
   const { plan, input, problems, source } = planned;
   const cycles = placeInSource(cycleProblems(plan, findCycles(plan)), source);
-  say([...problems, ...cycles], complain);
+  say([...problems, ...cycles], complain, planned.sources);
   if (cycles.length > 0) return EXIT.invalid;
   const unknown = (options.node ?? []).filter((node) => !plan.nodes.includes(node));
   if (unknown.length > 0) {

@@ -34,7 +34,11 @@ async function serializeFile(
   const { cycleProblems, digestOf, findCycles, placeInSource, serializedText } = await import('../../graph/index.js');
   const cycles = placeInSource(cycleProblems(plan, findCycles(plan)), planned.source);
   // Executors detect cycles themselves, so print the result anyway.
-  say([...problems, ...cycles.map((problem) => ({ ...problem, severity: 'warning' as const }))], complain);
+  say(
+    [...problems, ...cycles.map((problem) => ({ ...problem, severity: 'warning' as const }))],
+    complain,
+    planned.sources,
+  );
   if (digest) print(`${JSON.stringify(digestOf(plan), null, 2)}\n`);
   // The result of a thousand nodes is 200 MB of text.
   else for (const text of serializedText(plan)) await print(text);

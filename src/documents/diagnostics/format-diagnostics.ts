@@ -3,6 +3,8 @@ import { type Diagnostic, groupProblems, printOthers } from '../../core/diagnost
 export interface FormatOptions {
   /** Colours for a terminal. Default: none. */
   readonly color?: boolean;
+  /** Names the path of the value before the message, for messages that do not. */
+  readonly paths?: boolean;
 }
 
 /** Text of the files that diagnostics are about, by the name in `Diagnostic.file`. */
@@ -14,9 +16,9 @@ const WIDTH = 120;
 /** `file:line:column: error[code]: message`: as editors and CI parse it. One line without line break. */
 export function formatDiagnosticLine(diagnostic: Diagnostic, options: FormatOptions = {}): string {
   const paint = painter(options);
-  const { severity, code, message } = diagnostic;
+  const { severity, code, message, path } = diagnostic;
   const word = paint(`1;${COLOURS[severity]}`, `${severity}[${code}]`);
-  return `${paint('1', placeOf(diagnostic))}${word}: ${printable(message)}`;
+  return `${paint('1', placeOf(diagnostic))}${word}: ${options.paths && path ? `${printable(path)}: ` : ''}${printable(message)}`;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ValuePath } from '../../core/plain-value.js';
 import { type DataNode, nearestPlace, type ScalarKind } from '../../documents/reader/data-node.js';
 import { nodeValue } from '../../documents/reader/node-value.js';
 import { type JsonReading, readJson, readJsonValue } from '../../documents/reader/read-json.js';
-import { type LineColumn, locate, SourceText } from '../../documents/reader/source-text.js';
+import { locate, type Place, SourceText } from '../../documents/reader/source-text.js';
 import { Problems } from '../../packages/problems.js';
 import { readPackageYaml } from '../../packages/read-yaml.js';
 import { Float } from '../../yaql/index.js';
@@ -18,7 +18,7 @@ export interface GraphSource {
   /** Warnings about the text itself, such as duplicate keys. */
   readonly warnings: readonly Diagnostic[];
   /** The place of the value at a path, or of the nearest one above it. */
-  place(path: ValuePath): LineColumn;
+  place(path: ValuePath): Pick<Place, 'line' | 'column' | 'text'>;
 }
 
 export type ReadSource =
@@ -41,17 +41,17 @@ function fromJson(content: string, file: string): ReadSource {
   if (json.ok) {
     // Most files have no problem to place.
     let tree: JsonReading<DataNode> | undefined;
-    const place = (path: ValuePath): LineColumn => {
+    const place = (path: ValuePath) => {
       tree ??= readJson(source, options);
-      return lineOf(tree.ok ? nearestPlace(tree.root, path) : locate(tree.at));
+      return placeOf(tree.ok ? nearestPlace(tree.root, path) : locate(tree.at));
     };
     return { ok: true, source: { file, value: json.root, warnings: [], place } };
   }
   const [code, message, hint] = ['graph.bad-json', `not valid JSON: ${json.message}`, 'Check the JSON there.'];
-  return { ok: false, problems: [{ severity: 'error', code, message, hint, file, ...lineOf(locate(json.at)) }] };
+  return { ok: false, problems: [{ severity: 'error', code, message, hint, file, ...placeOf(locate(json.at)) }] };
 }
 
-const lineOf = ({ line, column }: LineColumn): LineColumn => ({ line, column });
+const placeOf = ({ line, column, text }: Place) => ({ line, column, text });
 
 /**
  * One YAML document as Fuel users write graphs: scalars as PyYAML reads them, no tags. Keys become texts and
@@ -67,7 +67,7 @@ function fromYaml(content: string, file: string): ReadSource {
       file,
       value: nodeValue(root, ({ kind, value }) => (typeof value === 'number' ? exactNumber(kind, value) : value)),
       warnings: problems.list,
-      place: (path) => lineOf(nearestPlace(root, path)),
+      place: (path) => placeOf(nearestPlace(root, path)),
     },
   };
 }

@@ -6,7 +6,7 @@ import type { EarlierChoice } from '../linking/link.js';
 import { MASTER, SYNC, type TaggedNode } from '../placing/node-resolver.js';
 import type { PlanInput } from '../plan-graph.js';
 import { type GraphProblem, Problems } from '../problem.js';
-import { checkTask } from '../tasks/check-task.js';
+import { checkTask, isNamed } from '../tasks/check-task.js';
 import {
   type LayerName,
   type LayerTasks,
@@ -193,7 +193,8 @@ class InputReader {
     return this.#list(given, at).flatMap((one, i) => {
       const task = plainNumbers(one);
       const place = [...at, i];
-      return checkTask(task, place, this.#problems) ? [{ task: normaliseTask(task), at: place }] : [];
+      // A task with mistakes still has its name and its place in the order, which are checked with all others.
+      return checkTask(task, place, this.#problems) || isNamed(task) ? [{ task: normaliseTask(task), at: place }] : [];
     });
   }
 

@@ -37,6 +37,11 @@ export function checkTask(task: unknown, at: ValuePath, problems: Problems): tas
     .every(({ severity }) => severity !== 'error');
 }
 
+/** Whether a task has an id that others can refer to, whatever else is wrong with it. */
+export const isNamed = (task: unknown): task is Fields => isMapping(task) && isUsableId(task.id ?? task.task_name);
+
+const isUsableId = (id: unknown): boolean => typeof id === 'string' && id !== '' && id !== UNUSABLE_ID;
+
 /** Expressions and texts with names in braces: their value is known only when they are evaluated. */
 const isOpen = (value: unknown): boolean => isExpression(value) || (typeof value === 'string' && value.includes('{'));
 
@@ -62,7 +67,7 @@ class FieldChecks {
 
   id(): void {
     const id = this.#task.id ?? this.#task.task_name;
-    if (typeof id === 'string' && id !== '' && id !== UNUSABLE_ID) return;
+    if (isUsableId(id)) return;
     if (isExpression(id))
       this.#bad(['id'], 'the id of a task cannot be an expression', 'Write it out: others refer to it.');
     else

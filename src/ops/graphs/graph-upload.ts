@@ -6,9 +6,11 @@ import {
   checkTask,
   type GraphProblem,
   type GraphTask,
+  isNamed,
   type MergedTask,
   normaliseTask,
   Problems,
+  placeOfDependency,
   taskGraph,
   warnOfRoles,
 } from '../../graph/index.js';
@@ -212,11 +214,11 @@ function checkTasks(
   const placed = value.flatMap((one: unknown, index) => {
     const place = [...at, index];
     const complete = refuseNulls(one, place, problems);
-    if (!checkTask(one, place, problems) || !complete || !hasFullVersion(one.version, place, problems)) return [];
-    return [{ task: normaliseTask(one), at: place }];
+    const sound = checkTask(one, place, problems) && complete && hasFullVersion(one.version, place, problems);
+    return sound || isNamed(one) ? [{ task: normaliseTask(one), at: place }] : [];
   });
   refuseDuplicates(placed, at, problems);
-  if (!problems.hasErrors) checkOrder(placed, surroundings, problems);
+  checkOrder(placed, surroundings, problems);
   warnOfRoles(placed, problems);
   return placed.map(({ task }) => task);
 }
@@ -286,7 +288,7 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
     if (!before.has(problem.message)) problems.add(problem);
   }
   const graph = taskGraph([...placed.map(({ task }) => task), ...below], { cross: true });
-  const places = new Map(placed.map(({ task, at }) => [task.id, at]));
+  const places = new Map(placed.map((one) => [one.task.id, one]));
   const kindOf = (edge: string) => graph.getEdgeAttribute(edge, 'kind');
   const names = graph.filterNodes((_, { task }) => task !== undefined);
   graph.forEachNode((name, { task }) => {
@@ -299,7 +301,7 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
     const verb = isPattern(name) ? 'matches' : 'is named';
     const message = `no task ${verb} '${name}'; referenced by ${users.slice(0, 3).join(', ')}${more}`;
     const hint = didYouMean(name, names) ?? 'Correct the name; the dependency has no effect.';
-    problems.warning(places.get(users[0]!)!, 'graph.unknown-dependency', message, hint);
+    problems.warning(placeOfDependency(places, name, users[0]!), 'graph.unknown-dependency', message, hint);
   });
 }
 

@@ -127,7 +127,7 @@ describe('the commands', () => {
     );
     writeFileSync('broken.json', '{"tasks": [}');
     expect(await run('sitewright graph serialize --input broken.json')).toMatch(
-      /^broken\.json:1:12: error\[graph\.bad-json\].*\n.*\nexit status 2\n$/,
+      /^broken\.json:1:12: error\[graph\.bad-json\].*\n {2}1 \| .*\n {4}\| +\^\n.*\n\n1 error\nexit status 2\n$/,
     );
     writeFileSync('deep.json', `{"tasks": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
     expect(await run('sitewright graph serialize --input deep.json')).toMatch(
@@ -136,6 +136,25 @@ describe('the commands', () => {
     expect(await run('sitewright graph serialize --input none.json')).toMatch(
       /^none\.json: error\[graph\.unreadable\][\s\S]*exit status 2\n$/,
     );
+  });
+
+  it('a task with mistakes hides neither the cycle it is part of nor what it names', async () => {
+    const lines = [
+      '- { id: a, type: shell, requires: [c], parametres: { cmd: x } }',
+      '- { id: b, type: shell, requires: [a, typo], parameters: { cmnd: x } }',
+      '- { id: c, type: shell, requires: [b], parameters: { cmd: x } }',
+      '- { id: d, type: bogus, requires: [b], cross-depends: [{ name: gone }] }',
+    ];
+    writeFileSync('mistakes.yaml', lines.join('\n'));
+    const said = await run('sitewright graph check --input mistakes.yaml');
+    expect(said).toContain('tasks wait for each other: a -> b -> c -> a');
+    expect(said).toContain("no task is named 'typo'; referenced by b\n  2 | ");
+    expect(said).toContain("'parametres'");
+    expect(said).toContain("Did you mean 'cmd'?");
+    expect(said).toContain('unknown task type "bogus"');
+    // All tasks are there.
+    expect(said).not.toMatch(/no task is named '[a-d]'/);
+    expect(said).not.toContain(': : ');
   });
 
   it('a drawing of what is not there is refused', async () => {
