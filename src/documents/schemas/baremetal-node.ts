@@ -3,7 +3,10 @@ import { z } from 'zod';
 // Without flags: the published JSON Schema can carry the pattern only.
 const MAC_ADDRESS = /^[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4}$/;
 
-/** The keys of nodes and host profiles: all that a node may inherit. Other keys are only for Drydock. */
+/** For Drydock: taken as it is. */
+const ofDrydock = z.unknown().optional();
+
+/** The keys of nodes and host profiles: all that a node may inherit. */
 const inheritable = {
   host_profile: z
     .string()
@@ -34,12 +37,22 @@ const inheritable = {
     .optional(),
 };
 
+/** What these documents have for Drydock alone. Known, so that a misspelled key is told from them. */
+const forDrydock = {
+  hardware_profile: ofDrydock,
+  primary_network: ofDrydock,
+  interfaces: ofDrydock,
+  storage: ofDrydock,
+  oob: ofDrydock,
+};
+
 /** `data` of drydock/HostProfile/v1: the parts that nodes inherit. */
-export const hostProfileSchema = z.looseObject(inheritable);
+export const hostProfileSchema = z.looseObject({ ...inheritable, ...forDrydock });
 
 /** `data` of drydock/BaremetalNode/v1: the parts this program uses. */
 export const baremetalNodeSchema = z.looseObject({
   ...inheritable,
+  ...forDrydock,
   addressing: z
     .array(z.looseObject({ network: z.string().min(1), address: z.string().min(1).optional() }))
     .describe('Address of the node in each network, or "dhcp".')

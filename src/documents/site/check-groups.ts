@@ -17,7 +17,7 @@ import type { YamlDocument } from '../yaml-document.js';
 /** Further problems of one kind are counted, not listed. */
 const MAX_LISTED = 100;
 
-/** Finds what makes a strategy unusable: duplicate groups, unknown dependencies, cycles, bad labels. */
+/** Finds what makes a strategy unusable (duplicate groups, unknown dependencies, cycles, bad labels), or not what it says. */
 export function checkGroups(strategy: DeploymentStrategy, yaml: YamlDocument): Diagnostic[] {
   const problems = checkStrategy(strategy);
   const diagnostics = problems
@@ -33,8 +33,24 @@ export function checkGroups(strategy: DeploymentStrategy, yaml: YamlDocument): D
       }),
     );
   }
-  return diagnostics;
+  return [...diagnostics, ...withoutCriteria(strategy, yaml)];
 }
+
+/** A critical group that can only fail by a time limit. */
+const withoutCriteria = ({ groups }: DeploymentStrategy, yaml: YamlDocument): Diagnostic[] =>
+  groups.flatMap(({ name, critical, success_criteria: criteria }, index) =>
+    critical && criteria === undefined && index < MAX_LISTED
+      ? [
+          placeProblem(yaml, {
+            severity: 'warning',
+            code: 'strategy.no-criteria',
+            message: `group '${name}' is critical and has no success_criteria: it succeeds whatever becomes of its nodes`,
+            hint: 'Add success_criteria: {percent_successful_nodes: 100}, or write critical: false.',
+            path: ['data', 'groups', index, 'critical'],
+          }),
+        ]
+      : [],
+  );
 
 function describe(problem: StrategyProblem, strategy: DeploymentStrategy, yaml: YamlDocument): Finding {
   const path: ValuePath = ['data', ...problem.path];

@@ -82,7 +82,7 @@ export function chooseStrategy<Data>(
     );
   }
   const name = wanted ?? DEFAULT_STRATEGY_NAME;
-  if (wanted === null && configuration && !names.includes(name)) {
+  if (wanted === null && configuration && !names.includes(name) && !documents.incomplete) {
     report(
       placeProblem(configuration.yaml, {
         severity: 'info',

@@ -56,14 +56,15 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   };
   const documents = new DocumentSet(files, options.limits ?? {}, report);
 
-  const nodes = checkEach(documents.of(NODE_SCHEMA), baremetalNodeSchema, report);
-  const profiles = checkEach(documents.of(HOST_PROFILE_SCHEMA), hostProfileSchema, report);
+  const nodes = checkEach(documents.of(NODE_SCHEMA), baremetalNodeSchema, report, true);
+  const profiles = checkEach(documents.of(HOST_PROFILE_SCHEMA), hostProfileSchema, report, true);
   const configurations = checkEach(documents.of(CONFIGURATION_SCHEMA), deploymentConfigurationSchema, report);
   const strategies = checkEach(documents.of(STRATEGY_SCHEMA), deploymentStrategySchema, report, true);
 
   const goodProfiles = new Set(profiles.map((profile) => profile.document.name));
   const badProfiles = documents.names(HOST_PROFILE_SCHEMA).filter((name) => !goodProfiles.has(name));
-  const resolved = resolveNodes(nodes, profiles, new Set(badProfiles), report);
+  // What cannot be read may be what seems to be missing.
+  const resolved = resolveNodes(nodes, profiles, new Set(badProfiles), report, documents.incomplete);
   warnAboutNames(nodes, report);
 
   for (const { document, data } of strategies) {
@@ -76,7 +77,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   const strategy = chooseStrategy(strategies, documents, configuration, report);
 
   // Unreadable nodes would make every selector look wrong.
-  if (strategy && nodes.length === documents.names(NODE_SCHEMA).length) {
+  if (strategy && !documents.incomplete && nodes.length === documents.names(NODE_SCHEMA).length) {
     const data = strategy.data as DeploymentStrategy;
     const places = nodes.map((node) => node.document.yaml);
     for (const diagnostic of warnAboutGroups(data, strategy.document.yaml, resolved, places)) report(diagnostic);

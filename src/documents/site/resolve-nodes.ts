@@ -50,10 +50,12 @@ export function resolveNodes(
   /** Profiles whose documents are invalid, which has been reported. */
   brokenProfiles: ReadonlySet<string>,
   report: (diagnostic: Diagnostic) => void,
+  /** Some documents could not be read: a profile that is missing may be among them. */
+  incomplete = false,
 ): ResolvedNode[] {
   const chain = new ProfileChain(profiles, brokenProfiles, report);
   const resolved = nodes.map((node) => resolveNode(node, chain.inheritedBy(node)));
-  chain.reportMissing();
+  if (!incomplete) chain.reportMissing();
   return resolved;
 }
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { loadSite } from '../../../src/documents/index.js';
 import { CONFIGURATION, configuration, document, files, findings, node, strategy } from './site-files.js';
 
-const ALL = strategy('- {name: all, critical: true, depends_on: [], selectors: []}');
+const ALL = strategy('- {name: all, critical: false, depends_on: [], selectors: []}');
 const group = (name: string, depends_on: string, selectors = '[]') =>
-  `- name: ${name}\n  critical: true\n  depends_on: ${depends_on}\n  selectors: ${selectors}`;
+  `- name: ${name}\n  critical: false\n  depends_on: ${depends_on}\n  selectors: ${selectors}`;
 
 describe('a sound site', () => {
   it('has nothing to say, whatever the order of files and documents', () => {
@@ -75,6 +75,7 @@ describe('the frame of documents', () => {
       'info document.not-used 5.yaml:2:9 drydock/HardwareProfile/v1',
     ]);
     expect(findings(CONFIGURATION, ALL, node('n1', '{a: 1, a: 2}'))).toEqual([
+      'warning document.unknown-key 3.yaml:5:8 a',
       'error yaml.duplicate-key 3.yaml:5:14 a',
     ]);
   });
@@ -198,7 +199,7 @@ describe('which strategy holds', () => {
   });
 
   it('a broken one is not called missing', () => {
-    expect(findings(named('deployment-strategy'), ALL.replace('critical: true', 'critical: 1'), node('n1'))).toEqual([
+    expect(findings(named('deployment-strategy'), ALL.replace('critical: false', 'critical: 1'), node('n1'))).toEqual([
       'error document.wrong-type 2.yaml:7:29 1',
     ]);
     expect(findings(named('deployment-strategy'), ALL.replace('[]', '['), node('n1'))).toEqual([
@@ -397,6 +398,25 @@ describe('groups', () => {
     ]);
   });
 
+  it('warns of a critical group that nothing can fail', () => {
+    const text = strategy('- {name: a, critical: true, depends_on: [], selectors: []}');
+    const { diagnostics } = loadSite(files(CONFIGURATION, text, node('n1')));
+    expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(['warning strategy.no-criteria']);
+    const judged = text.replace('selectors: []', 'selectors: [], success_criteria: {minimum_successful_nodes: 1}');
+    expect(findings(CONFIGURATION, judged, node('n1'))).toEqual([]);
+  });
+
+  it('a document that cannot be read gives no problems of what may be in it', () => {
+    const broken = strategy('- {name: a, critical: false, depends_on: [, selectors: []}');
+    expect(findings(CONFIGURATION, broken, node('n1', '{host_profile: p}'))).toEqual([
+      expect.stringContaining('error yaml.syntax'),
+    ]);
+    const tagged = strategy('- {name: a, critical: false, depends_on: [], selectors: [{node_tags: [blue]}]}');
+    expect(findings(CONFIGURATION, tagged, node('n1'), node('n2', '{metadata: {tags: [blue}}'))).toEqual([
+      expect.stringContaining('error yaml.syntax'),
+    ]);
+  });
+
   it('warns of selectors that match nothing, of empty groups, of nodes in no group', () => {
     const text = strategy(
       [
@@ -421,6 +441,16 @@ describe('groups', () => {
 });
 
 describe('nodes', () => {
+  it('are warned of keys that nothing reads, with what was perhaps meant; what is for Drydock is known', () => {
+    const data =
+      '{metadata: {rac: r2, tags: [x]}, oob: {type: ipmi}, storage: {}, interfaces: {}, platfrom: {image: jammy}}';
+    const { diagnostics } = loadSite(files(CONFIGURATION, ALL, node('n1', data)));
+    expect(diagnostics.map(({ severity, code, text, hint }) => [severity, code, text, hint])).toEqual([
+      ['warning', 'document.unknown-key', 'rac', "Did you mean 'rack'?"],
+      ['warning', 'document.unknown-key', 'platfrom', "Did you mean 'platform'?"],
+    ]);
+  });
+
   it('explains what YAML made of unquoted text', () => {
     const { diagnostics } = loadSite(
       files(CONFIGURATION, ALL, node('n1', '{metadata: {boot_mac: 52:54:00:12:34:56, rack: no, tags: [on]}}')),
@@ -458,7 +488,7 @@ describe('nodes', () => {
   });
 
   it('a site without any is worth a warning', () => {
-    expect(findings(CONFIGURATION, strategy('- {name: g, critical: true, depends_on: [], selectors: []}'))).toEqual([
+    expect(findings(CONFIGURATION, strategy('- {name: g, critical: false, depends_on: [], selectors: []}'))).toEqual([
       'warning site.no-nodes 1.yaml:1:1',
       'warning strategy.empty-group 2.yaml:7:14 g',
     ]);

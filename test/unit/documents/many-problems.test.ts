@@ -20,20 +20,20 @@ describe('thousands of mistakes of one kind are listed up to a limit, and counte
 
   it('groups beyond what can be ordered', () => {
     const { diagnostics } = loadSite(
-      files(CONFIGURATION, strategy('- {name: g, critical: yes, depends_on: [], selectors: []}\n'.repeat(10_001))),
+      files(CONFIGURATION, strategy('- {name: g, critical: no, depends_on: [], selectors: []}\n'.repeat(10_001))),
     );
     expect(diagnostics.map(({ message }) => message)).toContain('data.groups must have at most 10000 items');
   });
 
   it('dependencies, names in selectors, nodes without a group', () => {
     const names = Array.from({ length: 300 }, (_, index) => `x${index}`).join(', ');
-    const unknown = codesOf(strategy(`- {name: g, critical: yes, depends_on: [${names}], selectors: []}`), node('n1'));
+    const unknown = codesOf(strategy(`- {name: g, critical: no, depends_on: [${names}], selectors: []}`), node('n1'));
     expect(count(unknown, 'strategy.unknown-dependency')).toBe(100);
     expect(count(unknown, 'strategy.more-problems')).toBe(1);
 
     const nodes = Array.from({ length: 300 }, (_, index) => node(`n${index}`)).join('');
     const codes = codesOf(
-      strategy(`- {name: g, critical: yes, depends_on: [], selectors: [{node_names: [${names}]}]}`),
+      strategy(`- {name: g, critical: no, depends_on: [], selectors: [{node_names: [${names}]}]}`),
       nodes,
     );
     expect(count(codes, 'strategy.unknown-node')).toBe(100);
