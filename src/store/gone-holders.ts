@@ -88,13 +88,9 @@ export async function closeRun(
   { outcome, at, reason }: RunEnd,
 ): Promise<RunRecord> {
   const { id, workflowId, kind, startedAt } = run;
-  const { transaction } = run.labels;
-  if (kind === 'execute_graph' && transaction !== undefined) {
-    await transactions
-      .endRun(Number(transaction), { status: 'error', message: reason ?? outcome })
-      .catch((error: unknown) => {
-        if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
-      });
+  const transaction = transactionOf(run);
+  if (transaction !== undefined) {
+    await transactions.endRun(transaction, { status: 'error', message: reason ?? outcome }).catch(unlessNotFound);
   }
   const sequence = run.sequence + 1;
   const endedAt = at.toISOString();
@@ -103,9 +99,18 @@ export async function closeRun(
 }
 
 /** Opens a run again that was found ended and goes on: by a reset, or as its workflow was not refused after all. */
-export async function reopenRun({ runs }: Pick<StorePorts, 'runs'>, run: RunRecord): Promise<void> {
+export async function reopenRun({ runs, transactions }: RunPorts, run: RunRecord): Promise<void> {
   if (run.outcome === null) return;
   const { id, workflowId, kind, startedAt, sequence } = run;
+  const transaction = transactionOf(run);
+  if (transaction !== undefined) await transactions.reopenRun(transaction).catch(unlessNotFound);
   const open = { phase: 'starting', outcome: null, endedAt: null };
   await runs.put({ id, workflowId, kind, startedAt, sequence: sequence + 1, ...open });
+}
+
+const transactionOf = ({ kind, labels }: RunRecord): number | undefined =>
+  kind === 'execute_graph' && labels.transaction !== undefined ? Number(labels.transaction) : undefined;
+
+function unlessNotFound(error: unknown): void {
+  if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
 }

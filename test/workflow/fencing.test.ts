@@ -3,6 +3,8 @@ import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/core/site-run/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
+import { findEnd } from '../../src/platform/temporal/run-lookups.js';
+import { closeIfGone } from '../../src/store/index.js';
 import { recordHistory } from '../rig/histories.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookAgain } from '../rig/look-again.js';
@@ -159,6 +161,65 @@ describe('a reset of a run in flight', () => {
       if (activity === 'deploy_node') await recordHistory(again, 'deploy_site--reset');
     },
   );
+});
+
+describe('a reset of the other kinds in flight', () => {
+  const inFlight = async (kind: string, input: object = {}) => {
+    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: kind === 'update_site' ? 3_600_000 : 20 } });
+    await site.commit(await exampleDocuments());
+    if (kind !== 'update_site') expect((await done(await start('deploy_site'))).outcome).toBe('success');
+    await site.control('auto', { deploy_ms: 3_600_000 });
+    return start(kind, input);
+  };
+  const goesOn = async (first: Handle, activity: string) => {
+    const again = await resetTo(first, activity);
+    await until(async () => (await site.store.claims.holder({ site: site.name }))?.generation === 2);
+    await site.control('faults', []);
+    await finishDeployments();
+    expect(await again.result()).toMatchObject({ outcome: 'success' });
+    expect(await reportOf(first)).toMatchObject({ outcome: 'success', run_id: first.firstExecutionRunId });
+    expect(await site.store.claims.holder({ site: site.name })).toBeNull();
+  };
+
+  it('update_site goes on', async () => {
+    const first = await inFlight('update_site');
+    await deploying(3);
+    await goesOn(first, 'deploy_node');
+    expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
+  });
+
+  it('redeploy_nodes goes on, and releases no machine twice', async () => {
+    const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes);
+    await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s05 === 2);
+    await goesOn(first, 'deploy_node');
+    expect(await site.entered(MachineStatus.Releasing)).toEqual({ stl1r01s05: 1 });
+    expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2 });
+  });
+
+  it('test_site goes on', async () => {
+    const first = await inFlight('test_site');
+    await done(first);
+    await site.control('faults', [{ match: '.', kind: 'slow', ms: 3_600_000, times: 1_000 }]);
+    const second = await start('test_site');
+    await until(async () => (await second.describe()).raw.pendingActivities?.[0]?.activityType?.name === 'verify_site');
+    const again = await resetTo(second, 'load_plan');
+    await site.control('faults', []);
+    expect(await again.result()).toMatchObject({ outcome: 'success' });
+    expect(await reportOf(second)).toMatchObject({ outcome: 'success', run_id: second.firstExecutionRunId });
+    expect(await site.store.claims.holder({ site: site.name })).toBeNull();
+  });
+
+  it('a run that was terminated, and was seen so, goes on', async () => {
+    const first = await inFlight('update_site');
+    await deploying(3);
+    await first.terminate('tests');
+    const row = await site.store.runs.get(first.firstExecutionRunId);
+    await closeIfGone(site.store, (id, run) => findEnd(rig.client, id, run), row);
+    expect(await site.store.runs.get(row.id)).toMatchObject({ outcome: 'terminated' });
+    await goesOn(first, 'deploy_node');
+    expect(await site.store.runs.get(row.id)).toMatchObject({ outcome: 'success' });
+    expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
+  });
 });
 
 describe('a run whose calls are child workflows', () => {

@@ -89,6 +89,32 @@ it.each(['open_graph_run', 'plan_graph', 'run_task'])(
   },
 );
 
+it('a run of graphs that was terminated, and was seen so, goes on after a reset', async () => {
+  let started = false;
+  let finish = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const { id, run, workflowId } = await begin(async () => {
+    started = true;
+    await gate;
+    return { outcome: 'ok' };
+  });
+  while (!started) await lookAgain();
+  await rig.client.workflow.getHandle(workflowId, run).terminate('tests');
+  expect(await runOf(run)).toMatchObject({ outcome: 'terminated' });
+  expect((await system.ask('GET', `${api}/transactions/${id}`)).body).toMatchObject({ status: 'error' });
+  const again = await resetTo(workflowId, run, 'plan_graph');
+  finish();
+  expect(await again.result()).toMatchObject({ outcome: 'success', transaction: id });
+  expect(await runOf(run)).toMatchObject({ outcome: 'success' });
+  expect((await system.ask('GET', `${api}/runs/${run}/report`)).body).toMatchObject({
+    outcome: 'success',
+    run_id: run,
+  });
+  expect((await system.ask('GET', `${api}/transactions/${id}`)).body).toMatchObject({ status: 'ready', progress: 100 });
+});
+
 it.each(['open_graph_run', 'plan_graph', 'close_graph_run'])(
   'a run of graphs that has ended is not reset to before %s',
   async (activity) => {

@@ -94,6 +94,11 @@ export interface TransactionStore {
       readonly childMessage?: string;
     },
   ): Promise<RunTransactions>;
+  /**
+   * Opens a run again, with the children that `endRun` ended: its workflow, which seemed gone, goes on after a reset.
+   * Does nothing to an open run.
+   */
+  reopenRun(id: number): Promise<void>;
   /** Hides the transaction and its children. Repeating changes nothing. */
   hide(id: number): Promise<void>;
   /**

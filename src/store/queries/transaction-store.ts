@@ -120,7 +120,7 @@ export class SqlTransactionStore implements TransactionStore {
   }
 
   async endRun(id: number, end: Parameters<TransactionStore['endRun']>[1]): Promise<RunTransactions> {
-    const { status, message, timeEnd, childMessage = 'Aborted' } = end;
+    const { status, message, timeEnd, childMessage = ABORTED } = end;
     const ofRun = checkedChange({
       status,
       ...(message !== undefined && { message }),
@@ -137,6 +137,19 @@ export class SqlTransactionStore implements TransactionStore {
         if (isOpen(child.status)) await apply(transaction, child, ofChildren);
       }
       return runOf(transaction, await apply(transaction, stored, ofRun));
+    });
+  }
+
+  reopenRun(id: number): Promise<void> {
+    return this.#session.write(async (transaction) => {
+      const run = await holdRow(transaction, 'deploymentTransaction', id);
+      if (isOpen(run.status)) return;
+      const ended = (await childrenOf(transaction, id)).filter(({ message }) => message === ABORTED);
+      for (const row of [run, ...ended]) {
+        const status = row.timeStart === null ? ('pending' as const) : ('running' as const);
+        const open = { status, message: null, timeEnd: null, progress: 0 };
+        await updateRow(transaction, 'deploymentTransaction', row.id, open);
+      }
     });
   }
 
@@ -225,6 +238,9 @@ export class SqlTransactionStore implements TransactionStore {
     return row === undefined ? undefined : unpackText(row.bytes);
   }
 }
+
+/** Message of the children that ended with their run. */
+const ABORTED = 'Aborted';
 
 async function apply(
   transaction: Transaction<Tables>,
