@@ -51,8 +51,9 @@ export async function startMasterAgents(
             orders,
             machineOf: (run, node) => machineOf(store, run, node),
             async mayStart(run) {
-              const { clusterId } = await store.transactions.get(Number(run));
-              if (clusterId !== null) await assertMayStart(parts, { cluster: clusterId });
+              const clusterId = (await graphOfRun(store, run))?.run.clusterId;
+              // Without its cluster, its order was refused before.
+              if (clusterId != null) await assertMayStart(parts, { cluster: clusterId });
             },
             endIdentity,
           },

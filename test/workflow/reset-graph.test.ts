@@ -70,6 +70,10 @@ it.each(['open_graph_run', 'plan_graph', 'run_task'])(
     const again = await resetTo(workflowId, run, activity);
     // Seen before the reset run has shown itself to the store: it must not count as terminated.
     expect(await runOf(run)).toMatchObject({ outcome: null });
+    // Commands find the new execution by the run's id.
+    const asUser = (action: string) => system.ask('POST', `${api}/runs/${run}/${action}`, { reason: 'tests' });
+    expect(await asUser('pause')).toMatchObject({ status: 200, body: { paused: { reason: 'tests' } } });
+    expect(await asUser('resume')).toMatchObject({ status: 200, body: { paused: null } });
     finish();
     expect(await again.result()).toMatchObject({ outcome: 'success', transaction: id });
     expect(await runOf(run)).toMatchObject({ outcome: 'success' });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExecutablePart } from '../../../src/core/graph-run/index.js';
+import { storeOrderBook } from '../../../worker/gateway-orders.js';
+import { storeOrders } from '../../../worker/store-orders.js';
 import { graphWorld, loadWhole, planOf, row } from './graph-world.js';
 
 const shell = (id: string, more: object = {}) => ({
@@ -120,6 +122,27 @@ describe('planning a graph', () => {
     const tags = await world.store.tags.assignments(world.cluster, { nodeIds: [world.nodes[0]!] });
     expect(tags.map(({ tag }) => tag)).toEqual(stored);
     expect((await world.store.nodes.get(world.nodes[1]!)).roleTags).toEqual({ compute: stored });
+  });
+
+  it('has its tasks handed out only while its run has the cluster, by the store and by the gateway', async () => {
+    const world = await twoNodes();
+    const started = await world.start();
+    const graph = started.graphs[0]!.transaction;
+    const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
+    const key = { run: String(graph), task: 'a', node: String(world.nodes[0]), generation: 1 };
+    const direct = storeOrders({ store: world.store } as Parameters<typeof storeOrders>[0]);
+    const fetch = () => direct.fetch({ ...key, plan: plan.hash, type: 'shell', mode: 'apply' });
+    const book = storeOrderBook(world.store);
+    expect((await fetch()).execution).toMatchObject({ task: 'a', parameters: { cmd: 'echo a' } });
+    expect(await book.find(key)).toMatchObject({ isOpen: true });
+    const holder = { workflowId: `execute_graph:${world.cluster}:run-1`, runId: 'run-1' };
+    const other = { workflowId: 'execute_graph:other', runId: 'run-2' };
+    await world.store.claims.takeOver({ cluster: world.cluster }, holder, other);
+    await expect(fetch()).rejects.toThrow(/cluster \d+ is not of run .*: execute_graph:other has it/);
+    expect(await book.find(key)).toMatchObject({ isOpen: false });
+    await world.store.claims.release({ cluster: world.cluster }, other);
+    await expect(fetch()).rejects.toThrow('no run has it');
+    expect(await book.find(key)).toMatchObject({ isOpen: false });
   });
 
   it('stores parts, orders, history and snapshots, and answers the same when asked again', async () => {

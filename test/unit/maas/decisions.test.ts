@@ -43,6 +43,32 @@ const said = (step: Step): string => {
 
 const jammy = { osystem: 'ubuntu', distro_series: 'jammy' };
 
+it('no path leads to a deployment but over the marker of the site and of this request', () => {
+  const sets = (action: 'allocate' | 'annotate' | 'deploy' | 'release') =>
+    [new Set<never>(), new Set([action])] as const;
+  let deployments = 0;
+  for (const status of Array.from({ length: 25 }, (_unused, code) => code))
+    for (const holder of Object.keys(holders) as Holder[])
+      for (const reached of [undefined, 'allocated', 'deployed', 'aborted'] as const)
+        for (const acknowledged of [...sets('allocate'), ...sets('annotate')])
+          for (const sent of [...sets('deploy'), ...sets('release')])
+            for (const [wasHeld, graceOver] of [
+              [false, false],
+              [false, true],
+              [true, false],
+              [true, true],
+            ] as const) {
+              const seen = machine(status, holder);
+              const of = { ...claim, ...(reached && { reached }) };
+              const step = decideDeploy(seen, of, 'jammy', progress({ acknowledged, sent, wasHeld, graceOver }));
+              if (step.do !== 'act' || step.action !== 'deploy') continue;
+              deployments += 1;
+              expect(seen.annotations).toEqual(mark('dc1', 'r7'));
+              expect(seen.owner).toBe('admin');
+            }
+  expect(deployments).toBeGreaterThan(0);
+});
+
 describe('deploy', () => {
   const cases: [
     number,
