@@ -94,6 +94,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       ...(settings.packages.folder === undefined ? {} : { packagesFolder: settings.packages.folder }),
       ...(temporalUiUrl === undefined ? {} : { temporalUiUrl }),
     });
+    if (settings.packages.base_release === 'on') await installBase(operations, log);
     const api = await createApi(operations, {
       log,
       version: programVersion(),
@@ -134,6 +135,13 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     await closeAll();
     throw error;
   }
+}
+
+/** A system works without the base release, so a failure is no reason not to start; the next start tries again. */
+async function installBase({ packages }: Operations, log: Logger): Promise<void> {
+  await packages.installBase().catch((error: unknown) => {
+    log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the base release is not installed');
+  });
 }
 
 /** Warns if no one can use the API yet. It does not make the first token, which would then be in the log. */

@@ -74,6 +74,29 @@ describe('without Temporal and MAAS', () => {
     expect((await ask(api, 'GET', '/api/v1/runs')).body).toEqual({ items: [], next: null });
   });
 
+  // promise: 4.4
+  it('a fresh system has a base release: a cluster and its own graph need nothing else, and it can be removed', async () => {
+    const { body: releases } = await ask(api, 'GET', '/api/v1/releases');
+    expect(releases).toMatchObject([{ name: 'base', version: 'base-1.0', roles: ['base-os'], is_deployable: true }]);
+    const cluster = await ask(api, 'POST', '/api/v1/clusters', { name: 'own', release_id: releases[0].id });
+    expect(cluster.status).toBe(201);
+    const at = `/api/v1/clusters/${cluster.body.id}`;
+    const node = await ask(api, 'POST', '/api/v1/nodes', { name: 'one', status: 'provisioned' });
+    expect((await ask(api, 'POST', `${at}/assignment`, [{ id: node.body.id, roles: ['base-os'] }])).status).toBe(200);
+    expect((await ask(api, 'GET', `${at}/deployment_tasks?graph_type=default`)).body).toEqual([]);
+    const task = { id: 'mine', type: 'shell', version: '2.1.0', tags: ['base-os'], parameters: { cmd: 'true' } };
+    expect((await ask(api, 'PUT', `${at}/deployment_graphs/default`, { tasks: [task] })).status).toBe(200);
+    const plan = await ask(api, 'GET', `${at}/plan?graph_type=default`);
+    expect(plan.body.totals).toMatchObject({ nodes: 1, running: 1 });
+    const { body: packages } = await ask(api, 'GET', '/api/v1/packages');
+    expect(packages).toMatchObject([{ name: 'base', version: '1.0.0', kind: 'release' }]);
+    expect((await ask(api, 'DELETE', `/api/v1/packages/${packages[0].id}`)).status).toBe(409);
+    expect((await ask(api, 'DELETE', at)).status).toBe(204);
+    expect((await ask(api, 'DELETE', `/api/v1/packages/${packages[0].id}`)).status).toBe(204);
+    expect((await ask(api, 'GET', '/api/v1/releases')).body).toEqual([]);
+    expect((await ask(api, 'POST', '/api/v1/clusters', { name: 'own' })).status).toBe(409);
+  });
+
   it('requests that need Temporal are refused with the fix; nothing is left behind', async () => {
     const started = await ask(api, 'POST', '/api/v1/sites/dc1/runs', { kind: 'deploy_site' });
     expect(started).toMatchObject({

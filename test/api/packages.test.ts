@@ -353,6 +353,33 @@ it('the folder of packages: new ones are installed, changed ones updated, bad on
   }
 });
 
+// promise: 4.4
+it('the base release is installed once, and only where nothing else is', async () => {
+  const home = await mkdtemp(join(scratch, 'fresh-'));
+  const operations = async (file: string) => {
+    const store = await openStore(join(home, file));
+    const maas = () => {
+      throw new Error('not asked for here');
+    };
+    return { store, ...createOperations({ store, temporal: {} as never, maas }) };
+  };
+  const fresh = await operations('fresh.db');
+  const other = await operations('other.db');
+  try {
+    for (const _start of [1, 2]) await fresh.packages.installBase();
+    const [base, ...more] = await fresh.packages.list();
+    expect([base?.package.name, more]).toEqual(['base', []]);
+    await fresh.packages.remove(base!.package.id, 'me');
+    await fresh.packages.installBase();
+    expect(await fresh.packages.list()).toEqual([]);
+    await other.store.releases.create({ name: 'own', version: '1' });
+    await other.packages.installBase();
+    expect(await other.packages.list()).toEqual([]);
+  } finally {
+    await Promise.all([fresh.store.close(), other.store.close()]);
+  }
+});
+
 describe('plugins in a cluster', () => {
   const role = (name: string): [string, string] => ['node_roles.yaml', `${name}: {name: N, description: d}\n`];
   const task = (id: string, version = '2.1.0'): [string, string] => [

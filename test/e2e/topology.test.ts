@@ -119,7 +119,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     const file = join(folder, 'tasks.json');
     await writeFile(file, JSON.stringify(GREETING));
     await system.sitewright('package', 'install', path('examples/fuel-release'));
-    await system.sitewright('cluster', 'create', 'lab', '--release', '1', '--site', 'stl1');
+    await system.sitewright('cluster', 'create', 'lab', '--release', 'fuel-newton', '--site', 'stl1');
     const ids: string[] = [];
     for (const [at, hostname] of exampleHosts.entries()) {
       const answer = await fetch(`http://127.0.0.1:${system.port('8080')}/api/v1/nodes/`, {

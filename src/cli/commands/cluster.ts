@@ -1,9 +1,11 @@
+import { didYouMean } from '../../core/did-you-mean.js';
+import type { ApiClient } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { EXIT } from '../exit-codes.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
+import { CliError, usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
 import { registerClusterData } from './cluster-data.js';
@@ -58,12 +60,14 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .command('create')
     .description('Make a cluster of a release')
     .argument('<name>', 'unique name of the cluster')
-    .requiredOption('-r, --release <id>', 'release it is built from', idArgument)
+    .requiredOption('-r, --release <release>', 'release it is built from: its id, or its name')
     .option('--site <site>', 'site of the machines of its nodes')
     .output()
     .action(async (name: string, { release, site, ...flags }: OutputFlags & { release: string; site?: string }) => {
-      const body = { name, release_id: Number(release), ...(site === undefined ? {} : { site }) };
-      const made = await (await session.client()).call('POST /clusters', { body });
+      const client = await session.client();
+      const release_id = /^\d+$/.test(release) ? Number(release) : await releaseNamed(release, client);
+      const body = { name, release_id, ...(site === undefined ? {} : { site }) };
+      const made = await client.call('POST /clusters', { body });
       await printOne(terminal, flags, made, `created cluster ${made.id} ${made.name}\n`);
     });
 
@@ -156,4 +160,14 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   registerClusterData(group, session);
+}
+
+/** Of several versions the one that was installed last. */
+async function releaseNamed(name: string, client: ApiClient): Promise<number> {
+  const releases = await client.call('GET /releases');
+  const found = releases.filter((one) => one.name === name).at(-1);
+  if (found !== undefined) return found.id;
+  const names = [...new Set(releases.map((one) => one.name))];
+  const hint = didYouMean(name, names) ?? `There are: ${names.join(', ') || 'none'}.`;
+  throw new CliError({ code: 'not-found', message: `there is no release '${name}'`, hint }, EXIT.notFound);
 }

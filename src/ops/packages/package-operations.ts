@@ -2,7 +2,14 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { checkPackage, PackageDiskError, readPackageFolder, writePackageArchive } from '../../packages/index.js';
+import {
+  baseRelease,
+  checkPackage,
+  PackageDiskError,
+  readPackageFolder,
+  writePackageArchive,
+  writePackageFolder,
+} from '../../packages/index.js';
 import type { PackageRecord, PluginRecord, ReleaseRecord, Store } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { asProblem, problem } from '../problem.js';
@@ -28,6 +35,8 @@ export interface PackageOperations {
   archive(id: number): Promise<{ readonly name: string; readonly content: Uint8Array }>;
   /** Installs or updates a package from a local archive file, all or nothing. */
   install(file: string, options: { readonly force: boolean }, actor: string): Promise<InstalledPackage>;
+  /** Installs the base release, if nothing was ever installed. So a removed one does not come back. */
+  installBase(): Promise<void>;
   /** @throws `conflict` naming the clusters that use its releases or have its plugin enabled */
   remove(id: number, actor: string): Promise<void>;
   /**
@@ -76,6 +85,15 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
       const { package: record, ...rest } = await install(file, force, actor);
       return { ...(await view(record)), ...rest };
     },
+    async installBase() {
+      const before = await store.audit.list({ action: 'package.install', limit: 1 });
+      const stored = [...before.items, ...(await store.packages.list()), ...(await store.releases.list())];
+      if (stored.length > 0) return;
+      await withScratch(async (scratch) => {
+        await writePackageFolder(baseRelease(), join(scratch, 'base'));
+        await install(await archiveOf(join(scratch, 'base'), scratch), false, 'sitewright');
+      });
+    },
     async remove(id, actor) {
       const record = await store.packages.get(id);
       await store.packages.delete(id);
@@ -83,7 +101,6 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
     },
     async sync(pluginIds, actor) {
       const wanted = pluginIds === undefined ? undefined : await packagesOf(store, pluginIds);
-      const scratch = await mkdtemp(join(tmpdir(), 'sitewright-sync-'));
       const done = new Map<number, PackageRecord>();
       const failed: Diagnostic[] = [];
       const attempt = async (name: string, work: () => Promise<Applied | undefined>): Promise<void> => {
@@ -97,7 +114,7 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
           failed.push(...given.map((one) => ({ ...one, file: `${name}/${one.file ?? ''}`.replace(/\/$/, '') })));
         }
       };
-      try {
+      await withScratch(async (scratch) => {
         for (const source of await sourcesIn(deps.packagesFolder)) {
           await attempt(source.name, async () => {
             const file = source.isFolder ? await archiveOf(source.path, scratch) : source.path;
@@ -114,9 +131,7 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
             return install(file, true, actor);
           });
         }
-      } finally {
-        await rm(scratch, { recursive: true, force: true });
-      }
+      });
       if (failed.length > 0) {
         throw problem('invalid', `packages could not be synchronised: ${failed[0]!.file}: ${failed[0]!.message}`, {
           errors: failed,
@@ -126,6 +141,16 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
       return Promise.all([...done.values()].map(view));
     },
   };
+}
+
+/** Passes a folder that is there while the work lasts. */
+async function withScratch(work: (folder: string) => Promise<void>): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'sitewright-packages-'));
+  try {
+    await work(scratch);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
 }
 
 async function packagesOf(store: Store, pluginIds: readonly number[]): Promise<readonly PackageRecord[]> {

@@ -159,6 +159,12 @@ export const settingsSchema = z.strictObject({
       .describe(
         'Folder of package folders and archives that `sitewright package sync` installs and keeps up to date. None: only manual installation.',
       ),
+    base_release: z
+      .enum(['on', 'off'])
+      .default('on')
+      .describe(
+        'Whether a fresh system gets the release `base`: one role, no tasks. It can be removed, and does not come back.',
+      ),
   }),
   api: z.strictObject({
     host: text

@@ -1,0 +1,34 @@
+import { type PackageTree, packageTree } from './package-tree.js';
+
+const METADATA = `name: base
+title: Base
+version: '1.0.0'
+package_version: '5.0.0'
+description: Machines with an operating system and nothing else, for graphs of your own
+licenses: [Apache License Version 2.0]
+authors: [Sitewright]
+homepage: https://github.com/sitewright/sitewright
+groups: []
+releases:
+  - is_release: true
+    release_name: base
+    description: Machines with an operating system and nothing else, for graphs of your own
+    operating_system: ubuntu
+    version: base-1.0
+    roles:
+      base-os:
+        name: Operating system
+        description: No software of its own. Give it tags, and upload graphs for them.
+        tags: [base-os]
+        weight: 10
+    tags:
+      base-os: {has_primary: false}
+    graphs:
+      - {type: default, tasks: []}
+      - {type: provisioning, tasks: []}
+      - {type: deletion, tasks: []}
+      - {type: network_verification, tasks: []}
+`;
+
+/** The package of the base release, which a fresh system has: one role, and graphs without tasks. */
+export const baseRelease = (): PackageTree => packageTree('base', [['metadata.yaml', METADATA]]);
