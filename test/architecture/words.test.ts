@@ -35,7 +35,7 @@ const OFFENDERS: readonly (readonly [word: RegExp, instead: string])[] = [
 
 /** Names in stored histories, snapshots and JSON, and a message recorded from YAQL: they stay as they are. */
 const STORED =
-  /'told'|\b(talk|signal)\.(told|heard)\b|\breadonly heard\b|\b(told|heard):|\bbegun: (s\.started|boolean)|\bsnapshot\.begun\b|'alive'|\balive: isSupervised|a value that is no pair/g;
+  /'told'|\b(talk|signal)\.(told|heard)\b|\breadonly heard\b|'heard'|\b(told|heard):|\bbegun: (s\.started|boolean)|\bsnapshot\.begun\b|'alive'|\balive: isSupervised|a value that is no pair/g;
 
 /** Recorded text of other systems and of earlier versions keeps its words; these two name what to avoid. */
 const EXEMPT =
