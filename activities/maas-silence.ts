@@ -33,8 +33,11 @@ const LOOK_EVERY_MS = 5_000;
 const NEXT_TRY_WITHIN_MS = 120_000;
 
 /** Since when MAAS is silent, if for long enough to be reported. */
-export const reportedSilence = (since: number | undefined, now: number): string | null =>
-  since !== undefined && now - since >= REPORT_SILENCE_AFTER_MS ? new Date(since).toISOString() : null;
+export const reportedSilence = (
+  since: number | undefined,
+  now: number,
+  afterMs: number = REPORT_SILENCE_AFTER_MS,
+): string | null => (since !== undefined && now - since >= afterMs ? new Date(since).toISOString() : null);
 
 const keyOf = ({ workflowId, runId }: Asking): string => `${workflowId} ${runId}`;
 
@@ -43,6 +46,8 @@ export interface SilenceReportsOptions {
   /** Signals the execution. */
   readonly send: (execution: Asking, silence: MaasSilence) => Promise<void>;
   readonly now?: () => number;
+  /** For tests: as after a longer silence. */
+  readonly afterMs?: number;
 }
 
 /**
@@ -82,7 +87,10 @@ export class SilenceReports {
     const key = keyOf(execution);
     const entry = this.#entries.get(key) ?? { execution, open: 0, waitsUntil: 0, told: before };
     this.#entries.set(key, entry);
-    this.#timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(
+      () => void this.look(),
+      Math.min(LOOK_EVERY_MS, this.#options.afterMs ?? LOOK_EVERY_MS),
+    ).unref();
     entry.open += 1;
     entry.waitsUntil = 0;
     try {
@@ -128,7 +136,7 @@ export class SilenceReports {
     if (!this.#isAsking(entry)) return isUnknown ? undefined : null;
     // This process may know of a silence from the one before it.
     if (typeof told === 'string' && (lastAnswerAt ?? 0) < Date.parse(told)) return told;
-    const since = reportedSilence(silentSince, this.#now());
+    const since = reportedSilence(silentSince, this.#now(), this.#options.afterMs);
     return isUnknown && since === null ? undefined : since;
   }
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ActivityDependencies, createActivities } from '../../activities/index.js';
+import { type ActivityDependencies, createActivities, SilenceReports } from '../../activities/index.js';
 import { plannerHere } from '../../src/clusters/planning/index.js';
 import { openMachines } from '../../src/maas/open-machines.js';
 import {
@@ -51,6 +51,8 @@ export async function livingSite(
     readonly seed: Seed;
     readonly auto?: Record<string, unknown>;
     readonly distroSeries?: string;
+    /** After how long the run is told that MAAS is silent; default: not at all. */
+    readonly silenceAfterMs?: number;
     /** Of each deployed node; default: none. */
     readonly userData?: (store: Store) => NonNullable<ActivityDependencies['userData']>;
     readonly endIdentity?: (store: Store) => NonNullable<ActivityDependencies['endIdentity']>;
@@ -80,6 +82,16 @@ export async function livingSite(
       planner: plannerHere(),
       store,
       maas: () => machines,
+      ...(options.silenceAfterMs === undefined
+        ? {}
+        : {
+            silence: new SilenceReports({
+              pulse: () => machines.client,
+              send: ({ workflowId, runId }, silence) =>
+                rig.client.workflow.getHandle(workflowId, runId).signal('maas_silence', silence),
+              afterMs: options.silenceAfterMs,
+            }),
+          }),
       ...runLookups(rig.client),
       searchAttributes: async () => (await checkSearchAttributes(rig.connection, rig.namespace)).usable,
       ...(options.userData === undefined ? {} : { userData: options.userData(store) }),

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { RunReport } from '../../src/core/site-run/index.js';
 import { issueTicket } from '../../src/gateway/index.js';
 import { type Effect, simulatorKeys } from '../../src/maas-simulator/index.js';
-import { type DevServer, startDevServer } from '../../src/platform/temporal/dev-server.js';
+import { startDevServer } from '../../src/platform/temporal/dev-server.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { freePort } from './free-port.js';
 import { TcpProxy } from './tcp-proxy.js';
@@ -26,8 +25,6 @@ export interface ProcessSystem {
   readonly targets: readonly Target[];
   /** Between the other processes and the simulator. */
   readonly maasCable: TcpProxy;
-  /** Machines as they were at first. */
-  reset(): Promise<void>;
   post(path: string, body: unknown): Promise<unknown>;
   get(path: string): Promise<unknown>;
   kill(target: Target): Promise<void>;
@@ -35,8 +32,6 @@ export interface ProcessSystem {
   restart(target: Target, waits?: boolean): Promise<void>;
   /** A moment of a run that the test picked: the run goes on meanwhile. */
   after(ms: number): Promise<void>;
-  /** The report of a run once it has ended; outages of the API are waited out. */
-  finished(run: string): Promise<RunReport>;
   /** Times each host really entered a status. */
   entered(status: number): Promise<Record<string, number>>;
   /** Kills all that writes to the store or Temporal's database, copies both and the gateway's folder, starts all again. */
@@ -56,10 +51,10 @@ export interface SystemOptions {
   readonly hosts: readonly string[];
   readonly commissionMs: number;
   readonly deployMs: number;
-  /** Address of a server, or the CLI that starts one to be killed. */
-  readonly temporal: { readonly address: string } | { readonly binary: string };
-  /** Prepares the store, and names nodes whose agents enrol at a gateway. */
-  readonly nodes?: (store: Store) => Promise<{ readonly site: string; readonly nodes: readonly string[] }>;
+  /** Temporal's CLI. */
+  readonly binary: string;
+  /** Prepares the store, and names nodes whose agents enrol at the gateway. */
+  readonly nodes: (store: Store) => Promise<{ readonly site: string; readonly nodes: readonly string[] }>;
 }
 
 /** What writes to the store or to Temporal's database. */
@@ -79,15 +74,14 @@ export async function processSystem(options: SystemOptions): Promise<ProcessSyst
   const maasCable = await TcpProxy.open(`127.0.0.1:${maasPort}`);
   mkdirSync(at('data'));
 
-  let server: DevServer | undefined;
-  const serve = async (port?: number): Promise<string> => {
-    if ('address' in options.temporal) return options.temporal.address;
-    const { binary } = options.temporal;
-    const files = { databaseFile: at('data/temporal.db'), logFile: at('temporal.log') };
-    server = await startDevServer({ binary, ...files, uiPort: 'none', ...(port === undefined ? {} : { port }) });
-    return server.address;
-  };
-  const temporalAddress = await serve();
+  const serverOptions = {
+    binary: options.binary,
+    databaseFile: at('data/temporal.db'),
+    logFile: at('temporal.log'),
+    uiPort: 'none',
+  } as const;
+  let server = await startDevServer(serverOptions);
+  const { address: temporalAddress } = server;
 
   const gatewayUrl = `https://127.0.0.1:${gatewayPort}`;
   const env = {
@@ -119,25 +113,23 @@ export async function processSystem(options: SystemOptions): Promise<ProcessSyst
     ['api', ['api']],
     ['worker', ['worker']],
   ]);
-  if (options.nodes) {
-    const store = await openStore(env.SITEWRIGHT_STORE_URL);
-    const { site, nodes } = await options.nodes(store);
-    commands.set('gateway', ['gateway']);
-    for (const node of nodes) {
-      const own = at(`node-${node}`);
-      mkdirSync(own, { mode: 0o700 });
-      const identities = store.nodeIdentities;
-      const ticket = await issueTicket(
-        { dataDir: env.SITEWRIGHT_GATEWAY_DATA_DIR, gatewayUrl, identities, tokenHours: 24 },
-        site,
-        node,
-      );
-      await writeFile(join(own, 'ticket.json'), JSON.stringify(ticket), { mode: 0o600 });
-      commands.set(`agent-${node}`, ['agent', 'serve', '--folder', own]);
-    }
-    await store.close();
+  const store = await openStore(env.SITEWRIGHT_STORE_URL);
+  const { site, nodes } = await options.nodes(store);
+  commands.set('gateway', ['gateway']);
+  for (const node of nodes) {
+    const own = at(`node-${node}`);
+    mkdirSync(own, { mode: 0o700 });
+    const identities = store.nodeIdentities;
+    const ticket = await issueTicket(
+      { dataDir: env.SITEWRIGHT_GATEWAY_DATA_DIR, gatewayUrl, identities, tokenHours: 24 },
+      site,
+      node,
+    );
+    await writeFile(join(own, 'ticket.json'), JSON.stringify(ticket), { mode: 0o600 });
+    commands.set(`agent-${node}`, ['agent', 'serve', '--folder', own]);
   }
-  const targets: readonly Target[] = [...commands.keys(), ...(server === undefined ? [] : (['temporal'] as const))];
+  await store.close();
+  const targets: readonly Target[] = [...commands.keys(), 'temporal'];
   const processes = new Map<Target, ChildProcess>();
 
   const start = (target: Target): void => {
@@ -154,7 +146,6 @@ export async function processSystem(options: SystemOptions): Promise<ProcessSyst
   };
   const kill = async (target: Target): Promise<void> => {
     if (target === 'temporal') {
-      if (server === undefined) return;
       process.kill(server.pid, 'SIGKILL');
       await server.stop();
       return;
@@ -187,7 +178,7 @@ export async function processSystem(options: SystemOptions): Promise<ProcessSyst
   };
   const restart = async (target: Target, waits = true): Promise<void> => {
     if (target === 'temporal') {
-      await serve(Number(temporalAddress.split(':')[1]));
+      server = await startDevServer({ ...serverOptions, port: Number(temporalAddress.split(':')[1]) });
       return;
     }
     start(target);
@@ -195,10 +186,9 @@ export async function processSystem(options: SystemOptions): Promise<ProcessSyst
   };
   /** Kills the writers, does the work and starts them again. */
   const withoutWriters = async (work: () => void): Promise<void> => {
-    const present = WRITERS.filter((target) => targets.includes(target));
-    await Promise.all(present.map(kill));
+    await Promise.all(WRITERS.map(kill));
     work();
-    await Promise.all(present.map((target) => restart(target)));
+    await Promise.all(WRITERS.map((target) => restart(target)));
   };
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const answer = await fetch(`${apiUrl}${path}`, {
@@ -210,11 +200,6 @@ export async function processSystem(options: SystemOptions): Promise<ProcessSyst
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     return text === '' ? null : JSON.parse(text);
   };
-  const instruct = async (path: string, body: unknown): Promise<void> => {
-    const answer = await fetch(`${control}/${path}`, { method: 'POST', body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  };
-
   for (const target of commands.keys()) start(target);
   await ready('maas');
   await ready('api');
@@ -224,23 +209,11 @@ export async function processSystem(options: SystemOptions): Promise<ProcessSyst
     temporalAddress,
     targets,
     maasCable,
-    async reset() {
-      await instruct('reset', {});
-      await instruct('seed', seed);
-      await instruct('auto', auto);
-    },
     post: (path, body) => call('POST', path, body),
     get: (path) => call('GET', path),
     kill,
     restart,
     after: pause,
-    async finished(run) {
-      for (;;) {
-        const view = (await call('GET', `/api/v1/runs/${run}`).catch(() => null)) as { outcome: string | null } | null;
-        if (view?.outcome) return (await call('GET', `/api/v1/runs/${run}/report`)) as RunReport;
-        await pause(100);
-      }
-    },
     async entered(status) {
       const answer = (await (await fetch(`${control}/effects`)).json()) as Effect[] | { effects: Effect[] };
       const counts: Record<string, number> = {};

@@ -16,6 +16,8 @@ export interface SystemChaosPlan {
   readonly seed: number;
   /** Agents, each a process; default 4. */
   readonly nodes?: number;
+  /** Kills after which a pair of runs is left alone; default 40. */
+  readonly killsOfAPair?: number;
   /** Longest pause between two events; default 1.5 s. */
   readonly pauseMs?: number;
   readonly report?: (line: string) => void;
@@ -122,7 +124,7 @@ class Chaos {
       hosts: exampleHosts,
       commissionMs: 700,
       deployMs: 1_200,
-      temporal: { binary: plan.binary },
+      binary: plan.binary,
       async nodes(store) {
         ({ cluster, nodes } = await createCluster(store, plan.nodes ?? 4, counts));
         return { site: `cluster-${cluster}`, nodes };
@@ -164,7 +166,7 @@ class Chaos {
     // Its failure is thrown below.
     both.catch(() => undefined);
     let backup: { readonly of: Backup; readonly runs: string } | undefined;
-    const most = Math.min(this.#plan.kills, this.kills + MOST_KILLS_OF_A_PAIR);
+    const most = Math.min(this.#plan.kills, this.kills + (this.#plan.killsOfAPair ?? MOST_KILLS_OF_A_PAIR));
     while (!isOver && this.kills < most) {
       await Promise.race([this.#system.after(this.#next() * (this.#plan.pauseMs ?? 1_500)), both]);
       if (isOver) break;

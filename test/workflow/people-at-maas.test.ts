@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RunReport } from '../../src/core/site-run/index.js';
+import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
 import { openMachines } from '../../src/maas/open-machines.js';
 import { simulatorKeys } from '../../src/maas-simulator/index.js';
@@ -212,13 +212,14 @@ describe('a MAAS that takes connections and does not answer', () => {
     await recordHistory(handle, `test_site--${outcome}-while-looking`);
   });
 
-  it.each(ends)('%s ends the loading of a plan within ten seconds', async (action, outcome) => {
-    site = await livingSite(rig, { seed: { machines } });
+  it.each(ends)('%s ends the loading of a plan, which says since when, within ten seconds', async (action, outcome) => {
+    site = await livingSite(rig, { seed: { machines }, silenceAfterMs: 500 });
     await site.commit(await exampleDocuments());
     expect((await reportOf(await start('deploy_site'))).outcome).toBe('success');
     await hang();
     const handle = await start('update_site');
     while (!(await isAsked(handle, 'load_plan'))) await lookAgain();
+    while ((await handle.query<RunStatus>('status')).maas_silent_since === undefined) await lookAgain();
     expect((await endInTime(handle, action)).outcome).toBe(outcome);
   });
 });
