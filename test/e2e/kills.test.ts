@@ -5,13 +5,13 @@ import { systemChaos } from '../rig/system-chaos.js';
 it('kill -9 of every process, a cut off MAAS, resets and restores: nothing is lost, done twice or without a report', async () => {
   const { kills, restores, lost, doubled, withoutReport, notOk } = await systemChaos({
     binary: inject('temporalBinary'),
-    kills: 16,
-    killsOfAPair: 8,
+    kills: 12,
+    killsOfAPair: 6,
     seed: 4711,
     nodes: 2,
   });
   expect({ lost, doubled, withoutReport, notOk }).toEqual({ lost: [], doubled: [], withoutReport: [], notOk: [] });
-  expect(kills).toBeGreaterThanOrEqual(16);
+  expect(kills).toBeGreaterThanOrEqual(12);
   // The second pair of runs is followed by one from a backup that knows nothing of it.
   expect(restores).toBeGreaterThan(0);
 }, 600_000);

@@ -275,6 +275,7 @@ describe('following a run', () => {
       runStatus({ phase: 'load', current: null, software: null, warnings: [] }),
       ...Array.from({ length: 12 }, () => runStatus()),
       null,
+      runStatus({ maas_silent_since: '2026-11-22T11:42:07.000Z' }),
       runStatus({ paused: { since: 'x', by: 'ann', reason: 'lunch' } }),
       runStatus({ ...failing }),
       runStatus({
@@ -297,7 +298,9 @@ describe('following a run', () => {
       '… still running after 11s: 0 of 2 nodes, prepare g: a, b',
       expect.stringMatching(/cannot be reached: .*; the run continues, still trying$/),
       'the API answers again',
+      'MAAS has not answered since 11:42 UTC',
       'paused by ann: lunch',
+      'MAAS answers again',
       'resumed',
       'failed a (g): no boot',
       'group g (critical) failure: too few',
