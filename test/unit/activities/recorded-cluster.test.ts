@@ -3,7 +3,7 @@ import { oldStatesOf, planCluster, readClusterSources, readGraphLayers } from '.
 import type { ExecutablePart } from '../../../src/core/graph-run/index.js';
 import { serializeGraph } from '../../../src/graph/index.js';
 import { RELEASE_ROLES, RELEASE_TAGS } from '../clusters/six-nodes.js';
-import { type Json, recorded } from '../graph/recorded.js';
+import { type Json, recorded, withChoice } from '../graph/recorded.js';
 import { graphWorld, loadWhole, MASTER_IP, planOf } from './graph-world.js';
 
 /** The recorded six nodes, with the ids they have there, their data uploaded. */
@@ -36,7 +36,9 @@ const planNow = async ({ store, cluster }: Awaited<ReturnType<typeof recordedClu
 describe('the recorded cluster of six nodes, in a store', () => {
   it.each(['raw', 'normalized'] as const)('gives the recorded result for %s tasks', async (form) => {
     const { plan } = await planNow(await recordedCluster(form));
-    expect(JSON.parse(JSON.stringify(serializeGraph(plan)))).toEqual(recorded('expected/six.default.json'));
+    // The recorded choice has no ntp-server: another candidate is chosen.
+    const expected = withChoice(recorded('expected/six.default.json') as Json, '8');
+    expect(JSON.parse(JSON.stringify(serializeGraph(plan)))).toEqual(expected);
   });
 
   it('a second run without changes runs what has no condition of change', async () => {

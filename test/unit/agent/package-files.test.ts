@@ -11,7 +11,7 @@ afterAll(() => rig.tidy());
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const src = 'package:metrics==1.0.0/scripts';
 
-/** A package as a source that counts what is read, and fails where it is told to. */
+/** A package as a source that counts what is read, and fails on request. */
 class Package {
   readonly reads: string[] = [];
   files: Record<string, string>;

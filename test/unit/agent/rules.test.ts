@@ -215,6 +215,7 @@ describe('#15 a noop run', () => {
       },
       copy_files: { files: [{ src: '/etc/passwd', dst: path }] },
       sync: { src: `${there}/from/`, dst: there },
+      package_files: { src: 'package:metrics==1.0.0/scripts', digest: 'a'.repeat(64), dst: there },
     };
     const before = treeOf(there);
     expect(before.length).toBe(5);

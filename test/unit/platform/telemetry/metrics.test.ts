@@ -187,7 +187,8 @@ describe('a worker', () => {
       getOrder: async (_hash: string, node: string, task: string) => {
         reads.push(`${task}@${node}`);
         if (task === 'lost') throw new Error('not there');
-        return { type: 'puppet' };
+        const limits = { timeout_sec: 60, retries: 0, interval_sec: 0, deadline_sec: 60 };
+        return { site: 'dc1', uid: node, type: 'puppet', parameters: {}, ...limits };
       },
     },
   } as unknown as Store;
