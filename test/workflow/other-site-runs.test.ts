@@ -262,6 +262,7 @@ describe('big sites run their calls in child workflows', () => {
     expect(site.aborted).toEqual(expect.arrayContaining(['n0', 'n171']));
     expect(site.aborted.filter(inThird)).toEqual([]);
     await recordHistory(started.handle, 'deploy_site--slices-ended');
+    await recordHistory(handleOf(2), 'run_call--cancelled');
   });
 
   it('a time limit holds in children too', async () => {
