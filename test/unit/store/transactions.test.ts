@@ -28,6 +28,21 @@ describeStore('TransactionStore', (backend) => {
     expect(await store.transactions.list({ statuses: [] })).toEqual([]);
   });
 
+  it('opens a run again with the children that ended with it, and leaves those that had ended before', async () => {
+    const store = await backend.fresh();
+    const { cluster } = await withCluster(store);
+    const { run, graphs } = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS });
+    await store.transactions.update(graphs[0]!.id, { status: 'error', message: 'boom' });
+    await store.transactions.endRun(run.id, { status: 'error', message: 'terminated' });
+    for (const _again of [1, 2]) await store.transactions.reopenRun(run.id);
+    const open = await store.transactions.getRun(run.id);
+    expect(open.run).toMatchObject({ status: 'running', message: null, timeEnd: null, progress: 0 });
+    expect(open.graphs).toMatchObject([
+      { status: 'error', message: 'boom' },
+      { status: 'pending', message: null, timeEnd: null },
+    ]);
+  });
+
   it('lets one run of a cluster be open, however many ask at once, and names it to the others', async () => {
     const url = await backend.newUrl();
     const stores = await Promise.all([backend.open(url), backend.open(url)]);
