@@ -1,12 +1,14 @@
+import { z } from 'zod';
 import {
-  type SimulatedOutcome,
+  SIMULATED_OUTCOMES,
   type SimulationInput,
   type SimulationResult,
-  type SiteNode,
   simulateStrategy,
 } from '../core/deployment/index.js';
 import { isMapping } from '../core/plain-value.js';
+import { checkSchema, DOCUMENT_WORDS, type SchemaWords } from '../documents/diagnostics/schema-problems.js';
 import { parseStrategyData } from '../documents/parse-strategy-data.js';
+import { readJsonCases } from './json-cases.js';
 
 /** One line that `strategy simulate` prints. */
 export type SimulatedCase = { readonly id: string | number | null } & SimulationResult;
@@ -18,35 +20,37 @@ export interface SimulatedCases {
   readonly unreadable: number;
 }
 
-const STEPS = ['prepare', 'deploy'] as const;
-const OUTCOMES: readonly SimulatedOutcome[] = ['success', 'failure', 'timeout', 'no_join'];
+const outcome = z.enum(SIMULATED_OUTCOMES).nullish();
+
+/** Rack, tags and labels may be missing: such a node matches only by name. */
+const node = z.object({
+  name: z.string().min(1),
+  rack: z.string().nullish(),
+  tags: z.array(z.string()).nullish(),
+  labels: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).nullish(),
+});
+
+const caseInput = z.object({
+  nodes: z.array(node),
+  outcomes: z.record(z.string(), z.strictObject({ prepare: outcome, deploy: outcome })).nullish(),
+  target_nodes: z.array(z.string()).nullish(),
+});
+
+const JSON_WORDS: SchemaWords = { ...DOCUMENT_WORDS, mapping: 'an object', empty: 'null', yamlHints: false };
 
 /**
  * Runs every case of a text: one JSON object (over any number of lines), a JSON list of cases, or JSON
  * Lines. An invalid case is rejected with all reasons; the others run.
  */
 export function simulateCases(text: string): SimulatedCases {
-  const whole = parseJson(text.replace(/^\uFEFF/, ''));
-  if (whole.ok) {
-    const cases = Array.isArray(whole.value) ? whole.value : [whole.value];
-    return { results: cases.map(simulateCase), unreadable: 0 };
-  }
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  const read = lines.flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    return [{ number: index + 1, parsed: parseJson(line) }];
+  if (text.trim() === '')
+    return { results: [{ id: null, rejected: ['there is no case in the input'] }], unreadable: 1 };
+  const cases = readJsonCases(text);
+  const results = cases.map((one): SimulatedCase => {
+    if (one.ok) return simulateCase(one.value);
+    return { id: null, rejected: [`line ${one.line} is not JSON: column ${one.column}: ${one.message}`] };
   });
-  // No line is JSON: treat the text as one case and report its error.
-  if (!read.some(({ parsed }) => parsed.ok)) {
-    const reason = read.length === 0 ? 'there is no case in the input' : `not JSON: ${whole.problem}`;
-    return { results: [{ id: null, rejected: [reason] }], unreadable: 1 };
-  }
-  const results = read.map(({ number, parsed }): SimulatedCase => {
-    return parsed.ok
-      ? simulateCase(parsed.value)
-      : { id: null, rejected: [`line ${number} is not JSON: ${parsed.problem}`] };
-  });
-  return { results, unreadable: read.filter(({ parsed }) => !parsed.ok).length };
+  return { results, unreadable: cases.filter(({ ok }) => !ok).length };
 }
 
 /** Runs one case: `{id, input: {strategy, nodes, outcomes?, target_nodes?}}`. Never throws for invalid input. */
@@ -55,117 +59,42 @@ export function simulateCase(raw: unknown): SimulatedCase {
   const id = typeof raw.id === 'string' || typeof raw.id === 'number' ? raw.id : null;
   // Other fields of a case (title, expected …) are ignored; without `input`, its fields are expected here.
   const input = Object.hasOwn(raw, 'input') ? raw.input : raw;
-  if (!isMapping(input)) return { id, rejected: ['input must be a JSON object with strategy and nodes'] };
-  const reasons: string[] = [];
-  const checked = readInput(input, (reason) => reasons.push(reason));
-  return reasons.length > 0 ? { id, rejected: reasons } : { id, ...simulateStrategy(checked) };
+  const checked = checkSchema(caseInput, input, { words: JSON_WORDS });
+  const data = isMapping(input) ? (input.strategy ?? null) : null;
+  const strategy = data === null ? undefined : parseStrategyData(data);
+  const reasons = [
+    ...(checked.ok ? [] : checked.problems.map(({ message }) => message)),
+    ...namedTwice(input).map((name) => `nodes: '${name}' is in the list twice`),
+    ...(strategy?.ok === false ? strategy.problems.map(({ message }) => `strategy: ${message}`) : []),
+  ];
+  if (!checked.ok || strategy?.ok === false || reasons.length > 0) return { id, rejected: reasons };
+  return { id, ...simulateStrategy({ strategy: strategy?.strategy ?? null, ...simulation(checked.value) }) };
 }
 
-type Report = (reason: string) => void;
+/** A schema looks for them only in a list that is valid otherwise. */
+function namedTwice(input: unknown): string[] {
+  const nodes: readonly unknown[] = isMapping(input) && Array.isArray(input.nodes) ? input.nodes : [];
+  const names = nodes.flatMap((one) => (isMapping(one) && typeof one.name === 'string' ? [one.name] : []));
+  const seen = new Set<string>();
+  return [...new Set(names.filter((name) => seen.size === seen.add(name).size))];
+}
 
-function readInput(input: Record<string, unknown>, report: Report): SimulationInput {
-  const nodes = readNodes(input.nodes, report);
-  const outcomes = readOutcomes(input.outcomes, report);
-  const targets = input.target_nodes ?? undefined;
-  if (targets !== undefined && !isTexts(targets)) report('target_nodes must be a list of node names');
+/** Null counts as absent. */
+function simulation({ nodes, outcomes, target_nodes }: z.output<typeof caseInput>): Omit<SimulationInput, 'strategy'> {
   return {
-    strategy: readStrategy(input.strategy, report),
-    nodes,
-    outcomes,
-    ...(isTexts(targets) ? { target_nodes: targets } : {}),
+    nodes: nodes.map(({ name, rack, tags, labels }) => ({
+      name,
+      rack: rack ?? null,
+      tags: tags ?? [],
+      labels: mapValues(labels ?? {}, String),
+    })),
+    outcomes: mapValues(outcomes ?? {}, ({ prepare, deploy }) => ({
+      ...(prepare ? { prepare } : {}),
+      ...(deploy ? { deploy } : {}),
+    })),
+    ...(target_nodes ? { target_nodes } : {}),
   };
 }
 
-function readStrategy(data: unknown, report: Report): SimulationInput['strategy'] {
-  if (data === null || data === undefined) return null;
-  const parsed = parseStrategyData(data);
-  if (parsed.ok) return parsed.strategy;
-  for (const { message } of parsed.problems) report(`strategy: ${message}`);
-  return null;
-}
-
-/** Rack, tags and labels may be missing: such a node matches only by name. */
-function readNodes(raw: unknown, report: Report): SiteNode[] {
-  if (!Array.isArray(raw)) {
-    report(raw === undefined ? 'nodes is missing: a list of nodes' : 'nodes must be a list');
-    return [];
-  }
-  const seen = new Set<string>();
-  return raw.flatMap((node: unknown, index): SiteNode[] => {
-    const at = `nodes[${index}]`;
-    if (!isMapping(node)) {
-      report(`${at} must be an object with name, rack, tags and labels`);
-      return [];
-    }
-    const { name, rack = null, tags, labels } = node;
-    if (typeof name !== 'string' || name === '') {
-      report(`${at}.name must be non-empty text`);
-      return [];
-    }
-    if (seen.has(name)) report(`${at}.name: node ${name} is in the list twice`);
-    seen.add(name);
-    if (rack !== null && typeof rack !== 'string') report(`${at}.rack must be a text or null`);
-    if (tags !== null && tags !== undefined && !isTexts(tags)) report(`${at}.tags must be a list of texts`);
-    return [
-      {
-        name,
-        rack: typeof rack === 'string' ? rack : null,
-        tags: isTexts(tags) ? tags : [],
-        labels: readLabels(labels, `${at}.labels`, report),
-      },
-    ];
-  });
-}
-
-function readLabels(raw: unknown, at: string, report: Report): Record<string, string> {
-  if (raw === null || raw === undefined) return {};
-  if (!isMapping(raw)) {
-    report(`${at} must be an object of texts`);
-    return {};
-  }
-  const entries = Object.entries(raw).flatMap(([key, value]): [string, string][] => {
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-      return [[key, String(value)]];
-    report(`${at}.${key} must be a text`);
-    return [];
-  });
-  return Object.fromEntries(entries);
-}
-
-function readOutcomes(raw: unknown, report: Report): NonNullable<SimulationInput['outcomes']> {
-  if (raw === null || raw === undefined) return {};
-  if (!isMapping(raw)) {
-    report('outcomes must be an object: node name to {prepare, deploy}');
-    return {};
-  }
-  const entries = Object.entries(raw).map(([node, steps]) => {
-    const at = `outcomes.${node}`;
-    if (!isMapping(steps)) {
-      report(`${at} must be an object with prepare and deploy`);
-      return [node, {}] as const;
-    }
-    const read: Record<string, SimulatedOutcome> = {};
-    for (const [step, outcome] of Object.entries(steps)) {
-      if (outcome === null) continue;
-      if (!STEPS.some((known) => known === step)) report(`${at}.${step}: a step is one of ${STEPS.join(', ')}`);
-      else if (!OUTCOMES.some((known) => known === outcome))
-        report(`${at}.${step}: an outcome is one of ${OUTCOMES.join(', ')}`);
-      else read[step] = outcome as SimulatedOutcome;
-    }
-    return [node, read] as const;
-  });
-  return Object.fromEntries(entries);
-}
-
-type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
-
-function parseJson(text: string): ParsedJson {
-  try {
-    return { ok: true, value: JSON.parse(text) as unknown };
-  } catch (error) {
-    return { ok: false, problem: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-const isTexts = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string');
+const mapValues = <A, B>(record: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));

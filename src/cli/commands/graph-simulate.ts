@@ -3,6 +3,7 @@ import type { CliCommand } from '../command.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { readStandardInput } from '../read-input.js';
 import type { Session } from '../session.js';
+import { say } from './graph-input.js';
 
 /** Adds `simulate --input FILE` to the `graph` command. Offline: it reads a file and calls the scheduler. */
 export function registerGraphSimulate(graph: CliCommand, session: Session): void {
@@ -27,8 +28,9 @@ export async function simulateFile(
   print: (text: string) => void,
   complain: (text: string) => void,
 ): Promise<number> {
-  const [{ readFile }, { simulate }, { readSimulation }] = await Promise.all([
+  const [{ readFile }, { readJsonCases }, { simulate }, { readSimulation }] = await Promise.all([
     import('node:fs/promises'),
+    import('../json-cases.js'),
     import('../../core/scheduler/simulate.js'),
     import('../../core/scheduler/simulation-input.js'),
   ]);
@@ -38,79 +40,42 @@ export async function simulateFile(
     text = file === '-' ? await readStandardInput() : await readFile(file, 'utf8');
   } catch (error) {
     const hint = 'Name a readable file, or - for standard input.';
-    complain(
-      line({ severity: 'error', code: 'simulation.unreadable', message: (error as Error).message, hint, file: name }),
-    );
+    const problem = { severity: 'error', code: 'simulation.unreadable', message: (error as Error).message } as const;
+    say([{ ...problem, hint, file: name }], complain);
     return EXIT.failed;
   }
+  const cases = readJsonCases(text);
   let code: ExitCode = EXIT.done;
-  for (const item of parse(text.replace(/^\uFEFF/, ''))) {
-    const read = 'problem' in item ? { ok: false as const, problems: [item.problem] } : readSimulation(item.value);
-    if (read.ok) {
-      print(`${JSON.stringify(simulate(read.simulation))}\n`);
+  for (const { line, ...one } of cases) {
+    const result = one.ok ? readSimulation(one.value) : { ok: false as const, problems: [syntaxProblem(one, text)] };
+    if (result.ok) {
+      print(`${JSON.stringify(simulate(result.simulation))}\n`);
       continue;
     }
     code = EXIT.failed;
-    for (const problem of read.problems)
-      complain(line({ file: name, ...(item.line > 0 ? { line: item.line } : {}), ...problem }));
+    say(
+      result.problems.map((problem) => ({ file: name, ...(line > 0 ? { line } : {}), ...problem })),
+      complain,
+    );
   }
   return code;
 }
 
-type Item = { readonly line: number } & ({ readonly value: unknown } | { readonly problem: Diagnostic });
-
-/** Parses one JSON value of several lines, or one value per line. */
-function parse(text: string): Item[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    const values = Array.isArray(value) ? value : [value];
-    return values.map((one) => ({ line: Array.isArray(value) ? 0 : 1, value: one }));
-  } catch (whole) {
-    const lines = text.split('\n').map((content, at) => ({ content: content.trim(), line: at + 1 }));
-    const filled = lines.filter(({ content }) => content !== '');
-    if (filled.length === 0)
-      return [{ line: 1, problem: syntaxProblem('the file is empty', 'Write one JSON object per line.') }];
-    const items = filled.map(({ content, line: at }): Item => {
-      try {
-        return { line: at, value: JSON.parse(content) as unknown };
-      } catch (error) {
-        return {
-          line: at,
-          problem: syntaxProblem((error as Error).message, 'Each line must be one whole JSON object.', content),
-        };
+const syntaxProblem = (
+  { column, message }: { readonly column: number; readonly message: string },
+  text: string,
+): Diagnostic =>
+  text.trim() === ''
+    ? {
+        severity: 'error',
+        code: 'simulation.bad-json',
+        message: 'the file is empty',
+        hint: 'Write one JSON object per line.',
       }
-    });
-    // If no line is JSON, treat the file as one value and report its error.
-    if (items.some((item) => 'value' in item)) return items;
-    return [
-      {
-        line: 0,
-        problem: {
-          ...syntaxProblem((whole as Error).message, 'Check the JSON there.'),
-          ...placeOf(whole as Error, text),
-        },
-      },
-    ];
-  }
-}
-
-const syntaxProblem = (message: string, hint: string, text?: string): Diagnostic => ({
-  severity: 'error',
-  code: 'simulation.bad-json',
-  message,
-  hint,
-  ...(text === undefined ? {} : { text: text.slice(0, 200) }),
-});
-
-/** The engine's message has an offset; people need line and column. */
-function placeOf(error: Error, text: string): { line?: number; column?: number } {
-  const offset = /position (\d+)/.exec(error.message)?.[1];
-  if (offset === undefined) return {};
-  const before = text.slice(0, Number(offset)).split('\n');
-  return { line: before.length, column: [...before[before.length - 1]!].length + 1 };
-}
-
-function line(problem: Diagnostic): string {
-  const place = [problem.file, problem.line, problem.column].filter((part) => part !== undefined).join(':');
-  return `${place}: ${problem.severity}: ${problem.message}${problem.hint === undefined ? '' : `\n  ${problem.hint}`}\n`;
-}
+    : {
+        severity: 'error',
+        code: 'simulation.bad-json',
+        message: `not valid JSON: ${message}`,
+        hint: 'Check the JSON there: one object, a list, or one whole object on each line.',
+        column,
+      };

@@ -25,7 +25,13 @@ export { parseLabelEntry } from './labels.js';
 export { stableOrder } from './order.js';
 export { countNodes, reportBaremetal, reportNodes } from './report.js';
 export { selectNodes } from './selectors.js';
-export { type SimulatedOutcome, type SimulationInput, type SimulationResult, simulateStrategy } from './simulate.js';
+export {
+  SIMULATED_OUTCOMES,
+  type SimulatedOutcome,
+  type SimulationInput,
+  type SimulationResult,
+  simulateStrategy,
+} from './simulate.js';
 export {
   allAtOnceStrategy,
   DEFAULT_STRATEGY_NAME,

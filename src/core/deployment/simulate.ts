@@ -14,7 +14,8 @@ import { STAGE_NAMES } from './states.js';
 import { allAtOnceStrategy, type DeploymentStrategy, type SiteNode, targetedStrategy } from './strategy.js';
 
 /** What a node does in one call; absent means success. `no_join`: deployed, but never joins: a failure. */
-export type SimulatedOutcome = 'success' | 'failure' | 'timeout' | 'no_join';
+export const SIMULATED_OUTCOMES = ['success', 'failure', 'timeout', 'no_join'] as const;
+export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number];
 
 export interface SimulationInput {
   /** `data` of a DeploymentStrategy document; null when the site has none. */

@@ -22,7 +22,7 @@ export function readSimulation(value: unknown): ReadSimulation {
     return {
       severity: 'error',
       code: 'simulation.bad-input',
-      message: place === '' ? message : `${place}: ${message}`,
+      message,
       ...(hint === undefined ? {} : { hint }),
       ...(place === '' ? {} : { path: place }),
     };

@@ -66,12 +66,12 @@ describe('sitewright graph simulate', () => {
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ id: 'y', result: 'success' });
     expect(err.split('\n').filter((line) => line.startsWith('plans.json'))).toEqual([
-      'plans.json:1: error: id: must be text, is a number',
-      'plans.json:1: error: nodes[0].kind: must be one of node, sync, is "disk"',
-      'plans.json:1: error: tasks[0].node: must be text, is missing',
-      'plans.json:1: error: edges[0]: an edge is a pair of tasks',
-      'plans.json:1: error: stop_after: must be a whole number of 0 or more, is -1',
-      'plans.json:3: error: Unexpected end of JSON input',
+      'plans.json:1: error[simulation.bad-input]: id: must be text, is a number',
+      'plans.json:1: error[simulation.bad-input]: nodes[0].kind: must be one of node, sync, is "disk"',
+      'plans.json:1: error[simulation.bad-input]: tasks[0].node: must be text, is missing',
+      'plans.json:1: error[simulation.bad-input]: edges[0]: an edge is a pair of tasks',
+      'plans.json:1: error[simulation.bad-input]: stop_after: must be a whole number of 0 or more, is -1',
+      'plans.json:3:7: error[simulation.bad-json]: not valid JSON: a value is missing here',
     ]);
   });
 
