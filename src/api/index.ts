@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { pipeline, Readable, Transform } from 'node:stream';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -54,7 +55,7 @@ export interface ApiOptions {
   readonly checkAnswer?: (answer: AnswerSeen) => void;
 }
 
-/** An answer that is text, on its way out. */
+/** An answer that is text, on its way out; of a stream of events, one event. */
 export interface AnswerSeen {
   readonly method: string;
   /** As it is registered: `/api/v1/runs/:run`. */
@@ -113,17 +114,12 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   });
   if (checkAnswer !== undefined) {
     app.addHook('onSend', async (request, reply, body) => {
-      if (request.is404 || (body !== undefined && body !== null && typeof body !== 'string')) return;
       const { method, routeOptions } = request;
       const type = String(reply.getHeader('content-type') ?? '');
-      checkAnswer({
-        method,
-        route: routeOptions.url ?? '',
-        status: reply.statusCode,
-        type,
-        body: body ?? '',
-        describe: () => app.swagger(),
-      });
+      const about = { method, route: routeOptions.url ?? '', status: reply.statusCode, type };
+      const check = (text: string) => checkAnswer({ ...about, body: text, describe: () => app.swagger() });
+      if (body instanceof Readable && type.startsWith(EVENT_STREAM)) return pipeline(body, eachEvent(check), () => {});
+      if (!request.is404 && (body === undefined || body === null || typeof body === 'string')) check(body ?? '');
     });
   }
   if (traces !== undefined) traceRequests(app as unknown as Api, traces);
@@ -177,4 +173,23 @@ const openToAnyone: FastifyPluginAsync = async (app) => {
 function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
+}
+
+const EVENT_STREAM = 'text/event-stream';
+
+/** Lets a stream of events through, and passes each complete event to `check`. */
+function eachEvent(check: (event: string) => void): Transform {
+  let rest = '';
+  return new Transform({
+    transform(chunk, _encoding, done) {
+      const blocks = `${rest}${String(chunk)}`.split('\n\n');
+      rest = blocks.pop() ?? '';
+      try {
+        for (const block of blocks) check(block);
+        done(null, chunk);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+  });
 }

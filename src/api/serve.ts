@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Need } from '../core/access-role.js';
 import { problemSchema } from '../core/contracts/problem.js';
 import type { AnswerOf, PartOf, Route, RouteMap } from '../core/contracts/route.js';
@@ -44,7 +45,7 @@ export type Handlers<M extends RouteMap> = { readonly [At in keyof M]: Handler<M
 
 const MEANINGS = {
   400: 'The request is not valid; `errors` has all that is wrong with it.',
-  404: 'There is no such thing.',
+  404: 'Not found.',
   409: 'It conflicts with what is there.',
   413: 'The body is too large.',
   415: 'The type of the body is not understood.',
@@ -76,11 +77,21 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
         ...(params === undefined ? {} : { params }),
         ...(query === undefined ? {} : { querystring: query }),
         ...(body === undefined ? {} : { body }),
-        response: { ...answers, ...problemsOf(path, route) },
+        response: { ...answersOf(route), ...problemsOf(path, route) },
       },
       handler: async (request, reply) => handle(request, reply.code(status)),
     });
   }
+}
+
+/** Answers of a route. Of a stream of events, the schema is that of one event. */
+function answersOf({ answers, events }: Route): Route['answers'] {
+  if (events === undefined) return answers;
+  const streamed = Object.entries(answers).map(([status, answer]) => {
+    if (answer instanceof z.ZodType) return [status, answer];
+    return [status, { ...answer, content: { ...answer.content, 'text/event-stream': { schema: events } } }];
+  });
+  return Object.fromEntries(streamed);
 }
 
 /** Answers of a route when it cannot do what is asked. */

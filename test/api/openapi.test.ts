@@ -143,6 +143,12 @@ it('an answer that is not as described is found', async () => {
   expect(() => check({ ...answer, body: '{"items":[],"more":1}' })).toThrow(/additional properties/);
   expect(() => check({ ...answer, status: 202, body: '{}' })).toThrow(/is not described/);
   expect(() => check({ ...answer, type: 'text/html', body: '' })).toThrow(/answers with text\/html/);
+  const events = { ...answer, route: '/api/v1/events', type: 'text/event-stream' };
+  const lists = (sites: object) => `event: all\ndata: ${JSON.stringify({ runs: {}, sites, clusters: {} })}`;
+  for (const body of [lists({}), ': still here', 'event: changes\ndata: {"sites":{"dc1":null}}'])
+    check({ ...events, body });
+  for (const body of [lists({ dc1: {} }), 'event: all\ndata: {}', 'event: news\ndata: {}'])
+    expect(() => check({ ...events, body }), body).toThrow(/answers otherwise than it says/);
   await rig.close();
 });
 

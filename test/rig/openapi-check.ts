@@ -50,13 +50,22 @@ export function openapiCheck(): (answer: AnswerSeen) => void {
     if (method === 'HEAD') return;
     if (content[media] === undefined)
       throw new Error(`${name} answers with ${media}, and says ${Object.keys(content)}`);
-    if (!/json/.test(media)) return;
+    const value = media === 'text/event-stream' ? eventIn(body) : /json/.test(media) ? JSON.parse(body) : undefined;
+    if (value === undefined) return;
     const key = `${PLACES}#${at}/content/${pointer(media)}/schema`;
     let validate = validators.get(key);
     if (validate === undefined) validators.set(key, (validate = ajv.compile({ $ref: key })));
-    if (validate(JSON.parse(body))) return;
+    if (validate(value)) return;
     throw new Error(`${name} answers otherwise than it says: ${ajv.errorsText(validate.errors).slice(0, 2_000)}`);
   };
+}
+
+/** Name and data of an event; undefined for a comment. */
+function eventIn(block: string): object | undefined {
+  const lines = block.split('\n').filter((line) => line !== '' && !line.startsWith(':'));
+  const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+  const [event, data] = [field('event'), field('data')];
+  return event === undefined || data === undefined ? undefined : { event, data: JSON.parse(data) };
 }
 
 const pointer = (text: string): string => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'));

@@ -20,6 +20,9 @@ type Caller =
  * Finds out who asks, before anything of a request but its head is read, and refuses who may not. Everything is open
  * while `tokens` is undefined.
  *
+ * A request that takes long (a stream of events, a download, an upload) is cut off within seconds once its token is
+ * revoked or expires.
+ *
  * @param between runs once it is known who asks, and before it is decided whether they may: limits of rates
  */
 export function guardRoutes(
@@ -35,13 +38,38 @@ export function guardRoutes(
     if (caller.kind === 'known') request.principal = caller.principal;
     await between(request, reply);
     const refusal = refusalOf(caller, need);
-    if (refusal === undefined) return;
+    if (refusal === undefined) {
+      if (need !== 'anyone')
+        checkAgainUntilAnswered(request, reply, async () => refusalOf(await callerOf(request, tokens), need));
+      return;
+    }
     if (refusal.code === 'unauthenticated') {
       const error = caller.kind === 'anonymous' && caller.gaveToken ? ', error="invalid_token"' : '';
       void reply.header('www-authenticate', `Bearer realm="sitewright"${error}`);
     }
     throw new RequestError(refusal);
   });
+}
+
+/** Between two looks at the token of a request under way. */
+const CHECK_AGAIN_MS = 2_000;
+
+/** Closes the connection when the request may no longer go on. A store that is away decides nothing. */
+function checkAgainUntilAnswered(
+  { raw }: FastifyRequest,
+  reply: FastifyReply,
+  refusal: () => Promise<HttpProblem | undefined>,
+): void {
+  const timer = setInterval(() => {
+    refusal().then(
+      (found) => {
+        if (found !== undefined) raw.socket.destroy();
+      },
+      () => undefined,
+    );
+  }, CHECK_AGAIN_MS);
+  timer.unref();
+  reply.raw.once('close', () => clearInterval(timer));
 }
 
 /** What is at a path no route takes is said to everyone who may read. A route that does not say is for admins. */

@@ -1,5 +1,6 @@
 import { runNodeSchema } from '../../core/contracts/node-in-run.js';
 import { runSchema } from '../../core/contracts/run.js';
+import type { ListsFrame, RunFrame } from '../../core/contracts/run-tasks.js';
 import { siteSchema } from '../../core/contracts/site.js';
 import type { Operations } from '../../ops/index.js';
 import { shown } from '../shown.js';
@@ -13,7 +14,10 @@ const viewSite = shown(siteSchema);
  * A run as its page shows it: the run, its status, its nodes as the store has them; of a run of graphs also counts of
  * tasks by graph, by node and by task (keys `TRANSACTION/NAME`).
  */
-export async function lookAtRun({ runs, runTasks }: Pick<Operations, 'runs' | 'runTasks'>, id: string): Promise<Seen> {
+export async function lookAtRun(
+  { runs, runTasks }: Pick<Operations, 'runs' | 'runTasks'>,
+  id: string,
+): Promise<Seen<RunFrame>> {
   // The status first: it notices what Temporal ended without our knowledge.
   const status = await runs.status(id);
   const run = await runs.get(id);
@@ -30,10 +34,10 @@ export async function lookAtRun({ runs, runTasks }: Pick<Operations, 'runs' | 'r
         Object.entries(graph[of]).map(([name, counts]) => [`${graph.transaction}/${name}`, counts]),
       ),
     );
-  const graphs = counted.map(({ transaction, type, status: state, message, planned }): [string, object] => [
-    String(transaction),
-    { type, status: state, message, planned },
-  ]);
+  const graphs = counted.map(
+    ({ transaction, type, status: state, message, planned }) =>
+      [String(transaction), { type, status: state, message, planned }] as const,
+  );
   return {
     ended,
     frame: { ...frame, graphs: Object.fromEntries(graphs), node_tasks: keyed('nodes'), tasks: keyed('tasks') },
@@ -45,7 +49,7 @@ export async function lookAtLists({
   runs,
   sites,
   inventory,
-}: Pick<Operations, 'runs' | 'sites' | 'inventory'>): Promise<Seen> {
+}: Pick<Operations, 'runs' | 'sites' | 'inventory'>): Promise<Seen<ListsFrame>> {
   const [newest, open, allSites, clusters] = await Promise.all([
     runs.list({ limit: 50 }),
     runs.list({ open: true, limit: 50 }),

@@ -3,8 +3,8 @@ import { asProblem } from '../../ops/index.js';
 import { changesSince, everything, type Frame, type Sent } from './changes.js';
 
 /** What is watched, as it stands now, and whether it can still change. */
-export interface Seen {
-  readonly frame: Frame;
+export interface Seen<F extends Frame = Frame> {
+  readonly frame: F;
   readonly ended: boolean;
 }
 

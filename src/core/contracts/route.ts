@@ -27,7 +27,7 @@ export interface Route {
   readonly bodyLimit?: number;
   /** By status; what a handler answers with has the lowest one, unless it says otherwise. */
   readonly answers: Readonly<Record<number, z.ZodType | Media>>;
-  /** What the answer goes on with, where it is a stream of events: each with its id. */
+  /** The events of the answer, where it is or can be a stream of events: name and data of each. */
   readonly events?: z.ZodType<{ readonly event: string; readonly data: unknown }>;
   /** Problems beside those that follow from path, query and body. */
   readonly also?: readonly (400 | 404 | 409 | 502)[];

@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { TASK_STATUSES } from '../words.js';
 import { drawQuery, graphType } from './fuel/graphs.js';
 import { commaList, idParams } from './fuel/parts.js';
+import { runNodeSchema } from './node-in-run.js';
 import { pageOf, pageQuery, runParams, timestamp } from './primitives.js';
 import { media, tagged } from './route.js';
+import { anyStatusSchema, runSchema } from './run.js';
+import { siteSchema } from './site.js';
 import type { Wire } from './wire.js';
 
 const counts = z.record(z.string(), z.int()).describe('Tasks by status.');
@@ -67,6 +70,46 @@ const events = {
     'Server-sent events. `all`: tables of named entries, as they stand; `changes`: entries that changed, null where gone; `problem`: why there is no news; `end`: nothing will change any more, and the stream ends.',
   ),
 };
+
+/** Events about tables that change. A table is a record of entries, or one object whose fields are its entries. */
+const watchEvents = <const Frame extends z.ZodObject>(frame: Frame) =>
+  z.discriminatedUnion('event', [
+    z.strictObject({ event: z.literal('all'), data: frame }),
+    z.strictObject({
+      event: z.literal('changes'),
+      data: z.partialRecord(z.enum(Object.keys(frame.shape)), z.record(z.string(), z.unknown())),
+    }),
+    z.strictObject({
+      event: z.literal('problem'),
+      data: z.strictObject({ code: z.string(), message: z.string(), hint: z.string().optional() }),
+    }),
+    z.strictObject({ event: z.literal('end'), data: z.strictObject({}) }),
+  ]);
+
+/** A run as its page shows it; keys of `node_tasks` and `tasks` are `TRANSACTION/NAME`. */
+const runFrameSchema = z.strictObject({
+  run: runSchema,
+  status: anyStatusSchema,
+  nodes: z.record(z.string(), runNodeSchema).optional(),
+  graphs: z
+    .record(z.string(), runCountsSchema.shape.graphs.element.omit({ transaction: true, nodes: true, tasks: true }))
+    .optional(),
+  node_tasks: countsBy('node').optional(),
+  tasks: countsBy('task').optional(),
+});
+
+/** The newest runs, all sites, clusters in short. */
+const listsFrameSchema = z.strictObject({
+  runs: z.record(z.string(), runSchema),
+  sites: z.record(z.string(), siteSchema),
+  clusters: z.record(
+    z.string(),
+    z.strictObject({ status: z.string(), busy: z.boolean(), nodes: z.string().describe('Changes with any node.') }),
+  ),
+});
+
+export type RunFrame = Wire<typeof runFrameSchema>;
+export type ListsFrame = Wire<typeof listsFrameSchema>;
 const svg = { 200: media('image/svg+xml', 'The drawing. Tasks are `g.node`, named by their `title`.') };
 const read = { access: 'viewer', params: runParams } as const;
 
@@ -77,12 +120,14 @@ export const watchRoutes = tagged('runs', {
     id: 'watchRun',
     summary: 'Watch a run: events with what changes, until it ends',
     answers: events,
+    events: watchEvents(runFrameSchema),
   },
   'GET /events': {
     id: 'watchLists',
     access: 'viewer',
     summary: 'Watch the lists of runs, sites and clusters: events with what changes',
     answers: events,
+    events: watchEvents(listsFrameSchema),
     tag: 'service',
   },
   'GET /runs/:run/counts': {

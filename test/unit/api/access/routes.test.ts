@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guardRoutes } from '../../../../src/api/access/guard.js';
@@ -168,6 +170,34 @@ describe('a caller', () => {
     const actors: string[] = audit.items.map(({ actor }: { actor: string }) => actor);
     expect(actors).toContain('a-operator');
     expect(actors).not.toContain('somebody-else');
+  });
+
+  it('loses its stream of events, and an upload under way, within seconds of its token', async () => {
+    const admin = bearer(secrets.admin);
+    const request = { name: 'watcher', role: 'operator', expires: '1d' };
+    const made = await rig.ask('POST', '/api/v1/tokens', request, admin);
+    const headers = bearer(String(made.body.token));
+    const url = await rig.api.listen({ port: 0, host: '127.0.0.1' });
+    const stream = await fetch(`${url}/api/v1/events`, { headers });
+    const reader = stream.body!.getReader();
+    const first = new TextDecoder().decode((await reader.read()).value);
+    expect(first).toMatch(/^event: all\ndata: \{/);
+    const upload = httpRequest(`${url}/api/v1/sites`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', 'content-length': '1000', expect: '100-continue' },
+    });
+    const cut = once(upload, 'error');
+    upload.flushHeaders();
+    await once(upload, 'continue');
+    upload.write('{');
+    const revoked = Date.now();
+    await rig.ask('DELETE', '/api/v1/tokens/watcher', undefined, admin);
+    const ended = async () => {
+      while (!(await reader.read()).done);
+    };
+    await ended().catch(() => undefined);
+    await cut;
+    expect(Date.now() - revoked).toBeLessThan(5_000);
   });
 
   it('loses the token at once when it is revoked', async () => {
