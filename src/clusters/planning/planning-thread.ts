@@ -12,6 +12,10 @@ export interface PlanningRequest {
   readonly work: PlanningWork;
 }
 
+/** Ten times what 1,000 nodes take: budgets of the expressions end a hostile plan long before. */
+const MAX_MEGABYTES = 4_096;
+const MAX_MS = 300_000;
+
 /**
  * Makes plans in order in a thread, so that heartbeats and requests of this process continue. An abort ends the thread,
  * because planning does not check for it, and the next plan starts another.
@@ -21,10 +25,11 @@ export function openPlanningThread(helpers?: string): OpenPlanner {
     program: new URL('./planning-thread-main.js', import.meta.url),
     makes: 'the plan',
     data: { helpers } satisfies PlanningData,
+    maxMegabytes: MAX_MEGABYTES,
   });
   return {
     async plan<Form extends PlanForm>(form: Form, work: PlanningWork, signal?: AbortSignal) {
-      const asked = await thread.ask({ form, work }, signal === undefined ? {} : { signal });
+      const asked = await thread.ask({ form, work }, { withinMs: MAX_MS, ...(signal === undefined ? {} : { signal }) });
       // A message has no type parameter: the answer has the requested form.
       return answerOf(asked) as PlanningAnswer<Form>;
     },

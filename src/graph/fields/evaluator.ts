@@ -9,7 +9,7 @@ import {
   YaqlError,
 } from '../../yaql/index.js';
 import { newVariable, oldVariable } from '../../yaql/nailgun/functions.js';
-import { Runtime } from '../../yaql/runtime/limits.js';
+import { Runtime, type StepBudget } from '../../yaql/runtime/limits.js';
 import { GraphProblemError, MissingFactsError } from '../problem.js';
 import type { Fields } from '../tasks/task.js';
 import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from './legacy-condition.js';
@@ -43,6 +43,12 @@ interface Side {
 
 const noState = new Dict(false);
 
+/** Steps of all expressions of a plan together: four times those of the recorded release with an old state. */
+const PLAN_STEPS = 2_000_000;
+const PLAN_STEPS_PER_NODE = 40_000;
+/** A step of a regular expression is that much cheaper. */
+const REGEX_STEPS_PER_STEP = 16;
+
 /** Limit of cached results; the cache is then emptied. */
 const MAX_RESULTS = 200_000;
 
@@ -63,11 +69,14 @@ export class FieldEvaluator {
   readonly #results = new Map<string, unknown>();
   readonly #legacy = new Map<string, LegacyCondition>();
   readonly #formats = new Map<string, FormatValues>();
+  /** Steps left for all expressions of the plan together. */
+  readonly budget: StepBudget;
 
   constructor(input: EvaluatorInput) {
     this.#input = input;
     this.engine = input.engine ?? createTaskEngine({ cacheSize: 20_000 });
     this.#data = new StateData(input.state);
+    this.budget = { steps: PLAN_STEPS + PLAN_STEPS_PER_NODE * Object.keys(input.state.nodes).length };
   }
 
   /** The fields of one task on one node. Throws GraphProblemError when the state does not know the node. */
@@ -309,10 +318,24 @@ export class NodeScope implements TemplateScope {
   #evaluateIn(expression: string, variables: readonly (readonly [string, Value])[]): Value {
     const { engine } = this.#evaluator;
     this.#context ??= this.#taskContext();
-    const context = new Context(this.#context, new Runtime(engine.options));
+    const { budget } = this.#evaluator;
+    if (budget.steps <= 0)
+      throw new GraphProblemError(
+        'graph.too-much-work',
+        'the expressions of this plan take too many steps together',
+        'Simplify expressions that copy or compare large collections, or plan fewer tasks and nodes at once.',
+      );
+    const runtime = new Runtime(engine.options, budget);
+    const context = new Context(this.#context, runtime);
     for (const [name, value] of variables) context.setVariable(name, value);
     context.first = this.#now.state.union;
-    return engine.parse(expression).evaluateIn(context);
+    const { steps, regexSteps } = runtime;
+    try {
+      return engine.parse(expression).evaluateIn(context);
+    } finally {
+      const used = steps - runtime.steps + (regexSteps - runtime.regexSteps) / REGEX_STEPS_PER_STEP;
+      budget.steps = Math.max(0, budget.steps - used);
+    }
   }
 
   /** Like that of `TaskScope` of the engine, plus variables. */

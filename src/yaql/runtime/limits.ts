@@ -4,6 +4,7 @@ import { DONE, LazyIterator, pullFrom } from '../values/iterators.js';
 import type { Value } from '../values/kind.js';
 import { bitLength } from '../values/numbers.js';
 import { textLength } from '../values/text.js';
+import { work } from '../values/work.js';
 
 /** Options of an engine for evaluation. Names follow the reference implementation's `yaql.*` options. */
 export interface EvaluationOptions {
@@ -49,6 +50,14 @@ export const defaultOptions: EvaluationOptions = {
 /** Largest text or list an expression may build where no quota is set, in characters or items. */
 const maxLength = 20_000_000;
 
+/** So many elements cost a step. */
+const ELEMENTS_PER_STEP = 16;
+
+/** Steps that several evaluations have together. */
+export interface StepBudget {
+  steps: number;
+}
+
 /** The remaining budgets of one evaluation. */
 export class Runtime {
   readonly options: EvaluationOptions;
@@ -58,16 +67,26 @@ export class Runtime {
   regexSteps: number;
   depth = 0;
 
-  constructor(options: EvaluationOptions) {
+  /** @param shared steps left for this evaluation and others */
+  constructor(options: EvaluationOptions, shared?: StepBudget) {
+    work.elements = 0;
     this.options = options;
     this.quota = Math.max(0, options.memoryQuota);
     this.limit = options.limitIterators;
-    this.steps = options.maxSteps;
+    this.steps = Math.min(options.maxSteps, shared?.steps ?? options.maxSteps);
     this.regexSteps = options.maxRegexSteps;
   }
 
   step(): void {
     if (--this.steps < 0) throw new YaqlError('StepQuotaExceededException', 'The evaluation takes too many steps');
+  }
+
+  /** Takes the steps for the work of functions since the last call. */
+  payForWork(): void {
+    if (work.elements < ELEMENTS_PER_STEP) return;
+    this.steps -= work.elements / ELEMENTS_PER_STEP;
+    work.elements = 0;
+    if (this.steps < 0) throw new YaqlError('StepQuotaExceededException', 'The evaluation takes too many steps');
   }
 
   /** MemoryQuotaExceededException when the value is larger than the quota. */
@@ -153,8 +172,12 @@ function sizeOf(value: Value): number {
       return textSize(value);
     case 'number':
       return Number.isInteger(value) ? 28 + 4 * Math.max(0, Math.ceil(bitLength(value) / 30) - 1) : 24;
-    case 'bigint':
-      return 24 + 4 * Math.ceil(bitLength(value) / 30);
+    case 'bigint': {
+      const bits = bitLength(value);
+      // Arithmetic with it takes as long as it is.
+      work.elements += bits >> 4;
+      return 24 + 4 * Math.ceil(bits / 30);
+    }
     case 'boolean':
       return 28;
     default:

@@ -1,4 +1,5 @@
 import type { Value } from '../values/kind.js';
+import { work } from '../values/work.js';
 import type { Code } from './code.js';
 import type { Context } from './context.js';
 import type { FunctionDefinition } from './function-definition.js';
@@ -120,6 +121,7 @@ export class Winner {
     }
     const result = run(definition, context, args);
     const runtime = context.runtime;
+    runtime.payForWork();
     if (runtime.quota > 0) runtime.checkMemory(result);
     return result;
   }
@@ -146,6 +148,7 @@ function convert(conversion: Conversion, value: Value, code: Code | null, contex
   const runtime = context.runtime;
   switch (conversion) {
     case 'plain':
+      if (typeof value === 'string') work.elements += value.length >> 4;
       if (runtime.quota > 0) runtime.checkMemory(value);
       return value;
     case 'integer':

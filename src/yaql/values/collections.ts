@@ -2,6 +2,7 @@ import { YaqlError } from '../errors.js';
 import { type HashKey, hashKey } from './hash.js';
 import { Kind, type Value, ValueObject } from './kind.js';
 import { setOrder } from './set-order.js';
+import { work } from './work.js';
 
 /** Immutable sequence. (A mutable one is a plain JavaScript array.) */
 export class Tuple extends ValueObject {
@@ -27,6 +28,7 @@ function composite(open: string, parts: readonly string[], close: string): strin
   let length = 0;
   for (const part of parts) length += part.length + 1;
   if (length > maxKeyLength) throw new YaqlError('MemoryQuotaExceededException', 'The value is too large to be hashed');
+  work.elements += length >> 4;
   return `\0${open}${parts.join(',')}${close}`;
 }
 
@@ -105,6 +107,7 @@ export class Dict extends ValueObject {
 
   /** Only for a dict that no other code has a reference to yet: the language has no mutation. */
   set(key: Value, value: Value): void {
+    work.elements += 1;
     const hash = hashKey(key);
     // A second equal key keeps the first one's place and spelling, as in Python.
     if (hash !== key && !this.#values_.has(hash)) {
@@ -182,6 +185,7 @@ export class ValueSet extends ValueObject {
     super();
     this.frozen = frozen;
     for (const value of values) {
+      work.elements += 4;
       const hash = hashKey(value);
       if (!this.#members.has(hash)) this.#members.set(hash, value);
     }

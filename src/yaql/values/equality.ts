@@ -5,6 +5,7 @@ import { isIterableValue, isSetLike, iterate } from './iterators.js';
 import type { Value } from './kind.js';
 import { compareNumbers, Float } from './numbers.js';
 import { DateTime, TimeSpan } from './time.js';
+import { work } from './work.js';
 
 /**
  * Python's `==`: by structure for lists (a tuple never equals a mutable list), dicts and sets; numbers and booleans by
@@ -20,6 +21,7 @@ let visits = 0;
 const maxVisits = 3_000_000;
 
 function equal(a: Value, b: Value): boolean {
+  work.elements += 1;
   if (++visits > maxVisits) throw new YaqlError('StepQuotaExceededException', 'The comparison takes too many steps');
   if (a === b) return !(a instanceof Float && Number.isNaN(a.value));
   switch (typeof a) {

@@ -7,6 +7,7 @@ import { kindName, kindOf, ValueObject } from './kind.js';
 import { numberText } from './number-text.js';
 import { Float } from './numbers.js';
 import { DateTime, isoText, TimeSpan, timeSpanFields, timeSpanText } from './time.js';
+import { work } from './work.js';
 
 /** The language's `str(..)`: null, true and false in lower case at the top, Python's `str` for all else. */
 export function toText(value: Value): string {
@@ -29,10 +30,12 @@ let written = 0;
 const maxWritten = 20_000_000;
 
 function represent(value: Value): string {
+  work.elements += 2;
   if (++written > maxWritten) throw new YaqlError('MemoryQuotaExceededException', 'The text of the value is too long');
   switch (typeof value) {
     case 'string':
       written += value.length;
+      work.elements += value.length >> 3;
       return reprString(value);
     case 'number':
     case 'bigint':

@@ -37,6 +37,21 @@ describe('hostile input', () => {
   });
 
   it.each([
+    ['range(0, 9000).aggregate($1.union([$2].toSet()), set())'],
+    ['range(0, 9000).aggregate($1.mergeWith({$2 => 1}), {})'],
+    ['range(0, 9000).aggregate($1.set($2, 1), {})'],
+    ['let(b => range(0, 9000).toList()) -> range(0, 9000).select(str($b)).toList().len()'],
+    ['let(b => range(0, 9000).toList()) -> range(0, 9000).select(-$ in $b).toList().len()'],
+    ["let(b => 'x' * 100000) -> range(0, 9000).select($b.replace('x', 'y').len()).toList().len()"],
+    ['range(0, 5000).aggregate($1 * 123456789012345678901234567890, 7)'],
+  ])('counts what is copied, compared and written: %s', (expression) => {
+    const before = process.cpuUsage();
+    expect(classOf(expression)).toBe('StepQuotaExceededException');
+    // 6 to 18 s before it was counted.
+    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(5);
+  });
+
+  it.each([
     ["'a' * 1000000000000"],
     ['[1] * 1000000000000'],
     ["'ab'.replace('', 'x' * 60000000)"],

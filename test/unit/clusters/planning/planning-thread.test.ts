@@ -121,7 +121,45 @@ describe('a planning thread', () => {
   });
 });
 
-it('small plans are made at once, large ones in the thread, both with helpers', async () => {
+it('the expressions of a plan have a budget together, and the answer names task and field', async () => {
+  const costly = 'range(0, 9000).aggregate($1.set($2, 1), {}).len() > 0';
+  const work = workOf(
+    Array.from({ length: 60 }, (_, at) => ({
+      id: `task-${at}`,
+      type: 'shell',
+      version: '2.1.0',
+      roles: '/.*/',
+      // Just what one expression may cost, each time.
+      condition: { yaql_exp: `range(0, 2800).aggregate($1.set($2, 1), {}).len() > ${at}` },
+      parameters: { cmd: 'true', timeout: 5 },
+    })),
+  );
+  const planned = await opened(openPlanningThread()).plan('run', work);
+  expect(planned.ok ? [] : planned.problems).toContainEqual(
+    expect.objectContaining({
+      code: 'graph.too-much-work',
+      path: expect.stringMatching(/task-59|tasks\[59\]\.condition/),
+    }),
+  );
+  const alone = await opened(openPlanningThread()).plan(
+    'run',
+    workOf([
+      {
+        id: 'costly',
+        type: 'shell',
+        version: '2.1.0',
+        roles: '/.*/',
+        condition: { yaql_exp: costly },
+        parameters: { cmd: 'true' },
+      },
+    ]),
+  );
+  expect(alone.ok ? [] : alone.problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+    expect.stringMatching(/tasks\[0\]\.condition.*too many steps/s),
+  ]);
+});
+
+it('all plans are made in the thread, with helpers', async () => {
   const planner = opened(await openPlanner(HELPERS));
   const small = await planner.plan('serialized', calling('greeting()'));
   expect(small.ok && commandOf(small.value)).toBe('hello from a helper');
