@@ -2,6 +2,7 @@ import { isMapping, type ValuePath } from '../core/plain-value.js';
 import { cyclesIn } from './linking/find-cycles.js';
 import { type GraphProblem, Problems } from './problem.js';
 import type { MergedTask, PlacedInInput } from './tasks/merge-layers.js';
+import { reportSlowPatterns } from './tasks/name-pattern.js';
 import { taskGraph } from './view/task-graph.js';
 
 /**
@@ -39,6 +40,7 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
         : 'Correct the name; the dependency has no effect.',
     );
   });
+  for (const { task, at } of tasks) reportSlowPatterns(task, at, problems);
   warnOfRoles(tasks, problems);
   return problems.all();
 }

@@ -21,10 +21,10 @@ import { below, crossRelations, nearRelations, type Relation } from './linking/r
 import { NodeResolver, type TaggedNode } from './placing/node-resolver.js';
 import { type Placement, placeTasks } from './placing/place-tasks.js';
 import type { DroppedDependency, Plan, PlannedTask, TaskInstance } from './plan.js';
-import { type GraphProblem, Problems } from './problem.js';
+import { type GraphProblem, GraphProblemError, Problems } from './problem.js';
 import { adaptLegacyTasks } from './tasks/adapt-legacy.js';
 import type { MergedTask, Preparation } from './tasks/merge-layers.js';
-import { namePattern } from './tasks/name-pattern.js';
+import { namePattern, reportSlowPatterns } from './tasks/name-pattern.js';
 
 /** A merged graph and the input of its plan. */
 export interface PlanInput {
@@ -58,6 +58,19 @@ export type Planned =
  */
 export function planGraph(input: PlanInput): Planned {
   const problems = new Problems(input.factsHint);
+  try {
+    return planned(input, problems);
+  } catch (error) {
+    // Where many tasks are looked at for one, a pattern that takes too long ends it all.
+    if (!(error instanceof GraphProblemError)) throw error;
+    const found = new Problems();
+    for (const { task, at } of input.tasks) reportSlowPatterns(task, at, found);
+    if (!found.hasErrors) found.error(error.below, error.code, error.message, error.hint);
+    return { ok: false, problems: [...problems.all(), ...found.all()] };
+  }
+}
+
+function planned(input: PlanInput, problems: Problems): Planned {
   const resolver = new NodeResolver(input.nodes);
   const evaluator = new FieldEvaluator(input);
   const tasks = adapted(input, resolver, problems);

@@ -4,6 +4,8 @@ export interface ReadLimits {
   readonly maxBytes: number;
   /** Nesting of mappings and lists (`yaml.too-deep`); the parser also counts a value in a block as a level. */
   readonly maxDepth: number;
+  /** Lines and commas of one file, blank lines and comments not counted (`yaml.too-many-values`): checked before reading. */
+  readonly maxMarks: number;
   /** Documents in one file (`yaml.too-many-documents`). */
   readonly maxDocuments: number;
   /** Uses of anchors in one document (`yaml.too-many-aliases`). */
@@ -21,6 +23,7 @@ export interface ReadLimits {
 export const DEFAULT_READ_LIMITS: ReadLimits = {
   maxBytes: 8 * 1024 * 1024,
   maxDepth: 100,
+  maxMarks: 400_000,
   maxDocuments: 10_000,
   maxAliases: 10_000,
   maxExpandedValues: 200_000,

@@ -56,8 +56,22 @@ class YamlTextReader<T> {
     if (bytes > maxBytes) {
       const message = `the file has ${bytes} bytes; ${maxBytes} are allowed`;
       this.#refuse('yaml.too-large', { message, hint: SPLIT_HINT }, 0, 0);
-    } else if (!this.#parse(text, 0)) this.#parseOneByOne(text);
+    } else if (!this.#refuseByMarks(text) && !this.#parse(text, 0)) this.#parseOneByOne(text);
     return { documents: this.#documents, problems: this.#problems, complete: this.#complete };
+  }
+
+  /** The parser makes events of the whole text before anything can be counted in them: count what values need. */
+  #refuseByMarks(text: string): boolean {
+    const { maxDocuments, maxMarks } = this.#dialect.limits;
+    const { documents, marks, at } = countMarks(text, maxDocuments, maxMarks);
+    if (documents > maxDocuments) {
+      const message = `the file has more than ${maxDocuments} documents`;
+      this.#refuse('yaml.too-many-documents', { message, hint: SPLIT_HINT }, at, at);
+    } else if (marks > maxMarks) {
+      const message = `the file has more than ${maxMarks} lines and commas`;
+      this.#refuse('yaml.too-many-values', { message, hint: SPLIT_HINT }, at, at);
+    }
+    return !this.#complete;
   }
 
   /** True when the whole text could be parsed. `base` is its offset in the source. */
@@ -156,6 +170,26 @@ class YamlTextReader<T> {
       ...(text && { text }),
     });
   }
+}
+
+/** Counts document markers, lines with content and commas up to their limits; `at` is where it stopped. */
+function countMarks(text: string, maxDocuments: number, maxMarks: number) {
+  // A first marker opens the first document.
+  let documents = /^(?:---|\s*#)/.test(text) ? 0 : 1;
+  let marks = 0;
+  let at = 0;
+  for (let start = 0; start < text.length; start = at + 1) {
+    const next = text.indexOf('\n', start);
+    at = next < 0 ? text.length : next;
+    const line = text.slice(start, at);
+    if (/^\s*(?:#|$)/.test(line)) continue;
+    marks += 1;
+    for (let comma = line.indexOf(','); comma >= 0 && marks <= maxMarks; comma = line.indexOf(',', comma + 1))
+      marks += 1;
+    if (/^---(?:\s|$)/.test(line)) documents += 1;
+    if (documents > maxDocuments || marks > maxMarks) break;
+  }
+  return { documents, marks, at: Math.min(at, text.length) };
 }
 
 function restOfLine(text: string, start: number): [number, number] {

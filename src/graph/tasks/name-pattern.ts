@@ -1,15 +1,23 @@
-import { kindOf } from '../../core/plain-value.js';
+import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
 import { compileRegex, type Regex, YaqlError } from '../../yaql/index.js';
-import { GraphProblemError } from '../problem.js';
+import { GraphProblemError, type Problems } from '../problem.js';
 
-/** Limit of steps for one match: far more than a name needs, far fewer than a hostile pattern takes. */
-const REGEX_STEPS = 1_000_000;
+/**
+ * Steps for matching. Each name adds some, far more than a match needs; a hostile pattern uses up what was saved, and
+ * then fails at once.
+ */
+const STEPS_PER_NAME = 10_000;
+const MOST_STEPS = 5_000_000;
+const budget = { regexSteps: MOST_STEPS };
 
 /** A name of a task or a tag, or a regular expression between slashes. */
 export interface NamePattern {
   /** The one name it can match; undefined for a regular expression. */
   readonly exact: string | undefined;
+  /** Throws GraphProblemError (`graph.bad-regex`) when matching takes too long; after that, each time. */
   matches(name: string): boolean;
+  /** The same error, once it was thrown. */
+  readonly failure?: GraphProblemError | undefined;
 }
 
 const known = new Map<string, NamePattern>();
@@ -62,21 +70,37 @@ export const isRegex = (text: string): boolean => text.startsWith('/') && text.e
 
 function regexPattern(text: string): NamePattern {
   const regex = compiled(text);
+  let failure: GraphProblemError | undefined;
   return {
     exact: undefined,
     matches(name) {
+      if (failure !== undefined) throw failure;
+      budget.regexSteps = Math.min(Math.max(0, budget.regexSteps) + STEPS_PER_NAME, MOST_STEPS);
       try {
-        return regex.search(name, { regexSteps: REGEX_STEPS })?.start === 0;
+        return regex.search(name, budget)?.start === 0;
       } catch (error) {
         if (!(error instanceof YaqlError)) throw error;
-        throw new GraphProblemError(
-          'graph.bad-regex',
-          `matching ${text} takes too long`,
-          'Write a simpler expression.',
-        );
+        const message = `matching ${text} takes too long`;
+        failure = new GraphProblemError('graph.bad-regex', message, 'Write a simpler expression.');
+        throw failure;
       }
     },
+    get failure() {
+      return failure;
+    },
   };
+}
+
+/** Reports each pattern below a value that took too long when it was matched. */
+export function reportSlowPatterns(value: unknown, at: ValuePath, problems: Problems): void {
+  if (typeof value === 'string') {
+    const failure = isRegex(value) ? known.get(value)?.failure : undefined;
+    if (failure !== undefined) problems.error(at, failure.code, failure.message, failure.hint);
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) reportSlowPatterns(item, [...at, index], problems);
+  } else if (isMapping(value)) {
+    for (const [key, item] of Object.entries(value)) reportSlowPatterns(item, [...at, key], problems);
+  }
 }
 
 function compiled(text: string): Regex {

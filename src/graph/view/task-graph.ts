@@ -1,5 +1,6 @@
 import { DirectedGraph } from 'graphology';
 import { isMapping } from '../../core/plain-value.js';
+import { GraphProblemError } from '../problem.js';
 import { isRegex, namePattern } from '../tasks/name-pattern.js';
 import { type GraphTask, UNUSABLE_ID } from '../tasks/task.js';
 
@@ -33,8 +34,7 @@ export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions
   const groups = tasks.filter(({ type }) => type === 'group').map(({ id }) => id);
   const meant = (name: string, among: readonly string[]): readonly string[] => {
     if (!isRegex(name)) return [name];
-    const pattern = safely(name);
-    const found = pattern === undefined ? [] : among.filter((one) => pattern.matches(one));
+    const found = matching(name, among);
     return found.length === 0 ? [name] : found;
   };
   const edge = (from: string, to: string, kind: TaskEdge['kind']): void => {
@@ -73,11 +73,14 @@ const crossNames = (value: unknown): string[] =>
     ? value.flatMap((one: unknown) => (isMapping(one) && typeof one.name === 'string' ? [one.name] : []))
     : [];
 
-function safely(name: string): ReturnType<typeof namePattern> | undefined {
+/** Nothing for a pattern that is not valid, or takes too long: checks report those. */
+function matching(text: string, names: readonly string[]): readonly string[] {
   try {
-    return namePattern(name);
-  } catch {
-    return undefined;
+    const pattern = namePattern(text);
+    return names.filter((name) => pattern.matches(name));
+  } catch (error) {
+    if (!(error instanceof GraphProblemError)) throw error;
+    return [];
   }
 }
 

@@ -283,11 +283,12 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
     below.map((task) => ({ task, at: [] })),
     'release',
   );
+  // First, for the check of cycles also reports the patterns that took too long here.
+  const graph = taskGraph([...placed.map(({ task }) => task), ...below], { cross: true });
   const before = new Set(cyclesOf(others).map(({ message }) => message));
   for (const problem of cyclesOf([...merged(placed, 'cluster'), ...others])) {
     if (!before.has(problem.message)) problems.add(problem);
   }
-  const graph = taskGraph([...placed.map(({ task }) => task), ...below], { cross: true });
   const places = new Map(placed.map((one) => [one.task.id, one]));
   const kindOf = (edge: string) => graph.getEdgeAttribute(edge, 'kind');
   const names = graph.filterNodes((_, { task }) => task !== undefined);

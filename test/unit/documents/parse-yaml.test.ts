@@ -194,6 +194,7 @@ describe('limits', () => {
   it.each([
     ['yaml.too-large', 'a: 12345', { maxBytes: 7 }],
     ['yaml.too-deep', '[[[[1]]]]', { maxDepth: 3 }],
+    ['yaml.too-many-values', 'a: [1, 2, 3]\n# one\nb: 1\nc: 2', { maxMarks: 4 }],
     ['yaml.too-many-documents', '--- 1\n--- 2\n--- 3', { maxDocuments: 2 }],
     ['yaml.too-many-aliases', 'a: &a 1\nb: [*a, *a, *a]', { maxAliases: 2 }],
     ['yaml.alias-expansion', 'a: &a [1, 2]\nb: [*a, *a]', { maxExpandedValues: 5 }],
@@ -207,4 +208,16 @@ describe('limits', () => {
     expect(problems('['.repeat(100_000))[0]?.[0]).toBe('yaml.too-deep');
     expect(problems('- '.repeat(100_000))[0]?.[0]).toBe('yaml.too-deep');
   });
+});
+
+it.each([
+  ['documents', '---\n'.repeat(2_000_000), 'yaml.too-many-documents'],
+  ['keys', 'a: 1\n'.repeat(600_000), 'yaml.too-many-values'],
+  ['keys of one line', `{${'a: 1, '.repeat(600_000)}}`, 'yaml.too-many-values'],
+  ['anchors', '- &a x\n'.repeat(600_000), 'yaml.too-many-values'],
+])('more %s than a file may have are refused before they are read', (_, text, code) => {
+  const before = process.cpuUsage();
+  expect(parseYaml(text).diagnostics.map((one) => one.code)).toEqual([code]);
+  // Seconds when they were read first.
+  expect(process.cpuUsage(before).user / 1e6).toBeLessThan(1);
 });

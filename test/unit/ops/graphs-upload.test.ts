@@ -31,6 +31,17 @@ describe('a graph that is uploaded', () => {
     });
   });
 
+  it.each([
+    ['requires', ['/(a+)+$/'], 'tasks[1].requires[0]'],
+    ['cross-depends', [{ name: '/(a+)+$/' }], 'cross'],
+  ])('with a pattern in %s that takes too long to match is refused, with its place', (field, value, place) => {
+    const named = { id: `${'a'.repeat(60)}b`, type: 'puppet' };
+    const { problems } = checkGraphUpload({ tasks: [named, { id: 'x', type: 'puppet', [field]: value }] });
+    const bad = problems.filter(({ code }) => code === 'graph.bad-regex');
+    expect(bad.length).toBeGreaterThan(0);
+    expect(bad[0]).toMatchObject({ severity: 'error', path: expect.stringContaining(place) });
+  });
+
   it("takes the library's real graphs and says which of their dependencies are undefined", () => {
     const { problems, upload } = checkTaskList(data('fuel/tasks.raw.json'));
     expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
