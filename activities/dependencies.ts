@@ -26,7 +26,7 @@ export interface ActivityDependencies extends RunLookups {
    * @param by what is done to the machine: a release also invalidates all tokens of the node
    */
   readonly endIdentity?: (site: string, node: string, by: 'release' | 'deploy') => Promise<void>;
-  /** Tells runs since when MAAS is silent. Absent: only heartbeats do. */
+  /** Reports to runs since when MAAS is silent. Absent: only heartbeats do. */
   readonly silence?: SilenceReports;
   /** Plans graphs, including users' helper functions. */
   readonly planner: Planner;

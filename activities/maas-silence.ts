@@ -14,8 +14,8 @@ export interface MaasPulse {
   readonly lastAnswerAt?: number | undefined;
 }
 
-/** ISO 8601; null: MAAS answers; undefined: an earlier process may have told something else. */
-type Told = string | null | undefined;
+/** ISO 8601; null: MAAS answers; undefined: an earlier process may have reported something else. */
+type Reported = string | null | undefined;
 
 interface Entry {
   readonly execution: Asking;
@@ -23,7 +23,7 @@ interface Entry {
   open: number;
   /** Until when the next try of one that failed is waited for; another process may have taken it over. Ms since 1970. */
   waitsUntil: number;
-  told: Told;
+  reported: Reported;
 }
 
 /** A MAAS under load may take this long for any request. */
@@ -51,7 +51,7 @@ export interface SilenceReportsOptions {
 }
 
 /**
- * Tells each workflow whose activities wait for MAAS since when it is silent, and when it answers again: one signal for each
+ * Reports to each workflow whose activities wait for MAAS since when it is silent, and when it answers again: one signal for each
  * change, however many activities there are.
  */
 export class SilenceReports {
@@ -80,12 +80,12 @@ export class SilenceReports {
   /** @param isOver a failed try is not repeated */
   async watch<T>(
     execution: Asking,
-    before: Told,
+    before: Reported,
     isOver: (error: unknown) => boolean,
     work: () => Promise<T>,
   ): Promise<T> {
     const key = keyOf(execution);
-    const entry = this.#entries.get(key) ?? { execution, open: 0, waitsUntil: 0, told: before };
+    const entry = this.#entries.get(key) ?? { execution, open: 0, waitsUntil: 0, reported: before };
     this.#entries.set(key, entry);
     this.#timer ??= setInterval(
       () => void this.look(),
@@ -100,28 +100,28 @@ export class SilenceReports {
       throw error;
     } finally {
       entry.open -= 1;
-      await this.#tell(entry);
+      await this.#report(entry);
     }
   }
 
-  /** Tells what has changed. */
+  /** Reports what has changed. */
   async look(): Promise<void> {
-    await Promise.all([...this.#entries.values()].map((entry) => this.#tell(entry)));
+    await Promise.all([...this.#entries.values()].map((entry) => this.#report(entry)));
   }
 
   #now(): number {
     return this.#options.now?.() ?? Date.now();
   }
 
-  async #tell(entry: Entry): Promise<void> {
-    const { told } = entry;
+  async #report(entry: Entry): Promise<void> {
+    const { reported } = entry;
     const since = this.#stateFor(entry);
     if (!this.#isAsking(entry)) this.#forget(entry);
-    if (since === told || since === undefined) return;
-    entry.told = since;
+    if (since === reported || since === undefined) return;
+    entry.reported = since;
     await this.#options.send(entry.execution, { since }).catch(() => {
       // Temporal is away, or the workflow has ended: tried again as long as something asks MAAS.
-      entry.told = told;
+      entry.reported = reported;
     });
   }
 
@@ -129,13 +129,13 @@ export class SilenceReports {
     return open > 0 || this.#now() < waitsUntil;
   }
 
-  #stateFor(entry: Entry): Told {
-    const { told } = entry;
+  #stateFor(entry: Entry): Reported {
+    const { reported } = entry;
     const { silentSince, lastAnswerAt } = this.#options.pulse();
-    const isUnknown = told === undefined && lastAnswerAt === undefined;
+    const isUnknown = reported === undefined && lastAnswerAt === undefined;
     if (!this.#isAsking(entry)) return isUnknown ? undefined : null;
     // This process may know of a silence from the one before it.
-    if (typeof told === 'string' && (lastAnswerAt ?? 0) < Date.parse(told)) return told;
+    if (typeof reported === 'string' && (lastAnswerAt ?? 0) < Date.parse(reported)) return reported;
     const since = reportedSilence(silentSince, this.#now(), this.#options.afterMs);
     return isUnknown && since === null ? undefined : since;
   }

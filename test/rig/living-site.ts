@@ -51,7 +51,7 @@ export async function livingSite(
     readonly seed: Seed;
     readonly auto?: Record<string, unknown>;
     readonly distroSeries?: string;
-    /** After how long the run is told that MAAS is silent; default: not at all. */
+    /** After how long the silence of MAAS is reported to the run; default: not at all. */
     readonly silenceAfterMs?: number;
     /** Of each deployed node; default: none. */
     readonly userData?: (store: Store) => NonNullable<ActivityDependencies['userData']>;

@@ -165,7 +165,7 @@ describe('test_site', () => {
     };
     const started = await run(site, 'test_site', { site: 'dc1' });
     await inside;
-    // What the worker tells meanwhile.
+    // What the worker reports meanwhile.
     const since = '2026-11-22T11:42:07.000Z';
     const details = async () => JSON.stringify((await started.handle.query('__temporal_workflow_metadata')) as object);
     await started.handle.signal('maas_silence', { since });
@@ -201,7 +201,7 @@ describe('big sites run their calls in child workflows', () => {
     expect(status.current).toMatchObject({ group: 'big', call: 'prepare' });
     await started.handle.signal('pause');
     await started.handle.signal('resume');
-    // The child passes on what the worker tells it.
+    // The child passes on what the worker reports.
     const { raw } = await started.handle.describe();
     const since = '2026-11-22T11:42:07.000Z';
     await rig.client.workflow.getHandle(raw.pendingChildren![0]!.workflowId!).signal('maas_silence', { since });

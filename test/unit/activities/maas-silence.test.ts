@@ -62,7 +62,7 @@ const later = (seconds: number): void => {
   now = noon + seconds * 1000;
 };
 
-describe('what a run is told about MAAS', () => {
+describe('what is reported to a run about MAAS', () => {
   it('once when it falls silent for twenty seconds, once when it answers, however many activities wait', async () => {
     const reports = process();
     const steps = Array.from({ length: 64 }, () => begin(reports));
@@ -106,10 +106,10 @@ describe('what a run is told about MAAS', () => {
     expect(sent).toEqual([at(0), null]);
   });
 
-  it('what another process told holds until MAAS answers this one', async () => {
+  it('what another process reported holds until MAAS answers this one', async () => {
     const reports = process();
     const step = begin(reports, { before: at(0) });
-    // The silence of this process has just begun.
+    // The silence of this process has just started.
     falls(300);
     later(330);
     await reports.look();
@@ -119,7 +119,7 @@ describe('what a run is told about MAAS', () => {
     expect(sent).toEqual([null]);
   });
 
-  it('what another process may have told is corrected by the first answer', async () => {
+  it('what another process may have reported is corrected by the first answer', async () => {
     const reports = process();
     const step = begin(reports, { before: undefined });
     falls(300);
@@ -131,7 +131,7 @@ describe('what a run is told about MAAS', () => {
     expect(sent).toEqual([null]);
   });
 
-  it('the next try is made by another process, which tells the rest', async () => {
+  it('the next try is made by another process, which reports the rest', async () => {
     const reports = process();
     falls(0);
     await begin(reports).fail();
