@@ -1,0 +1,103 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../rig/free-port.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+/* A newcomer's first graph, on a fresh system: README, "Run task graphs", and docs/scaling.md, which goes on from it. */
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const section = /^## Run task graphs$[\s\S]*?(?=^## )/m.exec(readme)?.[0] ?? '';
+const scaling = readFileSync(join(root, 'docs/scaling.md'), 'utf8');
+const blocksOf = (page: string): readonly string[] =>
+  [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!);
+
+let rig: TemporalRig;
+let folder: string;
+let env: NodeJS.ProcessEnv;
+let system: ChildProcess | undefined;
+/** Started with a process group of its own, so that the agents it leaves behind can be ended with it. */
+const shells: ChildProcess[] = [];
+
+beforeAll(async () => {
+  await promisify(execFile)(process.execPath, ['scripts/build.mjs'], { cwd: root });
+  rig = await temporalRig({ namespace: 'own' });
+  folder = mkdtempSync(join(tmpdir(), 'sitewright-first-'));
+  for (const name of ['bin', 'examples']) symlinkSync(join(root, name), join(folder, name));
+  const port = await freePort();
+  env = {
+    ...process.env,
+    NO_COLOR: '1',
+    SITEWRIGHT_TEMPORAL_ADDRESS: rig.address,
+    SITEWRIGHT_TEMPORAL_NAMESPACE: rig.namespace,
+    SITEWRIGHT_API_PORT: String(port),
+    SITEWRIGHT_API: `http://127.0.0.1:${port}`,
+    SITEWRIGHT_AGENT_STATE_DIR: join(folder, 'master'),
+  };
+  system = spawn('bin/sitewright', ['up', '--no-temporal'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  await new Promise<void>((up, failed) => {
+    let said = '';
+    const hear = (text: Buffer) => {
+      said += text;
+      if (said.includes('Ctrl-C stops everything')) up();
+    };
+    system!.stdout!.on('data', hear);
+    system!.stderr!.on('data', hear);
+    system!.once('exit', (code) => failed(new Error(`sitewright up ended with ${code}:\n${said}`)));
+  });
+}, 240_000);
+
+afterAll(async () => {
+  for (const { pid } of shells) {
+    try {
+      process.kill(-pid!, 'SIGTERM');
+    } catch {
+      // Nothing of it is left.
+    }
+  }
+  if (system?.exitCode === null) {
+    const gone = once(system, 'exit');
+    system.kill('SIGTERM');
+    await gone;
+  }
+  await rig?.close();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}, 60_000);
+
+/** Runs a block as it is copied from the page, until its first failure. What it leaves in the background goes on. */
+async function shell(block: string): Promise<string> {
+  const child = spawn('bash', ['-ec', block], { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  shells.push(child);
+  let said = '';
+  child.stdout.on('data', (text: Buffer) => {
+    said += text;
+  });
+  child.stderr.on('data', (text: Buffer) => {
+    said += text;
+  });
+  const [code] = await once(child, 'close');
+  expect(code, `${block}\n${said}`).toBe(0);
+  return said;
+}
+
+it('the graph of the README runs to success as written', async () => {
+  const [block] = blocksOf(section);
+  const said = await shell(block!);
+  expect(said).toContain('8 tasks on 2 nodes: 8 run');
+  expect(said).toContain('execute_graph of cluster 1: success');
+}, 180_000);
+
+// promise: 3.45
+it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled down, as docs/scaling.md says', async () => {
+  const [up, detach, cleanup, down] = blocksOf(scaling);
+  expect(blocksOf(scaling)).toHaveLength(4);
+  expect(await shell(up!)).toMatch(/balancer \(shell\) new: \$\.nodes\.name[\s\S]*node 3: 3 run[\s\S]*: success/);
+  expect(await shell(detach!)).toMatch(/node 3: 5 run[\s\S]*database \(shell\) first time here[\s\S]*: success/);
+  expect(await shell(cleanup!)).toMatch(/: success[\s\S]*deleted the graph of type cleanup/);
+  expect(await shell(down!)).toMatch(/node-2 +discover +true +- /);
+}, 300_000);
