@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/client';
 import fc from 'fast-check';
@@ -129,6 +130,31 @@ describe('several graphs', () => {
     expect(graph.closedGraphs[0]).toMatchObject({ result: 'failure' });
     expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
   });
+});
+
+it('a run in parts goes on after a reset, with children in the place of those from before', async () => {
+  const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+  graph.hold.add('all');
+  const run = await startGraphRun(rig, graph);
+  await graph.until(() => graph.began.length === 2);
+  const { events } = await run.handle.fetchHistory();
+  const initiated = events!.find((event) => event.startChildWorkflowExecutionInitiatedEventAttributes);
+  const { runId } = await rig.client.workflowService.resetWorkflowExecution({
+    namespace: rig.namespace,
+    workflowExecution: { workflowId: run.handle.workflowId, runId: run.handle.firstExecutionRunId },
+    reason: 'tests',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId:
+      initiated!.startChildWorkflowExecutionInitiatedEventAttributes!.workflowTaskCompletedEventId!,
+  });
+  graph.hold.clear();
+  const again = rig.client.workflow.getHandle(run.handle.workflowId, runId);
+  expect(await again.result()).toMatchObject({ outcome: 'success', transaction: 10 });
+  expect(graph.closed).toMatchObject([{ outcome: 'success', run_id: run.handle.firstExecutionRunId }]);
+  // The same attempts: an agent follows those that it has.
+  expect(new Set(graph.requests.map(({ generation }) => generation))).toEqual(new Set([1]));
+  await recordHistory(again, 'execute_graph--reset-in-parts');
+  await run.worker.stop();
 });
 
 describe('a part that someone ends', () => {
