@@ -87,6 +87,10 @@ export function bookkeepingActivities(
         const run = await store.runs.get(run_id);
         const full = report.cut ? withNodes(report, await store.runs.listNodes(run_id)) : report;
         await store.runs.putReport(run_id, CLOSING, full as unknown as Json);
+        deps.log?.(
+          { site, run: run_id, outcome: request.outcome, report: full },
+          `${run.kind} of site ${site} has ended`,
+        );
         await store.runs.put({
           ...identityOf(run),
           sequence: CLOSING,

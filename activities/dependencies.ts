@@ -28,6 +28,8 @@ export interface ActivityDependencies extends RunLookups {
   readonly endIdentity?: (site: string, node: string, by: 'release' | 'deploy') => Promise<void>;
   /** Reports to runs since when MAAS is silent. Absent: only heartbeats do. */
   readonly silence?: SilenceReports;
+  /** The structured log of the process; reports of runs that close are written there, in full. Absent: nowhere. */
+  readonly log?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   /** Plans graphs, including users' helper functions. */
   readonly planner: Planner;
 }

@@ -244,6 +244,8 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   if (run.clusterId !== null) await closeClaim(deps, { cluster: run.clusterId }, holder);
   await store.transactions.putReport(transaction, request.report);
   await store.runs.putReport(run_id, CLOSING, request.report);
+  const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report: request.report };
+  deps.log?.(logged, `execute_graph of cluster ${run.clusterId} has ended`);
   await store.runs.put({
     id: run_id,
     sequence: CLOSING,

@@ -76,6 +76,7 @@ export async function startOrchestrator(
     searchAttributes,
     silence,
     planner,
+    log: (fields, message) => log.info(fields, message),
     settings: deploySettings,
     userData: nodeUserData(settings, store, deploySettings.user_data),
     endIdentity: endsIdentities(store),

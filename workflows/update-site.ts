@@ -1,6 +1,8 @@
+import { patched } from '@temporalio/workflow';
 import type { SiteRunResult } from './contract.js';
 import { deployGroups, releaseNodes } from './site-phases.js';
 import { runSite } from './site-run.js';
+import { runSoftware } from './site-software.js';
 
 /**
  * Updates a site from its last good revision to the requested one. Unchanged deployed nodes are not touched and count
@@ -19,7 +21,9 @@ export async function update_site(...args: unknown[]): Promise<SiteRunResult> {
           `${plan.removed.length} nodes were removed from the documents and remain deployed; start with "release_removed": true to release them`,
         );
     }
-    if (!(await run.control.mayStart())) return;
-    run.skip('software', 'no cluster is linked to this site');
+    if (run.progress.failure || !(await run.control.mayStart())) return;
+    // Earlier versions ended here, whatever the cluster.
+    if (plan.cluster === undefined || patched('update-site-software')) await runSoftware(run, plan);
+    else run.skip('software', 'no cluster is linked to this site');
   });
 }

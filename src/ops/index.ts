@@ -18,6 +18,7 @@ export { AgentPresence } from './agent-presence.js';
 export type { OpsDependencies } from './dependencies.js';
 export {
   type ClusterLayer,
+  type ConfigTarget,
   type DeploymentOptions,
   fuelStatus,
   type GraphSource,

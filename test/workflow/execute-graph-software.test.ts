@@ -22,24 +22,28 @@ const plan: SchedulerPlan = {
   edges: [],
 };
 
-/** deploy_site of one node, whose site has a cluster. */
-async function start() {
+/** A run on a site of one node, whose site has a cluster. */
+async function start(kind: 'deploy_site' | 'update_site' = 'deploy_site') {
   const strategy = { groups: [group('one', ['n1'], { critical: true })] };
   const site = scriptedSite(strategy, plainNodes('n1'), { cluster: 7 });
   const graph = scriptedGraph({ plans: { default: plan } });
   const taskQueue = rig.workflowId('queue');
   const worker = await rig.runWorker({ taskQueue, activities: { ...site.activities, ...graph.activities(taskQueue) } });
-  const handle = await rig.client.workflow.start('deploy_site', {
+  const handle = await rig.client.workflow.start(kind, {
     taskQueue,
-    workflowId: rig.workflowId('deploy_site'),
+    workflowId: rig.workflowId(kind),
     args: [{ site: 'dc1', started_by: 'nina' }],
   });
   const phase = () => (site.closed[0]!.report as RunReport).phases.at(-1)!;
   return { site, graph, worker, handle, phase };
 }
 
-it('the graph of the linked cluster runs once the nodes are deployed', async () => {
-  const { graph, worker, handle, phase } = await start();
+// promise: 5.1
+it.each([
+  'deploy_site',
+  'update_site',
+] as const)('%s runs the graph of the linked cluster once the nodes are deployed', async (kind) => {
+  const { graph, worker, handle, phase } = await start(kind);
   expect(await handle.result()).toMatchObject({ outcome: 'success' });
   expect(graph.opened[0]).toMatchObject({
     workflow_id: `execute_graph:7:${handle.firstExecutionRunId}`,
@@ -47,7 +51,7 @@ it('the graph of the linked cluster runs once the nodes are deployed', async () 
   });
   expect(graph.began).toEqual(['a@n1']);
   expect(phase()).toMatchObject({ name: 'software', state: 'success' });
-  await recordHistory(handle, 'deploy_site--with-software');
+  await recordHistory(handle, `${kind}--with-software`);
   await worker.stop();
 });
 

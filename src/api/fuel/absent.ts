@@ -60,9 +60,4 @@ export const ABSENT_OF_FUEL: readonly Absent[] = [
     instead:
       "check a cluster before a run with 'sitewright cluster check ID'; put tests after it into a graph, such as of type health, and run it with 'fuel2 graph execute -e ID -t health'",
   },
-  {
-    paths: ['/api/v1/openstack-config', '/api/v1/openstack-config/:id'],
-    reason: 'configurations of OpenStack are not kept beside the settings of a cluster',
-    instead: "set them in the settings or in the deployment facts: 'fuel2 env settings upload'",
-  },
 ];

@@ -3,6 +3,7 @@ import { executionRoutes, sequenceRoutes, transactionRoutes } from './fuel/deplo
 import { extensionRoutes } from './fuel/extensions.js';
 import { GRAPHS_OF, graphRoutes, graphTaskRoutes } from './fuel/graphs.js';
 import { inventoryNodeRoutes } from './fuel/nodes.js';
+import { openstackConfigRoutes } from './fuel/openstack-configs.js';
 import { packageRoutes } from './fuel/packages.js';
 import { pluginRoutes } from './fuel/plugins.js';
 import { releaseRoutes } from './fuel/releases.js';
@@ -40,6 +41,7 @@ export const API = {
   ...graphRoutes,
   ...graphTaskRoutes,
   ...executionRoutes,
+  ...openstackConfigRoutes,
   ...sequenceRoutes,
   ...transactionRoutes,
   ...below('/releases/:id', { ...ROLES_OF.release, ...TAGS_OF.release, ...GRAPHS_OF.release }),

@@ -1,6 +1,7 @@
 import type { RouteGroup } from '../../serve.js';
 import { serveExecutions } from './execution-routes.js';
 import { serveGraphs } from './graph-routes.js';
+import { serveOpenstackConfigs } from './openstack-config-routes.js';
 import { serveGraphTasks } from './plan-routes.js';
 import { readYamlGraphs, refuseEmptyBodies } from './read-graph-bodies.js';
 import { serveSequences } from './sequence-routes.js';
@@ -18,5 +19,6 @@ export const serveFuelGraphs: RouteGroup = async (app, { operations, version }) 
   });
   await app.register(serveExecutions, options);
   await app.register(serveSequences, options);
+  await app.register(serveOpenstackConfigs, options);
   await app.register(serveTransactions, options);
 };

@@ -1,0 +1,95 @@
+import type { JsonFields, OpenstackConfigFilter, OpenstackConfigRecord } from '../../store/index.js';
+import type { OpsDependencies } from '../dependencies.js';
+import { problem } from '../problem.js';
+import { checkClusterNodes } from './cluster-nodes.js';
+import { clusterTasks } from './cluster-tasks.js';
+import type { DeploymentOptions, StartedDeployment } from './deployment-operations.js';
+import { inFuelTerms } from './fuel-terms.js';
+import { startGraphRun } from './start-graph-run.js';
+
+/** The whole cluster, nodes of it, or a role. */
+export interface ConfigTarget {
+  readonly cluster: number;
+  readonly nodes?: readonly number[];
+  readonly role?: string;
+}
+
+/** OpenStack configuration that expressions read as `$.configs`. @throws `invalid`, `not-found` in Fuel's terms */
+export interface OpenstackConfigOperations {
+  list(filter: OpenstackConfigFilter): Promise<readonly OpenstackConfigRecord[]>;
+  get(id: number): Promise<OpenstackConfigRecord>;
+  create(target: ConfigTarget, configuration: JsonFields, actor: string): Promise<readonly OpenstackConfigRecord[]>;
+  delete(id: number, actor: string): Promise<void>;
+  /** Runs the tasks that ask for it in `refresh_on`. */
+  execute(target: ConfigTarget, options: DeploymentOptions): Promise<StartedDeployment>;
+}
+
+export function openstackConfigOperations(deps: OpsDependencies): OpenstackConfigOperations {
+  const { store } = deps;
+  const configs = store.openstackConfigs;
+  const audit = (actor: string, action: string, cluster: number) =>
+    store.audit.append({ actor, action, target: `cluster/${cluster}` });
+
+  async function checkTarget({ cluster, nodes, role }: ConfigTarget): Promise<void> {
+    if (nodes !== undefined && role !== undefined)
+      throw problem('invalid', 'node_ids and node_role exclude each other', { hint: 'Give only one of them.' });
+    await store.clusters.brief(cluster);
+    await checkClusterNodes(store, cluster, nodes);
+  }
+
+  async function active(id: number): Promise<OpenstackConfigRecord> {
+    const config = await configs.get(id);
+    if (config.isActive) return config;
+    throw problem('invalid', `Configuration '${id}' has been already disabled.`, {
+      hint: 'List the active ones: fuel2 openstack-config list --env ID.',
+    });
+  }
+
+  return inFuelTerms<OpenstackConfigOperations>({
+    async list(filter) {
+      if (filter.clusterId !== undefined) await store.clusters.brief(filter.clusterId);
+      return configs.list(filter);
+    },
+    get: (id) => configs.get(id),
+    async create(target, configuration, actor) {
+      await checkTarget(target);
+      const { cluster: clusterId, nodes, role } = target;
+      const kept = { clusterId, configuration, ...(role === undefined ? {} : { nodeRole: role }) };
+      const created = await configs.create(nodes === undefined ? [kept] : nodes.map((nodeId) => ({ ...kept, nodeId })));
+      await audit(actor, 'openstack-config.create', clusterId);
+      return created;
+    },
+    async delete(id, actor) {
+      const { clusterId } = await active(id);
+      await configs.disable(id);
+      await audit(actor, 'openstack-config.delete', clusterId);
+    },
+    async execute(target, options) {
+      await checkTarget(target);
+      const { cluster, role } = target;
+      const files = new Set(
+        (await configs.list({ clusterId: cluster, isActive: true })).flatMap(({ configuration }) =>
+          Object.keys(configuration),
+        ),
+      );
+      const tasks = (await clusterTasks(store, cluster, 'default', 'merged'))
+        .filter(({ refresh_on: on }) => Array.isArray(on) && on.some((name) => name === '*' || files.has(String(name))))
+        .map(({ id }) => id);
+      if (tasks.length === 0) {
+        throw problem('invalid', `No task of cluster ${cluster} is refreshed by its OpenStack configuration`, {
+          hint: `Name one of ${[...files].sort().join(', ') || 'the configured files'}, or '*', in refresh_on of a task.`,
+        });
+      }
+      const ofRole = async () =>
+        (await store.nodes.list({ clusterId: cluster }))
+          .filter(({ roles }) => roles.includes(role!))
+          .map(({ id }) => id);
+      const nodes = role === undefined ? target.nodes : await ofRole();
+      if (nodes?.length === 0)
+        throw problem('invalid', `no node of cluster ${cluster} has role ${role}`, { hint: 'Name another role.' });
+      const graph = { type: 'default', tasks, ...(nodes === undefined ? {} : { nodes }) };
+      const { run, warnings } = await startGraphRun(deps, { cluster, graphs: [graph], ...options });
+      return { run, warnings };
+    },
+  });
+}
