@@ -7,6 +7,7 @@ import type {
   TaskOutcomeKind,
   TaskRow,
 } from '../src/core/graph-run/index.js';
+import type { GraphRunOutcome } from '../src/core/run/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
 
 export type { ExecutablePart, PlanReference, TaskEnd, TaskOutcomeKind, TaskRow };
@@ -109,7 +110,7 @@ export interface CloseGraphRun {
   readonly transaction: number;
   readonly workflow_id: string;
   readonly run_id: string;
-  readonly outcome: 'success' | 'failed' | 'stopped' | 'cancelled';
+  readonly outcome: GraphRunOutcome;
   readonly reason?: string;
   readonly ended_at: string;
   /** The run's report, as the query `report` returns it. */

@@ -234,7 +234,13 @@ async function recordRefused(store: Store, request: OpenGraphRun, reason: string
 
 const startedBy = ({ started_by }: GraphRunInput) => (started_by === undefined ? {} : { startedBy: started_by });
 
-const RUN_STATUS = { success: 'ready', failed: 'error', stopped: 'stopped', cancelled: 'stopped' } as const;
+const RUN_STATUS = {
+  success: 'ready',
+  nothing_to_do: 'ready',
+  failed: 'error',
+  stopped: 'stopped',
+  cancelled: 'stopped',
+} as const;
 
 async function close(deps: ActivityDependencies, request: CloseGraphRun): Promise<void> {
   const { store } = deps;

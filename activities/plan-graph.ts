@@ -63,6 +63,7 @@ async function plan(
       request: {
         type: child.graphType,
         mode: run.run.mode,
+        force: run.run.force,
         ...(asked.nodes === undefined ? {} : { nodes: asked.nodes }),
         ...(asked.tasks === undefined ? {} : { tasks: asked.tasks }),
         ...(input.subgraphs === undefined ? {} : { subgraphs: input.subgraphs }),

@@ -8,6 +8,7 @@ import {
   type GraphRunFailure,
   type GraphRunProgress,
   NO_TASKS,
+  nothingToDoText,
   type PartReport,
   type PlanReference,
   parseGraphRunInput,
@@ -161,11 +162,12 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     }
     run.drive = null;
     const result: RunResult = control.cancelled ? 'stopped' : (ended?.result ?? 'failure');
-    graph.state = result;
+    graph.state = result === 'success' && plan.nothing_to_do !== undefined ? 'nothing_to_do' : result;
     graph.ended_at = Date.now();
     if (ended) graph.report = ended.report;
     if (control.cancelled) graph.reason = 'the run was cancelled';
     else if (ended === null) graph.reason = 'the run could not continue';
+    else if (graph.state === 'nothing_to_do') graph.reason = nothingToDoText(plan.nothing_to_do ?? []);
     else if (result === 'failure' || result === 'stopped_by_tolerance') {
       graph.reason =
         ended.reason ?? reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline);
@@ -229,7 +231,9 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
 function outcomeOf({ control, progress }: GraphRun): GraphRunOutcome {
   if (control.cancelled) return 'cancelled';
   if (progress.failure) return 'failed';
-  return progress.graphs.every((graph) => graph.state === 'success') ? 'success' : 'stopped';
+  const states = new Set(progress.graphs.map(({ state }) => state));
+  if (states.size === 1 && states.has('nothing_to_do')) return 'nothing_to_do';
+  return [...states].every((state) => state === 'success' || state === 'nothing_to_do') ? 'success' : 'stopped';
 }
 
 /** The result of a plan whose conditions and tags exclude every task. */

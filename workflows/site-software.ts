@@ -48,7 +48,7 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
         return child.result();
       });
       const { outcome } = await follow(run, result, () => child);
-      const state = outcome === 'success' ? ('success' as const) : ('stopped' as const);
+      const state = outcome === 'success' || outcome === 'nothing_to_do' ? ('success' as const) : ('stopped' as const);
       return { value: null, state, detail: `${workflowId}: ${outcome}` };
     } catch (error) {
       if (run.control.cancelled || !(error instanceof TemporalFailure)) throw error;

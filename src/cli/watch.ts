@@ -65,7 +65,9 @@ export async function followRun(
 
 /** Exit code of an ended run. */
 export function exitCodeOfOutcome(outcome: string | null): ExitCode {
-  return outcome === 'success' || outcome === 'success_with_failures' ? EXIT.done : EXIT.failed;
+  return outcome === 'success' || outcome === 'success_with_failures' || outcome === 'nothing_to_do'
+    ? EXIT.done
+    : EXIT.failed;
 }
 
 /** A run does not need the API. It may need other unreachable services, which the message names. */

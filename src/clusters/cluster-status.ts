@@ -1,3 +1,4 @@
+import type { GraphRunOutcome } from '../core/words.js';
 import type { ClusterNode } from './sources.js';
 
 /** Statuses of a node after a deployment or an attempt. */
@@ -9,7 +10,7 @@ const TOUCHED: ReadonlySet<string> = new Set(['ready', 'error', 'stopped', 'depl
  */
 export function clusterStatusAfter(
   nodes: readonly Pick<ClusterNode, 'status' | 'errorType' | 'pendingAddition' | 'pendingDeletion'>[],
-  outcome: 'success' | 'failed' | 'stopped' | 'cancelled',
+  outcome: GraphRunOutcome,
 ): 'operational' | 'partially_deployed' | 'stopped' | 'new' {
   const isReady = ({ status, errorType, pendingAddition, pendingDeletion }: (typeof nodes)[number]): boolean =>
     status === 'ready' && errorType === null && !pendingAddition && !pendingDeletion;

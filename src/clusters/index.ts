@@ -16,7 +16,6 @@ export { agentAddress } from './agent-address.js';
 export { applyRoleTags, nodesBehindRoles } from './apply-role-tags.js';
 export { clusterStatusAfter } from './cluster-status.js';
 export { mergeGraph } from './graph-layers.js';
-export { namesOfType } from './graph-types.js';
 export { graphsLeft, readGraphsLeft, type SinceThen } from './graphs-left.js';
 export type { NodeLeftOut } from './node-choice.js';
 export { type NodeChange as NodeTransition, nodeTransitions } from './node-transitions.js';
@@ -30,5 +29,6 @@ export { clusterState, clusterStates, type Surroundings } from './state/cluster-
 export { COMMON_DATA, COMMON_FACTS } from './state/common-data.js';
 export { NODE_DATA, NODE_FACTS } from './state/node-data.js';
 export { oldStatesOf } from './state/old-states.js';
+export { namesOfType } from './synonymous-types.js';
 export { tagCluster } from './tagged-cluster.js';
 export { readTaskOrder, type TaskOrder } from './task-order.js';

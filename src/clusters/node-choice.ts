@@ -7,6 +7,8 @@ export interface ChosenNodes {
   /** By id. */
   readonly nodes: readonly ClusterNode[];
   readonly leftOut: readonly NodeLeftOut[];
+  /** Those left out because they have no operating system yet. */
+  readonly notProvisioned: readonly number[];
 }
 
 export interface NodeLeftOut {
@@ -47,11 +49,14 @@ export function chooseNodes(
     taken = new Set();
   }
   const byId = [...sources.nodes].sort((a, b) => a.id - b.id);
+  const left = byId.filter((node) => !taken.has(uidOf(node)));
   return {
     nodes: byId.filter((node) => taken.has(uidOf(node))),
-    leftOut: byId
-      .filter((node) => !taken.has(uidOf(node)))
-      .map((node) => ({ node: node.id, reason: whyNot(node, ids !== undefined, filter) })),
+    leftOut: left.map((node) => ({ node: node.id, reason: whyNot(node, ids !== undefined, filter) })),
+    notProvisioned:
+      ids !== undefined || filter !== null
+        ? []
+        : left.filter(({ online, pendingDeletion }) => online && !pendingDeletion).map(({ id }) => id),
   };
 }
 

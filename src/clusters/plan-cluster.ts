@@ -37,6 +37,8 @@ export interface ClusterPlanRequest {
   readonly tasks?: readonly string[];
   readonly subgraphs?: readonly Subgraph[];
   readonly mode?: GraphRunMode;
+  /** Everything counts as changed, and errors of the cluster refuse nothing. */
+  readonly force?: boolean;
   /** Maximum number of busy nodes; 0 or absent: no limit. */
   readonly max_nodes?: number;
   /** Outcomes of an earlier run's tasks by `task@node`: plans only its remaining tasks and everything after them. */
@@ -60,6 +62,8 @@ export interface ClusterPlan {
   readonly graph: SchedulerGraph | null;
   readonly metadata: GraphMetadata;
   readonly leftOut: readonly NodeLeftOut[];
+  /** Those of them that have no operating system yet. */
+  readonly notProvisioned: readonly number[];
   /** Tag -> primary node, and the choices of `policy: any`: to store in the cluster when the plan runs. */
   readonly primaries: Readonly<Record<string, number>>;
   readonly anyChoices: Readonly<Record<string, unknown>>;
@@ -148,6 +152,7 @@ export function planCluster(
     graph: compiled.ok ? compiled.graph : null,
     metadata: merged.metadata,
     leftOut: chosen.leftOut,
+    notProvisioned: chosen.notProvisioned,
     primaries: { ...sources.cluster.primaries, ...tagged.primaries },
     anyChoices: choicesToStore(sources.cluster.anyChoices, plan.anyChoices),
     problems: [...problems.all(), ...plan.problems],

@@ -9,11 +9,11 @@ import type {
   TagAssignment,
   TagRecord,
 } from '../store/index.js';
-import { namesOfType } from './graph-types.js';
 import { nodeFilesOf, pluginFolder } from './package-preparations.js';
 import { fittingRecord, type PluginTarget } from './plugin-fit.js';
 import { usesTagsEngine } from './settings.js';
 import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.js';
+import { namesOfType } from './synonymous-types.js';
 import { allRoles, catalogueOfCluster, type RoleTagChange, roleTagChanges, tagsAfter } from './tags/index.js';
 
 /** The ports for data of clusters. */

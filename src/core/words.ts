@@ -18,12 +18,8 @@ export const GRAPH_RUN_KIND = 'execute_graph';
 export const SITE_RUN_OUTCOMES = ['success', 'success_with_failures', 'failed', 'stopped', 'cancelled'] as const;
 export type SiteRunOutcome = (typeof SITE_RUN_OUTCOMES)[number];
 
-export const GRAPH_RUN_OUTCOMES = [
-  'success',
-  'failed',
-  'stopped',
-  'cancelled',
-] as const satisfies readonly SiteRunOutcome[];
+/** `nothing_to_do`: it succeeded, but no task had any work. */
+export const GRAPH_RUN_OUTCOMES = ['success', 'nothing_to_do', 'failed', 'stopped', 'cancelled'] as const;
 export type GraphRunOutcome = (typeof GRAPH_RUN_OUTCOMES)[number];
 
 /** Other outcomes of a run: terminated in Temporal, or no longer known to Temporal. */
@@ -78,6 +74,7 @@ export const GRAPH_STATES = [
   'held',
   'not_begun',
   'refused',
+  'nothing_to_do',
   ...GRAPH_RESULTS,
 ] as const;
 export type GraphState = (typeof GRAPH_STATES)[number];

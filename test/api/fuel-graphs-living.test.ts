@@ -213,6 +213,55 @@ it("a cluster's run is stopped by its cluster, and deployed by a sequence", asyn
   expect(await until(`${api}/runs/${run}`, ({ outcome }) => outcome !== null)).toMatchObject({ outcome: 'stopped' });
 });
 
+// promise: 4.21
+it('"Deploy changes" runs provisioning for new nodes, by either of its names, and then default', async () => {
+  await serve();
+  const { store } = system;
+  await store.nodes.update(env.nodes[0], { status: 'discover', pendingAddition: true });
+  const owner = { kind: 'release', id: env.release } as const;
+  const types = async (id: number) => (await store.transactions.getRun(id)).graphs.map(({ graphType }) => graphType);
+  const deploy = async () => (await system.ask('PUT', `${api}/clusters/${env.cluster}/changes`, {})).body.id;
+  await system.ask('POST', `${api}/clusters/${env.cluster}/deployment_graphs/provision`, {
+    node_filter: '$.pending_addition',
+    on_success: { node_attributes: {} },
+    tasks: TASKS.slice(0, 1),
+  });
+  await store.graphs.put(owner, 'default', { tasks: TASKS.slice(1) });
+  const first = await deploy();
+  expect(await types(first)).toEqual(['provision', 'default']);
+  expect(await ended(first)).toMatchObject({ status: 'ready' });
+  await store.graphs.put(owner, 'provisioning', { tasks: TASKS.slice(0, 1) });
+  const second = await deploy();
+  expect(await types(second)).toEqual(['provisioning', 'default']);
+  await ended(second);
+});
+
+it('a run in which nothing was to be run says so, with the reasons; forced, it fails', async () => {
+  await serve();
+  await graph([{ ...TASKS[0], condition: { yaql_exp: 'false' } }]);
+  const { id, run } = (await execute({})).body;
+  expect(await ended(id)).toMatchObject({ status: 'ready' });
+  expect(await until(`${api}/runs/${run}`, ({ outcome }) => outcome !== null)).toMatchObject({
+    outcome: 'nothing_to_do',
+  });
+  expect((await system.ask('GET', `${api}/runs/${run}/report`)).body).toMatchObject({
+    outcome: 'nothing_to_do',
+    graphs: [
+      {
+        state: 'nothing_to_do',
+        reason: 'nothing to do: task skipped: its condition is false (1)',
+        nothing_to_do: [{ reason: 'task skipped: its condition is false', count: 1 }],
+      },
+    ],
+  });
+  for (const node of env.nodes) await system.store.nodes.update(node, { status: 'discover', pendingAddition: true });
+  const forced = (await execute({ force: true })).body;
+  expect(await ended(forced.id)).toMatchObject({
+    status: 'error',
+    message: expect.stringContaining('nothing can be forced: nodes 1, 2 are not provisioned'),
+  });
+});
+
 it('a run whose workflow was terminated does not keep its cluster', async () => {
   await serve(() => new Promise(() => undefined));
   await graph(TASKS);

@@ -1,21 +1,21 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Runs the CLI as a user does, from the project's folder. */
-function run(expression: string, helpers?: string): Promise<{ code: number; out: string; err: string }> {
+const run = (expression: string, helpers?: string) => runCommand(['yaql', 'eval', expression], helpers);
+
+function runCommand(args: readonly string[], helpers?: string): Promise<{ code: number; out: string; err: string }> {
   const env = { ...process.env, NO_COLOR: '1', ...(helpers === undefined ? {} : { SITEWRIGHT_YAQL_HELPERS: helpers }) };
   return new Promise((done) => {
-    execFile(
-      process.execPath,
-      ['bin/sitewright', 'yaql', 'eval', expression],
-      { cwd: root, env },
-      (error, out, err) => {
-        done({ code: error ? Number(error.code) : 0, out: out.trim(), err });
-      },
-    );
+    execFile(process.execPath, ['bin/sitewright', ...args], { cwd: root, env }, (error, out, err) => {
+      done({ code: error ? Number(error.code) : 0, out: out.trim(), err });
+    });
   });
 }
 
@@ -37,6 +37,38 @@ it('functions of the configured module are there, also as methods', async () => 
     code: 0,
     out: '[\n  "a.example.org",\n  "b.lab"\n]',
   });
+});
+
+// promise: 2.9
+it('the offline commands on graphs know them, too', async () => {
+  const task = {
+    id: 'a',
+    type: 'shell',
+    version: '2.1.0',
+    tags: '*',
+    condition: { yaql_exp: "fqdn($.name) = 'n.example.org'" },
+    parameters: { cmd: { yaql_exp: 'fqdn($.name)' } },
+  };
+  const input = {
+    tasks: [task],
+    cluster: {
+      resolver: [{ uid: '1', tags: ['x'] }],
+      deployment_info: { common: { name: 'n' }, nodes: { 1: { uid: '1' }, master: {}, null: {} } },
+    },
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'graph-'));
+  try {
+    const file = join(folder, 'graph.json');
+    writeFileSync(file, JSON.stringify(input));
+    for (const command of ['check', 'plan', 'serialize']) {
+      const { code, out, err } = await runCommand(['graph', command, '--input', file], EXAMPLE);
+      expect(code, err).toBe(0);
+      if (command === 'serialize') expect(out).toContain('n.example.org');
+    }
+    expect((await runCommand(['graph', 'plan', '--input', file])).err).toContain('fqdn');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 it('a helper that throws gives an error with its place', async () => {

@@ -23,6 +23,8 @@ export interface LivingSite {
   readonly storeFile: string;
   readonly maasUrl: string;
   readonly worker: RunningWorker;
+  /** What the worker has logged. */
+  readonly log: readonly { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
   /** Stores documents as the next revision. */
   commit(files: readonly { name: string; text: string }[]): Promise<number>;
   /** POSTs to the simulator's controls. */
@@ -73,6 +75,7 @@ export async function livingSite(
     pollMaxSeconds: 0.5,
     patience: { retryDelaysMs: [20, 50, 100, 200], settleMs: 100, markerGraceMs: 20 },
   });
+  const log: { fields: Readonly<Record<string, unknown>>; message: string }[] = [];
   const worker = await rig.runWorker({
     taskQueue: rig.workflowId('queue'),
     maxConcurrentActivityTaskExecutions: 500,
@@ -81,6 +84,7 @@ export async function livingSite(
     activities: createActivities({
       planner: plannerHere(),
       store,
+      log: (fields, message) => log.push({ fields, message }),
       maas: () => machines,
       ...(options.silenceAfterMs === undefined
         ? {}
@@ -115,6 +119,7 @@ export async function livingSite(
     storeFile,
     maasUrl: simulator.url,
     worker,
+    log,
     async commit(files) {
       const { revision } = await store.sites.addRevision(name, { files });
       return revision.number;

@@ -39,21 +39,21 @@ async function start(kind: 'deploy_site' | 'update_site' = 'deploy_site') {
 }
 
 // promise: 5.1
-it.each([
-  'deploy_site',
-  'update_site',
-] as const)('%s runs the graph of the linked cluster once the nodes are deployed', async (kind) => {
-  const { graph, worker, handle, phase } = await start(kind);
-  expect(await handle.result()).toMatchObject({ outcome: 'success' });
-  expect(graph.opened[0]).toMatchObject({
-    workflow_id: `execute_graph:7:${handle.firstExecutionRunId}`,
-    input: { cluster: 7, graphs: [{ type: 'default' }], started_by: 'nina' },
-  });
-  expect(graph.began).toEqual(['a@n1']);
-  expect(phase()).toMatchObject({ name: 'software', state: 'success' });
-  await recordHistory(handle, `${kind}--with-software`);
-  await worker.stop();
-});
+it.each(['deploy_site', 'update_site'] as const)(
+  '%s runs the graph of the linked cluster once the nodes are deployed',
+  async (kind) => {
+    const { graph, worker, handle, phase } = await start(kind);
+    expect(await handle.result()).toMatchObject({ outcome: 'success' });
+    expect(graph.opened[0]).toMatchObject({
+      workflow_id: `execute_graph:7:${handle.firstExecutionRunId}`,
+      input: { cluster: 7, graphs: [{ type: 'default' }], started_by: 'nina' },
+    });
+    expect(graph.began).toEqual(['a@n1']);
+    expect(phase()).toMatchObject({ name: 'software', state: 'success' });
+    await recordHistory(handle, `${kind}--with-software`);
+    await worker.stop();
+  },
+);
 
 it('the site says which run does the software, and how far it is; search attributes find it', async () => {
   const { graph, worker, handle } = await start();

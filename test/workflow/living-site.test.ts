@@ -39,12 +39,15 @@ const states = (report: RunReport) =>
   Object.fromEntries(report.baremetal!.groups.map((group) => [group.name, group.state]));
 
 describe('the example site on a simulated MAAS', () => {
-  // promise: 5.6
-  it('deploys from bare, once per node; a second run finds nothing to do', async () => {
+  // promise: 5.6 5.43
+  it('deploys from bare, once per node; a second run finds nothing to do, and both are logged in full', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
     const first = await run('deploy_site', { started_by: 'nina' });
     expect(first.error).toBeNull();
+    const { fields, message } = site.log[0]!;
+    expect(message).toBe('deploy_site of site stl1 has ended');
+    expect(fields).toMatchObject({ site: 'stl1', run: first.runId, outcome: 'success', report: first.report });
     expect(states(first.report)).toEqual({ masters: 'success', worker_group_0: 'success', workers: 'success' });
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
     expect(await site.entered(MachineStatus.Commissioning)).toEqual(oneDeployEach);

@@ -19,7 +19,7 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     .action(async (origin: GraphOrigin) => {
       const { input, env } = origin;
       const isFile = input !== undefined && env === undefined;
-      process.exitCode = isFile ? await checkFile(input, out, err) : await checkStored(session, origin, out, err);
+      process.exitCode = isFile ? await checkFile(session, input) : await checkStored(session, origin, out, err);
     });
   originOptions(check, GRAPH);
   const draw = graph
@@ -50,14 +50,15 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
 }
 
 /** Exit code 0, even with warnings; that of invalid use with errors. */
-async function checkFile(file: string, print: Print, complain: Print): Promise<number> {
+async function checkFile(session: Session, file: string): Promise<number> {
+  const { out: print, err: complain } = session.terminal;
   const graph = await readGraphFile(file, complain);
   if (!graph.ok) return EXIT.invalid;
   const hasCluster = typeof graph.value === 'object' && graph.value !== null && 'cluster' in graph.value;
   if (!hasCluster || file === '-') {
     return reportGraph(graph, print, complain);
   }
-  const planned = await planFile(file, complain);
+  const planned = await planFile(session, file);
   if (!planned.ok) return EXIT.invalid;
   const { cycleProblems, findCycles, placeInSource } = await import('../../graph/index.js');
   const cycles = placeInSource(cycleProblems(planned.plan, findCycles(planned.plan)), planned.source);

@@ -1,7 +1,10 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { formatDiagnostics, type Sources } from '../../documents/diagnostics/format-diagnostics.js';
 import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.js';
+import type { Engine, HelperModule } from '../../yaql/index.js';
 import { readStandardInput } from '../read-input.js';
+import type { Session } from '../session.js';
+import { loadYaqlHelpers } from '../yaql-user-functions.js';
 
 export type PlannedFile =
   | {
@@ -16,8 +19,12 @@ export type PlannedFile =
     }
   | { readonly ok: false };
 
-/** Reads a file and plans it; reports problems with file, line and column. `-` is standard input. */
-export async function planFile(file: string, complain: (text: string) => void): Promise<PlannedFile> {
+/**
+ * Reads a file and plans it, with the configured helper functions; reports problems with file, line and column. `-` is
+ * standard input.
+ */
+export async function planFile(session: Session, file: string): Promise<PlannedFile> {
+  const complain = session.terminal.err;
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, complain);
   if (text === undefined) return { ok: false };
@@ -27,13 +34,22 @@ export async function planFile(file: string, complain: (text: string) => void): 
     say(read.problems, complain, [{ name, text }]);
     return { ok: false };
   }
-  const planned = planGraph(read.input);
+  const helpers = await loadYaqlHelpers(session);
+  const input = helpers === null ? read.input : { ...read.input, engine: await engineWith(helpers) };
+  const planned = planGraph(input);
   if (!planned.ok) {
     say([...read.problems, ...placeInSource(planned.problems, read.source)], complain, [{ name, text }]);
     return { ok: false };
   }
   const problems = [...read.problems, ...placeInSource(planned.plan.problems, read.source)];
-  return { ok: true, plan: planned.plan, input: read.input, problems, source: read.source, sources: [{ name, text }] };
+  return { ok: true, plan: planned.plan, input, problems, source: read.source, sources: [{ name, text }] };
+}
+
+async function engineWith(helpers: unknown): Promise<Engine> {
+  const { createTaskEngine, registerHelpers } = await import('../../yaql/index.js');
+  const engine = createTaskEngine({ cacheSize: 20_000 });
+  registerHelpers(engine, helpers as HelperModule);
+  return engine;
 }
 
 export type ReadGraph =

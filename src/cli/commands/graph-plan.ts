@@ -29,7 +29,7 @@ export function registerGraphPlan(graph: CliCommand, session: Session): void {
         throw usageError('name what to plan', 'Give --input FILE, or --env ID of a cluster.');
       if (env !== undefined)
         return planStored(session, { env, type, ...(tasks && { tasks }), ...(on && { on }), ...options });
-      process.exitCode = await planToText({ input: input!, ...options }, session.terminal.out, session.terminal.err);
+      process.exitCode = await planToText(session, { input: input!, ...options });
     });
 }
 
@@ -64,11 +64,11 @@ async function planStored(
 
 /** Exit code 0; that of invalid use when the input is refused, e.g. for a cycle of tasks. */
 async function planToText(
+  session: Session,
   options: { readonly input: string; readonly format: PlanFormat; readonly node?: readonly string[] },
-  print: (text: string) => void,
-  complain: (text: string) => void,
 ): Promise<number> {
-  const planned = await planFile(options.input, complain);
+  const { out: print, err: complain } = session.terminal;
+  const planned = await planFile(session, options.input);
   if (!planned.ok) return EXIT.invalid;
   const { cycleProblems, explainPlan, findCycles, placeInSource, planDot, planText } = await import(
     '../../graph/index.js'

@@ -4,7 +4,7 @@ import type { Session } from '../session.js';
 import { planFile, say } from './graph-input.js';
 
 /** Adds `serialize --input FILE [--digest]` to the `graph` command. Offline: it reads a file and calls the planner. */
-export function registerGraphSerialize(graph: CliCommand, { terminal }: Session): void {
+export function registerGraphSerialize(graph: CliCommand, session: Session): void {
   graph
     .command('serialize')
     .description('Plan a graph for nodes and print the result for executors: tasks by node with dependencies, as JSON')
@@ -14,7 +14,7 @@ export function registerGraphSerialize(graph: CliCommand, { terminal }: Session)
     )
     .option('--digest', 'print counts and hashes by node instead of the whole result')
     .action(async (options: { readonly input: string; readonly digest?: boolean }) => {
-      process.exitCode = await serializeFile(options.input, options.digest === true, terminal.outAll, terminal.err);
+      process.exitCode = await serializeFile(session, options.input, options.digest === true);
     });
 }
 
@@ -22,13 +22,9 @@ export function registerGraphSerialize(graph: CliCommand, { terminal }: Session)
  * Prints the result of one file, a node at a time. Exit code 0; that of invalid use when the input is refused or
  * cannot be read; problems with their places go to the other stream.
  */
-async function serializeFile(
-  file: string,
-  digest: boolean,
-  print: (text: string) => unknown,
-  complain: (text: string) => void,
-): Promise<number> {
-  const planned = await planFile(file, complain);
+async function serializeFile(session: Session, file: string, digest: boolean): Promise<number> {
+  const { outAll: print, err: complain } = session.terminal;
+  const planned = await planFile(session, file);
   if (!planned.ok) return EXIT.invalid;
   const { plan, problems } = planned;
   const { cycleProblems, digestOf, findCycles, placeInSource, serializedText } = await import('../../graph/index.js');

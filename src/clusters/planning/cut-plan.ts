@@ -6,6 +6,7 @@ import { goesToMaster } from '../../core/task-types/index.js';
 import { MASTER } from '../../graph/index.js';
 import type { PlanOrder } from '../../store/index.js';
 import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../index.js';
+import { nothingToDo } from './nothing-to-do.js';
 import { TaskJudge, taskOrder } from './task-orders.js';
 
 /** A plan split for execution: texts to store, and their reference for the workflow. */
@@ -57,6 +58,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
     ...planned.leftOut.map(({ node, reason }) => `node ${node} is left out: ${reason}`),
     ...worked,
   ];
+  const nothing = nothingToDo(planned);
   const body = {
     tasks: whole.nodeOf.length,
     nodes: whole.nodes.length,
@@ -67,6 +69,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
       nodes: part.graph.nodes.length,
     })),
     coordination: split === null ? null : { chunks: coordination.length },
+    ...(nothing === undefined ? {} : { nothing_to_do: nothing }),
     warnings: shortened(warnings),
   };
   const hash = createHash('sha256').update(JSON.stringify([body, planned.metadata]));

@@ -1,6 +1,8 @@
-import { explainPlan, planDot, planText, serializedText } from '../../graph/index.js';
+import { explainPlan, type GraphProblem, planDot, planText, serializedText } from '../../graph/index.js';
 import type { Engine } from '../../yaql/index.js';
+import { findingsForRun } from '../checks/index.js';
 import { type ClusterPlan, oldStatesOf, planCluster } from '../index.js';
+import { nothingToDo } from './nothing-to-do.js';
 import type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.js';
 import { prepareRun } from './prepared-run.js';
 
@@ -10,12 +12,25 @@ export function planHere<Form extends PlanForm>(
   { sources, layers, request, states, surroundings, capacity }: PlanningWork,
   engine?: Engine,
 ): PlanningAnswer<Form> {
-  const planned = planCluster(sources, layers, request, {
+  const made = planCluster(sources, layers, request, {
     surroundings,
     ...(states === undefined ? {} : { old: oldStatesOf(sources, states) }),
     ...(engine === undefined ? {} : { engine }),
   });
-  if (!planned.ok) return planned;
+  if (!made.ok) return made;
+  const findings = findingsForRun(sources, [request]).map(
+    ({ nodes: _nodes, role: _role, tags: _tags, ...one }): GraphProblem => ({ ...one, at: [] }),
+  );
+  if (form === 'run') {
+    const refusing = [
+      ...(request.force ? [] : findings.filter(({ severity }) => severity === 'error')),
+      ...(request.force ? notForced(made) : []),
+    ];
+    if (refusing.length > 0) return { ok: false, reason: 'refused', problems: refusing };
+  }
+  // A run warns its operator; what is only worth knowing is in the explanation for people.
+  const shown = form === 'run' ? findings.filter(({ severity }) => severity !== 'info') : findings;
+  const planned = { ...made, problems: [...made.problems, ...shown] };
   const make: { readonly [F in PlanForm]: () => PlanForms[F] } = {
     run: () => prepareRun(sources, planned, capacity),
     explanation: () => explained(planned),
@@ -24,6 +39,22 @@ export function planHere<Form extends PlanForm>(
     serialized: () => [...serializedText(planned.plan)].join(''),
   };
   return { ok: true, value: make[form]() };
+}
+
+/** A forced run in which no node can do anything has been asked for the impossible. */
+function notForced(planned: ClusterPlan): readonly GraphProblem[] {
+  const { notProvisioned } = planned;
+  if (notProvisioned.length === 0 || nothingToDo(planned) === undefined) return [];
+  const one = notProvisioned.length === 1;
+  return [
+    {
+      severity: 'error',
+      code: 'graph.not-provisioned',
+      message: `nothing can be forced: node${one ? '' : 's'} ${notProvisioned.slice(0, 10).join(', ')}${notProvisioned.length > 10 ? ' …' : ''} ${one ? 'is' : 'are'} not provisioned`,
+      hint: 'Provision them first: "Deploy changes", the graph provisioning, or site deploy; or name nodes to run there anyway.',
+      at: [],
+    },
+  ];
 }
 
 /** A planner without its own thread: for small plans, and for processes that may block. */

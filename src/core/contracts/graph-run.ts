@@ -34,6 +34,11 @@ const operatorAction = z.strictObject({
   task: z.string().optional(),
 });
 
+const nothingToDo = z
+  .array(z.strictObject({ reason: z.string(), count: z.int() }))
+  .describe('Why no task has any work, with the number of nodes or tasks.');
+export type NothingToDo = Wire<typeof nothingToDo>;
+
 const graphStatus = z.strictObject({
   type: z.string(),
   transaction: z.int(),
@@ -84,6 +89,7 @@ const graphReport = graphStatus.extend({
   failed_tasks: z.array(failedTask),
   /** Once the graph has ended: nodes that did not come through, those where it began first. */
   failed_nodes: z.array(failedNode),
+  nothing_to_do: nothingToDo.optional(),
 });
 
 export const graphRunReportSchema = z
@@ -122,6 +128,7 @@ const planReference = z.strictObject({
     .strictObject({ chunks: z.int() })
     .nullable()
     .describe('Of the coordinator of the parts; null for one part.'),
+  nothing_to_do: nothingToDo.optional().describe('Only if no task has any work: why.'),
   warnings: texts,
 });
 

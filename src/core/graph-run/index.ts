@@ -25,7 +25,7 @@ export { type PartStatus, sumCounts } from './part-status.js';
 export type { ExecutablePart, PlanReference } from './plan-reference.js';
 export type { GraphProgress, GraphRunProgress } from './progress.js';
 export { describeRejection } from './rejection.js';
-export { reasonOfGraph, reportGraphRun } from './report.js';
+export { nothingToDoText, reasonOfGraph, reportGraphRun } from './report.js';
 export { type GraphRunName, graphRunName, readGraphRunName } from './run-name.js';
 export { detailsOfGraphRun, statusOfGraphRun } from './status.js';
 export { isFinal, outcomeOf, type TaskEnd, type TaskOutcomeKind, type TaskRow } from './task-end.js';

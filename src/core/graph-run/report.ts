@@ -1,4 +1,4 @@
-import type { FailedTask, GraphReport, GraphRunReport } from '../contracts/graph-run.js';
+import type { FailedTask, GraphReport, GraphRunReport, NothingToDo } from '../contracts/graph-run.js';
 import { reportAny } from '../run/index.js';
 import { utf8Length } from '../utf8.js';
 import { explainGraphRunFailure } from './failure.js';
@@ -13,6 +13,7 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
     (graph): GraphReport => ({
       ...statusOfGraph(graph),
       ...(graph.plan === undefined ? {} : { plan: graph.plan.hash }),
+      ...(graph.plan?.nothing_to_do === undefined ? {} : { nothing_to_do: graph.plan.nothing_to_do }),
       failed_tasks: graph.report?.failed_tasks ?? graph.statuses().flatMap((part) => part.failed),
       failed_nodes: graph.report?.failed_nodes ?? [],
     }),
@@ -44,6 +45,13 @@ export function fitGraphReport(report: GraphRunReport, limit: number = LIMIT_BYT
     fitted = { ...report, graphs, cut: { failed_omitted: all - kept } };
   }
   return fitted;
+}
+
+/** That a graph had nothing to do, and why, in one sentence. */
+export function nothingToDoText(reasons: NothingToDo): string {
+  const parts = reasons.slice(0, 5).map(({ reason, count }) => `${reason} (${count})`);
+  const more = reasons.length - parts.length;
+  return `nothing to do${parts.length === 0 ? '' : `: ${parts.join('; ')}`}${more > 0 ? ` and ${more} more reasons` : ''}`;
 }
 
 /** Why a graph did not succeed, in one sentence. */

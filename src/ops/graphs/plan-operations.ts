@@ -57,7 +57,7 @@ export function planOperations({ store, planner = plannerHere(), masterIp }: Ops
     const result = await planner.plan(form, {
       sources,
       layers,
-      request: wanted,
+      request,
       ...(force ? {} : { states: await store.taskStates.read(cluster) }),
       surroundings: masterIp === undefined ? {} : { masterIp },
     });

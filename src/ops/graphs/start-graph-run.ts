@@ -8,7 +8,7 @@ import { endIfGone, type Json, type RunTransactions, StoreError, type Transactio
 import type { OpsDependencies } from '../dependencies.js';
 import { asProblem, problem } from '../problem.js';
 import { metadataOf } from '../run-metadata.js';
-import { chosenNodes, clusterChecks, refuseUnfitCluster } from '../tags/cluster-checks.js';
+import { refuseUnfitCluster } from '../tags/cluster-checks.js';
 import { callTemporal, requestOfTemporal } from '../temporal-calls.js';
 import { startWorkflow } from '../workflow-calls.js';
 import { requestedGraphs } from './graph-request.js';
@@ -40,11 +40,11 @@ export async function startGraphRun(
   }
   if (input.from !== undefined) await endEarlierIfGone(deps, input.from);
   const graphs = await requestedGraphs(deps.store, input, options);
-  const found = await checkCluster(deps, input, graphs);
+  const found = await refuseUnfitCluster(deps, input.cluster, graphs, input.force ?? false);
   const created = await createTransactions(deps, input, graphs);
   try {
     const started = await startRun(deps, input, created);
-    return { ...started, warnings: found.filter(({ severity }) => severity !== 'info') };
+    return { ...started, warnings: found };
   } catch (error) {
     const { message } = asProblem(error);
     await deps.store.transactions.endRun(created.run.id, {
@@ -54,14 +54,6 @@ export async function startGraphRun(
     throw error;
   }
 }
-
-/** A forced run is not refused; its answer contains the errors. */
-const checkCluster = (
-  deps: OpsDependencies,
-  { cluster, force }: GraphRunInput,
-  graphs: readonly GraphRequest[],
-): Promise<readonly ClusterFinding[]> =>
-  force ? clusterChecks(deps).check(cluster, chosenNodes(graphs)) : refuseUnfitCluster(deps, cluster, graphs);
 
 async function createTransactions(
   deps: OpsDependencies,

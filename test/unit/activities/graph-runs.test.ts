@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ExecutablePart } from '../../../src/core/graph-run/index.js';
+import { readClusterSources, readGraphLayers } from '../../../src/clusters/index.js';
+import { plannerHere } from '../../../src/clusters/planning/index.js';
+import type { ExecutablePart, GraphRunInput } from '../../../src/core/graph-run/index.js';
 import { storeOrderBook } from '../../../worker/gateway-orders.js';
 import { storeOrders } from '../../../worker/store-orders.js';
-import { graphWorld, loadWhole, planOf, row } from './graph-world.js';
+import { graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.js';
 
 const shell = (id: string, more: object = {}) => ({
   id,
@@ -512,5 +514,70 @@ describe('a complete run', () => {
     await world.close_graph(closing);
     expect((await world.store.nodes.get(one)).clusterId).toBeNull();
     expect((await world.store.nodes.list({ clusterId: world.cluster })).length).toBe(1);
+  });
+});
+
+describe('the checks of a cluster', () => {
+  const roles = { a: { name: 'a', conflicts: ['b'] }, b: { name: 'b' } };
+  const tags = { unused: { has_primary: false } };
+  const task = { id: 't', type: 'shell', version: '2.1.0', tags: ['a'], parameters: { cmd: 'true' } };
+  const planned = async (input: Partial<GraphRunInput>, options: Partial<WorldOptions> = {}) => {
+    const world = await graphWorld({ roles, tags, nodes: [['a', 'b']], ...options });
+    await world.upload([task]);
+    const started = await world.start(input);
+    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction };
+    return { world, request, answer: await world.plan_graph(request) };
+  };
+
+  it('refuse a run however it was started, unless it is forced', async () => {
+    expect((await planned({})).answer).toMatchObject({
+      ok: false,
+      failure: { kind: 'plan-refused', problems: [expect.stringContaining("Role 'a' in conflict with role 'b'.")] },
+    });
+    const { answer } = await planned({ force: true });
+    expect(planOf(answer).warnings).toEqual([expect.stringContaining('in conflict')]);
+  });
+
+  it('name tags that no node has in the explanation, but warn no operator of them', async () => {
+    const { world, answer } = await planned({}, { nodes: [['a']] });
+    expect(planOf(answer).warnings).toEqual([]);
+    const sources = await readClusterSources(world.store, world.cluster);
+    const layers = await readGraphLayers(world.store, sources, 'default');
+    const shown = await plannerHere().plan('explanation', {
+      sources,
+      layers,
+      request: { type: 'default' },
+      surroundings: {},
+    });
+    expect(shown).toMatchObject({
+      ok: true,
+      value: { warnings: [{ code: 'check.tags-unassigned', severity: 'info' }] },
+    });
+  });
+
+  it('do not hold up a plan without work: it says why there is none, counted', async () => {
+    const world = await graphWorld({ roles, nodes: [['b'], ['b']] });
+    await world.store.nodes.update(world.nodes[1]!, { status: 'discover', pendingAddition: true });
+    await world.upload([task, { ...task, id: 'u', tags: ['b'], condition: { yaql_exp: 'false' } }]);
+    const plan = async (input: Partial<GraphRunInput>, run: string) => {
+      const started = await world.start(input, run);
+      const answer = await world.plan_graph({
+        transaction: started.transaction,
+        graph: started.graphs[0]!.transaction,
+      });
+      await world.close(started);
+      return answer;
+    };
+    expect(planOf(await plan({}, 'run-1')).nothing_to_do).toEqual([
+      { reason: 'node left out: it is not provisioned yet', count: 1 },
+      { reason: 'task skipped: its condition is false', count: 1 },
+      { reason: expect.stringContaining('task on no node'), count: 1 },
+    ]);
+    expect(await plan({ force: true }, 'run-2')).toMatchObject({
+      ok: false,
+      failure: {
+        problems: [expect.stringContaining(`nothing can be forced: node ${world.nodes[1]} is not provisioned`)],
+      },
+    });
   });
 });

@@ -57,7 +57,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     name: 'Newton',
     version: 'newton-10.0',
     operatingSystem: 'Ubuntu',
-    rolesMetadata: options.roles ?? {},
+    rolesMetadata: options.roles ?? Object.fromEntries(options.nodes.flat().map((role) => [role, { name: role }])),
     tagsMetadata: options.tags ?? {},
   });
   const from = options.idsFrom ?? { cluster: 1, node: 1 };

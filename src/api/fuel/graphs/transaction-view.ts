@@ -33,7 +33,7 @@ export const viewTransaction = (one: TransactionRecord): TransactionAnswer => {
 export const viewStarted = ({ run, warnings }: StartedDeployment): Wire<typeof startedTransactionSchema> => ({
   ...viewTask(run),
   warnings: warnings.map(({ severity, code, message, hint }) => ({
-    severity: severity === 'error' ? severity : 'warning',
+    severity,
     code,
     message,
     ...(hint === undefined ? {} : { hint }),

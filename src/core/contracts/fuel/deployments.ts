@@ -37,7 +37,7 @@ export const startedTransactionSchema = transactionSchema
     warnings: z
       .array(
         z.strictObject({
-          severity: z.enum(['error', 'warning']).describe('Errors only where the run was forced.'),
+          severity: z.enum(['error', 'warning', 'info']).describe('Errors only where the run was forced.'),
           code: z.string(),
           message: z.string(),
           hint: z.string().optional(),

@@ -94,7 +94,7 @@ function Conclusion({ base, run }) {
   const report = useData(`${base}/report`, { again: run.outcome });
   const { reason, next_step: next, warnings = [] } = report.data ?? {};
   if (!reason && warnings.length === 0) return null;
-  return html`<div class=${run.outcome === 'success' ? 'banner' : 'problem'} role="status">
+  return html`<div class=${run.outcome === 'success' || run.outcome === 'nothing_to_do' ? 'banner' : 'problem'} role="status">
     ${reason && html`<p><strong>${reason}</strong></p>`}${next && html`<p>${next}</p>`}
     ${warnings.length > 0 && html`<ul>${warnings.map((one) => html`<li>${one}</li>`)}</ul>`}
   </div>`;
@@ -103,7 +103,8 @@ function Conclusion({ base, run }) {
 function Steering({ base, run, status, ofGraphs }) {
   if (run.outcome !== null) {
     const { cluster, transaction } = run.labels;
-    if (!ofGraphs || transaction === undefined || run.outcome === 'success') return null;
+    if (!ofGraphs || transaction === undefined || run.outcome === 'success' || run.outcome === 'nothing_to_do')
+      return null;
     const again = async (given) => {
       const started = await post('/api/v1/graphs/execute', {
         cluster: Number(cluster),

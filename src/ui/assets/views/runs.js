@@ -7,7 +7,7 @@ import { listsChanged, useData } from '../store.js';
 import { count, lasting, said, timeOf } from '../words.js';
 
 const KINDS = ['deploy_site', 'update_site', 'redeploy_nodes', 'test_site', 'execute_graph'];
-const OUTCOMES = ['success', 'success_with_failures', 'failed', 'stopped', 'cancelled', 'terminated'];
+const OUTCOMES = ['success', 'success_with_failures', 'nothing_to_do', 'failed', 'stopped', 'cancelled', 'terminated'];
 const FILTERS = ['site', 'kind', 'outcome', 'open', 'before'];
 
 /** All runs: what is under way first, then the newest. Its filters are in the address. */

@@ -1,0 +1,30 @@
+import type { ClusterSources } from '../sources.js';
+import { type ClusterFinding, checkCluster } from './check-cluster.js';
+
+/** One of the graphs that a run executes. */
+export interface GraphToRun {
+  readonly type: string;
+  readonly nodes?: readonly number[];
+  readonly tasks?: readonly string[];
+}
+
+/**
+ * Findings about a cluster for a run of these graphs; errors refuse it, unless it is forced. Offline nodes and limits
+ * matter only to a deployment of the whole cluster: a graph of another type, or for chosen nodes or tasks, may run on an
+ * incomplete cluster.
+ */
+export function findingsForRun(sources: ClusterSources, graphs: readonly GraphToRun[]): readonly ClusterFinding[] {
+  const deploys = graphs.some(
+    ({ type, nodes, tasks }) => type === 'default' && nodes === undefined && (tasks ?? []).length === 0,
+  );
+  const chosen = graphs.every(({ nodes }) => nodes !== undefined)
+    ? { nodes: graphs.flatMap(({ nodes = [] }) => nodes) }
+    : {};
+  return checkCluster(sources, chosen).map((found) =>
+    found.severity === 'error' && !deploys && OF_WHOLE_CLUSTERS.includes(found.code)
+      ? { ...found, severity: 'warning' }
+      : found,
+  );
+}
+
+const OF_WHOLE_CLUSTERS = ['check.nodes-offline', 'check.role-below-minimum', 'check.role-above-maximum'];
