@@ -29,6 +29,6 @@ export { clusterState, clusterStates, type Surroundings } from './state/cluster-
 export { COMMON_DATA, COMMON_FACTS } from './state/common-data.js';
 export { NODE_DATA, NODE_FACTS } from './state/node-data.js';
 export { oldStatesOf } from './state/old-states.js';
-export { namesOfType } from './synonymous-types.js';
 export { tagCluster } from './tagged-cluster.js';
 export { readTaskOrder, type TaskOrder } from './task-order.js';
+export { namesOfType } from './type-synonyms.js';

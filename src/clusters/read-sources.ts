@@ -13,8 +13,8 @@ import { nodeFilesOf, pluginFolder } from './package-preparations.js';
 import { fittingRecord, type PluginTarget } from './plugin-fit.js';
 import { usesTagsEngine } from './settings.js';
 import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.js';
-import { namesOfType } from './synonymous-types.js';
 import { allRoles, catalogueOfCluster, type RoleTagChange, roleTagChanges, tagsAfter } from './tags/index.js';
+import { namesOfType } from './type-synonyms.js';
 
 /** The ports for data of clusters. */
 export type ClusterPorts = Pick<
