@@ -129,6 +129,8 @@ export interface NodeTaskActivities {
 /** Served on the queue `node.<site>.<node>.ctl`, even while a task runs. */
 export interface NodeControlActivities {
   ping(request: { readonly node: string }): Promise<AgentFacts>;
+  /** Cancels a task that the node runs: sooner than its next heartbeat would. Does nothing to a task that has ended. */
+  cancel_task(request: Pick<RunTask, 'run' | 'task' | 'node' | 'generation'>): Promise<void>;
   /** Stops taking tasks and exits. The supervisor keeps the running task. */
   drain(request: { readonly node: string }): Promise<{ readonly unfinished: readonly string[] }>;
 }

@@ -25,6 +25,8 @@ export interface NodeTaskDependencies {
   readonly alarm?: RaiseAlarm;
   /** Confirms cancellations: a request that only Temporal knows of cancels no task. */
   readonly control: ControlJudge;
+  /** How to cancel the tasks that this process follows, by `cancelKey`. Shared with the node's control queue. */
+  readonly cancels: Cancels;
   /** Aborted when this process shuts down. Tasks stay with their supervisors. */
   readonly leaving: AbortSignal;
   /** How long (milliseconds) the log store may be unavailable at the end of a task. */
@@ -41,9 +43,24 @@ export type FurtherTask = (
   leave: AbortSignal,
 ) => Promise<TaskEnd | undefined>;
 
+/** By `cancelKey`. */
+export type Cancels = Map<string, (order: ControlOrder) => void>;
+
+const cancelKey = ({ run, task, generation }: Pick<RunTask, 'run' | 'task' | 'generation'>): string =>
+  JSON.stringify([run, task, generation]);
+
 /** How often to check again whether an operator has ordered a cancellation. */
 const CHECK_AGAIN_MS = 5_000;
 const FIRST_CHECK_MS = 500;
+
+/** Time for a heartbeat to arrive before its limit. */
+const SLACK_MS = 3_000;
+
+/**
+ * As rarely as the limit allows: each heartbeat is a write of the server, and a thousand nodes send them at the same time.
+ * Cancellations do not wait for them: they arrive on the control queue.
+ */
+const heartbeatMs = (limitMs = 30_000): number => Math.max(100, limitMs / 3, limitMs - SLACK_MS);
 
 /** How soon Temporal retries a task that this agent left to its supervisor. */
 const RETRY_AFTER_MS = 500;
@@ -93,7 +110,7 @@ const orderKey = ({ run, task, generation, plan, type, mode, debug }: RunTask, n
  */
 async function withProgressHeartbeats(
   { run, task, generation }: RunTask,
-  { node, control, leaving }: NodeTaskDependencies,
+  { node, control, leaving, cancels }: NodeTaskDependencies,
   work: FurtherTask,
 ): Promise<TaskEnd> {
   const context = Context.current();
@@ -115,9 +132,8 @@ async function withProgressHeartbeats(
   if (leaving.aborted) onLeave();
   context.cancellationSignal.addEventListener('abort', onStop, { once: true });
   if (context.cancellationSignal.aborted) onStop();
-  // Cancellations arrive with the response to a heartbeat.
-  const every = Math.min(2_000, Math.max(100, (context.info.heartbeatTimeoutMs ?? 30_000) / 3));
-  const beat = setInterval(() => context.heartbeat(progress), every);
+  const beat = setInterval(() => context.heartbeat(progress), heartbeatMs(context.info.heartbeatTimeoutMs));
+  cancels.set(cancelKey({ run, task, generation }), (order) => cancel.abort(order));
   context.heartbeat(progress);
   try {
     const onProgress = (now: ExecutionProgress) => {
@@ -135,6 +151,7 @@ async function withProgressHeartbeats(
   } finally {
     over.abort();
     clearInterval(beat);
+    cancels.delete(cancelKey({ run, task, generation }));
     leaving.removeEventListener('abort', onLeave);
     context.cancellationSignal.removeEventListener('abort', onStop);
   }
@@ -180,11 +197,12 @@ const isOverdue = (info: Info): boolean =>
 
 export interface NodeControlDependencies {
   readonly node: string;
-  readonly agent: { facts(): NodeFacts | Promise<NodeFacts> };
+  readonly agent: Pick<ExecutionHost, 'cancel'> & { facts(): NodeFacts | Promise<NodeFacts> };
   readonly version: string;
   /** Task types in addition to the agent's. */
   readonly taskTypes?: readonly string[];
   readonly control: ControlJudge;
+  readonly cancels: Cancels;
   /** Identifies this process. */
   readonly instance: string;
   /** Stops taking tasks. Resolves when no task is followed any more. The process may exit afterwards. */
@@ -199,6 +217,19 @@ export function nodeControlActivities(deps: NodeControlDependencies): NodeContro
       const { bootId, taskTypes, containment } = await agent.facts();
       const types = [...new Set([...taskTypes, ...(deps.taskTypes ?? [])])].sort();
       return { node, agent_version: version, boot_id: bootId, task_types: types, containment };
+    },
+    cancel_task: async ({ run, task, generation }) => {
+      const key = { run, task, node, generation };
+      const order = await deps.control.cancelled(key);
+      if (order === undefined)
+        throw ApplicationFailure.nonRetryable(
+          `no operator has ordered that ${task} on ${node} is cancelled`,
+          'NotOrdered',
+        );
+      const cancel = deps.cancels.get(cancelKey(key));
+      // Without a follower in this process, the journal passes it to the supervisor, and to the next follower.
+      if (cancel === undefined) await agent.cancel(key, order.reason, order.by);
+      else cancel(order);
     },
     drain: async () => {
       if ((await deps.control.drained(node, deps.instance)) === undefined)

@@ -4,7 +4,7 @@ import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { plainFailures } from '../activities/failures.js';
 import type { RunTask } from '../activities/graph-contract.js';
-import { type FurtherTask, nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
+import { type Cancels, type FurtherTask, nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
 import {
   type ControlJudge,
   type ExecutionHost,
@@ -190,7 +190,7 @@ async function serveNode(
     ...(options.dataConverter === undefined ? {} : { dataConverter: options.dataConverter }),
     ...PLAIN,
     maxConcurrentActivityTaskPolls: 1,
-    // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
+    // A changed phase is shown promptly.
     maxHeartbeatThrottleInterval: '2 seconds',
     // Tasks have supervisors, so a stopping agent does not wait for them.
     shutdownGraceTime: 0,
@@ -198,6 +198,7 @@ async function serveNode(
   } as const;
   const queue = nodeQueue(site, node);
   const leaving = new AbortController();
+  const cancels: Cancels = new Map();
   const tasks = await Worker.create({
     ...shared,
     taskQueue: queue,
@@ -208,6 +209,7 @@ async function serveNode(
       orders,
       control: judge,
       leaving: leaving.signal,
+      cancels,
       alarm: async (kind, message, key) => {
         log.warn({ site, ...key, kind }, `an order is refused: ${message}`);
         await alarm?.(kind, message, key);
@@ -236,6 +238,7 @@ async function serveNode(
       agent,
       version: options.version,
       control: judge,
+      cancels,
       instance: randomUUID(),
       ...(options.further === undefined ? {} : { taskTypes: options.further.types }),
       drain: async () => {

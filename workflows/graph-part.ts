@@ -119,6 +119,7 @@ export function createPartDriver(
     if (control.cancelled && !seen.cancelled) {
       seen.cancelled = true;
       tasks.cancel();
+      agents.cancelAll();
     }
     if (!whole) return;
     const paused = control.paused !== null;

@@ -74,6 +74,7 @@ export const ACTIVITIES = {
   run_task: 'run_task',
   /** On a node's control queue. */
   ping: 'ping',
+  cancel_task: 'cancel_task',
   drain: 'drain',
 } as const satisfies Names<ActivityName>;
 

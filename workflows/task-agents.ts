@@ -31,6 +31,8 @@ export interface Agents {
   unanswered(this: void): readonly string[];
   /** Runs one attempt on its node. Waits while the node is offline. */
   run(task: string, node: string, attempt: number, listener: AttemptListener): void;
+  /** Cancels all attempts on their nodes at once, beside the cancellation that reaches them with a heartbeat. */
+  cancelAll(): void;
 }
 
 export interface AttemptListener {
@@ -49,6 +51,8 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   const indexOf = new Map(graph.nodes.map((id, at) => [id, at]));
   const taskOf = new Map<string, number>();
   const asked = new Set<string>();
+  /** Attempts that their nodes have, or are about to take. */
+  const open = new Map<RunTask, Attempt>();
   graph.nameOf.forEach((name, task) => {
     taskOf.set(`${graph.nodeOf[task]}/${graph.names[name]}`, task);
   });
@@ -112,12 +116,18 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     const { id, queue, request, seconds, listener } = attempt;
     const { task, generation, type } = request;
     const summary = `${task} on ${id} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
+    open.set(attempt.request, attempt);
     const activityId = taskActivityId(task, id, generation) + (times > 1 ? `/${times}` : '');
     const options = nodeTask(activityId, summary, queue, seconds, run.patience, times);
-    callActivity('run_task', request, options).then(listener.ended, (error: unknown) => {
+    const ended = (end: TaskEnd): void => {
+      open.delete(request);
+      listener.ended(end);
+    };
+    callActivity('run_task', request, options).then(ended, (error: unknown) => {
       const silence = silenceIn(error);
-      if (silence !== null) return wait(attempt, times, isTaken || silence === 'taken');
-      return listener.ended(endOf(error));
+      if (silence === null) return ended(endOf(error));
+      open.delete(request);
+      return wait(attempt, times, isTaken || silence === 'taken');
     });
   }
 
@@ -191,6 +201,16 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       };
       await Promise.all(Array.from({ length: Math.min(PARALLEL_PINGS, open.length) }, worker));
       return open.filter((id) => offline.has(id));
+    },
+    cancelAll() {
+      // Agents of runs that started before this have their cancellation from frequent heartbeats.
+      if (run.execution === undefined) return;
+      for (const { id, queue, request } of open.values()) {
+        const { task, node, generation } = request;
+        const options = controlCall(`cancel ${task} on ${id}`, controlQueue(queue), run.patience);
+        // The attempt itself says how it ended.
+        callActivity('cancel_task', { run: request.run, task, node, generation }, options).catch(() => undefined);
+      }
     },
     run(key, id, attempt, listener) {
       const node = indexOf.get(id)!;

@@ -36,6 +36,7 @@ export async function livingCluster(
   rig: TemporalRig,
   options: {
     readonly offlineWaitSeconds?: number;
+    readonly heartbeatSeconds?: number;
     /** A copy of an earlier cluster's database: the store restored from a backup. */
     readonly database?: string;
     /** Where agents put what tasks print, for the API to read. */
@@ -56,7 +57,7 @@ export async function livingCluster(
       searchAttributes: async () => (await checkSearchAttributes(rig.connection, rig.namespace)).usable,
       settings: {
         max_parallel_nodes: 64,
-        heartbeat_seconds: 5,
+        heartbeat_seconds: options.heartbeatSeconds ?? 5,
         offline_wait_seconds: options.offlineWaitSeconds ?? 2,
       },
     }),
@@ -92,7 +93,11 @@ export async function livingCluster(
         const queue = nodeQueue(site, node);
         const tasks: NodeTaskActivities = { run_task: task };
         const facts = { node, agent_version: 'test', boot_id: 'test', task_types: ALL_TYPES, containment: 'none' };
-        const control: NodeControlActivities = { ping: async () => facts, drain: async () => ({ unfinished: [] }) };
+        const control: NodeControlActivities = {
+          ping: async () => facts,
+          drain: async () => ({ unfinished: [] }),
+          cancel_task: async () => undefined,
+        };
         nodes.push(
           await rig.runWorker({ ...SMALL, taskQueue: queue, activities: { ...tasks } }),
           await rig.runWorker({ ...SMALL, taskQueue: controlQueue(queue), activities: { ...control } }),

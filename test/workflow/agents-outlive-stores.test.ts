@@ -34,10 +34,11 @@ afterEach(async () => {
 });
 afterAll(() => rig.close());
 
-async function open(database?: string, script = '', offlineWaitSeconds = 60): Promise<void> {
+async function open(database?: string, script = '', offlineWaitSeconds = 60, heartbeatSeconds = 5): Promise<void> {
   const logs = new TaskLogs({ folder: files.path('logs') });
   system = await livingCluster(rig, {
     offlineWaitSeconds,
+    heartbeatSeconds,
     taskLogs: logs,
     ...(database === undefined ? {} : { database }),
   });
@@ -146,4 +147,18 @@ it('a task that its supervisor ended while the agent was away is unknown until t
   expect(await second.result()).toMatchObject({ outcome: 'success' });
   expect(ran()).toBe(1);
   expect(await messageOf(next.id as number)).toContain('it was not repeated: attempt 1 of run');
+});
+
+it('a cancellation reaches running tasks by the control queue, long before their next heartbeat', async () => {
+  await open(undefined, 'sleep 600', 60, 300);
+  const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
+    cluster: env.cluster,
+    graphs: [{ type: 'custom' }],
+  });
+  await eventually(() => ran() === 1);
+  const since = performance.now();
+  await rig.client.workflow.getHandle(body.workflow_id as string, body.run as string).cancel();
+  await eventually(async () => (await system.store.transactions.get(body.id as number)).status === 'stopped');
+  expect(performance.now() - since).toBeLessThan(60_000);
+  expect(await messageOf(body.id as number)).toContain('was cancelled');
 });

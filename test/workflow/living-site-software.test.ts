@@ -78,7 +78,11 @@ async function siteWithCluster() {
       },
     };
     const facts = { node, agent_version: 'test', boot_id: 'test', task_types: ['shell'], containment: 'none' };
-    const answers: NodeControlActivities = { ping: async () => facts, drain: async () => ({ unfinished: [] }) };
+    const answers: NodeControlActivities = {
+      ping: async () => facts,
+      drain: async () => ({ unfinished: [] }),
+      cancel_task: async () => undefined,
+    };
     for (const [taskQueue, activities] of [
       [nodeQueue(site.name, node), tasks],
       [controlQueue(nodeQueue(site.name, node)), answers],

@@ -67,7 +67,7 @@ describe('the border of workflows', () => {
     type Implemented = { readonly [W in WorkflowType]: (...args: never[]) => Promise<WorkflowContracts[W]['result']> };
     expectTypeOf<typeof workflows>().toExtend<Implemented>();
     expectTypeOf<Exclude<keyof typeof workflows, 'default'>>().toEqualTypeOf<WorkflowType>();
-    type OnNodes = 'run_task' | 'ping' | 'drain';
+    type OnNodes = 'run_task' | 'ping' | 'drain' | 'cancel_task';
     expectTypeOf<keyof ReturnType<typeof createActivities>>().toEqualTypeOf<Exclude<keyof Activities, OnNodes>>();
   });
 });
