@@ -19,6 +19,7 @@ import { freePort } from '../test/rig/free-port.js';
 import { bundleTestWorkflows } from '../test/rig/workflow-bundle.js';
 import { countedTasks } from '../test/rig/workflows/counted-tasks.js';
 import { startAgents, type TaskHost } from '../worker/agent.js';
+import { installRuntime } from '../worker/runtime.js';
 import { nodeQueue } from '../workflows/protocol.js';
 
 const [agents = 1_000, seconds = 120] = process.argv.slice(2).map(Number);
@@ -89,6 +90,8 @@ const busy = (node: string): TaskHost => ({
 
 const nodes = Array.from({ length: agents }, (_unused, at) => ({ site: 'busy', node: `n${at}` }));
 const orders = countedOrders(folder, { ship: async () => undefined });
+const log = createLogger({ level: 'silent', format: 'json' }, 'agent');
+installRuntime(log, false);
 const client = new Client({ connection: await Connection.connect({ address }) });
 const { codePath } = await bundleTestWorkflows('test/rig/workflows/counted-tasks.ts');
 const connection = await NativeConnection.connect({ address });
@@ -97,7 +100,7 @@ void worker.run();
 const running = await startAgents(
   { temporal: { address, namespace: 'default' } as never, agent: { state_dir: folder, keep_days: 14 } },
   nodes,
-  createLogger({ level: 'silent', format: 'json' }, 'agent'),
+  log,
   { ordersOf: () => ({ orders, control: obeysTemporal }), version: '1', hostOf: ({ node }) => busy(node) },
 );
 await delay(15_000);
