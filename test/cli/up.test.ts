@@ -120,6 +120,7 @@ it('everything runs, a dead worker is replaced, SIGTERM ends all of it', { timeo
     SITEWRIGHT_API_PORT: '0',
     TEMPORAL_CLI: inject('temporalBinary'),
   });
+  await tree.said(/^ {2}Web page +http:\S+\/$/);
   const api = await tree.said(/^ {2}API +(http:\S+)/);
   const pids = descendants(tree.child.pid!);
   // The dev server, MAAS, the API and the worker, each below a watchdog.

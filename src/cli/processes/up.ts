@@ -264,6 +264,7 @@ function overview(
   const ui = server?.uiUrl ?? settings.temporal.ui_url;
   const lines = [
     '',
+    `  Web page      ${apiUrl}/`,
     `  API           ${apiUrl}  (docs: ${apiUrl}/docs)`,
     `  Temporal UI   ${ui ?? 'not known: set temporal.ui_url'}`,
     `  MAAS          ${maasUrl ?? 'not set: set maas.url, or start with --simulate-maas'}`,

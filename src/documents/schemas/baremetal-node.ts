@@ -37,7 +37,7 @@ const inheritable = {
     .optional(),
 };
 
-/** What these documents have for Drydock alone. Known, so that a misspelled key is told from them. */
+/** What these documents have for Drydock alone. Known, so that a misspelled key can be distinguished from them. */
 const forDrydock = {
   hardware_profile: ofDrydock,
   primary_network: ofDrydock,
