@@ -10,15 +10,15 @@
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 /**
- * The rooms of src, in the order in which data goes through them, each with the earlier rooms it may import. A room can
- * only name rooms before it, so circles between rooms cannot be written down.
- * @type {readonly (readonly [room: string, mayImport: readonly string[], meaning: string])[]}
+ * The folders of src, in the order in which data goes through them, each with the earlier folders it may import. A folder can
+ * only name folders before it, so circles between folders cannot be written down.
+ * @type {readonly (readonly [folder: string, mayImport: readonly string[], meaning: string])[]}
  */
-export const ROOMS = [
+export const FOLDERS = [
   [
     'core',
     [],
-    'runs inside workflows, browsers and tests alike. Move the code that needs a package or a Node built-in to the room that owns that concern.',
+    'runs inside workflows, browsers and tests alike. Move the code that needs a package or a Node built-in to the folder that owns that concern.',
   ],
   ['yaql', [], 'is a library of its own, usable in a workflow and in a browser.'],
   ['documents', ['core', 'yaql'], 'is data in, data out: what users write, read with positions and checked.'],
@@ -84,21 +84,21 @@ export const ROOMS = [
   ['ui', [], 'is served as it is to browsers.'],
 ];
 
-const roomRules = ROOMS.map(([room, mayImport, meaning]) =>
+const folderRules = FOLDERS.map(([folder, mayImport, meaning]) =>
   rule(
-    `room-${room}`,
-    `src/${room} ${meaning} Of src it may import: ${[...mayImport, 'itself'].join(', ')}.`,
-    { path: `^src/${room}/` },
-    { path: '^src/', pathNot: `^src/(${[room, ...mayImport].join('|')})/` },
+    `folder-${folder}`,
+    `src/${folder} ${meaning} Of src it may import: ${[...mayImport, 'itself'].join(', ')}.`,
+    { path: `^src/${folder}/` },
+    { path: '^src/', pathNot: `^src/(${[folder, ...mayImport].join('|')})/` },
   ),
 );
 
 export default {
   forbidden: [
-    ...roomRules,
+    ...folderRules,
     rule(
       'core-is-pure',
-      'src/core runs inside workflows, browsers and tests alike: it imports nothing but itself. Move the code that needs a package or a Node built-in to the room that owns that concern.',
+      'src/core runs inside workflows, browsers and tests alike: it imports nothing but itself. Move the code that needs a package or a Node built-in to the folder that owns that concern.',
       { path: '^src/core/', pathNot: '^src/core/contracts/' },
       { pathNot: '^src/core/' },
     ),
@@ -150,8 +150,8 @@ export default {
       { path: 'node_modules/graphology' },
     ),
     rule(
-      'rooms-below-the-shells',
-      'Only the command line composes processes (src/cli/processes) and only use cases and planning know the wire names: no other room imports workflows, activities or worker.',
+      'folders-below-the-shells',
+      'Only the command line composes processes (src/cli/processes) and only use cases and planning know the wire names: no other folder imports workflows, activities or worker.',
       { path: '^src/', pathNot: '^src/(cli|ops)/' },
       { path: '^(workflows/(?!protocol)|activities|worker)/' },
     ),

@@ -23,7 +23,7 @@ import { serveTags } from './fuel/tags/index.js';
 import { describeRoutes } from './openapi.js';
 import { pageRoutes, serveWatches } from './page/index.js';
 import { answerProblem } from './problems/answer-problem.js';
-import { answerBrokenRequests } from './problems/broken-request.js';
+import { answerBrokenRequests, answerExpectation } from './problems/broken-request.js';
 import { checkRequestsOf } from './requests/check-request.js';
 import { readJsonBodies } from './requests/read-bodies.js';
 import { traceRequests } from './requests/trace-requests.js';
@@ -93,6 +93,8 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     clientErrorHandler: answerBrokenRequests,
   }).withTypeProvider<ZodTypeProvider>();
 
+  // Node.js answers it with no body at all.
+  app.server.on('checkExpectation', answerExpectation);
   app.setValidatorCompiler(() => () => true);
   // The compiler has checked their types already.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));

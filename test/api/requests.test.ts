@@ -281,6 +281,11 @@ describe('on the wire', () => {
     ['garbage\r\n\r\n', 400, 'this is not an HTTP request'],
     [`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'the headers are too large'],
     ['GET /api/v1/sites HTTP/1.1\r\n\r\n', 400, ''],
+    [
+      'GET / HTTP/1.1\r\nHost: x\r\nExpect: a-pony\r\n\r\n',
+      417,
+      "the request expects 'a-pony', which this service does not do",
+    ],
   ])('%.20j is answered with a problem', async (text, status, detail) => {
     const answer = await send(text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

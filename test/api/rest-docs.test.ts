@@ -141,6 +141,7 @@ it('the table of codes has every code with its status', () => {
     timeout: 408,
     'too-large': 413,
     'unsupported-media-type': 415,
+    'expectation-failed': 417,
     'headers-too-large': 431,
   };
   const codes = Object.entries(PROBLEM_CODES).map(([code, { status }]) => [code, status] as const);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { cruise, type ICruiseOptions, type ICruiseResult, type IViolation } from 'dependency-cruiser';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 import { expect, it } from 'vitest';
-import config, { ROOMS } from '../../.dependency-cruiser.mjs';
+import config, { FOLDERS } from '../../.dependency-cruiser.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const planted = fileURLToPath(new URL('planted/', import.meta.url));
@@ -27,11 +27,11 @@ it('no import goes against the arrows', async () => {
   expect((await violations(root, ['workflows', 'activities', 'worker', 'src'])).map(inWords)).toEqual([]);
 }, 60_000);
 
-it('every room of src is listed, and imports only rooms listed before it', () => {
-  const names = ROOMS.map(([room]) => room);
+it('every folder of src is listed, and imports only folders listed before it', () => {
+  const names = FOLDERS.map(([folder]) => folder);
   expect([...names].sort()).toEqual(readdirSync(`${root}src`).sort());
-  const upward = ROOMS.flatMap(([room, mayImport], at) =>
-    mayImport.filter((other) => !names.slice(0, at).includes(other)).map((other) => `${room} -> ${other}`),
+  const upward = FOLDERS.flatMap(([folder, mayImport], at) =>
+    mayImport.filter((other) => !names.slice(0, at).includes(other)).map((other) => `${folder} -> ${other}`),
   );
   expect(upward).toEqual([]);
 });
@@ -48,8 +48,8 @@ it('the rules find each planted violation, and allow what is allowed', async () 
     'no-cycles: src/core/ring-a.ts',
     'no-schemas-in-workflows: src/core/bundles-schemas.ts',
     'only-planning-uses-graphology: src/store/draws.ts',
-    'room-maas: src/maas/knows-api.ts',
-    'room-yaql: src/yaql/uses-core.ts',
+    'folder-maas: src/maas/knows-api.ts',
+    'folder-yaql: src/yaql/uses-core.ts',
     'workflows-are-deterministic: workflows/bundles-zod.ts',
     'workflows-are-deterministic: workflows/does-io.ts',
     'workflows-see-types-only: workflows/bundles-zod.ts',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PROBLEM_TYPE } from './answer-problem.js';
 import { type HttpProblem, problemBody } from './http-problem.js';
@@ -22,6 +23,17 @@ export function answerBrokenRequests(error: Error & { code?: string }, socket: S
       body,
     ].join('\r\n'),
   );
+}
+
+/** Answers a request with a header `Expect` other than `100-continue`, which Node.js passes to no route. */
+export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
+  const expected = String(request.headers.expect).slice(0, 100);
+  const message = `the request expects '${expected}', which this service does not do`;
+  const hint = "Leave the header Expect out, or send 'Expect: 100-continue'.";
+  const problem = problemBody({ code: 'expectation-failed', message, hint }, request.url ?? '', randomUUID());
+  const body = JSON.stringify(problem);
+  const headers = { 'content-type': PROBLEM_TYPE, 'content-length': Buffer.byteLength(body), connection: 'close' };
+  response.writeHead(problem.status, headers).end(body);
 }
 
 const REASONS: Readonly<Record<number, string>> = {

@@ -11,6 +11,7 @@ const HTTP_CODES = {
   timeout: { status: 408, title: 'The request took too long to arrive' },
   'too-large': { status: 413, title: 'The request is too large' },
   'unsupported-media-type': { status: 415, title: 'The type of the body is not understood' },
+  'expectation-failed': { status: 417, title: 'The request expects what this service does not do' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'The headers are too large' },
 } as const;

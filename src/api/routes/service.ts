@@ -11,14 +11,19 @@ const viewAudit = shown(auditPageSchema);
 /** Without these no run can be started or asked. */
 const NEEDED = new Set(['store', 'temporal', 'namespace']);
 
-export const serveHealth: RouteGroup = async (app, { operations: { health } }) =>
+const HIDDEN = 'not ok; ask with a token for the reason';
+
+export const serveHealth: RouteGroup = async (app, { operations: { health }, tokensOn = false }) =>
   serve(app, healthRoutes, {
-    async 'GET /health'(_request, reply) {
+    async 'GET /health'(request, reply) {
       const { ok, checks } = await health.check();
       const unavailable = checks.some((one) => !one.ok && NEEDED.has(one.name));
       if (unavailable) void reply.code(503);
       const status = ok ? 'ok' : unavailable ? 'unavailable' : 'degraded';
-      return { status, ok, checks } as const;
+      // Messages name addresses, files and users: without a token they are for no one.
+      const anonymous = tokensOn && request.principal === undefined;
+      const shown = anonymous ? checks.map(({ name, ok }) => ({ name, ok, message: ok ? 'ok' : HIDDEN })) : checks;
+      return { status, ok, checks: shown } as const;
     },
     'GET /health/live': () => ({ status: 'ok' as const }),
   });

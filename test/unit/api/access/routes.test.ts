@@ -112,6 +112,12 @@ describe('every route', () => {
     for (const path of ['/health', '/health/live', '/api/v1/version', '/api/v1/health/live'])
       expect((await rig.ask('GET', path)).status, path).not.toBe(401);
     expect((await rig.ask('GET', '/api/v1/version')).body).toMatchObject({ auth_required: true });
+    // Addresses, files and users are for those with a token.
+    for (const path of ['/health', '/api/v1/health']) {
+      const anonymous = JSON.stringify((await rig.ask('GET', path)).body);
+      const known = JSON.stringify((await rig.ask('GET', path, undefined, bearer(secrets.viewer))).body);
+      expect([anonymous.includes('127.0.0.1'), known.includes('127.0.0.1')]).toEqual([false, true]);
+    }
     // As its GET.
     expect((await rig.ask('HEAD', '/api/v1/sites')).status).toBe(401);
     expect((await rig.ask('HEAD', '/api/v1/sites', undefined, bearer(secrets.viewer))).status).toBe(200);
