@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { counted } from '../src/core/counted.js';
 import type { ResolvedNode } from '../src/documents/index.js';
 import {
   decideRelease,
@@ -113,7 +114,7 @@ async function verifySite({ deps, maas, nodes, request, signal }: CheckSubject):
     return { ok: false, problems: [error.message], warnings, final: !error.failure.retryable };
   }
   if (nodes.length > 0 && absent.length === nodes.length && nodes.every((node) => node.boot_mac === undefined)) {
-    const problem = `MAAS at ${maas.client.root} knows none of the ${nodes.length} nodes of site ${request.site}${hidden}: is it the right MAAS, and are they enlisted?`;
+    const problem = `MAAS at ${maas.client.root} knows none of the ${counted(nodes.length, 'node')} of site ${request.site}${hidden}: is it the right MAAS, and are they enlisted?`;
     return { ok: false, problems: [problem], warnings };
   }
   for (const name of absent.slice(0, 10)) warnings.push(`MAAS knows no machine named ${name}${hidden}`);

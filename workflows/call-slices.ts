@@ -1,5 +1,6 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
+import { counted } from '../src/core/counted.js';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
 import { isMapping } from '../src/core/plain-value.js';
 import { CLAIM_LOST, type Paused, type ReadRequest, readRequest } from '../src/core/run/index.js';
@@ -125,7 +126,7 @@ export function createSlices(attributesOf: (request: CallRequest) => readonly Se
             const child = await startChildOf('run_call', {
               id: slice,
               input: { ...request, nodes, max_parallel_nodes: share, slice, paused },
-              summary: `${request.verb} ${nodes.length} nodes of ${request.group}`,
+              summary: `${request.verb} ${counted(nodes.length, 'node')} of ${request.group}`,
               attributes: attributesOf(request),
             });
             open.set(slice, { child, listener, started: new Set(), finished: new Set() });

@@ -1,5 +1,6 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
+import { counted } from '../src/core/counted.js';
 import { NO_TASKS, type PartReport, type PartStatus } from '../src/core/graph-run/index.js';
 import {
   type CoordinatorCommand,
@@ -99,7 +100,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     const started = await startChildOf('run_graph_part', {
       id: child.id,
       input,
-      summary: `${plan.type}, part ${part + 1} of ${plan.parts.length}: ${tasks} tasks on ${nodes} nodes`,
+      summary: `${plan.type}, part ${part + 1} of ${plan.parts.length}: ${counted(tasks, 'task')} on ${counted(nodes, 'node')}`,
       attributes: plan.attributes,
     });
     child.courier = createCourier<ToPartSignal>(

@@ -6,6 +6,7 @@ import {
   patched,
   setCurrentDetails,
 } from '@temporalio/workflow';
+import { counted } from '../src/core/counted.js';
 import { type PartReport, reportPart, type TaskCounts, treeOfPart } from '../src/core/graph-run/index.js';
 import type { FromPart } from '../src/core/scheduler/index.js';
 import { handle, signalParent } from './border.js';
@@ -154,7 +155,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           courier.send();
           const { counts } = current.ledger;
           setCurrentDetails(
-            `${counts.successful} tasks successful, ${counts.failed} failed, ${counts.running} running`,
+            `${counted(counts.successful, 'task')} successful, ${counts.failed} failed, ${counts.running} running`,
           );
           return hasChanged() ? talk.toldAt + reportEvery(Date.now()) : null;
         },

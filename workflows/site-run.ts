@@ -1,5 +1,6 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { NodeReport } from '../src/core/contracts/site-run-report.js';
+import { counted } from '../src/core/counted.js';
 import { countNodes, halts } from '../src/core/deployment/index.js';
 import { claimLost, isoTime, type SiteRunOutcome } from '../src/core/run/index.js';
 import {
@@ -163,7 +164,7 @@ function createSiteRun(progress: RunProgress): SiteRun {
         }
         const { plan } = answer;
         progress.plan = plan;
-        const detail = `revision ${plan.revision}, ${plan.nodes.length} nodes in ${plan.groups.length} groups`;
+        const detail = `revision ${plan.revision}, ${counted(plan.nodes.length, 'node')} in ${counted(plan.groups.length, 'group')}`;
         return { value: plan, detail };
       }),
     async record(nodes: readonly NodeReport[]) {
@@ -176,7 +177,7 @@ function createSiteRun(progress: RunProgress): SiteRun {
         await callActivity(
           'record_progress',
           { run_id: progress.run_id, sequence, phase, failed_nodes: failedOf(progress), nodes: piece },
-          bookkeeping(`record progress (${done} of ${total} nodes)`),
+          bookkeeping(`record progress (${done} of ${counted(total, 'node')})`),
         );
       }
     },

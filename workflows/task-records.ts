@@ -1,5 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { RecordTasks } from '../activities/graph-contract.js';
+import { counted } from '../src/core/counted.js';
 import type { Ledger } from '../src/core/graph-run/index.js';
 import { bookkeeping } from './activity-options.js';
 import { callActivity } from './border.js';
@@ -45,7 +46,7 @@ export function createRecords(
     last = Date.now();
     sequence += 1;
     const record: RecordTasks = { ...of, sequence, rows: ledger.takeRows() };
-    const options = bookkeeping(`record ${record.rows.length} tasks`);
+    const options = bookkeeping(`record ${counted(record.rows.length, 'task')}`);
     writing = callActivity('record_tasks', record, options)
       .catch((error: unknown) => {
         failure ??= { error };

@@ -1,4 +1,5 @@
 import { patched } from '@temporalio/workflow';
+import { counted } from '../src/core/counted.js';
 import type { SiteRunResult } from './contract.js';
 import { deployGroups, releaseNodes } from './site-phases.js';
 import { runSite } from './site-run.js';
@@ -18,7 +19,7 @@ export async function update_site(...args: unknown[]): Promise<SiteRunResult> {
       else
         run.skip(
           'release_removed',
-          `${plan.removed.length} nodes were removed from the documents and remain deployed; start with "release_removed": true to release them`,
+          `${counted(plan.removed.length, 'node')} removed from the documents, but still deployed; start with "release_removed": true to release them`,
         );
     }
     if (run.progress.failure || !(await run.control.mayStart())) return;

@@ -21,7 +21,7 @@ import { serveInventory } from './fuel/inventory/index.js';
 import { servePackages } from './fuel/packages/index.js';
 import { serveTags } from './fuel/tags/index.js';
 import { describeRoutes } from './openapi.js';
-import { pageRoutes, serveWatches } from './page/index.js';
+import { pageRoutes, serveWatches, showPage } from './page/index.js';
 import { answerProblem } from './problems/answer-problem.js';
 import { answerBrokenRequests, answerExpectation } from './problems/broken-request.js';
 import { checkRequestsOf } from './requests/check-request.js';
@@ -129,7 +129,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   guardRoutes(app, tokensOn ? operations.tokens : undefined, await limitRates(app as unknown as Api, ratePerMinute));
   if (metrics !== undefined) serveMetrics(app as unknown as Api, metrics);
   readJsonBodies(app);
-  answerUnknownRoutes(app);
+  answerUnknownRoutes(app, showPage);
   await describeRoutes(app, version, tokensOn);
   const groups = [
     serveSites,

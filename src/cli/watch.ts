@@ -1,4 +1,5 @@
 import type { GraphRunStatus, RunDetail, RunStatus } from '../core/contracts/index.js';
+import { counted } from '../core/counted.js';
 import type { ApiClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { printable } from './formats/table.js';
@@ -79,10 +80,10 @@ function heartbeat(status: RunStatus | GraphRunStatus, elapsedMs: number): strin
   const held = status.paused ? 'still paused' : 'still running';
   if (isGraphRun(status)) {
     const doing = status.running.length === 0 ? '' : `, now ${someOf(status.running)}`;
-    return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${status.total} tasks${doing}`;
+    return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${counted(status.total, 'task')}${doing}`;
   }
   const doing = status.current ? `, ${currentText(status.current)}` : '';
-  return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${status.total} nodes${doing}`;
+  return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${counted(status.total, 'node')}${doing}`;
 }
 
 /** Distinguishes runs of graphs from runs on sites by their fields. */
@@ -138,7 +139,7 @@ class Changes {
     const now = status.current;
     if (now && (now.group !== last?.current?.group || now.call !== last.current.call))
       lines.push(`${now.call} group ${printable(now.group)}: ${nodesOf(now.running.length + now.waiting)}`);
-    if (last && status.done !== last.done) lines.push(`${status.done} of ${status.total} nodes done`);
+    if (last && status.done !== last.done) lines.push(`${status.done} of ${counted(status.total, 'node')} done`);
     if (status.outcome !== undefined && last?.outcome === undefined)
       lines.push(`run ended: ${paintState(paint, status.outcome)}`);
     return lines;

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.js';
 import { allAtOnceStrategy, planGroups, stableOrder, successesNeeded } from '../core/deployment/index.js';
 import type { SiteDocuments } from '../documents/index.js';
 
@@ -34,14 +35,14 @@ export function viewStrategy(documents: Pick<SiteDocuments, 'strategy' | 'strate
   for (const group of groups) {
     if (group.nodes.length === 0) warnings.push(`group ${group.name} has no nodes`);
     if (group.successes_needed === null)
-      warnings.push(`group ${group.name} can never meet its criteria with ${group.nodes.length} nodes`);
+      warnings.push(`group ${group.name} can never meet its criteria with ${counted(group.nodes.length, 'node')}`);
   }
   for (const node of nodes) {
     const of = groups.filter((group) => group.nodes.includes(node.name)).map((group) => group.name);
     if (of.length === 0) warnings.push(`node ${node.name} is in no group: it will not be deployed`);
     if (of.length > 1)
       warnings.push(
-        `node ${node.name} is in ${of.length} groups (${of.join(', ')}): the first group to reach it deploys it`,
+        `node ${node.name} is in ${counted(of.length, 'group')} (${of.join(', ')}): the first group to reach it deploys it`,
       );
   }
   return { name: documents.strategyName, order: stableOrder(strategy.groups), groups, warnings };

@@ -33,10 +33,11 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
       if (at < 1 || at === reference.length - 1)
         throw problem('invalid', `'${reference.slice(0, 200)}' is not a task on a node`, { hint: 'Write TASK@NODE.' });
       const [task, node] = [reference.slice(0, at), reference.slice(at + 1)];
-      if (taskLogs === undefined) throw nothingYet(run, reference);
-      const found = await findLog(store, taskLogs, await graphsOf(store, run), task, node, attempt);
+      const graphs = await graphsOf(store, run);
+      if (taskLogs === undefined) throw nothing(graphs.run, reference);
+      const found = await findLog(store, taskLogs, graphs, task, node, attempt);
       if (found === undefined) throw unknownTask(run, reference);
-      if (!found.hasBegun && follow !== true) throw nothingYet(run, reference);
+      if (!found.hasBegun && (follow !== true || isEnded(graphs.run))) throw nothing(graphs.run, reference);
       return {
         attempt: found.key.generation,
         parts: taskLogs.read(found.key, stream, {
@@ -119,5 +120,13 @@ const unknownTask = (run: string, task: string) =>
     hint: `'sitewright history show ${run}' lists its tasks with their nodes.`,
   });
 
-const nothingYet = (run: string, task: string) =>
-  problem('not-found', `${task} of run ${run} has not printed anything yet`, { hint: 'Use follow to wait for it.' });
+const isEnded = ({ status }: TransactionRecord): boolean => status === 'ready' || status === 'error';
+
+const nothing = (run: TransactionRecord, task: string) =>
+  isEnded(run)
+    ? problem('not-found', `${task} of run ${run.id} has no output, and the run has ended`, {
+        hint: `'sitewright history show ${run.id}' says what became of it.`,
+      })
+    : problem('not-found', `${task} of run ${run.id} has not printed anything yet`, {
+        hint: 'Use follow to wait for it.',
+      });

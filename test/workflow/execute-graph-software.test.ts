@@ -66,7 +66,7 @@ it('the site says which run does the software, and how far it is; search attribu
   );
   expect(status.software).toMatchObject({ workflow_id: id, done: 0, total: 1, running: ['a@n1'] });
   const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-  expect(currentDetails).toContain(`Software: \`${id}\` · **default: running** · 0 of 1 tasks`);
+  expect(currentDetails).toContain(`Software: \`${id}\` · **default: running** · 0 of 1 task`);
   const tree = await handle.query<TreeNode>('tree');
   expect(tree.children?.at(-1)).toMatchObject({ name: 'software', workflow_id: id });
   const started = await rig.client.workflow.getHandle(id).fetchHistory();

@@ -5,23 +5,25 @@ import { type Asset, contentSecurityPolicy, loadAssets } from './assets.js';
 /** Addresses of the page's views: one document, whose router reads the path. */
 const VIEWS = ['', 'sites', 'runs', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit'];
 
+const assets = loadAssets();
+const page = assets.get('index.html')!;
+const policy = contentSecurityPolicy(page.body.toString('utf8'));
+
+/** Answers with the page's document, whose router reads the path. */
+export function showPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  void reply
+    .header('content-security-policy', policy)
+    .header('referrer-policy', 'no-referrer')
+    .header('x-frame-options', 'DENY');
+  return send(request, reply, page);
+}
+
 /** The web page: its document at `/` and below each view's path, its files below `/assets`. No part of the API. */
 export async function pageRoutes(app: FastifyInstance): Promise<void> {
-  const assets = loadAssets();
-  const document = assets.get('index.html')!;
-  const policy = contentSecurityPolicy(document.body.toString('utf8'));
   const schema = { hide: true };
-
-  const show = (request: FastifyRequest, reply: FastifyReply) => {
-    void reply
-      .header('content-security-policy', policy)
-      .header('referrer-policy', 'no-referrer')
-      .header('x-frame-options', 'DENY');
-    return send(request, reply, document);
-  };
   for (const view of VIEWS) {
-    app.get(`/${view}`, { schema }, show);
-    if (view !== '') app.get(`/${view}/*`, { schema }, show);
+    app.get(`/${view}`, { schema }, showPage);
+    if (view !== '') app.get(`/${view}/*`, { schema }, showPage);
   }
 
   app.get('/assets/*', { schema }, (request, reply) => {

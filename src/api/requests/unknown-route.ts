@@ -11,8 +11,13 @@ interface KnownPath {
 /**
  * Answers what no route takes: what Fuel has and we do not (410, with what to do instead), another method of a path we
  * know (405), or a path we do not know (404).
+ *
+ * @param showPage answers a browser: the page says that there is nothing
  */
-export function answerUnknownRoutes(app: FastifyInstance): void {
+export function answerUnknownRoutes(
+  app: FastifyInstance,
+  showPage: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
+): void {
   const known = new Map<string, KnownPath>();
   app.addHook('onRoute', ({ url, method, schema }) => {
     if ((schema as { hide?: boolean } | undefined)?.hide && !/^\/(health|openapi)/.test(url)) return;
@@ -49,6 +54,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
         hint: `It knows ${allow}.`,
       });
     }
+    if (isOfBrowser(request, segments)) return showPage(request, reply.code(404));
     return sendProblem(request, reply, {
       code: 'not-found',
       message: `there is nothing at ${path}`,
@@ -56,6 +62,9 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     });
   });
 }
+
+const isOfBrowser = ({ method, headers }: FastifyRequest, [first = '']: readonly string[]): boolean =>
+  method === 'GET' && (headers.accept ?? '').includes('text/html') && !/^(api|assets|docs|health|openapi)/.test(first);
 
 const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '');
 

@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { idArgument } from '../id-argument.js';
@@ -64,7 +65,7 @@ async function checkFile(session: Session, file: string): Promise<number> {
   const cycles = placeInSource(cycleProblems(planned.plan, findCycles(planned.plan)), planned.source);
   say([...planned.problems, ...cycles], complain, planned.sources);
   if (cycles.length > 0) return EXIT.invalid;
-  print(`${graph.tasks.length} tasks, planned as ${planned.plan.instances.length} on nodes: ok\n`);
+  print(`${counted(graph.tasks.length, 'task')}, planned as ${planned.plan.instances.length} on nodes: ok\n`);
   return EXIT.done;
 }
 
@@ -72,7 +73,7 @@ async function checkFile(session: Session, file: string): Promise<number> {
 function reportGraph(graph: Extract<ReadGraph, { ok: true }>, print: Print, complain: Print): number {
   say(graph.problems, complain, graph.sources);
   const errors = graph.problems.filter(({ severity }) => severity === 'error').length;
-  if (errors === 0) print(`${graph.tasks.length} tasks: ok\n`);
+  if (errors === 0) print(`${counted(graph.tasks.length, 'task')}: ok\n`);
   return errors === 0 ? EXIT.done : EXIT.invalid;
 }
 

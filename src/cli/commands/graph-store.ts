@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
@@ -135,7 +136,7 @@ async function uploadGraph(session: Session, flags: UploadFlags): Promise<void> 
     if (!(error instanceof CliError) || error.problem.code !== 'not-found') throw error;
     return client.call(`POST ${at}`, graph);
   });
-  const text = `stored graph ${stored.id} of type ${type} of ${owner.text}: ${stored.tasks.length} tasks\n`;
+  const text = `stored graph ${stored.id} of type ${type} of ${owner.text}: ${counted(stored.tasks.length, 'task')}\n`;
   await printOne(session.terminal, flags, stored, text);
 }
 
@@ -168,5 +169,5 @@ async function downloadGraph(session: Session, flags: DownloadFlags): Promise<vo
   await writeFile(target, text).catch((error: unknown) => {
     throw usageError(`cannot write ${target}: ${(error as Error).message}`, 'Name another file with --file.');
   });
-  session.terminal.out(`saved ${tasks.length} tasks to ${target}\n`);
+  session.terminal.out(`saved ${counted(tasks.length, 'task')} to ${target}\n`);
 }

@@ -1,4 +1,5 @@
 import type { Revision, StartRunBody } from '../../core/contracts/index.js';
+import { counted } from '../../core/counted.js';
 import type { ApiClient } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
@@ -102,7 +103,9 @@ export function registerSite(program: CliCommand, session: Session): void {
         diagnostics,
       };
       const findings = await formatFindings(diagnostics, files, terminal.color);
-      const verdict = check.valid ? `valid: ${check.nodes} nodes in ${check.groups} groups` : 'not valid';
+      const verdict = check.valid
+        ? `valid: ${counted(check.nodes, 'node')} in ${counted(check.groups, 'group')}`
+        : 'not valid';
       await printOne(terminal, flags, check, `${findings}${verdict}\n`);
       if (!check.valid) process.exitCode = EXIT.invalid;
     });
@@ -273,7 +276,7 @@ async function question(
   const { groups } = await client.sites.strategy(site, flags.revision ?? 'latest');
   const count = new Set(groups.flatMap((group) => group.nodes)).size;
   const release = flags.releaseRemoved ? ' and release the machines of removed nodes' : '';
-  return `${verb === 'update' ? 'Update' : 'Deploy'} site ${site}: ${count} nodes in ${groups.length} groups${release}?`;
+  return `${verb === 'update' ? 'Update' : 'Deploy'} site ${site}: ${counted(count, 'node')} in ${counted(groups.length, 'group')}${release}?`;
 }
 
 function commitText(
@@ -286,7 +289,7 @@ function commitText(
     readonly groups: number;
   },
 ): string {
-  const what = `${answer.nodes} nodes in ${answer.groups} groups`;
+  const what = `${counted(answer.nodes, 'node')} in ${counted(answer.groups, 'group')}`;
   if (!answer.revision) return `${answer.valid ? `valid: ${what}` : 'not valid'}; nothing was stored (dry run)\n`;
   const { number, hash } = answer.revision;
   if (!answer.created) return `nothing changed: revision ${number} of ${site} has these documents\n`;

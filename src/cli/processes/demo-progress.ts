@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import type { RunReport } from '../../core/site-run/index.js';
 import type { ApiClient } from '../client.js';
 
@@ -54,7 +55,8 @@ export async function followRun(
         );
     }
     if (report.outcome) return true;
-    if (Date.now() - spoke > 10_000) print(`still ${status.phase}: ${status.done} of ${status.total} nodes done`);
+    if (Date.now() - spoke > 10_000)
+      print(`still ${status.phase}: ${status.done} of ${counted(status.total, 'node')} done`);
     await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
   }
   return false;

@@ -1,5 +1,6 @@
 import { join, relative, sep } from 'node:path';
 import { styleText } from 'node:util';
+import { counted } from '../../core/counted.js';
 import type { RunReport } from '../../core/site-run/index.js';
 import { loadSite, readDocumentFiles } from '../../documents/index.js';
 import { explainMissing, findTemporalBinary } from '../../platform/temporal/find-server.js';
@@ -103,7 +104,11 @@ async function deploy(
   say('or the same with Temporal’s own command line:');
   for (const line of temporalLines(system, temporal, run.workflow_id)) say(`  ${line}`);
   say();
-  say(strong(`Deploying site ${SITE}, revision ${revision?.number ?? '?'}: ${nodes} nodes in ${groups} groups.`));
+  say(
+    strong(
+      `Deploying site ${SITE}, revision ${revision?.number ?? '?'}: ${counted(nodes, 'node')} in ${counted(groups, 'group')}.`,
+    ),
+  );
   say(`${FAILING} will fail, and its group tolerates that.`);
   const ended = await followRun(api, run.id, say, signal);
   return ended ? ((await api.runs.report(run.id)) as RunReport) : null;

@@ -1,4 +1,5 @@
 import type { GraphRunReport } from '../../core/contracts/index.js';
+import { counted } from '../../core/counted.js';
 import { printable } from '../formats/table.js';
 import { formatSpan } from './duration.js';
 import { countsText, failedTaskText, someOf } from './graph-status.js';
@@ -30,7 +31,7 @@ function headOf(report: GraphRunReport, paint: Paint): string[] {
 function graphOf(graph: GraphRunReport['graphs'][number], paint: Paint): string[] {
   const span = graph.started_at === undefined ? '' : formatSpan(graph.started_at, graph.ended_at);
   const lines = [
-    `${paint.strong(`Graph ${printable(graph.type)}`)}: ${paintState(paint, graph.state)}, ${graph.done} of ${graph.total} tasks on ${graph.nodes} nodes${span === '' ? '' : ` in ${span}`}`,
+    `${paint.strong(`Graph ${printable(graph.type)}`)}: ${paintState(paint, graph.state)}, ${graph.done} of ${counted(graph.total, 'task')} on ${counted(graph.nodes, 'node')}${span === '' ? '' : ` in ${span}`}`,
     `  tasks: ${countsText(graph.counts)}`,
   ];
   if (graph.reason !== undefined) lines.push(`  ${paint.bad('reason:')} ${printable(graph.reason)}`);
@@ -41,7 +42,7 @@ function graphOf(graph: GraphRunReport['graphs'][number], paint: Paint): string[
     const lost =
       lost_tasks === 0
         ? ''
-        : `${own === '' ? '' : ';'} ${lost_tasks} tasks did not run because of ${someOf(root_causes)}`;
+        : `${own === '' ? '' : ';'} ${counted(lost_tasks, 'task')} did not run because of ${someOf(root_causes)}`;
     lines.push(`  node ${printable(node)}:${own}${lost}`);
   }
   return lines;

@@ -1,4 +1,5 @@
 import type { GraphRunStatus } from '../../core/contracts/index.js';
+import { counted } from '../../core/counted.js';
 import { describeSilence } from '../../core/run/index.js';
 import { printable } from '../formats/table.js';
 import { type Paint, paintFor, paintState } from './paint.js';
@@ -14,7 +15,7 @@ export function graphStatusText(status: GraphRunStatus, color = false): string {
       : '';
   const now = status.outcome ?? status.phase;
   const lines = [
-    `${paint.strong(`cluster ${status.cluster}`)}: ${paintState(paint, now)}, ${status.done} of ${status.total} tasks${held}`,
+    `${paint.strong(`cluster ${status.cluster}`)}: ${paintState(paint, now)}, ${status.done} of ${counted(status.total, 'task')}${held}`,
     `tasks: ${countsText(status.counts)}`,
   ];
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
@@ -27,7 +28,7 @@ export function graphStatusText(status: GraphRunStatus, color = false): string {
     const why = graph.reason === undefined ? '' : `, ${printable(graph.reason)}`;
     const offline = graph.offline.length === 0 ? '' : `, offline: ${someOf(graph.offline)}`;
     lines.push(
-      `graph ${printable(graph.type)}: ${paintState(paint, graph.state)}, ${graph.done} of ${graph.total} tasks${offline}${why}`,
+      `graph ${printable(graph.type)}: ${paintState(paint, graph.state)}, ${graph.done} of ${counted(graph.total, 'task')}${offline}${why}`,
     );
   }
   for (const warning of status.warnings) lines.push(`${paint.busy('warning')} ${printable(warning)}`);
@@ -57,7 +58,7 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
     if (state === 'held')
       lines.push(`it waits for you: run retry-task, run skip-task, or run stop, on ${status.transaction}`);
   }
-  if (last && status.done !== last.done) lines.push(`${status.done} of ${status.total} tasks done`);
+  if (last && status.done !== last.done) lines.push(`${status.done} of ${counted(status.total, 'task')} done`);
   if (status.outcome !== undefined && last?.outcome === undefined)
     lines.push(`run ended: ${paintState(paint, status.outcome)}`);
   return lines;

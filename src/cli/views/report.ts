@@ -1,4 +1,5 @@
 import type { RunReport } from '../../core/contracts/index.js';
+import { counted } from '../../core/counted.js';
 import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
 import { formatSpan } from './duration.js';
@@ -84,13 +85,13 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
     const critical = group.critical ? ' (critical)' : '';
     const { success, failure, prepared, not_started } = group.counts;
     const total = success + failure + prepared + not_started;
-    const counted = NODE_STATES.filter((state) => group.counts[state] > 0).map(
+    const states = NODE_STATES.filter((state) => group.counts[state] > 0).map(
       (state) => `${group.counts[state]} ${state.replaceAll('_', ' ')}`,
     );
     const isOpen = group.state !== 'failure' && group.calls.some(({ ended_at }) => ended_at === undefined);
     const after = group.depends_on.length === 0 ? '' : ` (after ${group.depends_on.map(printable).join(', ')})`;
     const block = [
-      `  ${paint.strong(printable(group.name))}${critical}  ${paintState(paint, isOpen ? 'running' : group.state)}  ${total} nodes${counted.length > 0 ? `: ${counted.join(', ')}` : ''}${paint.dim(after)}`,
+      `  ${paint.strong(printable(group.name))}${critical}  ${paintState(paint, isOpen ? 'running' : group.state)}  ${counted(total, 'node')}${states.length > 0 ? `: ${states.join(', ')}` : ''}${paint.dim(after)}`,
     ];
     if (group.reason !== undefined) block.push(`    ${paint.bad('reason:')} ${printable(group.reason)}`);
     else if (!isOpen && !processed.has(group.name) && group.state === 'not_started')
@@ -99,7 +100,7 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
       block.push(`    ${met ? paint.good('met    ') : paint.bad('not met')} after ${call}: ${text}`);
     for (const { call, nodes, started_at, ended_at, timed_out } of group.calls) {
       const took = ended_at === undefined ? 'still running' : `took ${formatSpan(started_at, ended_at)}`;
-      block.push(paint.dim(`    ${call} of ${nodes} nodes ${took}${timed_out ? ', timed out' : ''}`));
+      block.push(paint.dim(`    ${call} of ${counted(nodes, 'node')} ${took}${timed_out ? ', timed out' : ''}`));
     }
     return block;
   });
@@ -117,7 +118,7 @@ function statesOf(report: RunReport, baremetal: Baremetal, paint: Paint): string
     return `  ${title}  ${String(known.length).padStart(4)}${known.length > 0 ? `  ${names(known)}` : ''}`;
   });
   const omitted = report.cut
-    ? [paint.dim(`  ${report.cut.nodes_omitted} nodes are omitted while the run continues`)]
+    ? [paint.dim(`  ${counted(report.cut.nodes_omitted, 'node')} are omitted while the run continues`)]
     : [];
   return [paint.strong('Nodes by state'), ...lines, ...omitted];
 }

@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../core/contracts/index.js';
+import { counted } from '../../core/counted.js';
 import { describeSilence } from '../../core/run/index.js';
 import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
@@ -15,7 +16,7 @@ export function statusText(status: RunStatus, color = false): string {
   const now = status.outcome ?? status.phase;
   const counts = NODE_STATES.map((state) => `${status.counts[state]} ${state.replaceAll('_', ' ')}`).join(', ');
   const lines = [
-    `${paint.strong(printable(status.site))}: ${paintState(paint, now)}, ${status.done} of ${status.total} nodes${held}`,
+    `${paint.strong(printable(status.site))}: ${paintState(paint, now)}, ${status.done} of ${counted(status.total, 'node')}${held}`,
     `nodes: ${counts}`,
   ];
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
@@ -37,7 +38,7 @@ export function softwareText(software: NonNullable<RunStatus['software']>): stri
   const { workflow_id, phase, done, total, counts, silent } = software;
   const failed = (counts.failed ?? 0) > 0 ? `, ${counts.failed} failed` : '';
   const waiting = silent.length > 0 ? `, no answer from ${silent.map(printable).join(', ')}` : '';
-  return `${printable(workflow_id)}: ${printable(phase)}, ${done} of ${total} tasks${failed}${waiting}`;
+  return `${printable(workflow_id)}: ${printable(phase)}, ${done} of ${counted(total, 'task')}${failed}${waiting}`;
 }
 
 export function currentText({ group, call, running, waiting }: NonNullable<RunStatus['current']>): string {

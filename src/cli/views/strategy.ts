@@ -1,4 +1,5 @@
 import type { Strategy } from '../../core/contracts/index.js';
+import { counted } from '../../core/counted.js';
 import { printable } from '../formats/table.js';
 import { type Paint, paintFor } from './paint.js';
 
@@ -17,7 +18,7 @@ export function strategyText(strategy: Strategy, color = false): string {
   const nodes = new Set(groups.flatMap((group) => group.nodes));
   const title =
     strategy.name === null ? 'no strategy: all nodes are one critical group' : `strategy ${printable(strategy.name)}`;
-  const lines = [paint.strong(title), `${count(groups.length, 'group')}, ${count(nodes.size, 'node')}`];
+  const lines = [paint.strong(title), `${counted(groups.length, 'group')}, ${counted(nodes.size, 'node')}`];
   const draw = (parent: string | undefined, indent: string): void => {
     const here = groups.filter((group) => parentOf(group) === parent);
     here.forEach((group, at) => {
@@ -39,7 +40,7 @@ export function strategyText(strategy: Strategy, color = false): string {
 function headline(group: Group, position: number, parent: string | undefined, paint: Paint): string {
   const others = group.depends_on.filter((name) => name !== parent).map(printable);
   const also = others.length > 0 ? paint.dim(` (also after ${others.join(', ')})`) : '';
-  return `${position}. ${paint.strong(printable(group.name))}${group.critical ? ' (critical)' : ''}  ${count(group.nodes.length, 'node')}${also}`;
+  return `${position}. ${paint.strong(printable(group.name))}${group.critical ? ' (critical)' : ''}  ${counted(group.nodes.length, 'node')}${also}`;
 }
 
 function details({ nodes, success_criteria, successes_needed }: Group): string[] {
@@ -47,7 +48,7 @@ function details({ nodes, success_criteria, successes_needed }: Group): string[]
     Object.keys(success_criteria).length === 0
       ? 'no criteria: always succeeds'
       : successes_needed === null
-        ? `cannot succeed with ${count(nodes.length, 'node')}`
+        ? `cannot succeed with ${counted(nodes.length, 'node')}`
         : `needs ${successes_needed} of ${nodes.length} to succeed`;
   const criteria = Object.entries(success_criteria).map(([name, value]) => thresholdText(name, value, nodes.length));
   const lines = [`${needed}${criteria.length > 0 ? `: ${criteria.join('; ')}` : ''}`];
@@ -86,7 +87,7 @@ export function strategyDot(strategy: Strategy): string {
         : group.successes_needed === null
           ? ', cannot succeed'
           : `, needs ${group.successes_needed}`;
-    const label = `${group.name}\n${count(group.nodes.length, 'node')}${needed}`;
+    const label = `${group.name}\n${counted(group.nodes.length, 'node')}${needed}`;
     return `  ${quote(group.name)} [label=${quote(label)}${group.critical ? ', style=bold, color=red' : ''}];`;
   });
   const edges = strategy.groups.flatMap((group) =>
@@ -102,5 +103,3 @@ export function strategyDot(strategy: Strategy): string {
     '',
   ].join('\n');
 }
-
-const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;

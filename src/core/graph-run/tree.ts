@@ -1,5 +1,6 @@
 import type { TaskCounts } from '../contracts/graph-run.js';
 import type { TreeNode } from '../contracts/site-run.js';
+import { counted } from '../counted.js';
 import type { Scheduler } from '../scheduler/index.js';
 import { taskReports } from '../scheduler/index.js';
 import { settledOf, sumCounts, totalOf } from './part-status.js';
@@ -59,7 +60,7 @@ export function treeOfRun(progress: GraphRunProgress): TreeNode {
         name: graph.type,
         kind: 'graph' as const,
         state: graph.state,
-        ...(total > 0 ? { detail: `${settledOf(counts)} of ${total} tasks` } : {}),
+        ...(total > 0 ? { detail: `${settledOf(counts)} of ${counted(total, 'task')}` } : {}),
         children: graph.trees().flatMap((part, at): readonly TreeNode[] => {
           if (!('workflow_id' in part)) return part;
           const all = totalOf(part.counts);
@@ -68,7 +69,7 @@ export function treeOfRun(progress: GraphRunProgress): TreeNode {
               name: `part ${at + 1}`,
               kind: 'part',
               state: settledOf(part.counts) === all ? 'finished' : 'running',
-              detail: `${settledOf(part.counts)} of ${all} tasks`,
+              detail: `${settledOf(part.counts)} of ${counted(all, 'task')}`,
               workflow_id: part.workflow_id,
             },
           ];

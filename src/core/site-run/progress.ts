@@ -1,5 +1,6 @@
 import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.js';
 import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.js';
+import { counted } from '../counted.js';
 import { type BaremetalState, countNodes, describeGroupFailure, reportBaremetal } from '../deployment/index.js';
 import {
   type AnyProgress,
@@ -175,5 +176,5 @@ function describeSoftware({
 }: NonNullable<RunStatus['software']>): string {
   const failed = (counts.failed ?? 0) > 0 ? `, ${counts.failed} failed` : '';
   const waiting = silent.length > 0 ? ` · no answer from ${cell(silent.join(', '))}` : '';
-  return `Software: \`${workflow_id}\` · **${phase}** · ${done} of ${total} tasks${failed}${waiting}`;
+  return `Software: \`${workflow_id}\` · **${phase}** · ${done} of ${counted(total, 'task')}${failed}${waiting}`;
 }

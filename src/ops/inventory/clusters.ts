@@ -1,6 +1,7 @@
 import { pluginFits } from '../../clusters/index.js';
 import type { newClusterBody } from '../../core/contracts/fuel/clusters.js';
 import type { Wire } from '../../core/contracts/wire.js';
+import { counted } from '../../core/counted.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import {
   type ClusterDetails,
@@ -171,7 +172,7 @@ export function clusterOperations({ store, masterIp = '' }: OpsDependencies): Cl
       ]);
       if (update.site !== undefined && update.site !== before.cluster.site && before.nodes.length > 0)
         throw problem('conflict', 'a cluster with nodes cannot move to another site', {
-          hint: `Remove its ${before.nodes.length} nodes first.`,
+          hint: `Remove its ${counted(before.nodes.length, 'node')} first.`,
         });
       if (update.name !== undefined) await refuseTaken(update.name, id);
       const cluster = await store.clusters.update(id, {

@@ -123,3 +123,23 @@ it('what is missing is answered with a message', async () => {
   expect((await get('db@3', '', 'text/plain', 'no-such-run')).statusCode).toBe(404);
   expect((await get('db@3', '', 'text/plain', 999)).statusCode).toBe(404);
 });
+
+it('a task without output is waited for only while its run is under way', async () => {
+  const hint = async () => (await get('later@3')).json<{ hint: string }>().hint;
+  expect(await hint()).toContain('follow');
+  await store.transactions.endRun(run, { status: 'error', message: 'stopped', childMessage: 'Aborted' });
+  expect(await hint()).toBe(`'sitewright history show ${run}' says what became of it.`);
+  expect((await get('later@3', '?follow=true')).statusCode).toBe(404);
+});
+
+it('a browser that asks for what is not there gets the page, which says so; a program gets an answer', async () => {
+  const ask = (url: string, accept: string) => api.inject({ url, headers: { accept } });
+  const page = await ask('/nonsense', 'text/html,*/*');
+  expect([page.statusCode, page.headers['content-type'], page.body]).toEqual([
+    404,
+    expect.stringContaining('text/html'),
+    expect.stringContaining('<script'),
+  ]);
+  expect((await ask('/nonsense', 'application/json')).json()).toMatchObject({ code: 'not-found' });
+  expect((await ask('/api/v1/nonsense', 'text/html')).json()).toMatchObject({ code: 'not-found' });
+});

@@ -197,7 +197,7 @@ describe('starting a run', () => {
   it('asks on a terminal, and does nothing without a yes', async () => {
     const { code, out, err, requests } = await against(started, ['site', 'deploy', 'dc1'], { answer: 'n' });
     expect(code).toBe(2);
-    expect(out).toContain('Deploy site dc1: 2 nodes in 1 groups? [y/N]');
+    expect(out).toContain('Deploy site dc1: 2 nodes in 1 group? [y/N]');
     expect(err).toContain('nothing was done');
     expect(requests.some(({ method }) => method === 'POST')).toBe(false);
   });
