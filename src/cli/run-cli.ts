@@ -53,13 +53,16 @@ function meantCommands(program: Command, error: CommanderError): string[] {
 async function problemText(problem: CliProblem, args: readonly string[], terminal: Terminal): Promise<string> {
   if (wantsJson(args)) return `${JSON.stringify(problem, null, 2)}\n`;
   const paint = paintFor(terminal.color && !args.includes('--no-color'));
-  const { message, hint, errors, run } = problem;
+  const { message, hint, errors = [], run } = problem;
+  // Each problem is printed once: where it has a place, there, else as the message of the whole.
+  const isRepeated = errors.length > 0 && errors.every((error) => message.includes(error.message));
+  const isPlaced = errors.some(({ file }) => file !== undefined);
   let findings = '';
-  if (errors?.length) {
+  if (errors.length > 0 && (isPlaced || !isRepeated)) {
     const { formatDiagnostics } = await import('../documents/diagnostics/format-diagnostics.js');
     findings = formatDiagnostics(errors, await sourcesOf(errors));
   }
-  const lines = [`${paint.bad('error:')} ${message}`];
+  const lines = [`${paint.bad('error:')} ${isRepeated && isPlaced ? 'the input is not valid' : message}`];
   if (run && !message.includes(run.id)) lines.push(`  run:  ${run.id} (${run.workflow_id})`);
   if (hint !== undefined) lines.push(`  ${paint.strong('hint:')} ${hint}`);
   return `${findings}${lines.join('\n')}\n`;

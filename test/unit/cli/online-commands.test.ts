@@ -65,6 +65,22 @@ describe('exit codes', () => {
     expect(out).toBe('');
   });
 
+  it.each([
+    [[{ severity: 'error', code: 'run.input', message: 'it is bad' }], 'error: it is bad; really\n'],
+    [
+      [{ severity: 'error', code: 'run.input', message: 'it is bad', file: 'a.yaml', line: 1, column: 1 }],
+      'a.yaml:1:1: error[run.input]: it is bad\n\n1 error\nerror: the input is not valid\n',
+    ],
+    [
+      [{ severity: 'error', code: 'run.input', message: 'another' }],
+      'error[run.input]: another\n\n1 error\nerror: it is bad; really\n',
+    ],
+  ])('each problem is printed once: %j', async (errors, text) => {
+    const answer = problem('invalid', 400, 'it is bad; really', { errors });
+    const { err } = await against(() => answer, ['site', 'create', 'dc1']);
+    expect(err).toBe(text);
+  });
+
   it('an API that is not there is unreachable, with the way to start it', async () => {
     const gone = await stubApi(() => null);
     await gone.close();
