@@ -137,7 +137,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
   }
 }
 
-/** A system works without the base release, so a failure is no reason not to start; the next start tries again. */
+/** A system works without the base release: a failure does not keep it from starting, and the next start tries again. */
 async function installBase({ packages }: Operations, log: Logger): Promise<void> {
   await packages.installBase().catch((error: unknown) => {
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the base release is not installed');

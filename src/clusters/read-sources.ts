@@ -9,6 +9,8 @@ import type {
   TagAssignment,
   TagRecord,
 } from '../store/index.js';
+import { mergeOver } from './merge-over.js';
+import { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from './node-defaults.js';
 import { nodeFilesOf, pluginFolder } from './package-preparations.js';
 import { fittingRecord, type PluginTarget } from './plugin-fit.js';
 import { usesTagsEngine } from './settings.js';
@@ -68,12 +70,16 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
     plugins: plugins.map(({ plugin }) => pluginFacts(plugin, tags, { ...release, mode: cluster.mode })),
   };
   const { roles } = catalogueOfCluster(owners);
+  const defaults = nodeDefaults(
+    release,
+    plugins.map(({ plugin }) => plugin),
+  );
   return {
     ...owners,
     nodes: nodes.map((node) => {
       const own = tagsOfNode.get(node.id) ?? [];
       const changes = roleTagChanges({ roles: allRoles(node), roleTags: node.roleTags, assignments: own }, roles);
-      return nodeFacts(node, tagsAfter(own, changes), changes, primaryTags);
+      return nodeFacts(node, tagsAfter(own, changes), changes, primaryTags, defaults);
     }),
     configs: configs.map(({ nodeId, nodeRole, configuration }) => ({ node: nodeId, role: nodeRole, configuration })),
   };
@@ -157,8 +163,11 @@ function nodeFacts(
   tags: readonly string[],
   changes: readonly RoleTagChange[],
   primaries: ReadonlyMap<number, readonly string[]>,
+  defaults: NodeDefaults,
 ): ClusterNode {
   const meta = node.meta;
+  const interfaces = withInterfaceDefaults(partsOfNode(meta, 'interfaces'), defaults);
+  const disks = partsOfNode(meta, 'disks');
   return {
     id: node.id,
     name: node.name,
@@ -175,7 +184,9 @@ function nodeFacts(
     tags,
     roleTagChanges: changes,
     primaryTags: primaries.get(node.id) ?? [],
-    attributes: node.attributes,
+    attributes: mergeOver(defaults.node, node.attributes),
+    ...(interfaces.length === 0 ? {} : { interfaces }),
+    ...(disks.length === 0 ? {} : { disks }),
     labels: node.labels,
   };
 }

@@ -106,7 +106,11 @@ export interface ClusterNode {
   readonly roleTagChanges?: readonly RoleTagChange[];
   /** Tags for which it is the primary node. */
   readonly primaryTags: readonly string[];
+  /** Its settings, over the defaults of release and plugins. */
   readonly attributes: Fields;
+  /** As users set them, else as found; interfaces with their attributes. Absent: unknown. */
+  readonly interfaces?: readonly unknown[];
+  readonly disks?: readonly unknown[];
   readonly labels: Fields;
 }
 

@@ -353,6 +353,62 @@ it('the folder of packages: new ones are installed, changed ones updated, bad on
   }
 });
 
+it('attributes of nodes, interfaces and bonds come from release and plugins, and reach tasks', async () => {
+  const setting = (value: unknown) => ({ label: 'l', type: 'text', value });
+  const parts = {
+    node_attributes: { hugepages: { nova: setting('2M') } },
+    nic_attributes: { mtu: { value: setting('1500') } },
+    bond_attributes: { mode: { value: setting('lacp') } },
+  };
+  const { id: release } = (await install(await archiveOf(releasePackage({ name: 'wired', parts })))).body.releases[0];
+  const files: [string, string][] = [
+    ['nic_config.yaml', JSON.stringify({ offload: setting('on') })],
+    ['node_config.yaml', JSON.stringify({ tuning: { cpu: setting('fast') } })],
+  ];
+  expect((await install(await archiveOf(pluginPackage('tuner', {}, files)))).status).toBe(201);
+  const { id: cluster } = (await rig.ask('POST', '/api/v1/clusters', { name: 'wired', release_id: release })).body;
+  const { id } = (await rig.ask('POST', '/api/v1/nodes', { mac: '52:54:00:00:03:01', status: 'provisioned' })).body;
+  await rig.ask('POST', `/api/v1/clusters/${cluster}/assignment`, [{ id, roles: ['compute'] }]);
+  const editable = { tuner: { metadata: { enabled: true } } };
+  expect((await rig.ask('PATCH', `/api/v1/clusters/${cluster}/attributes`, { editable })).status).toBe(200);
+
+  const at = `/api/v1/nodes/${id}`;
+  const { body: attributes } = await rig.ask('GET', `${at}/attributes`);
+  expect(attributes).toMatchObject({ hugepages: { nova: { value: '2M' } }, tuning: { cpu: { value: 'fast' } } });
+  expect((await rig.ask('PUT', `${at}/attributes`, attributes)).body).toEqual(attributes);
+  const interfaces = [
+    { name: 'eth0', type: 'ether', attributes: { mtu: { value: { value: '9000' } } } },
+    { name: 'bond0', type: 'bond' },
+  ];
+  const set = await rig.ask('PUT', `${at}/interfaces`, interfaces);
+  expect(set.status, JSON.stringify(set.body)).toBe(200);
+  expect(set.body).toMatchObject([
+    { attributes: { mtu: { value: { label: 'l', value: '9000' } }, tuner: { offload: { value: 'on' } } } },
+    { attributes: { mode: { value: { value: 'lacp' } } } },
+  ]);
+  expect(await rig.ask('PUT', `${at}/interfaces`, set.body)).toMatchObject({ status: 200, body: set.body });
+  expect((await rig.ask('PUT', `${at}/disks`, [{ id: 'sda', size: 7 }])).status).toBe(200);
+  const cmd = {
+    yaql_exp:
+      'concat($.hugepages.nova, $.tuning.cpu, $.interfaces.first().attributes.mtu.value.value, str($.disks.first().size))',
+  };
+  const tasks = [{ id: 'seen', type: 'shell', version: '2.1.0', tags: ['compute'], parameters: { cmd } }];
+  await rig.ask('POST', `/api/v1/clusters/${cluster}/deployment_graphs/seen`, { tasks });
+  const plan = await rig.ask('GET', `/api/v1/clusters/${cluster}/serialized_tasks?graph_type=seen&nodes=${id}`);
+  expect(plan.status, JSON.stringify(plan.body).slice(0, 500)).toBe(200);
+  expect(plan.body.tasks_graph[id].at(-1)).toMatchObject({ id: 'seen', parameters: { cmd: '2Mfast90007' } });
+});
+
+it('disks and interfaces of a machine of MAAS cannot be set here, where they would have no effect', async () => {
+  await rig.ask('POST', '/api/v1/sites', { name: 'machines' });
+  const node = { name: 'machine', site: 'machines', mac: '52:54:00:00:03:02' };
+  const { id } = (await rig.ask('POST', '/api/v1/nodes', node)).body;
+  for (const part of ['disks', 'interfaces']) {
+    const refused = await rig.ask('PUT', `/api/v1/nodes/${id}/${part}`, []);
+    expect(refused).toMatchObject({ status: 409, body: { hint: expect.stringContaining('Change them in MAAS') } });
+  }
+});
+
 // promise: 4.4
 it('the base release is installed once, and only where nothing else is', async () => {
   const home = await mkdtemp(join(scratch, 'fresh-'));

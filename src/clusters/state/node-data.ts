@@ -92,6 +92,12 @@ export const NODE_FACTS: DataKeys<NodeFactGiven> = {
     origin: 'its attributes',
     value: ({ node }) => textsOf(settingsOf(node.attributes)),
   },
+  interfaces: {
+    holds: 'its interfaces, each with its `attributes` in their stored groups',
+    origin: 'the interfaces users set, else those found; attributes of the release and plugins under its own',
+    value: ({ node }) => node.interfaces,
+  },
+  disks: { holds: 'its disks', origin: 'the disks users set, else those found', value: ({ node }) => node.disks },
   configs: {
     holds: 'its OpenStack configuration by service',
     origin: 'openstack-config',

@@ -1,5 +1,12 @@
+import {
+  mergeOver,
+  type NodeDefaults,
+  nodeDefaults,
+  partsOfNode,
+  withInterfaceDefaults,
+} from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import type { Json, JsonFields, JsonObject, NodeFilter, NodeRecord } from '../../store/index.js';
+import type { Json, JsonFields, NodeFilter, NodeRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 import { tagAllocator } from '../tags/tag-extension.js';
@@ -33,15 +40,14 @@ export interface InventoryNodeOperations {
   ): Promise<readonly NodeView[]>;
   /** Deletes nodes, all or none. `force`: deployed ones too. */
   delete(ids: readonly number[], force: boolean, actor: string): Promise<void>;
-  attributes(id: number): Promise<JsonObject>;
-  replaceAttributes(id: number, attributes: JsonFields, merge: boolean, actor: string): Promise<JsonObject>;
+  /** Its settings over the defaults of release and plugins. */
+  attributes(id: number): Promise<JsonFields>;
+  replaceAttributes(id: number, attributes: JsonFields, merge: boolean, actor: string): Promise<JsonFields>;
   /** The assigned part, else the discovered one; `discovered` returns only the latter. */
-  part(id: number, part: NodePart, discovered?: boolean): Promise<readonly Json[]>;
-  replacePart(id: number, part: NodePart, value: readonly unknown[], actor: string): Promise<readonly Json[]>;
+  part(id: number, part: NodePart, discovered?: boolean): Promise<readonly unknown[]>;
+  /** @throws `conflict` for a node whose machine MAAS manages */
+  replacePart(id: number, part: NodePart, value: readonly unknown[], actor: string): Promise<readonly unknown[]>;
 }
-
-/** Fields of assigned interfaces and disks, beside the discovered ones. */
-const ASSIGNED = { interfaces: 'assigned_interfaces', disks: 'assigned_disks' } as const;
 
 export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOperations {
   const { store } = deps;
@@ -72,6 +78,25 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
   }
 
   const view = async (node: NodeRecord): Promise<NodeView> => (await views([node]))[0]!;
+
+  /** What the release and the plugins of its cluster give a node. */
+  async function defaultsOf({ clusterId }: NodeRecord): Promise<NodeDefaults> {
+    if (clusterId === null) return { node: {}, nic: {}, bond: {} };
+    const { releaseId } = await store.clusters.brief(clusterId);
+    const plugins = await store.plugins.ofCluster(clusterId, { enabled: true });
+    return nodeDefaults(
+      await store.releases.get(releaseId),
+      plugins.map(({ plugin }) => plugin),
+    );
+  }
+
+  const shownAttributes = async (node: NodeRecord): Promise<JsonFields> =>
+    mergeOver((await defaultsOf(node)).node, node.attributes);
+
+  async function shownPart(node: NodeRecord, part: NodePart): Promise<readonly unknown[]> {
+    const found = partsOfNode(node.meta, part);
+    return part === 'interfaces' ? withInterfaceDefaults(found, await defaultsOf(node)) : found;
+  }
 
   async function apply(
     updates: readonly { readonly before: NodeView; readonly update: NodeUpdate; readonly at: string }[],
@@ -246,7 +271,10 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
         await audit(actor, 'node.delete', id, { name });
       }
     },
-    attributes: async (id) => (await store.nodes.get(id)).attributes,
+    async attributes(id) {
+      const node = await store.nodes.get(id);
+      return shownAttributes(node);
+    },
     async replaceAttributes(id, attributes, merge, actor) {
       const node = await store.nodes.get(id);
       const groups = Object.entries(attributes).map(([group, sent]) =>
@@ -256,18 +284,26 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
         attributes: { ...(merge ? node.attributes : {}), ...Object.fromEntries(groups) },
       });
       await audit(actor, 'node.update', id, { fields: ['attributes'] });
-      return changed.attributes;
+      return shownAttributes(changed);
     },
     async part(id, part, discovered = false) {
-      const { meta } = await store.nodes.get(id);
-      const assigned = meta[ASSIGNED[part]];
-      return listOf(!discovered && Array.isArray(assigned) ? assigned : meta[part]);
+      const node = await store.nodes.get(id);
+      return discovered ? listOf(node.meta[part]) : shownPart(node, part);
     },
     async replacePart(id, part, value, actor) {
       const node = await store.nodes.get(id);
-      const changed = await store.nodes.update(id, { meta: { ...node.meta, [ASSIGNED[part]]: value } });
+      if (node.site !== null) {
+        throw problem(
+          'conflict',
+          `the ${part} of node ${id} are those of its machine in MAAS: they cannot be set here`,
+          {
+            hint: `Change them in MAAS before the machine is deployed. Only nodes without a site have their ${part} here.`,
+          },
+        );
+      }
+      const changed = await store.nodes.update(id, { meta: { ...node.meta, [`assigned_${part}`]: value } });
       await audit(actor, 'node.update', id, { fields: [part] });
-      return listOf(changed.meta[ASSIGNED[part]]);
+      return shownPart(changed, part);
     },
   };
 }

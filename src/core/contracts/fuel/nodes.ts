@@ -211,6 +211,7 @@ export const inventoryNodeRoutes = tagged('inventory', {
     access: 'operator',
     summary: 'Set the interfaces of a node',
     body: nodePartsBody,
+    also: [409],
   },
   'GET /nodes/:id/interfaces/default_assignment': {
     ...parts,
@@ -224,6 +225,7 @@ export const inventoryNodeRoutes = tagged('inventory', {
     access: 'operator',
     summary: 'Set the disks of a node',
     body: nodePartsBody,
+    also: [409],
   },
   'GET /nodes/:id/disks/defaults': {
     ...parts,
