@@ -55,19 +55,14 @@ export function placeOfDependency(tasks: ReadonlyMap<string, PlacedInInput>, one
     const field = found && ORDERING.find((each) => indexOfName(found.task[each], name) >= 0);
     if (found === undefined || field === undefined) continue;
     const index = indexOfName(found.task[field], name);
-    const written = WRITTEN[field];
-    return [...found.at, ...(written === undefined ? [field, index] : [written, index, 'name'])];
+    if (field !== 'cross_depends' && field !== 'cross_depended_by') return [...found.at, field, index];
+    const written = found.given !== undefined && Object.hasOwn(found.given, field) ? field : field.replaceAll('_', '-');
+    return [...found.at, written, index, 'name'];
   }
   return (tasks.get(other) ?? tasks.get(one))?.at ?? [];
 }
 
 const ORDERING = ['requires', 'required_for', 'tasks', 'groups', 'cross_depends', 'cross_depended_by'] as const;
-/** As people write them. */
-const WRITTEN: Readonly<Record<string, string>> = {
-  cross_depends: 'cross-depends',
-  cross_depended_by: 'cross-depended-by',
-};
-
 const indexOfName = (names: unknown, name: string): number =>
   Array.isArray(names) ? names.findIndex((one: unknown) => one === name || (isMapping(one) && one.name === name)) : -1;
 

@@ -42,7 +42,8 @@ describe('the graph of an owner', () => {
     expect(warnings).toMatchObject([
       { code: 'graph.bad-parameters', path: 'tasks[0].parameters.puppet_manifest' },
       { code: 'graph.bad-parameters', path: 'tasks[0].parameters.puppet_modules' },
-      { code: 'graph.unknown-dependency', path: 'tasks[0]' },
+      { code: 'graph.unknown-dependency', path: 'tasks[0].requires[0]' },
+      { code: 'graph.deprecated-roles', path: 'tasks[0]' },
     ]);
 
     expect(await upload('custom', wanted.request)).toMatchObject({
@@ -216,7 +217,9 @@ describe('an upload is refused', () => {
 
   it('for a cycle, which the reference stores', async () => {
     const { request } = recorded(54, 'POST', '/clusters/1/deployment_graphs/bad');
-    expect(findings(await upload('bad', request))).toContain('tasks[0]: tasks wait for each other: x -> y -> x');
+    expect(findings(await upload('bad', request))).toContainEqual(
+      expect.stringMatching(/^tasks\[[01]\]\.(requires|required_for)\[0\]: tasks wait for each other: x -> y -> x$/),
+    );
     expect(await ask('GET', ofCluster('bad'))).toMatchObject({ status: 404 });
   });
 
@@ -237,6 +240,7 @@ describe('an upload is refused', () => {
     expect(status).toBe(400);
     expect(body.errors.map((one: { path: string }) => one.path).sort()).toEqual([
       'node_filter',
+      'tasks[0]',
       'tasks[0].condition',
       'tasks[0].cross_depends[0].name',
       'tasks[0].cross_depends[0].policy',
@@ -275,7 +279,7 @@ describe('an upload is refused', () => {
     const path = `${api}/clusters/${env.cluster}/deployment_tasks/`;
     const { status, headers } = await ask('PUT', path, [{ id: 'a', type: 'noop', requires: ['gone'] }]);
     expect(status).toBe(200);
-    expect(headers.warning).toBe(`199 - "[0]: no task is named 'gone'; referenced by a"`);
+    expect(headers.warning).toBe(`199 - "[0].requires[0]: no task is named 'gone'; referenced by a"`);
   });
 });
 

@@ -20,6 +20,8 @@ export interface LayerTasks {
 /** A task with the place it was read from. */
 export interface PlacedInInput {
   readonly task: GraphTask;
+  /** As its author wrote it, for the places of its fields. */
+  readonly given?: Readonly<Record<string, unknown>>;
   readonly at: ValuePath;
 }
 

@@ -8,6 +8,7 @@ import {
   type GraphTask,
   isNamed,
   type MergedTask,
+  namePattern,
   normaliseTask,
   Problems,
   placeOfDependency,
@@ -215,7 +216,7 @@ function checkTasks(
     const place = [...at, index];
     const complete = refuseNulls(one, place, problems);
     const sound = checkTask(one, place, problems) && complete && hasFullVersion(one.version, place, problems);
-    return sound || isNamed(one) ? [{ task: normaliseTask(one), at: place }] : [];
+    return sound || isNamed(one) ? [{ task: normaliseTask(one), given: one, at: place }] : [];
   });
   refuseDuplicates(placed, at, problems);
   checkOrder(placed, surroundings, problems);
@@ -253,6 +254,7 @@ function refuseNulls(task: unknown, at: ValuePath, problems: Problems): boolean 
 
 interface PlacedTask {
   readonly task: GraphTask;
+  readonly given: Mapping;
   readonly at: ValuePath;
 }
 
@@ -280,7 +282,7 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
   const merged = (tasks: readonly PlacedTask[], layer: MergedTask['layer']): MergedTask[] =>
     tasks.map((one) => ({ ...one, layer, replaces: [] }));
   const others = merged(
-    below.map((task) => ({ task, at: [] })),
+    below.map((task) => ({ task, given: task, at: [] })),
     'release',
   );
   // First, for the check of cycles also reports the patterns that took too long here.
@@ -293,7 +295,8 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
   const kindOf = (edge: string) => graph.getEdgeAttribute(edge, 'kind');
   const names = graph.filterNodes((_, { task }) => task !== undefined);
   graph.forEachNode((name, { task }) => {
-    if (task !== undefined || surroundings.known?.has(name)) return;
+    // A pattern that cannot be read has its own problem.
+    if (task !== undefined || surroundings.known?.has(name) || (isPattern(name) && !isReadable(name))) return;
     // `groups` assigns tasks by name, whether or not tasks of these names exist.
     const edges = graph.edges(name).filter((edge) => graph.target(edge) !== name || kindOf(edge) !== 'group');
     const users = edges.map((edge) => graph.opposite(name, edge)).filter((one) => places.has(one));
@@ -305,6 +308,8 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
     problems.warning(placeOfDependency(places, name, users[0]!), 'graph.unknown-dependency', message, hint);
   });
 }
+
+const isReadable = (pattern: string): boolean => new Problems().attempt([], () => namePattern(pattern)) !== undefined;
 
 const isPattern = (name: string): boolean => name.length > 1 && name.startsWith('/') && name.endsWith('/');
 
