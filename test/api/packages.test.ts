@@ -353,6 +353,7 @@ it('the folder of packages: new ones are installed, changed ones updated, bad on
   }
 });
 
+// promise: 4.17
 it('attributes of nodes, interfaces and bonds come from release and plugins, and reach tasks', async () => {
   const setting = (value: unknown) => ({ label: 'l', type: 'text', value });
   const parts = {
