@@ -54,7 +54,7 @@ const CHECK_AGAIN_MS = 5_000;
 const FIRST_CHECK_MS = 500;
 
 /** Time for a heartbeat to arrive before its limit. */
-const SLACK_MS = 3_000;
+const SLACK_MS = 6_000;
 
 /**
  * As rarely as the limit allows: each heartbeat is a write of the server, and a thousand nodes send them at the same time.
