@@ -432,6 +432,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     'graph --env 1 --download',
     'network --env 1 --download',
     'node',
+    'openstack-config --env 1 --list',
     'plugins --list',
     'provisioning --env 1 --default',
     'release',

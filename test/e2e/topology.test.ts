@@ -125,7 +125,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
       const answer = await fetch(`http://127.0.0.1:${system.port('8080')}/api/v1/nodes/`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-        body: JSON.stringify({ mac: `52:54:00:00:01:0${at}`, name: hostname, status: 'discover', site: 'stl1' }),
+        body: JSON.stringify({ mac: `52:54:00:00:01:0${at}`, name: hostname, status: 'provisioned', site: 'stl1' }),
       });
       expect(answer.status, await answer.clone().text()).toBe(201);
       ids.push(String(((await answer.json()) as { id: number }).id));
