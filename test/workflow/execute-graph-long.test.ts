@@ -109,7 +109,7 @@ it('a part that breaks ends the others, also one that has continued', async () =
   await graph.heldTask('t45@n1');
   expect((await historiesOf(`${run.handle.workflowId}/11.1`)).length).toBeGreaterThan(1);
   await rig.client.workflow.getHandle(`${run.handle.workflowId}/11.2`).terminate('by mistake');
-  expect(causeOf((await run.ended()).failure).type).toBe('StepFailed');
+  expect(causeOf((await run.ended()).failure).type).toBe('GraphFailed');
   expect(graph.events.filter(({ what, task }) => what === 'end' && task === 't45')).toHaveLength(1);
   expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
 });

@@ -1,3 +1,4 @@
+import { isMapping } from '../../core/plain-value.js';
 import { type ClusterState, type Fields, MASTER, SYNC, type TaggedNode } from '../../graph/index.js';
 import type { TaskStates } from '../../store/index.js';
 import { mergeOver } from '../merge-over.js';
@@ -93,11 +94,29 @@ export function clusterStates(
 
 function nodeContent(given: NodeGiven, uploaded: Fields | undefined, catalogue: Catalogue): Fields {
   const { tags, ...data } = dataOf(NODE_DATA, given);
-  const attributes = Object.entries(given.node.attributes).map(([name, group]) => [name, valuesOf(group)]);
+  const attributes = Object.entries(given.node.attributes)
+    .map(([name, group]) => [name, withoutMetadata(valuesOf(group))] as const)
+    .filter(([, group]) => isSet(group));
   // Uploaded data is complete without `tags`, unless tags were changed by hand later.
   const whole = uploaded !== undefined && isSameSet(given.tags, tagsOfRoles(given.node, catalogue));
   return { ...Object.fromEntries(attributes), ...data, ...(whole ? {} : { tags }) };
 }
+
+/**
+ * Whether anything in a group of attributes is more than nothing. As in Fuel, tasks see a group such as `hugepages` only
+ * when it is in use: one with nothing but zeros would be a change that is none.
+ */
+const isSet = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.values(value).some(isSet) : !NOTHING.has(value);
+
+/** What forms are made of is not content. */
+function withoutMetadata(group: unknown): unknown {
+  if (!isMapping(group)) return group;
+  const { metadata: _, ...values } = group;
+  return values;
+}
+
+const NOTHING: ReadonlySet<unknown> = new Set([undefined, null, false, 0, '', '0']);
 
 const only = (fields: Fields, keys: readonly string[]): Fields =>
   Object.fromEntries(keys.flatMap((key) => (Object.hasOwn(fields, key) ? [[key, fields[key]]] : [])));

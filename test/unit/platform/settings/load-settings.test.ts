@@ -42,7 +42,7 @@ describe('loadSettings', () => {
       deploy: { max_parallel_nodes: 64, heartbeat_seconds: 20, offline_wait_seconds: 120 },
       yaql: {},
       tags: {},
-      packages: {},
+      packages: { base_release: 'on' },
       api: { host: '127.0.0.1', port: 8080, tls: {}, rate_limit_per_minute: 6_000 },
       access: { tokens: 'off' },
       agent: { state_dir: '/var/lib/sitewright', keep_days: 14 },
