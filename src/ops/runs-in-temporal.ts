@@ -47,9 +47,10 @@ export function runsInTemporal({ client }: Pick<TemporalAccess, 'client'>): Runs
 }
 
 function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
-  const { workflowId, runId, type, status, searchAttributes, memo = {}, startTime, closeTime } = info;
+  const { workflowId, runId, type, status, typedSearchAttributes, memo = {}, startTime, closeTime } = info;
+  const attributes = typedSearchAttributes.getAll();
   const attribute = (name: string): string | null => {
-    const [value] = searchAttributes[name] ?? [];
+    const value = attributes.find(({ key }) => key.name === name)?.value;
     return typeof value === 'string' ? value : null;
   };
   const isOpen = isOpenStatus(status.name);

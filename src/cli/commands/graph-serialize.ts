@@ -35,7 +35,7 @@ async function serializeFile(session: Session, file: string, digest: boolean): P
     complain,
     planned.sources,
   );
-  if (digest) print(`${JSON.stringify(digestOf(plan), null, 2)}\n`);
+  if (digest) await print(`${JSON.stringify(digestOf(plan), null, 2)}\n`);
   // The result of a thousand nodes is 200 MB of text.
   else for (const text of serializedText(plan)) await print(text);
   return EXIT.done;
