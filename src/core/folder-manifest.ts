@@ -34,6 +34,14 @@ export function parsePackageSource(source: string): PackageSource | undefined {
   return { name: name!, version: version!, folder: folder!, file };
 }
 
+/** The files below a folder (empty or `.`: all), with their paths relative to it. */
+export function filesBelow<F extends { readonly path: string }>(files: readonly F[], folder: string): readonly F[] {
+  const start = folder === '' || folder === '.' ? '' : `${folder}/`;
+  return files.flatMap((file) =>
+    file.path.startsWith(start) ? [{ ...file, path: file.path.slice(start.length) }] : [],
+  );
+}
+
 /** The list of files as text: the same files give the same text, and so the same hash. */
 export const formatManifest = (files: readonly ManifestFile[]): string =>
   JSON.stringify(

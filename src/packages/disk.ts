@@ -17,6 +17,7 @@ import {
 } from './archive-content.js';
 import { DATA_EXTENSIONS, MAX_DATA_BYTES, TEXT_EXTENSIONS } from './load-path.js';
 import { extensionOf, joinPath, type PackageFile, type PackageTree } from './package-tree.js';
+import { sha256 } from './sha256.js';
 import { tarEnd, tarHeader, tarPadding } from './tar.js';
 
 /** Folders of the author's tools, not part of the package. */
@@ -226,7 +227,6 @@ export async function readPackageArchive(
     }
     throw diskError(path, error);
   }
-  const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
   const whole = Buffer.concat(chunks);
   const bytes = new Uint8Array(whole.buffer, whole.byteOffset, whole.length);
   return readArchiveContent(basename(path), bytes, limits, sha256);

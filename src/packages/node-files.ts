@@ -1,19 +1,17 @@
-import { formatManifest, type ManifestFile, packageSource } from '../core/folder-manifest.js';
+import { filesBelow, formatManifest, type ManifestFile, packageSource } from '../core/folder-manifest.js';
 import { isMapping } from '../core/plain-value.js';
 import type { JsonObject } from './package-contents.js';
 import type { PackageTree } from './package-tree.js';
-
-type Hash = (content: Uint8Array | string) => string;
+import { sha256 } from './sha256.js';
 
 /** Files below a folder of a package from an archive, for the list that nodes compare theirs with. */
-export function manifestOf(tree: PackageTree, folder: string, sha256: Hash): readonly ManifestFile[] {
-  const start = folder === '' || folder === '.' ? '' : `${folder}/`;
-  return [...tree.files].flatMap(([path, { executable, content }]) =>
-    path.startsWith(start) && content !== undefined
-      ? [{ path: path.slice(start.length), sha256: sha256(content), executable }]
-      : [],
+export const manifestOf = (tree: PackageTree, folder: string): readonly ManifestFile[] =>
+  filesBelow(
+    [...tree.files].map(([path, file]) => ({ path, ...file })),
+    folder,
+  ).flatMap(({ path, executable, content }) =>
+    content === undefined ? [] : [{ path, sha256: sha256(content), executable }],
   );
-}
 
 /** Keys of a record that name folders for nodes, and the names under which their hashes are stored. */
 const FOLDERS = { deployment_scripts_path: 'scripts', repository_path: 'repository' } as const;
@@ -26,14 +24,13 @@ export function withNodeFiles(
   record: JsonObject,
   tree: PackageTree,
   { name, version }: { readonly name: string; readonly version: string },
-  sha256: Hash,
 ): JsonObject {
   const found: JsonObject = {};
   for (const [key, kind] of Object.entries(FOLDERS)) {
     const path = record[key];
     if (typeof path !== 'string') continue;
     const src = packageSource(name, version, path);
-    const files = manifestOf(tree, src.slice(src.indexOf('/') + 1), sha256);
+    const files = manifestOf(tree, src.slice(src.indexOf('/') + 1));
     if (files.length > 0) found[kind] = { src, digest: sha256(formatManifest(files)) };
   }
   return Object.keys(found).length === 0 ? record : { ...record, node_files: found };
@@ -42,7 +39,7 @@ export function withNodeFiles(
 /** `withNodeFiles` for a list of records, as packages store the releases that they extend. */
 export const eachWithNodeFiles = (
   records: unknown,
-  ...rest: [tree: PackageTree, pack: { readonly name: string; readonly version: string }, sha256: Hash]
+  ...rest: [tree: PackageTree, pack: { readonly name: string; readonly version: string }]
 ) =>
   (Array.isArray(records) ? records : []).map((one) =>
     isMapping(one) ? withNodeFiles(one as JsonObject, ...rest) : one,

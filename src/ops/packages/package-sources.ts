@@ -1,9 +1,14 @@
-import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { formatManifest, PACKAGE_SOURCE, parsePackageSource } from '../../core/folder-manifest.js';
+import {
+  filesBelow,
+  formatManifest,
+  type ManifestFile,
+  PACKAGE_SOURCE,
+  parsePackageSource,
+} from '../../core/folder-manifest.js';
 import { manifestOf, readPackageArchive } from '../../packages/index.js';
 import type { PackageStore } from '../../store/index.js';
 
@@ -15,46 +20,49 @@ export interface Sources {
 /** An archive is unpacked once per process; more than these are unpacked again when they are asked for. */
 const MOST_UNPACKED = 8;
 
+interface Unpacked {
+  /** On the disk. */
+  readonly folder: string;
+  /** All files and folders of the package. */
+  readonly files: readonly ManifestFile[];
+  readonly folders: ReadonlySet<string>;
+}
+
 const notFound = (message: string) => Object.assign(new Error(message), { code: 'ENOENT' });
 
 /** Adds the folders of installed packages to other sources. */
 export function withPackageSources(others: Sources, packages: Pick<PackageStore, 'find' | 'readArchive'>): Sources {
-  /** Folders of unpacked archives by checksum, the one used last at the end. */
-  const unpacked = new Map<string, Promise<string>>();
+  /** Unpacked archives by checksum, the one used last at the end. */
+  const unpacked = new Map<string, Promise<Unpacked>>();
   let root: Promise<string> | undefined;
 
-  async function unpack(id: number): Promise<string> {
+  async function unpack(id: number): Promise<Unpacked> {
     root ??= mkdtemp(join(tmpdir(), 'sitewright-packages-')).then((folder) => {
       process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
       return folder;
     });
     const folder = await mkdtemp(join(await root, 'p-'));
-    const archive = join(folder, 'archive.tar.gz');
+    const archive = `${folder}.tar.gz`;
     await writeFile(archive, await packages.readArchive(id));
     const { tree, problems } = await readPackageArchive(archive);
     rmSync(archive);
     if (tree === undefined) throw new Error(`the stored archive cannot be read: ${problems[0]?.message}`);
     for (const [path, { content }] of tree.files) {
-      const file = join(folder, 'files', path);
+      const file = join(folder, path);
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, content ?? new Uint8Array());
     }
-    const folders = [...tree.folders];
-    await mkdir(join(folder, 'lists'));
-    for (const [at, name] of folders.entries())
-      await writeFile(join(folder, 'lists', String(at)), formatManifest(manifestOf(tree, name, sha256)));
-    await writeFile(join(folder, 'folders.json'), JSON.stringify(folders));
-    return folder;
+    return { folder, files: manifestOf(tree, ''), folders: tree.folders };
   }
 
-  async function folderOf(id: number, checksum: string): Promise<string> {
+  async function unpackedOf(id: number, checksum: string): Promise<Unpacked> {
     const found = unpacked.get(checksum) ?? unpack(id);
     unpacked.delete(checksum);
     unpacked.set(checksum, found);
     found.catch(() => unpacked.delete(checksum));
-    for (const [old, folder] of [...unpacked].slice(0, -MOST_UNPACKED)) {
+    for (const [old, one] of [...unpacked].slice(0, -MOST_UNPACKED)) {
       unpacked.delete(old);
-      void folder.then((path) => rmSync(path, { recursive: true, force: true })).catch(() => undefined);
+      void one.then(({ folder }) => rmSync(folder, { recursive: true, force: true })).catch(() => undefined);
     }
     return await found;
   }
@@ -65,18 +73,15 @@ export function withPackageSources(others: Sources, packages: Pick<PackageStore,
       const source = parsePackageSource(path);
       const pack = source === undefined ? null : await packages.find(source.name, source.version);
       if (source === undefined || pack === null) throw notFound(`${path} is not of an installed package`);
-      const folder = await folderOf(pack.id, pack.checksum);
+      const { folder, files, folders } = await unpackedOf(pack.id, pack.checksum);
       if (source.file === undefined) {
-        const folders = JSON.parse(await readFile(join(folder, 'folders.json'), 'utf8')) as readonly string[];
-        const at = folders.indexOf(source.folder === '.' ? '' : source.folder);
-        if (at < 0) throw notFound(`the package has no folder ${source.folder}`);
-        return await readFile(join(folder, 'lists', String(at)));
+        if (!folders.has(source.folder === '.' ? '' : source.folder))
+          throw notFound(`the package has no folder ${source.folder}`);
+        return Buffer.from(formatManifest(filesBelow(files, source.folder)));
       }
       const parts = [...source.folder.split('/').filter((part) => part !== '.'), ...source.file.split('/')];
       if (parts.some((part) => ['', '.', '..'].includes(part))) throw notFound(`${path} is outside the package`);
-      return await readFile(join(folder, 'files', ...parts));
+      return await readFile(join(folder, ...parts));
     },
   };
 }
-
-const sha256 = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex');

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import {
@@ -77,8 +76,6 @@ export async function readPackage(path: string): Promise<ReadPackage> {
   return { installation: withFilesOfNodes(installation, tree), archive, releaseGraphs, pluginGraphs, warnings };
 }
 
-const sha256 = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex');
-
 /** Plans need the hashes of folders for nodes without reading the archive. */
 function withFilesOfNodes(installation: PackageInstallation, tree: PackageTree): PackageInstallation {
   const { plugin } = installation;
@@ -86,13 +83,13 @@ function withFilesOfNodes(installation: PackageInstallation, tree: PackageTree):
     ...installation,
     releases: installation.releases.map((one) => ({
       ...one,
-      metadata: withNodeFiles(one.metadata, tree, installation, sha256),
+      metadata: withNodeFiles(one.metadata, tree, installation),
     })),
     plugin: {
       ...plugin,
       metadata: {
         ...plugin.metadata,
-        releases: eachWithNodeFiles(plugin.metadata.releases, tree, installation, sha256),
+        releases: eachWithNodeFiles(plugin.metadata.releases, tree, installation),
       },
     },
   };
