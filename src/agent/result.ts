@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../core/diagnostic.js';
+import type { TaskOutcomeKind } from '../core/graph-run/index.js';
 
 /** What is used up. Absent in results of older agents. */
 export type SpaceLimit =
@@ -30,15 +31,8 @@ export type TaskFailure =
   | { readonly kind: 'not-rebooted'; readonly fired: number }
   | { readonly kind: 'defect'; readonly message: string };
 
-export type TaskOutcome =
-  | 'ok'
-  | 'failed'
-  | 'timeout'
-  | 'cancelled'
-  | 'interrupted'
-  | 'rejected'
-  | 'skipped'
-  | 'unknown';
+/** What a node itself can say; that it is offline, the orchestrator says. */
+export type TaskOutcome = Exclude<TaskOutcomeKind, 'offline'>;
 
 /** One try of an execution; a retry adds another. */
 export interface TryRecord {

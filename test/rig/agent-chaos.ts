@@ -10,6 +10,7 @@ import { AgentRig } from './agent.js';
 import { type AgentHost, startAgentHost } from './agent-host-process.js';
 import { counted } from './agent-orders.js';
 import { builtProgram } from './program.js';
+import { random } from './random.js';
 import { bundleTestWorkflows } from './workflow-bundle.js';
 import { type CountedTasks, countedTasks } from './workflows/counted-tasks.js';
 
@@ -38,15 +39,6 @@ export interface ChaosResult {
   readonly twice: readonly string[];
   readonly notOk: readonly string[];
   readonly seconds: number;
-}
-
-/** Small, fixed sequence: a failure can be run again as it was, up to the moments. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return state / 2 ** 31;
-  };
 }
 
 /**

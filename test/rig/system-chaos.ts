@@ -8,6 +8,7 @@ import type { Store } from '../../src/store/index.js';
 import { lazyConnection } from '../../worker/api.js';
 import { exampleDocuments, exampleHosts } from './living-site.js';
 import { type Backup, type ProcessSystem, processSystem, type Target } from './process-system.js';
+import { random } from './random.js';
 
 export interface SystemChaosPlan {
   /** Temporal's CLI. */
@@ -41,15 +42,6 @@ export interface SystemChaosResult {
   /** Runs with another outcome than success. */
   readonly notOk: readonly string[];
   readonly seconds: number;
-}
-
-/** Small, fixed sequence: a failure can be run again as it was, up to the moments. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return state / 2 ** 31;
-  };
 }
 
 const SITE = 'stl1';
