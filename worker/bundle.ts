@@ -1,23 +1,28 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import type { WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
 
 /**
  * The workflow code of a worker: the bundle that `npm run build` made beside the compiled code, so that a worker
- * starts in a second. From source (tests, tsx), the worker bundles it when it starts.
+ * starts in a second. From source (tests, tsx) and with encryption, it is bundled when the worker starts: workflows
+ * create their failures inside the bundle, with the converter that was bundled.
+ *
+ * The payload converter of workflows is only in the bundle: activities and clients must fail on an unreadable payload.
  */
-export function workflowCode(
+export async function workflowCode(
   codePath?: string,
   dataConverter?: DataConverter,
-): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'dataConverter'> {
+): Promise<NonNullable<WorkerOptions['workflowBundle']>> {
   const built = codePath ?? fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
-  // Workflows create their failures inside the bundle, with the converter that was bundled.
-  if (dataConverter === undefined && existsSync(built)) return { workflowBundle: { codePath: built } };
-  return {
+  if (dataConverter === undefined && existsSync(built)) return { codePath: built };
+  const failures = dataConverter?.failureConverterPath;
+  return await bundleWorkflowCode({
     workflowsPath: workflowModule('index'),
-    dataConverter: { ...dataConverter, payloadConverterPath: workflowModule('payload-converter') },
-  };
+    payloadConverterPath: workflowModule('payload-converter'),
+    ...(failures === undefined ? {} : { failureConverterPath: failures }),
+    logger: new DefaultLogger('ERROR'),
+  });
 }
 
 /** A compiled module, or its source when running from source. */

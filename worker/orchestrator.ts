@@ -88,7 +88,7 @@ export async function startOrchestrator(
     activities,
     interceptors: { activity: [plainFailures, observeActivities(metrics, log, store, traces)] },
     ...encryption,
-    ...workflowCode(bundlePath, encryption.dataConverter),
+    workflowBundle: await workflowCode(bundlePath, encryption.dataConverter),
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
     // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '1 second',

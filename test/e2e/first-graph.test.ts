@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../rig/free-port.js';
+import { endUp, isUp, spawnUp } from '../rig/running-up.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 /* A newcomer's first graph, on a fresh system: README, "Run task graphs", and docs/scaling.md, which goes on from it. */
@@ -39,17 +40,8 @@ beforeAll(async () => {
     SITEWRIGHT_API: `http://127.0.0.1:${port}`,
     SITEWRIGHT_AGENT_STATE_DIR: join(folder, 'master'),
   };
-  system = spawn('bin/sitewright', ['up', '--no-temporal'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  await new Promise<void>((up, failed) => {
-    let said = '';
-    const hear = (text: Buffer) => {
-      said += text;
-      if (said.includes('Ctrl-C stops everything')) up();
-    };
-    system!.stdout!.on('data', hear);
-    system!.stderr!.on('data', hear);
-    system!.once('exit', (code) => failed(new Error(`sitewright up ended with ${code}:\n${said}`)));
-  });
+  system = spawnUp('bin/sitewright', folder, env);
+  await isUp(system);
 }, 240_000);
 
 afterAll(async () => {
@@ -60,11 +52,7 @@ afterAll(async () => {
       // Nothing of it is left.
     }
   }
-  if (system?.exitCode === null) {
-    const gone = once(system, 'exit');
-    system.kill('SIGTERM');
-    await gone;
-  }
+  await endUp(system);
   await rig?.close();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }, 60_000);

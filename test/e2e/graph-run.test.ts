@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../rig/free-port.js';
+import { endUp, isUp, spawnUp } from '../rig/running-up.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 /*
@@ -54,27 +55,14 @@ beforeAll(async () => {
     SITEWRIGHT_DEPLOY_OFFLINE_WAIT_SECONDS: '10',
     SITEWRIGHT_AGENT_STATE_DIR: join(folder, 'agents/master'),
   };
-  system = spawn('sitewright', ['up', '--no-temporal'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  await new Promise<void>((up, failed) => {
-    let said = '';
-    const hear = (text: Buffer) => {
-      said += text;
-      if (said.includes('Ctrl-C stops everything')) up();
-    };
-    system!.stdout!.on('data', hear);
-    system!.stderr!.on('data', hear);
-    system!.once('exit', (code) => failed(new Error(`sitewright up ended with ${code}:\n${said}`)));
-  });
+  system = spawnUp('sitewright', folder, env);
+  await isUp(system);
 }, 240_000);
 
 afterAll(async () => {
   for (const file of folder === undefined ? [] : readdirSync(folder).filter((name) => /^agent-\d+\.pid$/.test(name)))
     end(Number(readFileSync(join(folder, file), 'utf8')));
-  if (system?.exitCode === null) {
-    const gone = new Promise((done) => system!.once('exit', done));
-    system.kill('SIGTERM');
-    await gone;
-  }
+  await endUp(system);
   await rig?.close();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }, 60_000);

@@ -7,6 +7,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { TaskLogs } from '../../src/agent/logs/index.js';
 import { drainAgent } from '../../src/cli/processes/drain-agent.js';
+import { graphRunName } from '../../src/core/graph-run/index.js';
 import { hashOfToken } from '../../src/gateway/identity/index.js';
 import { issueTicket } from '../../src/gateway/index.js';
 import { addEncryptionKey } from '../../src/platform/codec/index.js';
@@ -156,10 +157,12 @@ const counted = (node: string, task: string): number => {
   }
 };
 
-/** The transaction that a run has for its graph: agents know tasks by that. */
-async function graphOf(parent: number): Promise<number> {
+/** The graph of a run: its transaction, and its name in orders and journals. */
+async function graphOf(parent: number): Promise<{ id: number; name: string; planHash: string | null }> {
   const all = await store.transactions.list({ clusterId: env.cluster });
-  return all.find(({ parentId }) => parentId === parent)!.id;
+  const { id } = all.find(({ parentId }) => parentId === parent)!;
+  const { temporalRunId } = await store.transactions.get(parent);
+  return { id, name: graphRunName(id, temporalRunId!), planHash: (await store.transactions.get(id)).planHash };
 }
 
 /** Runs the graph to completion; returns the transaction. */
@@ -309,14 +312,13 @@ async function intruderOn(taskQueue: string): Promise<Worker> {
 
 it('the credential of the namespace alone commands no agent, and its use raises an alarm', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
-  const graph = await graphOf(transaction);
-  const { planHash } = await store.transactions.get(graph);
+  const { name, planHash } = await graphOf(transaction);
   const taskQueue = `intruder-${process.pid}`;
   const intruder = await intruderOn(taskQueue);
   let tries = 0;
   const order = async (node: string, more: Partial<CountedTasks>) => {
     const input: CountedTasks = {
-      run: String(graph),
+      run: name,
       nodes: [{ node, queue: nodeQueue(site, node) }],
       tasks: ['last'],
       heartbeatMs: 5_000,
@@ -335,11 +337,12 @@ it('the credential of the namespace alone commands no agent, and its use raises 
     expect(await order(second, { generation: 2 })).toMatchObject(rejected);
     // What has run is reported again, not run again.
     expect(await order(second, {})).toMatchObject({ outcome: 'ok' });
+    expect(await order(second, { generation: 3 })).toMatchObject(rejected);
     // The same while a run is open.
     writeFileSync(at('hold'), '');
     const running = run();
     await eventually(() => counted(first, 'first') === 2);
-    const open = { run: String(await graphOf(latest)) };
+    const open = { run: (await graphOf(latest)).name };
     expect(await order(second, { ...open, plan: 'other' })).toMatchObject(rejected);
     expect(await order(second, { ...open, type: 'puppet' })).toMatchObject(rejected);
     rmSync(at('hold'));
@@ -383,8 +386,8 @@ it('what Temporal alone cancels continues; what an operator cancels ends, and sa
     const running = run();
     await eventually(() => counted(first, 'first') === before + 1);
     const { workflowId, temporalRunId } = await store.transactions.get(latest);
-    const graph = String(await graphOf(latest));
-    const result = () => logs.result({ run: graph, task: 'first', node: first, generation: 1 });
+    const { name } = await graphOf(latest);
+    const result = () => logs.result({ run: name, task: 'first', node: first, generation: 1 });
     return { running, workflowId: workflowId!, runId: temporalRunId!, result };
   };
 
