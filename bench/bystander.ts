@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
+import { runnableProgram } from '../src/platform/threads/runnable-program.js';
+import type { BystanderAnswer } from './bystander-main.js';
+
+/** What a bystander of an API saw, and what its process used, since the watch or its last phase began. */
+export interface Seen {
+  readonly requests: number;
+  /** Milliseconds from when the bystander wanted to ask, so that a stall counts for each request that it delayed. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly worst: number;
+  /** Its requests that failed, or were answered with 500 or more. */
+  readonly failed: number;
+  /** Most memory that the process had resident. */
+  readonly megabytes: number;
+}
+
+export interface Bystander {
+  /** Ends a phase and begins the next one. */
+  phase(): Promise<Seen>;
+  stop(): Promise<void>;
+}
+
+export interface WatchOptions {
+  readonly url: string;
+  /** The process that answers. */
+  readonly pid: number;
+  /** What the bystander asks for; it reads the store. Default: the list of sites. */
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Between two of its requests. Default: 25. */
+  readonly everyMs?: number;
+}
+
+/**
+ * Asks an API the same small thing again and again while others do their worst, from a thread, so that the work of this
+ * process does not count; and reads the memory of the API's process (Linux).
+ */
+export async function watchBystander(options: WatchOptions): Promise<Bystander> {
+  const { url, pid, path = '/api/v1/sites', headers = {}, everyMs = 25 } = options;
+  const thread = new Worker(runnableProgram(new URL('./bystander-main.js', import.meta.url)), {
+    workerData: { url: `${url}${path}`, headers, everyMs },
+  });
+  const look = async (): Promise<BystanderAnswer> => {
+    thread.postMessage('phase');
+    const [answer] = await once(thread, 'message');
+    return answer;
+  };
+  await look();
+  await forgetPeak(pid);
+  return {
+    async phase() {
+      const { latencies, failed } = await look();
+      const seen = { ...percentiles(latencies), failed, megabytes: await peakMegabytes(pid) };
+      await forgetPeak(pid);
+      return seen;
+    },
+    async stop() {
+      await thread.terminate();
+    },
+  };
+}
+
+function percentiles(latencies: readonly number[]): Pick<Seen, 'requests' | 'p50' | 'p99' | 'worst'> {
+  const sorted = [...latencies].sort((a, b) => a - b);
+  const at = (share: number): number => Math.round(sorted[Math.ceil(share * sorted.length) - 1] ?? 0);
+  return { requests: sorted.length, p50: at(0.5), p99: at(0.99), worst: at(1) };
+}
+
+/** The kernel keeps the peak; a process that is gone has none. */
+async function peakMegabytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Math.round(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024);
+}
+
+/** The peak begins again at what is resident now (proc(5), clear_refs). */
+const forgetPeak = (pid: number): Promise<void> => writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => undefined);
