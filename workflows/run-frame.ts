@@ -13,10 +13,9 @@ import {
 import {
   type AnyProgress,
   addWarning,
-  describeInvalidInput,
   type Explained,
+  explainCommon,
   failureType,
-  type InvalidInput,
   isoTime,
   type MaasSilence,
   type OperatorAction,
@@ -80,8 +79,8 @@ type Parsed<Input> =
 /** Progress of a run that starts now. @throws when its input is invalid */
 export function startProgress<Input>(parsed: Parsed<Input>) {
   if (!parsed.ok) {
-    const invalid: InvalidInput = { kind: 'invalid-input', problems: parsed.problems };
-    throw failure(failureType(invalid), describeInvalidInput(invalid), parsed.problems);
+    const invalid = { kind: 'invalid-input', problems: parsed.problems } as const;
+    throw failure(failureType(invalid), explainCommon(invalid).reason, parsed.problems);
   }
   // A reset changes the run id; the run is the same.
   const { workflowId: workflow_id, originalExecutionRunId: run_id } = workflowInfo();

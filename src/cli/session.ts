@@ -9,28 +9,32 @@ export interface Session {
   /** Parsed flags; only valid in an action. */
   flags(): GlobalFlags;
   client(): Promise<ApiClient>;
+  /** One call of the API. A command with several asks them of one `client()`. */
+  readonly call: ApiClient['call'];
   settings(): ReturnType<typeof loadedSettings>;
 }
 
 export function createSession(terminal: Terminal, flags: () => GlobalFlags): Session {
+  const client = async () => {
+    const [url, token, trusting, { ApiClient }] = await Promise.all([
+      apiAddress(terminal, flags()),
+      apiToken(terminal, flags()),
+      trustingFetch(terminal),
+      import('./client.js'),
+    ]);
+    const user = userOf(terminal);
+    return new ApiClient({
+      url,
+      ...(user === undefined ? {} : { user }),
+      ...(token === undefined ? {} : { token }),
+      ...(trusting === undefined ? {} : { fetch: trusting }),
+    });
+  };
   return {
     terminal,
     flags,
-    async client() {
-      const [url, token, trusting, { ApiClient }] = await Promise.all([
-        apiAddress(terminal, flags()),
-        apiToken(terminal, flags()),
-        trustingFetch(terminal),
-        import('./client.js'),
-      ]);
-      const user = userOf(terminal);
-      return new ApiClient({
-        url,
-        ...(user === undefined ? {} : { user }),
-        ...(token === undefined ? {} : { token }),
-        ...(trusting === undefined ? {} : { fetch: trusting }),
-      });
-    },
+    client,
+    call: async (...ask) => (await client()).call(...ask),
     settings: () => loadedSettings(terminal, flags()),
   };
 }

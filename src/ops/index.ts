@@ -1,17 +1,17 @@
 /** The use cases of people and programs, and the only caller of Temporal's client. API, CLI and page sit on top. */
-import type { AuditEntry, AuditFilter, Page } from '../store/index.js';
+import type { AuditFilter } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
-import { type GraphUseCases, graphUseCases } from './graphs/index.js';
-import { type HealthOperations, healthOperations } from './health.js';
-import { type InventoryOperations, inventoryOperations } from './inventory/index.js';
-import { type NodeOperations, nodeOperations } from './nodes.js';
-import { type PackageOperations, packageOperations } from './packages/index.js';
-import { type RunOperations, runOperations } from './runs.js';
-import { type SiteOperations, siteOperations } from './sites.js';
-import { type ClusterCheckOperations, clusterChecks } from './tags/cluster-checks.js';
-import { type TagOperations, tagOperations } from './tags/index.js';
-import { type TaskLogOperations, taskLogOperations } from './task-logs.js';
-import { type TokenOperations, tokenOperations } from './tokens.js';
+import { graphUseCases } from './graphs/index.js';
+import { healthOperations } from './health.js';
+import { inventoryOperations } from './inventory/index.js';
+import { nodeOperations } from './nodes.js';
+import { packageOperations } from './packages/index.js';
+import { runOperations } from './runs.js';
+import { siteOperations } from './sites.js';
+import { clusterChecks } from './tags/cluster-checks.js';
+import { tagOperations } from './tags/index.js';
+import { taskLogOperations } from './task-logs.js';
+import { tokenOperations } from './tokens.js';
 
 export type { TagOwner } from '../store/index.js';
 export { AgentPresence } from './agent-presence.js';
@@ -35,26 +35,9 @@ export { type TagExtension, type TagUpload, tagExtensionsOf } from './tags/index
 
 export type { CreatedToken, Principal, TokenOperations } from './tokens.js';
 
-export interface Operations extends GraphUseCases {
-  readonly sites: SiteOperations;
-  readonly runs: RunOperations;
-  readonly nodes: NodeOperations;
-  readonly health: HealthOperations;
-  /** Releases, clusters, their nodes and settings. */
-  readonly inventory: InventoryOperations;
-  readonly packages: PackageOperations;
-  readonly tags: TagOperations;
-  /** Checks of a cluster before its next run. */
-  readonly checks: ClusterCheckOperations;
-  /** The output of tasks on their nodes. */
-  readonly taskLogs: TaskLogOperations;
-  /** Who may use the API. */
-  readonly tokens: TokenOperations;
-  /** Who did what, newest first. */
-  readonly audit: { list(filter?: AuditFilter): Promise<Page<AuditEntry>> };
-}
+export type Operations = ReturnType<typeof createOperations>;
 
-export function createOperations(deps: OpsDependencies): Operations {
+export function createOperations(deps: OpsDependencies) {
   const sites = siteOperations(deps);
   const runs = runOperations(deps);
   return {
@@ -63,12 +46,17 @@ export function createOperations(deps: OpsDependencies): Operations {
     ...graphUseCases(deps, runs),
     nodes: nodeOperations(deps, sites),
     health: healthOperations(deps),
+    /** Releases, clusters, their nodes and settings. */
     inventory: inventoryOperations(deps),
     packages: packageOperations(deps),
     tags: tagOperations(deps),
+    /** Checks of a cluster before its next run. */
     checks: clusterChecks(deps),
+    /** The output of tasks on their nodes. */
     taskLogs: taskLogOperations(deps),
+    /** Who may use the API. */
     tokens: tokenOperations(deps.store),
-    audit: { list: (filter) => deps.store.audit.list(filter) },
+    /** Who did what, newest first. */
+    audit: { list: (filter?: AuditFilter) => deps.store.audit.list(filter) },
   };
 }

@@ -26,8 +26,7 @@ export function registerAudit(program: CliCommand, session: Session): void {
     .limit()
     .output()
     .action(async ({ format, column, ...query }: AuditFlags) => {
-      const client = await session.client();
-      const { items } = await client.call('GET /audit', { query });
+      const { items } = await session.call('GET /audit', { query });
       const flags = { format, ...(column ? { column } : {}) };
       await printList(session.terminal, flags, items, ['at', 'actor', 'action', 'target', 'reason']);
     });

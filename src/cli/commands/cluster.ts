@@ -27,7 +27,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .description('All clusters')
     .output()
     .action(async (flags: OutputFlags) => {
-      const found = await (await session.client()).call('GET /clusters');
+      const found = await session.call('GET /clusters');
       await printList(terminal, flags, found, ['id', 'name', 'status', 'release_id', 'site', 'is_locked']);
     });
 
@@ -37,7 +37,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .argument('<id>', ID, idArgument)
     .output()
     .action(async (id: string, flags: OutputFlags) => {
-      await printOne(terminal, flags, await (await session.client()).call('GET /clusters/:id', { params: { id } }));
+      await printOne(terminal, flags, await session.call('GET /clusters/:id', { params: { id } }));
     });
 
   group
@@ -47,8 +47,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .option('-n, --node <ids...>', 'of problems of single nodes, only those of these nodes', idListArgument)
     .output()
     .action(async (id: string, { node, ...flags }: OutputFlags & { node?: readonly number[] }) => {
-      const client = await session.client();
-      const checks = await client.call('GET /clusters/:id/checks', {
+      const checks = await session.call('GET /clusters/:id/checks', {
         params: { id },
         query: { nodes: node?.join(',') },
       });
@@ -81,7 +80,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .action(async (id: string, { name, site, ...flags }: OutputFlags & { name?: string; site?: string }) => {
       if (name === undefined && site === undefined) throw usageError('nothing to change', 'Give --name or --site.');
       const body = { ...(name && { name }), ...(site && { site: site === 'none' ? null : site }) };
-      const updated = await (await session.client()).call('PUT /clusters/:id', { params: { id }, body });
+      const updated = await session.call('PUT /clusters/:id', { params: { id }, body });
       await printOne(terminal, flags, updated, `updated cluster ${id}\n`);
     });
 
@@ -93,7 +92,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
       await confirm(terminal, `Delete cluster ${id} with its graphs and its history?`, yes, 'required');
-      await (await session.client()).call('DELETE /clusters/:id', { params: { id } });
+      await session.call('DELETE /clusters/:id', { params: { id } });
       await printOne(terminal, flags, { id: Number(id) }, `deleted cluster ${id}\n`);
     });
 
@@ -106,7 +105,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, { nodes, roles, ...flags }: NodesFlags & { readonly roles: readonly string[] }) => {
       const body = nodes.map((node) => ({ id: node, roles }));
-      await (await session.client()).call('POST /clusters/:id/assignment', { params: { id }, body });
+      await session.call('POST /clusters/:id/assignment', { params: { id }, body });
       const text = `cluster ${id} has nodes ${nodes.join(', ')} as ${roles.join(', ')}\n`;
       await printOne(terminal, flags, { id: Number(id), nodes, roles }, text);
     });
@@ -119,7 +118,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, { nodes, ...flags }: NodesFlags) => {
       const body = nodes.map((node) => ({ id: node }));
-      await (await session.client()).call('POST /clusters/:id/unassignment', { params: { id }, body });
+      await session.call('POST /clusters/:id/unassignment', { params: { id }, body });
       await printOne(
         terminal,
         flags,
@@ -144,8 +143,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       .follows()
       .action(async (id: string, { dryRun, noop, ...flags }: FollowFlags & { dryRun?: boolean; noop?: boolean }) => {
         const query = { dry_run: dryRun ? 1 : undefined, noop_run: noop ? 1 : undefined };
-        const client = await session.client();
-        await presentGraphRun(session, await client.call(route, { params: { id }, query }), flags);
+        await presentGraphRun(session, await session.call(route, { params: { id }, query }), flags);
       });
   }
 
@@ -155,7 +153,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .argument('<id>', ID, idArgument)
     .output()
     .action(async (id: string, flags: OutputFlags) => {
-      await (await session.client()).call('PUT /clusters/:id/stop_deployment/', { params: { id } });
+      await session.call('PUT /clusters/:id/stop_deployment/', { params: { id } });
       await printOne(terminal, flags, { id: Number(id) }, `the run of cluster ${id} stops\n`);
     });
 

@@ -62,8 +62,7 @@ async function execute(session: Session, flags: ExecuteFlags): Promise<void> {
     ...(flags.holdOnFailure && { hold_on_failure: true }),
     ...(flags.maxNodes === undefined ? {} : { max_nodes: flags.maxNodes }),
   };
-  const client = await session.client();
-  await presentGraphRun(session, await client.call('POST /graphs/execute/', { body }), flags);
+  await presentGraphRun(session, await session.call('POST /graphs/execute/', { body }), flags);
 }
 
 /** The common fields of requests that start a run of graphs. */

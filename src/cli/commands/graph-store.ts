@@ -53,7 +53,7 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
     .action(async ({ type, yes, ...flags }: OwnerFlags & OutputFlags & { type: string; yes?: boolean }) => {
       const owner = ownerOf(flags);
       await confirm(session.terminal, `Delete the graph of type ${type} of ${owner.text}?`, yes, 'required');
-      await (await session.client()).call(`DELETE /${owner.folder}/:id/deployment_graphs/:type`, {
+      await session.call(`DELETE /${owner.folder}/:id/deployment_graphs/:type`, {
         params: { id: owner.id, type },
       });
       const text = `deleted the graph of type ${type} of ${owner.text}\n`;
@@ -83,7 +83,7 @@ async function listGraphs(session: Session, flags: ListFlags): Promise<void> {
     graph_types: type?.join(','),
     fetch_related: related ? 1 : undefined,
   };
-  const found = await (await session.client()).call('GET /graphs/', { query });
+  const found = await session.call('GET /graphs/', { query });
   const wanted = new Set([cluster && 'cluster', plugins && 'plugin', releases && 'release'].filter(Boolean));
   const shown = found.filter(({ relations }) => wanted.size === 0 || relations.some(({ model }) => wanted.has(model)));
   const rows = shown.map(({ id, name, tasks, relations, ...rest }) => ({
@@ -156,8 +156,7 @@ async function downloadGraph(session: Session, flags: DownloadFlags): Promise<vo
   const named = LAYERS.filter((layer) => flags[layer]);
   if (named.length > 1) throw usageError('--all, --cluster, --plugins and --release exclude each other');
   const layer = named[0] ?? 'all';
-  const client = await session.client();
-  const tasks = await client.call(TASKS_OF[layer], { params: { id: env }, query: { graph_type: type } });
+  const tasks = await session.call(TASKS_OF[layer], { params: { id: env }, query: { graph_type: type } });
   const text =
     format === 'json'
       ? `${JSON.stringify(tasks, null, 2)}\n`

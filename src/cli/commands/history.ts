@@ -22,7 +22,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
     .output()
     .action(async ({ env, statuses, names, ...flags }: ListFlags) => {
       const query = { cluster_id: env, statuses: statuses?.join(','), transaction_types: names?.join(',') };
-      const found = await (await session.client()).call('GET /transactions/', { query });
+      const found = await session.call('GET /transactions/', { query });
       const columns = ['id', 'status', 'name', 'graph_type', 'cluster', 'dry_run', 'progress', 'message'];
       await printList(terminal, flags, found, columns);
     });
@@ -44,8 +44,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
         tasks_names: tasks?.join(','),
         include_summary: summary ? 1 : undefined,
       };
-      const client = await session.client();
-      const rows = await client.call('GET /transactions/:id/deployment_history/', { params: { id }, query });
+      const rows = await session.call('GET /transactions/:id/deployment_history/', { params: { id }, query });
       const columns = ['task_name', 'node_id', 'status', 'time_start', 'time_end', 'root_cause', 'message'];
       if (summary) columns.push('summary');
       if (parameters) columns.push('parameters');
@@ -64,7 +63,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
       .option('--file <file>', 'save it as YAML')
       .output()
       .action(async (id: string, { file, ...flags }: OutputFlags & { readonly file?: string }) => {
-        const data = await (await session.client()).call(`GET /transactions/:id/${path}`, { params: { id } });
+        const data = await session.call(`GET /transactions/:id/${path}`, { params: { id } });
         const text = await yamlText(data);
         if (file === undefined) return printOne(terminal, flags, data, text);
         await save(session, file, text);
@@ -82,7 +81,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
     .action(async (id: string, { force, yes, ...flags }: OutputFlags & { force?: boolean; yes?: boolean }) => {
       await confirm(terminal, `Permanently delete run ${id} with its history?`, yes, 'required');
       const query = { force: force ? 1 : undefined };
-      await (await session.client()).call('DELETE /transactions/:id', { params: { id }, query });
+      await session.call('DELETE /transactions/:id', { params: { id }, query });
       await printOne(terminal, flags, { id: Number(id) }, `deleted ${id}\n`);
     });
 }

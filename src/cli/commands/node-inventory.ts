@@ -57,14 +57,14 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
         const which = ids.length === 1 ? `node ${ids[0]}` : `nodes ${ids.join(', ')}`;
         await confirm(terminal, `Forget ${which}?`, yes, 'required');
         const query = { ids: ids.join(','), force: force ? 1 : undefined };
-        await (await session.client()).call('DELETE /nodes', { query });
+        await session.call('DELETE /nodes', { query });
         await printOne(terminal, flags, { ids }, `forgot ${which}\n`);
       },
     );
 }
 
 async function inventory(session: Session, cluster?: string): Promise<readonly Node[]> {
-  return (await session.client()).call('GET /nodes', { query: { cluster_id: cluster } });
+  return session.call('GET /nodes', { query: { cluster_id: cluster } });
 }
 
 /** Registers one machine at a time. For a whole site, it skips known ones, so it may be repeated. */

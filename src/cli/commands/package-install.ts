@@ -20,7 +20,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .output()
     .action(async (path: string, flags: OutputFlags & { readonly force?: boolean }) => {
       const archive = await archiveOf(path);
-      const installed = await (await session.client()).call('POST /packages', {
+      const installed = await session.call('POST /packages', {
         query: flags.force ? { force: 1 } : {},
         body: archive,
       });
@@ -32,7 +32,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .description('Installed packages')
     .output()
     .action(async (flags: OutputFlags) => {
-      const packages = await (await session.client()).call('GET /packages');
+      const packages = await session.call('GET /packages');
       await printList(terminal, flags, isTabular(flags) ? packages.map(withTexts) : packages, [
         'id',
         'name',
@@ -59,7 +59,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .output()
     .action(async (which: string, flags: OutputFlags) => {
       const found = await find(session, which);
-      await (await session.client()).call('DELETE /packages/:id', { params: { id: found.id } });
+      await session.call('DELETE /packages/:id', { params: { id: found.id } });
       await printOne(
         terminal,
         flags,
@@ -75,7 +75,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     .output()
     .action(async (ids: readonly number[] | undefined, flags: OutputFlags) => {
       const body = ids === undefined || ids.length === 0 ? {} : { ids };
-      const synced = await (await session.client()).call('POST /packages/sync', { body });
+      const synced = await session.call('POST /packages/sync', { body });
       await printList(terminal, flags, isTabular(flags) ? synced.map(withTexts) : synced, [
         'id',
         'name',
@@ -125,7 +125,7 @@ async function archiveOf(path: string): Promise<Uint8Array> {
 }
 
 async function find(session: Session, which: string): Promise<Package> {
-  const packages = await (await session.client()).call('GET /packages');
+  const packages = await session.call('GET /packages');
   const [name, version] = which.split('==') as [string, string | undefined];
   const found = packages.filter((one) =>
     /^\d+$/.test(which)

@@ -18,7 +18,7 @@ export function registerReleases(program: CliCommand, session: Session): void {
       .description(`All ${name}s; packages contain them: package install`)
       .output()
       .action(async (flags: OutputFlags) => {
-        const found = await (await session.client()).call(`GET /${name}s`);
+        const found = await session.call(`GET /${name}s`);
         await printList(terminal, flags, isTabular(flags) ? found.map(withVersions) : found, columns);
       });
     group
@@ -27,7 +27,7 @@ export function registerReleases(program: CliCommand, session: Session): void {
       .argument('<id>', `id of the ${name}`, idArgument)
       .output()
       .action(async (id: string, flags: OutputFlags) => {
-        const found = await (await session.client()).call(`GET /${name}s/:id`, { params: { id } });
+        const found = await session.call(`GET /${name}s/:id`, { params: { id } });
         await printOne(terminal, flags, found);
       });
     if (name === 'plugin') registerPluginEnabling(group, session);

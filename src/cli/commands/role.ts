@@ -13,7 +13,7 @@ export function registerRole(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OutputFlags & { readonly release?: string; readonly env?: string }) => {
       const { kind, id } = ownerOf(flags);
-      const roles = await (await session.client()).call(`GET /${kind}/:id/roles`, { params: { id } });
+      const roles = await session.call(`GET /${kind}/:id/roles`, { params: { id } });
       const rows = roles.map(({ name, meta }) => {
         const { tags, group = null, conflicts, description = null } = isMapping(meta) ? meta : {};
         return { name, tags: listed(tags) || name, group, conflicts: listed(conflicts), description };

@@ -78,8 +78,7 @@ async function graphsAgain(session: Session, before: RunDetail, flags: AgainFlag
     ...runOptions(flags),
     ...descriptionOf(flags),
   };
-  const client = await session.client();
-  await presentGraphRun(session, await client.call('POST /graphs/execute/', { body }), flags);
+  await presentGraphRun(session, await session.call('POST /graphs/execute/', { body }), flags);
 }
 
 /** Refuses flags for the other kind of run. @throws CliError with their names */

@@ -23,7 +23,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .output()
     .action(async ({ release, env, ...flags }: OutputFlags & { readonly release?: string; readonly env?: string }) => {
       const query = { release, cluster: env };
-      const found = await (await session.client()).call('GET /sequences/', { query });
+      const found = await session.call('GET /sequences/', { query });
       await printList(terminal, flags, found.map(withTypes(flags)), ['id', 'name', 'release_id', 'graphs']);
     });
 
@@ -33,7 +33,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .argument('<id>', ID, idArgument)
     .output()
     .action(async (id: string, flags: OutputFlags) => {
-      const found = await (await session.client()).call('GET /sequences/:id', { params: { id } });
+      const found = await session.call('GET /sequences/:id', { params: { id } });
       await printOne(terminal, flags, withTypes(flags)(found));
     });
 
@@ -70,7 +70,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .action(async (id: string, { name, type, ...flags }: Partial<CreateFlags> & OutputFlags) => {
       if (name === undefined && type === undefined) throw usageError('nothing to change', 'Give --name or --type.');
       const body = { ...(name && { name }), ...(type && { graphs: type.map((one) => ({ type: one })) }) };
-      const updated = await (await session.client()).call('PATCH /sequences/:id', { params: { id }, body });
+      const updated = await session.call('PATCH /sequences/:id', { params: { id }, body });
       await printOne(terminal, flags, updated, `updated sequence ${id}\n`);
     });
 
@@ -80,7 +80,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .argument('<id>', ID, idArgument)
     .output()
     .action(async (id: string, flags: OutputFlags) => {
-      const { name, graphs } = await (await session.client()).call('GET /sequences/:id', { params: { id } });
+      const { name, graphs } = await session.call('GET /sequences/:id', { params: { id } });
       await printOne(terminal, flags, { name, graphs }, await yamlText({ name, graphs }));
     });
 
@@ -92,7 +92,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
       await confirm(terminal, `Delete sequence ${id}?`, yes, 'required');
-      await (await session.client()).call('DELETE /sequences/:id', { params: { id } });
+      await session.call('DELETE /sequences/:id', { params: { id } });
       await printOne(terminal, flags, { id: Number(id) }, `deleted sequence ${id}\n`);
     });
 
@@ -105,8 +105,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     .follows()
     .action(async (id: string, { env, ...flags }: GraphRunFlags & { readonly env: string }) => {
       const body = { cluster: Number(env), ...runOptions(flags) };
-      const client = await session.client();
-      const started = await client.call('POST /sequences/:id/execute/', { params: { id }, body });
+      const started = await session.call('POST /sequences/:id/execute/', { params: { id }, body });
       await presentGraphRun(session, started, flags);
     });
 }

@@ -57,8 +57,7 @@ export async function readStoredGraph(
   { env, type = 'default', layer = 'all' }: GraphOrigin & { readonly env: string },
   complain: (text: string) => void,
 ): Promise<ReadGraph> {
-  const client = await session.client();
-  const value = await client.call(TASKS_OF[layer], { params: { id: env }, query: { graph_type: type } });
+  const value = await session.call(TASKS_OF[layer], { params: { id: env }, query: { graph_type: type } });
   const { checkGraph, readTasks } = await import('../../graph/index.js');
   const { tasks, problems } = readTasks(value);
   const all = [...problems, ...checkGraph(tasks)].map(({ at: _at, ...problem }) => problem);

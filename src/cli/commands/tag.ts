@@ -55,7 +55,7 @@ export function registerTag(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OwnerFlags & OutputFlags & { readonly name: string }) => {
       const { kind, id } = ownerOf(flags);
-      const tag = await (await session.client()).call(`GET /${kind}/:id/tags/:name`, {
+      const tag = await session.call(`GET /${kind}/:id/tags/:name`, {
         params: { id, name: flags.name },
       });
       await printOne(terminal, flags, tag);
@@ -93,8 +93,7 @@ export function registerTag(program: CliCommand, session: Session): void {
       .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
       .output()
       .action(async ({ env, ...flags }: OutputFlags & { readonly env: string }) => {
-        const client = await session.client();
-        const changes = await client.call(`${method} /clusters/:id/tag_changes`, { params: { id: env } });
+        const changes = await session.call(`${method} /clusters/:id/tag_changes`, { params: { id: env } });
         await printList(terminal, flags, changes, ['node_id', 'role', 'given', 'lost']);
       });
   }
@@ -116,7 +115,7 @@ export function registerTag(program: CliCommand, session: Session): void {
       .action(async (flags: OutputFlags & { readonly nodes: readonly number[]; readonly tags: readonly string[] }) => {
         if (flags.nodes.length === 0 || flags.tags.length === 0) throw usageError('name at least one node and one tag');
         const body = { nodes: flags.nodes, tags: flags.tags };
-        const given = await (await session.client()).call(`POST /tags/${action}`, { body });
+        const given = await session.call(`POST /tags/${action}`, { body });
         await printList(terminal, flags, given, ['node_id', 'tag', 'source', 'role']);
       });
   }

@@ -25,9 +25,8 @@ export function registerToken(program: CliCommand, session: Session): void {
     .option('--expires <when>', 'expiry: 90d, 12h, 30m from now, or ISO 8601 (default: never)')
     .output()
     .action(async ({ name, role, expires, ...flags }: CreateFlags) => {
-      const client = await session.client();
       const body = { name, role: unchecked(role), ...(expires === undefined ? {} : { expires }) };
-      await showCreated(terminal, flags, await client.call('POST /tokens', { body }));
+      await showCreated(terminal, flags, await session.call('POST /tokens', { body }));
     });
 
   group
@@ -35,8 +34,7 @@ export function registerToken(program: CliCommand, session: Session): void {
     .description('Tokens, newest first; never the tokens themselves')
     .output()
     .action(async (flags: OutputFlags) => {
-      const client = await session.client();
-      const { items } = await client.call('GET /tokens');
+      const { items } = await session.call('GET /tokens');
       await printList(terminal, flags, items, ['name', 'role', 'state', 'created_by', 'expires_at', 'last_used_at']);
     });
 
@@ -48,8 +46,7 @@ export function registerToken(program: CliCommand, session: Session): void {
     .output()
     .action(async (token: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
       await confirm(terminal, `Revoke the token '${token}'?`, yes, 'asked');
-      const client = await session.client();
-      const revoked = await client.call('DELETE /tokens/:token', { params: { token } });
+      const revoked = await session.call('DELETE /tokens/:token', { params: { token } });
       await printOne(terminal, flags, revoked, `the token '${revoked.name}' is revoked\n`);
     });
 

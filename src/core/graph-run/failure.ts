@@ -1,11 +1,4 @@
-import {
-  type ClaimLost,
-  describeInvalidInput,
-  type Explained,
-  type InvalidInput,
-  listSome,
-  type StepError,
-} from '../run/index.js';
+import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.js';
 
 /** Why a run cannot start or continue, as found by planning. Each of the `problems` has its location and a hint. */
 export type PlanningFailure =
@@ -19,22 +12,19 @@ export type PlanningFailure =
 /** Why a graph run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type GraphRunFailure =
   | PlanningFailure
-  | InvalidInput
-  | ClaimLost
+  | AnyRunFailure<'step'>
   /** A graph ran and did not succeed. The graphs after it were not started. */
   | {
       readonly kind: 'graph-failed';
       readonly type: string;
       readonly result: 'failure' | 'stopped_by_tolerance';
       readonly reason: string;
-    }
-  /** A step failed for good: a setting is missing, or a service refuses for good. */
-  | ({ readonly kind: 'step-failed'; readonly step: string } & StepError);
+    };
 
 export function describeGraphRunFailure(failure: GraphRunFailure): string {
   switch (failure.kind) {
     case 'invalid-input':
-      return describeInvalidInput(failure);
+      return explainCommon(failure).reason;
     case 'plan-refused':
       return listSome([failure.message, ...failure.problems], 6, '; ');
     case 'graph-failed':
@@ -55,9 +45,8 @@ export const explainGraphRunFailure = (failure: GraphRunFailure, transaction: nu
 function nextStep(failure: GraphRunFailure, transaction: number | null): string {
   switch (failure.kind) {
     case 'invalid-input':
-      return 'correct the named fields and start again';
     case 'claim-lost':
-      return 'see who has it, and start a new run: a run that has ended, or whose claim another run took over, cannot be reset';
+      return explainCommon(failure).next_step;
     case 'cluster-not-found':
       return "'sitewright cluster list' names the clusters";
     case 'cluster-busy':

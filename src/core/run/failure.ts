@@ -1,4 +1,5 @@
 import { pascalCase } from '../pascal-case.js';
+import type { Explained } from './progress.js';
 
 /** The input of a run is invalid: nothing was started. */
 export type InvalidInput = { readonly kind: 'invalid-input'; readonly problems: readonly string[] };
@@ -16,8 +17,25 @@ export type StepError = { readonly type: string; readonly message: string };
 export const claimLost = ({ type, message }: StepError): ClaimLost | undefined =>
   type === CLAIM_LOST ? { kind: 'claim-lost', message } : undefined;
 
-export const describeInvalidInput = ({ problems }: InvalidInput): string =>
-  `the input is invalid: ${problems.join('; ')}`;
+/** Failures that runs of every kind may have. `Step` is the field that names the step which failed for good. */
+export type AnyRunFailure<Step extends string> =
+  | InvalidInput
+  | ClaimLost
+  /** A setting is missing, or a service refuses for good. */
+  | ({ readonly kind: 'step-failed' } & { readonly [field in Step]: string } & StepError);
+
+/** Why the run failed, and what to do about it, for the failures that differ in nothing between the kinds of runs. */
+export const explainCommon = (failure: InvalidInput | ClaimLost): Explained =>
+  failure.kind === 'invalid-input'
+    ? {
+        reason: `the input is invalid: ${failure.problems.join('; ')}`,
+        next_step: 'correct the named fields and start again',
+      }
+    : {
+        reason: failure.message,
+        next_step:
+          'see who has it, and start a new run: a run that has ended, or whose claim another run took over, cannot be reset',
+      };
 
 /** The failure's type on the wire, e.g. `CriticalGroupFailed`. */
 export const failureType = ({ kind }: { readonly kind: string }): string => pascalCase(kind);

@@ -3,12 +3,12 @@ export type { Paused } from '../contracts/site-run.js';
 export type { GraphRunAction, GraphRunOutcome, RunAction, SiteRunAction, SiteRunOutcome } from '../words.js';
 export { cell, detailsEnding, detailsHeading, table } from './details.js';
 export {
+  type AnyRunFailure,
   CLAIM_LOST,
   type ClaimLost,
   claimLost,
-  describeInvalidInput,
+  explainCommon,
   failureType,
-  type InvalidInput,
   listSome,
   type StepError,
 } from './failure.js';

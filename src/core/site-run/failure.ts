@@ -1,17 +1,9 @@
-import {
-  type ClaimLost,
-  describeInvalidInput,
-  type Explained,
-  type InvalidInput,
-  listSome,
-  type StepError,
-} from '../run/index.js';
+import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.js';
 import type { SiteRunKind } from '../words.js';
 
 /** Why a run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type RunFailure =
-  | InvalidInput
-  | ClaimLost
+  | AnyRunFailure<'phase'>
   | { readonly kind: 'site-busy'; readonly site: string; readonly workflow_id: string; readonly run_id: string }
   | { readonly kind: 'site-not-found'; readonly site: string }
   | { readonly kind: 'revision-not-found'; readonly site: string; readonly revision: string }
@@ -24,8 +16,6 @@ export type RunFailure =
   | { readonly kind: 'nodes-not-found'; readonly nodes: readonly string[] }
   | { readonly kind: 'verify-site-failed'; readonly problems: readonly string[] }
   | { readonly kind: 'prepare-site-failed'; readonly problems: readonly string[] }
-  /** A step failed for good: a setting is missing, or a service refuses for good. */
-  | ({ readonly kind: 'step-failed'; readonly phase: string } & StepError)
   | { readonly kind: 'release-failed'; readonly nodes: readonly string[] }
   /** The nodes are deployed, but their graph did not run to completion. The workflow `workflow_id` has the reasons. */
   | {
@@ -42,9 +32,8 @@ export type RunFailure =
 export function describeRunFailure(failure: RunFailure): string {
   switch (failure.kind) {
     case 'invalid-input':
-      return describeInvalidInput(failure);
     case 'claim-lost':
-      return failure.message;
+      return explainCommon(failure).reason;
     case 'site-busy':
       return `site ${failure.site} is busy with ${failure.workflow_id} (run ${failure.run_id}): one run per site at a time`;
     case 'site-not-found':
@@ -79,9 +68,8 @@ export const explainRunFailure = (failure: RunFailure, kind: SiteRunKind, site: 
 function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string {
   switch (failure.kind) {
     case 'invalid-input':
-      return 'correct the named fields and start again';
     case 'claim-lost':
-      return 'see who has it, and start a new run: a run that has ended, or whose claim another run took over, cannot be reset';
+      return explainCommon(failure).next_step;
     case 'site-busy':
       return `wait for it, or stop it: temporal workflow signal --workflow-id ${failure.workflow_id} --name stop`;
     case 'site-not-found':
