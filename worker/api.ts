@@ -12,6 +12,7 @@ import { connectionOptions, type ServerSettings } from '../src/platform/temporal
 import { encryptionOf, startCodecEndpoint } from './encryption.js';
 import { startGateway } from './gateway.js';
 import { observeMaas, tracesOf } from './metrics.js';
+import { openIdOf } from './openid.js';
 import { programVersion } from './program-version.js';
 import { machinesOf, masterAddress } from './services.js';
 import { taskLogs } from './task-logs.js';
@@ -50,6 +51,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       `the API cannot listen on ${host}:${port}: it would accept requests from anyone. Set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS) and make a first token with 'sitewright token bootstrap', or set api.host to 127.0.0.1`,
     );
   const tls = tlsOf(settings);
+  const openId = openIdOf(settings);
   // The store is opened before the metrics, which read it, so its first calls are not measured.
   let metrics: ApiMetrics | undefined;
   let agents: AgentPresence | undefined;
@@ -101,6 +103,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       metrics,
       ...(traces === undefined ? {} : { traces }),
       tokens: tokensOn,
+      ...(openId === undefined ? {} : { openId }),
       ratePerMinute: settings.api.rate_limit_per_minute,
       ...(tls === undefined ? {} : { tls }),
       ...(options.checkAnswer === undefined ? {} : { checkAnswer: options.checkAnswer }),

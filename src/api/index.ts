@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { pipeline, Readable, Transform } from 'node:stream';
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyPluginAsync,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Operations } from '../ops/index.js';
 import type { Logger } from '../platform/telemetry/log.js';
@@ -15,6 +9,8 @@ import type { Traces } from '../platform/telemetry/traces.js';
 import { guardRoutes } from './access/guard.js';
 import { answerOwnPagesOnly } from './access/own-pages.js';
 import { limitRates } from './access/rate-limit.js';
+import { SignInCodes } from './access/sign-in-codes.js';
+import { type ApiSignIn, CALLBACK_PATH, serveSignIn } from './access/sign-in-routes.js';
 import { serveExtensions } from './fuel/extension-routes.js';
 import { serveFuelGraphs } from './fuel/graphs/index.js';
 import { serveInventory } from './fuel/inventory/index.js';
@@ -36,6 +32,7 @@ import { serveRuns } from './routes/runs.js';
 import { serveHealth, serveService } from './routes/service.js';
 import { serveSites } from './routes/sites.js';
 import { serveTokens } from './routes/tokens.js';
+import type { RouteGroup } from './serve.js';
 
 export interface ApiOptions {
   readonly log: Logger;
@@ -43,6 +40,8 @@ export interface ApiOptions {
   readonly version: string;
   /** Whether callers need tokens. Default: no. */
   readonly tokens?: boolean;
+  /** Sign-in through an OpenID provider, beside tokens; absent: there is none. */
+  readonly openId?: ApiSignIn;
   /** Requests that a token, or an address without one, may make within a minute. Default: 0, no limit. */
   readonly ratePerMinute?: number;
   /** Served at `/metrics`; absent: nothing is there. */
@@ -111,7 +110,9 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   app.addHook('onResponse', async (request, reply) => {
     const level = request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info';
     const { statusCode: status, elapsedTime } = reply;
-    const fields = { method: request.method, url: request.url, status, ms: Math.round(elapsedTime) };
+    // The provider's answer is in the query.
+    const url = request.routeOptions.url === CALLBACK_PATH ? CALLBACK_PATH : request.url;
+    const fields = { method: request.method, url, status, ms: Math.round(elapsedTime) };
     request.log[level]({ ...fields, ...subjectOf(request) }, 'answered');
   });
   if (checkAnswer !== undefined) {
@@ -146,12 +147,14 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     serveFuelGraphs,
     serveWatches,
   ];
-  for (const routes of groups) await app.register(routes, { prefix: '/api/v1', operations, version, tokensOn });
+  const openId = options.openId === undefined ? undefined : { ...options.openId, codes: new SignInCodes() };
+  const shared = { operations, version, tokensOn, ...(openId === undefined ? {} : { openId }) };
+  for (const routes of groups) await app.register(routes, { prefix: '/api/v1', ...shared });
   // Where load balancers and containers look for it.
-  await app.register(serveHealth, { operations, version, tokensOn });
+  await app.register(serveHealth, shared);
   // Where Fuel's clients look for it.
-  await app.register(serveKeystone, { prefix: '/keystone', operations, version, tokensOn });
-  await app.register(openToAnyone);
+  await app.register(serveKeystone, { prefix: '/keystone', ...shared });
+  await app.register(openToAnyone, shared);
   await app.ready();
   return app as unknown as Api;
 }
@@ -164,11 +167,12 @@ function subjectOf({ principal, params }: FastifyRequest): Record<string, string
 }
 
 /** The files of the web page hold nothing of anybody's; what it shows, it asks for like every other client. */
-const openToAnyone: FastifyPluginAsync = async (app) => {
+const openToAnyone: RouteGroup = async (app, { openId, operations }) => {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, access: 'anyone' };
   });
   await app.register(pageRoutes);
+  if (openId !== undefined) serveSignIn(app, openId, operations.tokens, openId.codes);
 };
 
 /** A caller's own id goes through all logs; anything odd is replaced. */

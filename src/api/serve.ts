@@ -4,6 +4,8 @@ import type { Need } from '../core/access-role.js';
 import { problemSchema } from '../core/contracts/problem.js';
 import type { AnswerOf, PartOf, Route, RouteMap } from '../core/contracts/route.js';
 import type { Operations } from '../ops/index.js';
+import type { SignInCodes } from './access/sign-in-codes.js';
+import type { ApiSignIn } from './access/sign-in-routes.js';
 import { PROBLEM_TYPE } from './problems/answer-problem.js';
 
 declare module 'fastify' {
@@ -19,6 +21,8 @@ export interface RouteGroupOptions {
   readonly version: string;
   /** Whether callers need tokens; absent: no. */
   readonly tokensOn?: boolean;
+  /** Sign-in through an OpenID provider; absent: there is none. */
+  readonly openId?: ApiSignIn & { readonly codes: SignInCodes };
 }
 
 /** Routes of one subject. A route maps a request to a use case and its result to an answer, nothing else. */

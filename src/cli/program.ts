@@ -15,6 +15,7 @@ import { registerGraphSimulate } from './commands/graph-simulate.js';
 import { registerGraphStore } from './commands/graph-store.js';
 import { registerHistory } from './commands/history.js';
 import { registerIdentity } from './commands/identity.js';
+import { registerLogin } from './commands/login.js';
 import { registerMaas } from './commands/maas.js';
 import { registerNode } from './commands/node.js';
 import { registerPackage } from './commands/package.js';
@@ -45,7 +46,10 @@ export function createProgram(terminal: Terminal, complain: (text: string) => vo
     .description('Deploys bare-metal sites through MAAS and runs task graphs on their nodes, durably, on Temporal.')
     .option('--api <url>', 'address of the API (default: SITEWRIGHT_API, else from the settings)')
     .option('--config <file>', 'settings file (default: SITEWRIGHT_CONFIG, else sitewright.yaml here)')
-    .option('--token-file <file>', 'file with the token for the API, mode 600 (default: SITEWRIGHT_TOKEN)')
+    .option(
+      '--token-file <file>',
+      'file with the token for the API, mode 600 (default: SITEWRIGHT_TOKEN, else ‘sitewright login’)',
+    )
     .option('--no-color', 'no colours; NO_COLOR in the environment does the same')
     .version(programVersion(), '-V, --version', 'version of this program')
     .showSuggestionAfterError()
@@ -98,6 +102,7 @@ Exit codes: 0 done, 1 came out badly (a run failed, was stopped or cancelled), 2
   registerDoctor(program, session);
   registerMaas(program, session);
   registerToken(program, session);
+  registerLogin(program, session);
   registerAudit(program, session);
   registerDb(program, session);
   registerConfig(program, session);

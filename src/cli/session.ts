@@ -8,20 +8,22 @@ export interface Session {
   readonly terminal: Terminal;
   /** Parsed flags; only valid in an action. */
   flags(): GlobalFlags;
-  client(): Promise<ApiClient>;
+  /** `saved`: with the session of `sitewright login`, whatever token is given. */
+  client(credentials?: 'saved'): Promise<ApiClient>;
   /** One call of the API. A command with several asks them of one `client()`. */
   readonly call: ApiClient['call'];
   settings(): ReturnType<typeof loadedSettings>;
 }
 
 export function createSession(terminal: Terminal, flags: () => GlobalFlags): Session {
-  const client = async () => {
-    const [url, token, trusting, { ApiClient }] = await Promise.all([
+  const client = async (credentials?: 'saved') => {
+    const [url, given, trusting, { ApiClient }] = await Promise.all([
       apiAddress(terminal, flags()),
-      apiToken(terminal, flags()),
+      credentials === 'saved' ? undefined : apiToken(terminal, flags()),
       trustingFetch(terminal),
       import('./client.js'),
     ]);
+    const token = given ?? (await import('./saved-sessions.js')).savedSessions(terminal).of(url);
     const user = userOf(terminal);
     return new ApiClient({
       url,

@@ -7,6 +7,14 @@
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** A token is made by an admin, a session by signing in. */
+export const TOKEN_KINDS = ['token', 'session'] as const;
+export type TokenKind = (typeof TOKEN_KINDS)[number];
+
+/** Why signing in through the provider failed; the page and the command line explain each. */
+export const SIGN_IN_FAILURES = ['provider-away', 'refused', 'expired', 'no-name', 'no-role'] as const;
+export type SignInFailure = (typeof SIGN_IN_FAILURES)[number];
+
 /** The four workflows that act on a site; also the `kind` of a run. */
 export const SITE_RUN_KINDS = ['deploy_site', 'update_site', 'redeploy_nodes', 'test_site'] as const;
 export type SiteRunKind = (typeof SITE_RUN_KINDS)[number];

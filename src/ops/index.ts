@@ -30,10 +30,11 @@ export type { ClusterView, NodeView } from './inventory/index.js';
 export { extendedReleases, hasUploadedFacts, isDeployable, vmwareAttributes } from './inventory/index.js';
 export type { InstalledPackage, PackageView } from './packages/index.js';
 export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.js';
+export { type SignIn, SignInError, type SignInRules, signIn } from './sign-in.js';
 export { viewStrategy } from './strategy.js';
 export { type TagExtension, type TagUpload, tagExtensionsOf } from './tags/index.js';
 
-export type { CreatedToken, Principal, TokenOperations } from './tokens.js';
+export type { CreatedToken, Principal, SignedIn, TokenOperations } from './tokens.js';
 
 export type Operations = ReturnType<typeof createOperations>;
 

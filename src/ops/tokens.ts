@@ -1,18 +1,29 @@
 import { ulid } from 'ulid';
 import { isRole, ROLES, type Role } from '../core/access-role.js';
 import type { Diagnostic } from '../core/diagnostic.js';
+import type { TokenKind } from '../core/words.js';
 import { idOfToken, matches, mintToken } from '../platform/secrets/access-token.js';
 import type { ApiToken, Store } from '../store/index.js';
 import { problem } from './problem.js';
 import { orWithoutStore } from './without-store.js';
 
-/** The caller of a request, by its token. */
+/** The caller of a request, by its token or session. */
 export interface Principal {
   /** Id of the token. */
   readonly id: string;
-  /** Name of the token: the actor in the audit trail. */
+  readonly kind: TokenKind;
+  /** Name of the token, or of the user who signed in: the actor in the audit trail. */
   readonly name: string;
   readonly role: Role;
+}
+
+/** A user whom an OpenID provider has identified. */
+export interface SignedIn {
+  readonly name: string;
+  readonly role: Role;
+  /** For the audit trail: who the provider says it is. */
+  readonly issuer: string;
+  readonly subject: string;
 }
 
 export interface TokenRequest {
@@ -25,6 +36,7 @@ export interface TokenRequest {
 /** A token without its secret. */
 export interface TokenView {
   readonly id: string;
+  readonly kind: TokenKind;
   readonly name: string;
   readonly role: string;
   readonly state: 'valid' | 'expired' | 'revoked';
@@ -50,7 +62,9 @@ export interface TokenOperations {
   create(request: TokenRequest, by: string): Promise<CreatedToken>;
   /** Newest first, including revoked and expired ones. */
   list(): Promise<readonly TokenView[]>;
-  /** Revokes a token by name or id. */
+  /** Starts a session of a user who signed in; its token is valid for this many hours. */
+  startSession(user: SignedIn, hours: number): Promise<CreatedToken>;
+  /** Revokes a token or session by id, or by name: then with all sessions of that name. The answer is the newest. */
   revoke(nameOrId: string, by: string): Promise<TokenView>;
   /**
    * Finds the owner of a token. Gives the same answer in the same time for every text that is not one of our tokens.
@@ -60,6 +74,8 @@ export interface TokenOperations {
 
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const LONGEST_DAYS = 3_650;
+/** How long an expired session stays in the list. */
+const SESSIONS_KEPT_MS = 7 * UNIT_MS.d;
 /** Precision of `last_used_at`, so that a busy token does not cost a write per request. */
 const RECORD_USE_EVERY_MS = 60_000;
 /** How long a token that was read from the store is accepted without it: longer than most outages. */
@@ -96,22 +112,40 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
       return { ...view(record), token };
     },
 
+    async startSession({ name, role, issuer, subject }, hours) {
+      const id = ulid(now());
+      const { token, hash } = mintToken(id);
+      const expiresAt = new Date(now() + hours * UNIT_MS.h).toISOString();
+      const record = await store.atomically(async ({ apiTokens, audit }) => {
+        await apiTokens.forgetSessions(new Date(now() - SESSIONS_KEPT_MS).toISOString());
+        const details = { role, expires_at: expiresAt, issuer, subject };
+        await audit.append({ actor: name, action: 'session.start', target: `session/${id}`, details });
+        return apiTokens.add({ id, kind: 'session', name, role, hash, createdBy: name, expiresAt });
+      });
+      return { ...view(record), token };
+    },
+
     list: async () => (await store.apiTokens.list()).map(view),
 
     async revoke(nameOrId, by) {
       const open = (await store.apiTokens.list()).filter(({ revokedAt }) => revokedAt === null);
-      const found = open.find(({ id }) => id === nameOrId) ?? open.find(({ name }) => name === nameOrId);
-      if (found === undefined)
+      const byId = open.filter(({ id }) => id === nameOrId);
+      const found = byId.length > 0 ? byId : open.filter(({ name }) => name === nameOrId);
+      if (found.length === 0)
         throw problem('not-found', `there is no unrevoked token '${nameOrId}'`, {
           hint: "'sitewright token list' shows all tokens.",
         });
-      accepted.delete(found.id);
-      return view(
-        await store.atomically(async ({ apiTokens, audit }) => {
-          await audit.append({ actor: by, action: 'token.revoke', target: `token/${found.name}` });
-          return apiTokens.revoke(found.id, by, new Date(now()).toISOString());
-        }),
-      );
+      for (const { id } of found) accepted.delete(id);
+      const [newest] = await store.atomically(async ({ apiTokens, audit }) => {
+        const revoked: ApiToken[] = [];
+        for (const { id, kind, name } of found) {
+          const target = kind === 'token' ? `token/${name}` : `session/${id}`;
+          await audit.append({ actor: by, action: `${kind}.revoke`, target });
+          revoked.push(await apiTokens.revoke(id, by, new Date(now()).toISOString()));
+        }
+        return revoked;
+      });
+      return view(newest!);
     },
 
     async authenticate(token) {
@@ -132,7 +166,7 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
       if (!isRight || stored === undefined || !isRole(stored.role)) return { ok: false, why: 'unknown' };
       const { state } = view(stored);
       if (state !== 'valid') return { ok: false, why: state };
-      const { name, role } = stored;
+      const { kind, name, role } = stored;
       const time = now();
       if (time - (recordedAt.get(stored.id) ?? 0) >= RECORD_USE_EVERY_MS) {
         recordedAt.set(stored.id, time);
@@ -142,7 +176,7 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
           () => undefined,
         ).catch(() => undefined);
       }
-      return { ok: true, principal: { id: stored.id, name, role } };
+      return { ok: true, principal: { id: stored.id, kind, name, role } };
     },
   };
 }
@@ -151,6 +185,7 @@ function viewToken(token: ApiToken, now: number): TokenView {
   const isExpired = token.expiresAt !== null && Date.parse(token.expiresAt) <= now;
   return {
     id: token.id,
+    kind: token.kind,
     name: token.name,
     role: token.role,
     state: token.revokedAt !== null ? 'revoked' : isExpired ? 'expired' : 'valid',

@@ -1,32 +1,38 @@
-import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ROLES, type Role } from '../../src/core/access-role.js';
 import { tokenOperations } from '../../src/ops/tokens.js';
 import { type ApiRig, apiAlone } from '../api/api-rig.js';
 import { environment } from '../api/fuel-graphs-rig.js';
+import { freePort } from '../rig/free-port.js';
+import { apiSignIn, type OpenIdProviderRig, openIdProviderRig } from '../rig/openid-provider.js';
 import { closePages, describePage, launch, type OpenPage, openPage } from './browser.js';
 
 describePage('the page of an API with tokens', () => {
   let browser: Browser;
   let rig: ApiRig;
+  let provider: OpenIdProviderRig;
   let origin: string;
   let secrets: Record<Role, string>;
   const opened: OpenPage[] = [];
 
   beforeAll(async () => {
-    [browser, rig] = await Promise.all([launch(), apiAlone({ tokens: true })]);
+    const port = await freePort();
+    origin = `http://127.0.0.1:${port}`;
+    [browser, provider] = await Promise.all([launch(), openIdProviderRig(`${origin}/auth/callback`)]);
+    provider.users.set('nina', { groups: ['ops'] });
+    rig = await apiAlone({ tokens: true, openId: apiSignIn(provider.issuer, origin) });
     const tokens = tokenOperations(rig.store);
     const made = await Promise.all(ROLES.map((role) => tokens.create({ name: `nina-${role}`, role }, 'test')));
     secrets = Object.fromEntries(made.map(({ role, token }) => [role, token])) as Record<Role, string>;
     await environment(rig.store, 'prod');
-    await rig.api.listen({ port: 0, host: '127.0.0.1' });
-    origin = `http://127.0.0.1:${(rig.api.server.address() as AddressInfo).port}`;
+    await rig.api.listen({ port, host: '127.0.0.1' });
   });
   afterEach(() => closePages(opened));
   afterAll(async () => {
     await rig?.close();
     await browser?.close();
+    await provider?.close();
   });
 
   const at = async (path: string) => {
@@ -49,7 +55,11 @@ describePage('the page of an API with tokens', () => {
     await page.getByRole('link', { name: 'prod' }).waitFor();
     await page.getByText('nina-operator').waitFor();
 
-    // It is kept for other pages of this tab, and goes where links cannot carry it.
+    // It is kept for other pages, where no script finds it.
+    const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
+    expect(kept).not.toContain('swt_');
+    const [cookie] = await page.context().cookies();
+    expect(cookie).toMatchObject({ name: 'sitewright', value: secrets.operator, httpOnly: true, sameSite: 'Strict' });
     await page.goto(`${origin}/graphs`);
     await page.getByRole('heading', { name: 'Graphs' }).waitFor();
     expect(await page.getByRole('heading', { name: 'Sign in' }).count()).toBe(0);
@@ -57,10 +67,40 @@ describePage('the page of an API with tokens', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
+  it('signs in through the provider of the organization, and out', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    await page.goto(`${origin}/clusters`);
+    await page.getByRole('link', { name: 'Sign in with your organization' }).click();
+    await page.waitForURL(`${provider.issuer}/**`);
+    await page.locator('input[name=login]').fill('nina');
+    await page.locator('input[name=password]').fill('any');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('link', { name: 'prod' }).waitFor();
+    await page.getByText('nina@sitewright.example').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/clusters');
+    expect(await page.evaluate('document.cookie')).toBe('');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect((await context.cookies()).filter(({ name }) => name.includes('sitewright'))).toEqual([]);
+    await page.goto(`${origin}/?sign_in=no-role`);
+    await page.getByRole('alert').getByText('none of your groups has a role here').waitFor();
+    await context.close();
+  });
+
   it('the audit names the token, and a refused action says which roles are allowed to do it', async () => {
     const page = await at('/');
     const signIn = async (role: Role) => {
-      await page.evaluate(`sessionStorage.setItem('sitewright.token', ${JSON.stringify(secrets[role])})`);
+      const cookie = {
+        name: 'sitewright',
+        value: secrets[role],
+        url: origin,
+        httpOnly: true,
+        sameSite: 'Strict',
+      } as const;
+      await page.context().addCookies([cookie]);
       await page.goto(`${origin}/clusters`);
       await page.getByText(`nina-${role}`).waitFor();
     };

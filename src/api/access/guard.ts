@@ -3,17 +3,19 @@ import { covers, type Need } from '../../core/access-role.js';
 import type { Principal, TokenOperations } from '../../ops/index.js';
 import type { HttpProblem } from '../problems/http-problem.js';
 import { RequestError } from '../problems/transport-problem.js';
+import { readCookie, TOKEN_COOKIE } from './cookies.js';
+import { changes, requireOwnPage } from './own-pages.js';
 import { tokenFromHeaders } from './token-from-headers.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose token came with the request; undefined without one, and always while tokens are off. */
+    /** Whose token or session came with the request; undefined without one, and always while tokens are off. */
     principal: Principal | undefined;
   }
 }
 
 type Caller =
-  | { readonly kind: 'known'; readonly principal: Principal }
+  | { readonly kind: 'known'; readonly principal: Principal; readonly byCookie: boolean }
   | { readonly kind: 'anonymous'; readonly why: string; readonly gaveToken: boolean };
 
 /**
@@ -39,6 +41,8 @@ export function guardRoutes(
     await between(request, reply);
     const refusal = refusalOf(caller, need);
     if (refusal === undefined) {
+      // Browsers send cookies for pages of others, too.
+      if (caller.kind === 'known' && caller.byCookie && need !== 'anyone' && changes(request)) requireOwnPage(request);
       if (need !== 'anyone')
         checkAgainUntilAnswered(request, reply, async () => refusalOf(await callerOf(request, tokens), need));
       return;
@@ -78,10 +82,12 @@ const needOf = ({ is404, routeOptions }: FastifyRequest): Need =>
 
 async function callerOf(request: FastifyRequest, tokens: TokenOperations): Promise<Caller> {
   const given = tokenFromHeaders(request.headers);
-  if (given.kind === 'none') return { kind: 'anonymous', why: 'this needs a token', gaveToken: false };
   if (given.kind === 'malformed') return { kind: 'anonymous', why: given.why, gaveToken: true };
-  const answer = await tokens.authenticate(given.token);
-  if (answer.ok) return { kind: 'known', principal: answer.principal };
+  const cookie = given.kind === 'none' ? readCookie(request.headers, TOKEN_COOKIE) : undefined;
+  const token = given.kind === 'token' ? given.token : cookie;
+  if (token === undefined) return { kind: 'anonymous', why: 'this needs a token', gaveToken: false };
+  const answer = await tokens.authenticate(token);
+  if (answer.ok) return { kind: 'known', principal: answer.principal, byCookie: cookie !== undefined };
   const why = answer.why === 'unknown' ? 'the token is not one of ours' : `the token is ${answer.why}`;
   return { kind: 'anonymous', why, gaveToken: true };
 }
@@ -92,13 +98,14 @@ function refusalOf(caller: Caller, need: Need): HttpProblem | undefined {
     return {
       code: 'unauthenticated',
       message: caller.why,
-      hint: "Send 'Authorization: Bearer TOKEN'; the CLI takes SITEWRIGHT_TOKEN or --token-file. An admin makes tokens with 'sitewright token create', the first one 'sitewright token bootstrap'.",
+      hint: "Send 'Authorization: Bearer TOKEN'; the CLI takes SITEWRIGHT_TOKEN or --token-file. 'sitewright login' signs in where a provider is configured. An admin makes tokens with 'sitewright token create', the first one 'sitewright token bootstrap'.",
     };
-  const { name, role } = caller.principal;
+  const { kind, name, role } = caller.principal;
   if (covers(role, need)) return undefined;
+  const who = kind === 'session' ? `'${name}'` : `the token '${name}'`;
   return {
     code: 'forbidden',
-    message: `this needs the role ${need}; the token '${name}' has the role ${role}`,
+    message: `this needs the role ${need}; ${who} has the role ${role}`,
     hint: `Ask an admin for a token with the role ${need}.`,
   };
 }

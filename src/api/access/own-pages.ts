@@ -6,7 +6,8 @@ import { RequestError } from '../problems/transport-problem.js';
  * Keeps other sites' pages away from an API that asks for no credentials. Being reachable from this machine only does not
  * keep out what a browser on it loads from elsewhere: a page can send requests anywhere, and a name of its own can be
  * made to lead here (DNS rebinding). So the API answers under names of this machine alone, and takes changes from no
- * page but its own. With tokens neither is needed: no page of others has one.
+ * page but its own. With tokens neither is needed: no page of others has one, and a token in a cookie permits changes to
+ * our own page only (`requireOwnPage`).
  */
 export function answerOwnPagesOnly(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
@@ -28,7 +29,18 @@ export function answerOwnPagesOnly(app: FastifyInstance): void {
   });
 }
 
-const changes = ({ method }: FastifyRequest): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method);
+/** Refuses a request that a browser sent for a page of others, or that does not say for which. @throws RequestError */
+export function requireOwnPage(request: FastifyRequest): void {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  if (site === 'same-origin' || (site === undefined && origin !== undefined && isFromOwnPage(request))) return;
+  throw new RequestError({
+    code: 'forbidden',
+    message: 'a cookie permits changes only to the page at the address of the API',
+    hint: "Programs send 'Authorization: Bearer TOKEN' instead.",
+  });
+}
+
+export const changes = ({ method }: FastifyRequest): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
 /** As a request names it, with or without a port. */
 function isNameOfThisMachine(host: string): boolean {

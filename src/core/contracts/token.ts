@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { ROLES } from '../../core/access-role.js';
+import { TOKEN_KINDS } from '../words.js';
 import { timestamp } from './primitives.js';
-import { tagged } from './route.js';
+import { problemSchema } from './problem.js';
+import { gone, tagged } from './route.js';
 import type { Wire } from './wire.js';
 
 export const meSchema = z
@@ -15,6 +17,7 @@ export const meSchema = z
 export const tokenSchema = z
   .strictObject({
     id: z.string(),
+    kind: z.enum(TOKEN_KINDS).describe('`session`: of a user who signed in.'),
     name: z.string().describe('Who acts, in the audit trail.'),
     role: z.string(),
     state: z.enum(['valid', 'expired', 'revoked']),
@@ -52,6 +55,30 @@ export const createTokenBody = z
 
 export const tokenParams = z.strictObject({ token: z.string().min(1).max(200).describe('Name or id of the token.') });
 
+export const signInSchema = z
+  .strictObject({
+    tokens: z.boolean().describe('Whether tokens are needed here (`access.tokens`).'),
+    openid: z
+      .string()
+      .nullable()
+      .describe('Address at which a browser signs in through the provider. Null: there is none.'),
+  })
+  .meta({ id: 'SignIn' });
+
+const secret = z.string().min(1).max(200);
+
+const exchangeBody = z
+  .strictObject({
+    code: secret.describe('From the address to which the browser was sent.'),
+    verifier: secret.describe('The secret whose SHA-256 was sent as `challenge`.'),
+  })
+  .meta({ id: 'ExchangeSignIn' });
+
+const notOurs = {
+  description: 'It is not one of ours, or it is not valid any more.',
+  content: { 'application/problem+json': { schema: problemSchema } },
+};
+
 export type Me = Wire<typeof meSchema>;
 export type Token = Wire<typeof tokenSchema>;
 export type CreatedToken = Wire<typeof createdTokenSchema>;
@@ -64,6 +91,33 @@ export const tokenRoutes = tagged('access', {
     summary: 'Who you are here, and what you may do',
     answers: { 200: meSchema },
     also: [400],
+  },
+  'GET /session': {
+    id: 'getSignIn',
+    access: 'anyone',
+    summary: 'How to sign in here',
+    answers: { 200: signInSchema },
+    alone: true,
+  },
+  'POST /session': {
+    id: 'signInWithToken',
+    access: 'anyone',
+    summary: 'Keep a token in a cookie that scripts cannot read, for the web page',
+    body: z.strictObject({ token: secret }).meta({ id: 'SignInWithToken' }),
+    answers: { 200: meSchema, 401: notOurs },
+  },
+  'DELETE /session': {
+    id: 'signOut',
+    access: 'viewer',
+    summary: 'Sign out: end the session, or forget the token of the cookie',
+    answers: gone,
+  },
+  'POST /session/exchange': {
+    id: 'exchangeSignIn',
+    access: 'anyone',
+    summary: 'Get the session of a user who signed in for a program on their machine',
+    body: exchangeBody,
+    answers: { 201: createdTokenSchema, 401: notOurs },
   },
   'GET /tokens': {
     id: 'listTokens',

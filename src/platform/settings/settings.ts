@@ -23,6 +23,11 @@ declare module 'zod' {
 const secondsBetween = (least: number, most: number) => z.number().min(least).max(most);
 const port = z.int().min(0).max(65_535);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' });
+/** Credentials pass through it: without TLS only within this machine. */
+const safeUrl = httpUrl.refine(
+  (url) => /^https:|^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])([:/]|$)/.test(url),
+  'must start with https://, except for this machine',
+);
 const text = z.string().min(1);
 const filePath = text.meta({ isPath: true });
 const ownSecret = (content: string) => filePath.meta({ ownSecret: content });
@@ -195,6 +200,48 @@ export const settingsSchema = z.strictObject({
       .enum(['off', 'on'])
       .default('off')
       .describe('Whether the API requires tokens (docs/access.md). If off, it listens only on the loopback address.'),
+    openid: z.strictObject({
+      issuer: safeUrl
+        .optional()
+        .meta({ with: 'client_id', example: 'https://login.example/realms/ops' })
+        .describe('Issuer of an OpenID Connect provider at which users sign in, beside tokens. None: tokens only.'),
+      client_id: text
+        .optional()
+        .meta({ with: 'page_url' })
+        .describe('Id under which Sitewright is registered at the provider.'),
+      client_secret_file: ownSecret('the client secret')
+        .optional()
+        .meta({ with: 'issuer' })
+        .describe('File with the secret of the client. None: a public client; PKCE is used either way.'),
+      page_url: safeUrl
+        .optional()
+        .meta({ with: 'issuer', example: 'https://sitewright.example' })
+        .describe(
+          'URL under which browsers reach the API; register it at the provider with `/auth/callback` appended. `http://` only for this machine.',
+        ),
+      scopes: text
+        .default('openid profile email')
+        .describe('Scopes to request from the provider, separated by spaces.'),
+      name_claim: text
+        .default('email')
+        .describe(
+          'Claim with the name of the user in the audit trail. Users must not be able to change it themselves.',
+        ),
+      roles_claim: text
+        .default('groups')
+        .describe('Claim with the groups or roles of the user; `a.b` is also the key `b` in the claim `a`.'),
+      viewers: text.optional().describe('Values of the roles claim that give the role viewer, separated by commas.'),
+      operators: text
+        .optional()
+        .describe('Values of the roles claim that give the role operator, separated by commas.'),
+      admins: text.optional().describe('Values of the roles claim that give the role admin, separated by commas.'),
+      session_hours: z
+        .number()
+        .min(0.1)
+        .max(720)
+        .default(10)
+        .describe('Hours after which a user must sign in again; a changed role takes effect then.'),
+    }),
   }),
   agent: z.strictObject({
     state_dir: filePath

@@ -5,6 +5,7 @@ import { apiTokens } from './0004-api-tokens.js';
 import { claimGenerations } from './0005-claim-generations.js';
 import { roleTags } from './0006-role-tags.js';
 import { openstackConfigs } from './0007-openstack-configs.js';
+import { signInSessions } from './0008-sign-in-sessions.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   claimGenerations,
   roleTags,
   openstackConfigs,
+  signInSessions,
 ];

@@ -5,7 +5,7 @@ export type ApiToken = Omit<Stored<'apiToken'>, 'hash'>;
 
 export type NewApiToken = New<'apiToken'>;
 
-/** API tokens. None is removed, because the audit trail names them. */
+/** API tokens and sessions. No token is removed, because the audit trail names them. */
 export interface ApiTokenStore {
   /** @throws `conflict` when a token that is not revoked has this name, or the id exists */
   add(token: NewApiToken): Promise<ApiToken>;
@@ -15,6 +15,8 @@ export interface ApiTokenStore {
   list(): Promise<readonly ApiToken[]>;
   /** Revokes a token. @throws `not-found` for an unknown id or a token revoked earlier */
   revoke(id: string, by: string, at: string): Promise<ApiToken>;
+  /** Removes sessions that expired before this time. */
+  forgetSessions(before: string): Promise<void>;
   /** Records a use. */
   recordUse(id: string, at: string): Promise<void>;
 }

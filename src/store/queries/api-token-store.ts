@@ -61,6 +61,15 @@ export class SqlApiTokenStore implements ApiTokenStore {
     return shown(row);
   }
 
+  async forgetSessions(before: string): Promise<void> {
+    const check = new InputCheck();
+    const time = check.time('before', before);
+    check.done();
+    await this.#session.write((transaction) =>
+      transaction.deleteFrom('apiToken').where('kind', '=', 'session').where('expiresAt', '<', time).execute(),
+    );
+  }
+
   async recordUse(id: string, at: string): Promise<void> {
     const check = new InputCheck();
     const lastUsedAt = check.time('at', at);

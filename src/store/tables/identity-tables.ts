@@ -1,4 +1,5 @@
-import { count, key, text, time } from './column.js';
+import type { TokenKind } from '../../core/words.js';
+import { choice, count, key, text, time } from './column.js';
 
 /** How nodes and programs prove their identity. */
 export const identityTables = {
@@ -36,8 +37,10 @@ export const identityTables = {
   apiToken: {
     /** ULID; also part of the token itself. */
     id: key(),
-    /** Unique among tokens in use; names the actor in the audit trail. */
+    /** Unique among tokens in use, not among sessions; names the actor in the audit trail. */
     name: key(),
+    /** A session belongs to a user who signed in. */
+    kind: choice<TokenKind>().initially('token'),
     role: key(),
     /** Hash of the token; the token itself is never stored. */
     hash: key(),

@@ -1,8 +1,8 @@
-// The page's only way out: JSON from and to the API, its problems as errors.
+// The page's only way out: JSON from and to the API, its problems as errors. The token is in a cookie that no script
+// can read.
 
 import { signal } from '@preact/signals';
 
-const TOKEN = 'sitewright.token';
 const NAME = 'sitewright.name';
 
 /** What the API refused: its words, and its hint. */
@@ -25,15 +25,8 @@ export const operator = {
   },
 };
 
-/** A token of the API, for as long as this tab is open. */
-export const token = {
-  get: () => sessionStorage.getItem(TOKEN) ?? '',
-  set: (value) => sessionStorage.setItem(TOKEN, value),
-};
-
 function headers(more) {
   const all = new Headers(more);
-  if (token.get() !== '') all.set('authorization', `Bearer ${token.get()}`);
   // Headers are bytes; the API reads these as UTF-8.
   const bytes = new TextEncoder().encode(operator.name);
   if (bytes.length > 0) all.set('x-sitewright-user', String.fromCharCode(...bytes));
@@ -65,7 +58,11 @@ export async function request(path, { method = 'GET', body, signal, accept = 'ap
   const problem = await answer
     .json()
     .catch(() => ({ code: 'unexpected', detail: `The API answered ${answer.status}.` }));
-  if (answer.status === 401) dispatchEvent(new CustomEvent('sitewright:login', { detail: problem }));
+  if (answer.status === 401) {
+    // The cookie came, but is not valid any more.
+    const ended = answer.headers.get('www-authenticate')?.includes('invalid_token') === true;
+    dispatchEvent(new CustomEvent('sitewright:login', { detail: { ...problem, ended } }));
+  }
   throw new ApiProblem({ status: answer.status, ...problem });
 }
 
@@ -88,7 +85,7 @@ export function query(fields) {
 
 /**
  * Reads server-sent events, calling `on(event, data, id)`, until the stream ends or `signal` does. Not by EventSource: that
- * one can send no token. @throws ApiProblem
+ * one says nothing about a refusal. @throws ApiProblem
  */
 export async function readEvents(path, on, signal) {
   const answer = await request(path, { accept: 'text/event-stream', signal });

@@ -1,12 +1,11 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { operator, token } from './api.js';
-import { downloadWithToken } from './download.js';
+import { get, operator, post, send } from './api.js';
 import { html } from './html.js';
 import { actorName, hasToken, learnWhoWeAre, me } from './identity.js';
 import { notice, Problem, Title } from './parts.js';
 import { followLinks, place } from './router.js';
-import { awaySince, liveness, watchLists } from './store.js';
+import { awaySince, liveness, problemOf, watchLists } from './store.js';
 import { AuditView } from './views/audit.js';
 import { ClusterView } from './views/cluster.js';
 import { ClustersView } from './views/clusters.js';
@@ -98,8 +97,9 @@ function Operator() {
   const change = (event) => {
     operator.name = event.target.value.trim();
   };
-  const leave = () => {
-    token.set('');
+  const leave = async () => {
+    // If the session has ended already, that is what was asked for.
+    await send('DELETE', '/api/v1/session').catch(() => undefined);
     location.assign('/');
   };
   return html`<div class="operator">
@@ -125,24 +125,50 @@ function Away() {
   </p>`;
 }
 
-/** Asks for a token once the API asked for one. */
+const FAILURES = {
+  'provider-away': 'The provider does not answer. Try again later, or use a token.',
+  refused: 'The provider did not confirm who you are. Try again.',
+  expired: 'Signing in took too long, or this browser keeps no cookies. Try again.',
+  'no-name': 'The provider does not say who you are. Ask an admin.',
+  'no-role': 'You may not use this system: none of your groups has a role here. Ask an admin.',
+};
+
+/** Asks who it is once the API asked for it: by the provider if there is one, or by a token. */
 function SignIn({ refused }) {
-  const submit = (event) => {
+  const [login, setLogin] = useState(null);
+  const [problem, setProblem] = useState(refused.ended ? refused : undefined);
+  useEffect(() => {
+    void get('/api/v1/session').then(
+      ({ openid }) => setLogin(openid),
+      () => undefined,
+    );
+  }, []);
+  const submit = async (event) => {
     event.preventDefault();
-    token.set(new FormData(event.target).get('token').trim());
-    location.reload();
+    try {
+      await post('/api/v1/session', { token: new FormData(event.target).get('token').trim() });
+      location.reload();
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
   };
-  const wrong = token.get() !== '';
+  const failure = FAILURES[new URLSearchParams(location.search).get('sign_in')];
+  const here = failure === undefined ? location.pathname + location.search : '/';
   return html`<${Title} of="Sign in" />
+    ${failure !== undefined && html`<p role="alert">${failure}</p>`}
+    ${
+      login !== null &&
+      html`<p><a class="button main" href=${`${login}?return_to=${encodeURIComponent(here)}`}>Sign in with your organization</a></p>`
+    }
     <form class="login" onSubmit=${submit}>
       ${
-        wrong
-          ? html`<${Problem} of=${{ ...refused, hint: 'It may be mistyped, expired or revoked. Ask an admin for another.' }} />`
-          : html`<p>This API answers those who have a token. An admin makes one with:</p>
+        problem === undefined
+          ? html`<p>${login === null ? 'This API answers those who have a token.' : 'Or use a token.'} An admin makes one with:</p>
               <pre>sitewright token create --name NAME --role operator</pre>`
+          : html`<${Problem} of=${{ ...problem, hint: 'It may be mistyped, expired or revoked. Ask an admin for another.' }} />`
       }
       <label class="field"><span>Token</span><input type="password" name="token" required autocomplete="off" autofocus /></label>
-      <p class="quiet">It is kept until this tab is closed, and sent to this API only.</p>
+      <p class="quiet">It is kept until the browser is closed, where scripts cannot read it, and sent to this API only.</p>
       <div class="actions"><button class="main" type="submit">Sign in</button></div>
     </form>`;
 }
@@ -151,6 +177,5 @@ const root = document.getElementById('page');
 root.textContent = '';
 render(html`<${Page} />`, root);
 followLinks(document.body);
-downloadWithToken(document.body);
 watchLists();
 void learnWhoWeAre();

@@ -45,7 +45,11 @@ export function followLinks(root) {
     if (link === null || !plain || event.defaultPrevented || link.target !== '' || link.hasAttribute('download'))
       return;
     const url = new URL(link.href);
-    if (url.origin !== location.origin || url.hash !== '' || /^\/(api|docs|assets|health|openapi)/.test(url.pathname))
+    if (
+      url.origin !== location.origin ||
+      url.hash !== '' ||
+      /^\/(api|auth|docs|assets|health|openapi)/.test(url.pathname)
+    )
       return;
     event.preventDefault();
     go(url.pathname + url.search, { stay: link.hasAttribute('data-stay') });

@@ -11,6 +11,7 @@ describeStore('ApiTokenStore', (backend) => {
     const added = await apiTokens.add({ ...token, expiresAt: '2027-01-01T01:00:00+01:00' });
     expect(added).toEqual({
       id: 't1',
+      kind: 'token',
       name: 'ci',
       role: 'operator',
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/),

@@ -57,13 +57,18 @@ describe('every route', () => {
       const asks = /\/documents\/check$|\/select$|\/graphs\/check\/?$/.test(path);
       const shared = /^\/(releases|plugins|packages)(?!\/[^/]+\/(deployment_|tags))/.test(below);
       const lost = method === 'DELETE' && /^\/(sites|clusters|releases)\/[^/]+$/.test(below);
+      const isOfSession = below.startsWith('/session');
       const wanted = /^\/(health|health\/live|version)$/.test(below)
         ? 'anyone'
-        : below.startsWith('/tokens') || (method !== 'GET' && (shared || lost))
-          ? 'admin'
-          : method === 'GET' || asks
+        : isOfSession
+          ? method === 'DELETE'
             ? 'viewer'
-            : 'operator';
+            : 'anyone'
+          : below.startsWith('/tokens') || (method !== 'GET' && (shared || lost))
+            ? 'admin'
+            : method === 'GET' || asks
+              ? 'viewer'
+              : 'operator';
       expect(`${name} ${need}`).toBe(`${name} ${wanted}`);
     }
   });

@@ -79,7 +79,7 @@ describeStore('The use cases of tokens', (backend) => {
     expect(made).toMatchObject({ state: 'valid', created_by: 'nina', expires_at: '2026-01-01T02:00:00.000Z' });
     expect(await tokens.authenticate(made.token)).toEqual({
       ok: true,
-      principal: { id: made.id, name: 'ci', role: 'operator' },
+      principal: { id: made.id, kind: 'token', name: 'ci', role: 'operator' },
     });
     const last = made.token.at(-1) === 'A' ? 'B' : 'A';
     for (const wrong of ['', made.id, made.token.slice(0, -1), `${made.token.slice(0, -1)}${last}`, `${made.token} `])
@@ -110,6 +110,38 @@ describeStore('The use cases of tokens', (backend) => {
     );
     const kept = JSON.stringify([items, await tokens.list(), await store.apiTokens.findById(made.id)]);
     for (const { token } of [made, other]) expect(kept).not.toContain(token.slice(-43));
+  });
+
+  it('keeps sessions of users beside tokens: several of one name, listed, revoked together, forgotten in the end', async () => {
+    const store = await backend.fresh();
+    let now = start;
+    const tokens = tokenOperations(store, () => now);
+    const nina = { name: 'nina', role: 'viewer', issuer: 'https://login.example', subject: '1' } as const;
+    const token = await tokens.create({ name: 'nina', role: 'admin' }, 'root');
+    const [one, two] = [await tokens.startSession(nina, 1), await tokens.startSession(nina, 2)];
+    expect(await tokens.authenticate(one.token)).toMatchObject({
+      ok: true,
+      principal: { kind: 'session', name: 'nina' },
+    });
+    expect((await tokens.list()).map(({ kind }) => kind).sort()).toEqual(['session', 'session', 'token']);
+    await tokens.revoke(one.id, 'root');
+    expect(await tokens.authenticate(two.token)).toMatchObject({ ok: true });
+    now += 3_600_000;
+    expect(await tokens.authenticate(two.token)).toMatchObject({ ok: true });
+    expect(await tokens.revoke('nina', 'root')).toMatchObject({ name: 'nina', state: 'revoked' });
+    for (const { token: secret } of [one, two, token])
+      expect(await tokens.authenticate(secret)).toEqual({ ok: false, why: 'revoked' });
+    expect((await store.audit.list()).items.map(({ actor, action, target }) => `${actor} ${action} ${target}`)).toEqual(
+      expect.arrayContaining([
+        `nina session.start session/${one.id}`,
+        `root session.revoke session/${one.id}`,
+        `root session.revoke session/${two.id}`,
+        'root token.revoke token/nina',
+      ]),
+    );
+    now += 8 * 86_400_000;
+    await tokens.startSession(nina, 1);
+    expect((await tokens.list()).map(({ kind }) => kind).sort()).toEqual(['session', 'token']);
   });
 
   it('notes the use of a token once a minute, and none of a wrong one', async () => {

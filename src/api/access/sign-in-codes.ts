@@ -1,0 +1,43 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { SignedIn } from '../../ops/index.js';
+
+interface Entry {
+  readonly user: SignedIn;
+  readonly challenge: string;
+  readonly until: number;
+}
+
+const VALID_MS = 60_000;
+const MOST = 1_000;
+
+/**
+ * Users who signed in for a program on their machine, until it fetches their session: the code travels through the
+ * browser, and only the program that knows the secret behind the challenge can use it, once (as PKCE, RFC 7636).
+ */
+export class SignInCodes {
+  readonly #entries = new Map<string, Entry>();
+  readonly #now: () => number;
+
+  constructor(now = Date.now) {
+    this.#now = now;
+  }
+
+  /** @param challenge SHA-256 of the program's secret, base64url */
+  add(user: SignedIn, challenge: string): string {
+    for (const [code, { until }] of this.#entries)
+      if (until <= this.#now() || this.#entries.size >= MOST) this.#entries.delete(code);
+    const code = randomBytes(32).toString('base64url');
+    this.#entries.set(code, { user, challenge, until: this.#now() + VALID_MS });
+    return code;
+  }
+
+  /** The user, the first time; undefined for any other code or secret. */
+  take(code: string, verifier: string): SignedIn | undefined {
+    const entry = this.#entries.get(code);
+    this.#entries.delete(code);
+    if (entry === undefined || entry.until <= this.#now()) return undefined;
+    const given = createHash('sha256').update(verifier).digest();
+    const expected = Buffer.from(entry.challenge, 'base64url');
+    return given.length === expected.length && timingSafeEqual(given, expected) ? entry.user : undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import type { SignInFailure } from '../../core/words.js';
+import type { CliCommand } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { type OutputFlags, printOne } from '../formats/output.js';
+import { CliError } from '../problem.js';
+import type { Session } from '../session.js';
+
+/** How long a user may take to sign in. */
+const LIMIT_MS = 300_000;
+
+const WHY: Readonly<Record<SignInFailure, string>> = {
+  'provider-away': 'the provider does not answer',
+  refused: 'the provider did not confirm who you are',
+  expired: 'signing in took too long',
+  'no-name': 'the provider does not say who you are',
+  'no-role': 'none of your groups has a role here',
+};
+
+const failed = (message: string, hint: string) => new CliError({ code: 'sign-in', message, hint }, EXIT.notAllowed);
+
+/** `sitewright login` and `logout`: a session of a user, instead of a token. */
+export function registerLogin(program: CliCommand, session: Session): void {
+  const { terminal } = session;
+  program
+    .command('login')
+    .description('Sign in through your organization’s provider, in a browser on this machine')
+    .output()
+    .action(async (flags: OutputFlags) => {
+      const [client, { awaitSignIn }, { savedSessions }] = await Promise.all([
+        session.client(),
+        import('../processes/await-sign-in.js'),
+        import('../saved-sessions.js'),
+      ]);
+      const { openid } = await client.call('GET /session');
+      if (openid === null)
+        throw failed(
+          `the API at ${client.url} has no provider to sign in at`,
+          'Use a token: SITEWRIGHT_TOKEN or --token-file. docs/access.md describes access.openid.',
+        );
+      const waiting = await awaitSignIn();
+      try {
+        terminal.err(`Open this address in a browser on this machine:\n\n  ${openid}?${waiting.query}\n\n`);
+        const limit = AbortSignal.any([AbortSignal.timeout(LIMIT_MS), terminal.interrupted()]);
+        const answer = await waiting.answer(limit).catch(() => ({ error: 'expired' }));
+        if ('error' in answer) {
+          const why = Object.hasOwn(WHY, answer.error) ? WHY[answer.error as SignInFailure] : 'it was refused';
+          throw failed(`you are not signed in: ${why}`, "Run 'sitewright login' again, or ask an admin.");
+        }
+        const body = { code: answer.code, verifier: waiting.verifier };
+        const { token, ...signedIn } = await client.call('POST /session/exchange', { body });
+        savedSessions(terminal).set(client.url, token);
+        const { name, role, expires_at } = signedIn;
+        await printOne(terminal, flags, signedIn, `signed in as ${name} (${role}) until ${expires_at}\n`);
+      } finally {
+        waiting.close();
+      }
+    });
+
+  program
+    .command('logout')
+    .description('End the session of ‘sitewright login’ and forget it')
+    .output()
+    .action(async (flags: OutputFlags) => {
+      const { savedSessions } = await import('../saved-sessions.js');
+      const client = await session.client('saved');
+      const sessions = savedSessions(terminal);
+      const isSignedIn = sessions.of(client.url) !== undefined;
+      if (!isSignedIn)
+        return printOne(terminal, flags, { signed_out: false }, `no one is signed in at ${client.url}\n`);
+      // One that has ended is forgotten all the same.
+      await client.call('DELETE /session').catch((error: unknown) => {
+        if (!(error instanceof CliError) || error.problem.code !== 'unauthenticated') throw error;
+      });
+      sessions.set(client.url, undefined);
+      await printOne(terminal, flags, { signed_out: true }, 'signed out\n');
+    });
+}

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { isMapping } from '../core/plain-value.js';
+import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.js';
+import { usageError } from './problem.js';
+import type { Terminal } from './terminal.js';
+
+/**
+ * The sessions of `sitewright login`, by the address of their API, in a file that only its owner may read. A token goes
+ * to the address from which it came, and to no other.
+ */
+export function savedSessions({ env }: Pick<Terminal, 'env'>) {
+  const folder = env.XDG_CONFIG_HOME || (env.HOME ? join(env.HOME, '.config') : undefined);
+  const file = folder === undefined ? undefined : join(folder, 'sitewright', 'sessions.json');
+
+  const all = (): Map<string, string> => {
+    try {
+      const read: unknown = JSON.parse((file === undefined ? undefined : readPrivate(file)) ?? '{}');
+      const pairs = isMapping(read) ? Object.entries(read) : [];
+      return new Map(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+    } catch (error) {
+      if (error instanceof PrivateFileError) throw usageError(error.message);
+      throw usageError(`${file} cannot be read`, "Remove it, and sign in again with 'sitewright login'.");
+    }
+  };
+
+  return {
+    of: (url: string): string | undefined => all().get(url),
+    /** @param token undefined: forgets it */
+    set(url: string, token: string | undefined): void {
+      if (file === undefined) throw usageError('there is no home directory to keep the session in', 'Set HOME.');
+      const sessions = all();
+      if (token === undefined) sessions.delete(url);
+      else sessions.set(url, token);
+      writePrivate(file, `${JSON.stringify(Object.fromEntries(sessions), null, 2)}\n`);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { valueAt } from '../core/plain-value.js';
+import { ROLES, type Role, type SignInFailure } from '../core/words.js';
+import {
+  type Claims,
+  OpenIdError,
+  type OpenIdProvider,
+  type PendingSignIn,
+} from '../platform/openid/openid-provider.js';
+import type { SignedIn } from './tokens.js';
+
+/** What claims mean here. */
+export interface SignInRules {
+  /** Claim with the name of the user, the actor in the audit trail. */
+  readonly nameClaim: string;
+  /** Claim with the groups or roles of the user; `a.b` is also the key `b` in the claim `a`. */
+  readonly rolesClaim: string;
+  /** By role, the values of that claim that give it. */
+  readonly values: Readonly<Record<Role, readonly string[]>>;
+}
+
+/** Sign-in through an OpenID provider. */
+export interface SignIn {
+  begin: OpenIdProvider['begin'];
+  /** @throws SignInError */
+  finish(returned: URL, pending: PendingSignIn): Promise<SignedIn>;
+}
+
+/** A user did not get in. The message is for the log. */
+export class SignInError extends Error {
+  override readonly name = 'SignInError';
+  readonly failure: SignInFailure;
+
+  constructor(failure: SignInFailure, message: string) {
+    super(message);
+    this.failure = failure;
+  }
+}
+
+export function signIn(provider: OpenIdProvider, rules: SignInRules): SignIn {
+  const orFailure = (error: unknown): never => {
+    if (!(error instanceof OpenIdError)) throw error;
+    throw new SignInError(error.kind === 'away' ? 'provider-away' : 'refused', error.message);
+  };
+  return {
+    begin: () => provider.begin().catch(orFailure),
+    finish: async (returned, pending) => signedIn(await provider.finish(returned, pending).catch(orFailure), rules),
+  };
+}
+
+/** Who the claims say it is, and what they may do here. @throws SignInError */
+export function signedIn(claims: Claims, { nameClaim, rolesClaim, values }: SignInRules): SignedIn {
+  const name = claimOf(claims, nameClaim);
+  if (typeof name !== 'string' || !/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u.test(name))
+    throw new SignInError('no-name', `the claim ${nameClaim} of ${claims.sub} has no name: ${JSON.stringify(name)}`);
+  if (nameClaim === 'email' && claims.email_verified === false)
+    throw new SignInError('no-name', `the provider has not verified the address of ${claims.sub}`);
+  const given = [claimOf(claims, rolesClaim)].flat();
+  const role = [...ROLES].reverse().find((one) => values[one].some((value) => given.includes(value)));
+  if (role === undefined)
+    throw new SignInError('no-role', `no value in the claim ${rolesClaim} of ${claims.sub} gives a role`);
+  return { name, role, issuer: claims.iss, subject: claims.sub };
+}
+
+const claimOf = (claims: Claims, name: string): unknown =>
+  Object.hasOwn(claims, name) ? claims[name] : valueAt(claims, name.split('.'));

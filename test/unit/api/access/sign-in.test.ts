@@ -1,0 +1,359 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SignInCodes } from '../../../../src/api/access/sign-in-codes.js';
+import { runCli } from '../../../../src/cli/run-cli.js';
+import { type SignInError, signIn } from '../../../../src/ops/index.js';
+import { signedIn } from '../../../../src/ops/sign-in.js';
+import { tokenOperations } from '../../../../src/ops/tokens.js';
+import { loadSettings } from '../../../../src/platform/settings/index.js';
+import { openIdOf } from '../../../../worker/openid.js';
+import { type ApiRig, apiAlone } from '../../../api/api-rig.js';
+import { freePort } from '../../../rig/free-port.js';
+import { apiSignIn, type OpenIdProviderRig, openIdProviderRig, SmallBrowser } from '../../../rig/openid-provider.js';
+import { cli, recordingTerminal } from '../../cli/recording-terminal.js';
+
+const rules = {
+  nameClaim: 'email',
+  rolesClaim: 'groups',
+  values: { viewer: ['staff'], operator: ['ops'], admin: ['site-admins'] },
+};
+const claims = { iss: 'https://login.example', sub: '1', email: 'nina@sitewright.example' };
+
+describe('claims', () => {
+  it.each([
+    [{ groups: ['staff'] }, 'viewer'],
+    [{ groups: ['ops', 'staff', 'else'] }, 'operator'],
+    [{ groups: ['staff', 'site-admins'] }, 'admin'],
+    [{ groups: 'ops' }, 'operator'],
+  ])('%j give the highest of their roles', (more, role) =>
+    expect(signedIn({ ...claims, ...more }, rules)).toEqual({
+      name: 'nina@sitewright.example',
+      role,
+      issuer: 'https://login.example',
+      subject: '1',
+    }),
+  );
+
+  it.each([
+    [{}, 'no-role'],
+    [{ groups: [] }, 'no-role'],
+    [{ groups: ['STAFF', 'opsx', null, 7, ['ops']] }, 'no-role'],
+    [{ groups: { ops: true } }, 'no-role'],
+    [{ groups: ['ops'], email: undefined }, 'no-name'],
+    [{ groups: ['ops'], email: 'a\nb' }, 'no-name'],
+    [{ groups: ['ops'], email: '' }, 'no-name'],
+    [{ groups: ['ops'], email: ['nina'] }, 'no-name'],
+    [{ groups: ['ops'], email_verified: false }, 'no-name'],
+  ])('%j let no one in', (more, failure) => {
+    let error: unknown;
+    try {
+      signedIn({ ...claims, ...more }, rules);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect((error as SignInError).failure).toBe(failure);
+  });
+
+  it('may be nested, and a claim whose own name has dots comes first', () => {
+    const nested = { ...rules, rolesClaim: 'realm_access.roles' };
+    expect(signedIn({ ...claims, realm_access: { roles: ['ops'] } }, nested).role).toBe('operator');
+    expect(
+      signedIn({ ...claims, 'realm_access.roles': ['staff'], realm_access: { roles: ['ops'] } }, nested).role,
+    ).toBe('viewer');
+    expect(() => signedIn(claims, { ...rules, rolesClaim: '__proto__.constructor' })).toThrow();
+  });
+});
+
+describe('the settings of a provider', () => {
+  const settings = (env: NodeJS.ProcessEnv) => loadSettings({ env, cwd: tmpdir() });
+  const whole = {
+    SITEWRIGHT_ACCESS_OPENID_ISSUER: 'https://login.example',
+    SITEWRIGHT_ACCESS_OPENID_CLIENT_ID: 'sitewright',
+    SITEWRIGHT_ACCESS_OPENID_PAGE_URL: 'https://sitewright.example/',
+    SITEWRIGHT_ACCESS_OPENID_ADMINS: ' a , b,',
+  };
+
+  it('come whole or not at all, over TLS except within a machine, and need tokens', () => {
+    for (const name of Object.keys(whole).slice(0, 3))
+      expect(settings({ ...whole, [name]: '' }).ok, `without ${name}`).toBe(false);
+    for (const url of ['http://login.example', 'http://127.0.0.1.example', 'http://localhost.example', 'ftp://x'])
+      expect(settings({ ...whole, SITEWRIGHT_ACCESS_OPENID_ISSUER: url }).ok, url).toBe(false);
+    const loaded = settings(whole);
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+    expect(() => openIdOf(loaded.settings)).toThrow('access.tokens is off');
+    const on = settings({ ...whole, SITEWRIGHT_ACCESS_TOKENS: 'on' });
+    expect(on.ok && openIdOf(on.settings)).toMatchObject({ pageUrl: 'https://sitewright.example', sessionHours: 10 });
+    const none = settings({});
+    expect(none.ok && openIdOf(none.settings)).toBeUndefined();
+  });
+});
+
+describe('a code for a program', () => {
+  const user = { name: 'nina', role: 'viewer', issuer: 'i', subject: 's' } as const;
+  const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
+
+  it('is good once, within a minute, with the secret behind its challenge', () => {
+    let now = 0;
+    const codes = new SignInCodes(() => now);
+    const code = codes.add(user, challengeOf('v'));
+    expect(codes.take(code, 'v')).toEqual(user);
+    expect(codes.take(code, 'v')).toBeUndefined();
+    // A wrong secret uses it up.
+    const second = codes.add(user, challengeOf('v'));
+    expect(codes.take(second, 'w')).toBeUndefined();
+    expect(codes.take(second, 'v')).toBeUndefined();
+    const third = codes.add(user, challengeOf('v'));
+    now += 60_000;
+    expect(codes.take(third, 'v')).toBeUndefined();
+  });
+});
+
+describe('an API with a provider', () => {
+  let rig: ApiRig;
+  let provider: OpenIdProviderRig;
+  let pageUrl: string;
+  let browser: SmallBrowser;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    pageUrl = `http://127.0.0.1:${port}`;
+    provider = await openIdProviderRig(`${pageUrl}/auth/callback`);
+    provider.users.set('nina', { groups: ['ops'] });
+    provider.users.set('eva', { groups: ['nothing'] });
+    rig = await apiAlone({ tokens: true, openId: apiSignIn(provider.issuer, pageUrl) });
+    await rig.api.listen({ port, host: '127.0.0.1' });
+    expect((rig.api.server.address() as AddressInfo).port).toBe(port);
+  });
+  beforeEach(() => {
+    browser = new SmallBrowser();
+  });
+  afterAll(async () => {
+    await rig?.close();
+    await provider?.close();
+  });
+
+  const inTo = (path: string, user = 'nina') =>
+    browser.signIn(`${pageUrl}/auth/login?return_to=${encodeURIComponent(path)}`, user, [
+      `${pageUrl}/runs`,
+      `${pageUrl}/?`,
+    ]);
+  const own = { 'sec-fetch-site': 'same-origin' };
+  const me = () => browser.ask(`${pageUrl}/api/v1/me`);
+
+  it('signs a user in by its pages, and keeps the session where no script can read it', async () => {
+    expect((await rig.ask('GET', '/api/v1/session')).body).toEqual({ tokens: true, openid: `${pageUrl}/auth/login` });
+    expect((await me()).status).toBe(401);
+    expect((await inTo('/runs?site=dc1')).href).toBe(`${pageUrl}/runs?site=dc1`);
+    const kept = browser.received.filter((line) => line.startsWith('sitewright='));
+    expect(kept).toHaveLength(1);
+    expect(kept[0]).toMatch(/^sitewright=swt_[^;]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=3600$/);
+    // Of the sign-in itself nothing stays.
+    expect(browser.cookie('sitewright-sign-in')).toBeUndefined();
+    expect(await (await me()).json()).toEqual({ name: 'nina@sitewright.example', role: 'operator', tokens: true });
+    const { items } = await rig.store.audit.list();
+    expect(items[0]).toMatchObject({
+      actor: 'nina@sitewright.example',
+      action: 'session.start',
+      details: { issuer: provider.issuer, subject: 'nina', role: 'operator' },
+    });
+    const seen = JSON.stringify([rig.log, items]);
+    expect(seen).not.toContain(browser.cookie('sitewright')!.slice(-20));
+    expect(seen).not.toMatch(/code=/);
+  });
+
+  it('a cookie permits changes to its own page only', async () => {
+    await inTo('/runs');
+    const create = (headers: Record<string, string>, name: string) =>
+      browser.ask(`${pageUrl}/api/v1/sites`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ name }),
+      });
+    for (const headers of [
+      {},
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: `${pageUrl}0` },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site', origin: pageUrl },
+      { 'sec-fetch-site': 'none' },
+    ])
+      expect((await create(headers, 'dc1')).status, JSON.stringify(headers)).toBe(403);
+    expect((await create(own, 'dc1')).status).toBe(201);
+    expect((await create({ origin: pageUrl }, 'dc2')).status).toBe(201);
+    // Signing in with a token, and out, is of the page as well.
+    const token = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"token":"x"}' };
+    expect((await browser.ask(`${pageUrl}/api/v1/session`, token)).status).toBe(403);
+    expect((await browser.ask(`${pageUrl}/api/v1/session`, { method: 'DELETE' })).status).toBe(403);
+  });
+
+  it('ends with signing out, when it expires, and when an admin revokes it, streams included', async () => {
+    await inTo('/runs');
+    const session = browser.cookie('sitewright')!;
+    expect((await browser.ask(`${pageUrl}/api/v1/session`, { method: 'DELETE', headers: own })).status).toBe(204);
+    expect(browser.cookie('sitewright')).toBeUndefined();
+    const bearer = { authorization: `Bearer ${session}` };
+    expect((await rig.ask('GET', '/api/v1/me', undefined, bearer)).status).toBe(401);
+
+    await inTo('/runs');
+    const stream = await browser.ask(`${pageUrl}/api/v1/events`, { headers: { accept: 'text/event-stream' } });
+    expect(stream.status).toBe(200);
+    const ended = (async () => {
+      for await (const _ of stream.body!);
+    })().catch(() => undefined);
+    // By the user's name: all of their sessions.
+    await tokenOperations(rig.store).revoke('nina@sitewright.example', 'test');
+    await ended;
+    expect((await me()).status).toBe(401);
+
+    await inTo('/runs');
+    const later = Date.now() + 3_600_001;
+    expect(await tokenOperations(rig.store, () => later).authenticate(browser.cookie('sitewright')!)).toEqual({
+      ok: false,
+      why: 'expired',
+    });
+  });
+
+  it('lets in no one without a role, or with an answer that is not for this browser', async () => {
+    expect((await inTo('/runs', 'eva')).href).toBe(`${pageUrl}/?sign_in=no-role`);
+    expect(browser.cookie('sitewright')).toBeUndefined();
+    const at = async (url: string) => (await browser.ask(url)).headers.get('location');
+    // Without the cookie of the sign-in, with a code of others, with a state of others, or refused by the provider.
+    expect(await at(`${pageUrl}/auth/callback?code=x&state=y`)).toBe('/?sign_in=expired');
+    const begin = async () => {
+      browser.forget();
+      return new URL((await at(`${pageUrl}/auth/login`))!).searchParams.get('state')!;
+    };
+    const state = await begin();
+    expect(await at(`${pageUrl}/auth/callback?code=x&state=${state}&iss=${provider.issuer}`)).toBe('/?sign_in=refused');
+    await begin();
+    expect(await at(`${pageUrl}/auth/callback?code=x&state=${state}&iss=${provider.issuer}`)).toBe('/?sign_in=refused');
+    const own = await begin();
+    expect(await at(`${pageUrl}/auth/callback?error=access_denied&state=${own}&iss=${provider.issuer}`)).toBe(
+      '/?sign_in=refused',
+    );
+  });
+
+  it('sends no one to another site', async () => {
+    for (const to of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/a b', ''])
+      expect((await rig.ask('GET', `/auth/login?return_to=${encodeURIComponent(to)}`)).status, to).toBe(400);
+    for (const query of ['port=80', 'port=8080', `port=8080&challenge=${'a'.repeat(43)}&state=a%20b`, 'port=x'])
+      expect((await rig.ask('GET', `/auth/login?${query}`)).status, query).toBe(400);
+  });
+
+  it('gives a program on the machine of the user a session of its own', async () => {
+    const verifier = randomBytes(32).toString('base64url');
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    const returned = await browser.signIn(`${pageUrl}/auth/login?port=40999&challenge=${challenge}&state=abc`, 'nina', [
+      'http://127.0.0.1:40999/',
+    ]);
+    expect(returned.searchParams.get('state')).toBe('abc');
+    const code = returned.searchParams.get('code')!;
+    const exchange = (body: object) => rig.ask('POST', '/api/v1/session/exchange', body);
+    expect((await exchange({ code: 'other', verifier })).status).toBe(401);
+    const { status, body } = await exchange({ code, verifier });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ kind: 'session', name: 'nina@sitewright.example', role: 'operator', state: 'valid' });
+    expect((await exchange({ code, verifier })).status).toBe(401);
+    const mine = { authorization: `Bearer ${body.token}` };
+    expect((await rig.ask('GET', '/api/v1/me', undefined, mine)).body.role).toBe('operator');
+    expect((await rig.ask('DELETE', '/api/v1/session', undefined, mine)).status).toBe(204);
+    expect((await rig.ask('GET', '/api/v1/me', undefined, mine)).status).toBe(401);
+  });
+
+  it('the command line signs in by a browser on its machine, keeps the session for itself, and signs out', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'sitewright-login-'));
+    const env = { HOME: home, SITEWRIGHT_API: pageUrl };
+    const start = () => {
+      const terminal = recordingTerminal({ env });
+      let ended: Promise<number> | undefined;
+      const address = new Promise<string>((resolve, reject) => {
+        const err = (text: string) => {
+          const [found] = /http:\/\/\S+/.exec(text) ?? [];
+          if (found === undefined) reject(new Error(text));
+          else resolve(found);
+        };
+        ended = runCli(['login'], { ...terminal, err });
+      });
+      return { terminal, address, ended: ended! };
+    };
+    const login = start();
+    const address = await login.address;
+    const { searchParams } = new URL(address);
+    const port = `http://127.0.0.1:${searchParams.get('port')}/`;
+    // Others on the machine do not know the state.
+    expect((await fetch(`${port}?code=theirs&state=guess`)).status).toBe(404);
+    const returned = await browser.signIn(address, 'nina', [port]);
+    expect(await (await fetch(returned)).text()).toContain('You are signed in');
+    expect(await login.ended).toBe(0);
+    expect(login.terminal.said.out).toMatch(/^signed in as nina@sitewright.example \(operator\) until /);
+    const file = join(home, '.config/sitewright/sessions.json');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await cli(['site', 'list'], { env })).code).toBe(0);
+    // The token goes to the address from which it came, and to no other.
+    const received: (string | undefined)[] = [];
+    const other = createServer((request, response) => {
+      received.push(request.headers.authorization);
+      response.writeHead(404).end();
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const otherUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    await cli(['--api', otherUrl, 'site', 'list'], { env });
+    other.close();
+    expect(received).toEqual([undefined]);
+    // What others may read is not used.
+    await chmod(file, 0o644);
+    expect((await cli(['site', 'list'], { env })).err).toContain('chmod 600');
+    await chmod(file, 0o600);
+    expect(await cli(['logout'], { env })).toMatchObject({ code: 0, out: 'signed out\n' });
+    expect((await cli(['site', 'list'], { env })).code).toBe(6);
+    expect((await cli(['logout'], { env })).out).toContain('no one is signed in');
+
+    const second = start();
+    const asked = new URL(await second.address).searchParams;
+    await fetch(`http://127.0.0.1:${asked.get('port')}/?error=no-role&state=${asked.get('state')}`);
+    expect(await second.ended).toBe(6);
+    await rm(home, { recursive: true });
+  });
+
+  it('takes a token of ours into the cookie, and forgets it without revoking it', async () => {
+    const { token } = await tokenOperations(rig.store).create({ name: 'ci', role: 'viewer' }, 'test');
+    const signInWith = (given: string, headers: Record<string, string> = own) =>
+      browser.ask(`${pageUrl}/api/v1/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ token: given }),
+      });
+    expect((await signInWith(`${token}x`)).status).toBe(401);
+    expect((await signInWith(token)).status).toBe(200);
+    expect(browser.received.at(-1)).toBe(`sitewright=${token}; Path=/; HttpOnly; SameSite=Strict`);
+    expect((await me()).status).toBe(200);
+    // A header is what its sender means.
+    expect((await browser.ask(`${pageUrl}/api/v1/me`, { headers: { authorization: 'Bearer x' } })).status).toBe(401);
+    await browser.ask(`${pageUrl}/api/v1/session`, { method: 'DELETE', headers: own });
+    expect((await me()).status).toBe(401);
+    expect((await rig.ask('GET', '/api/v1/me', undefined, { authorization: `Bearer ${token}` })).status).toBe(200);
+    // Behind TLS, only over TLS, and for this host alone.
+    const url = 'https://sitewright.example';
+    const answer = await rig.ask('POST', '/api/v1/session', { token }, { ...own, origin: url });
+    expect(String(answer.headers['set-cookie'])).toMatch(/^__Host-sitewright=.*; Secure$/);
+  });
+
+  it('says that the provider is away, and tries again the next time', async () => {
+    const gone = signIn(
+      { begin: apiSignIn('http://127.0.0.1:1', pageUrl).signIn.begin, finish: () => Promise.reject(new Error()) },
+      rules,
+    );
+    await expect(gone.begin()).rejects.toMatchObject({ failure: 'provider-away' });
+    const alone = await apiAlone({ tokens: true, openId: apiSignIn('http://127.0.0.1:1', pageUrl) });
+    const { status, headers } = await alone.ask('GET', '/auth/login');
+    expect([status, headers.location]).toEqual([303, '/?sign_in=provider-away']);
+    await alone.close();
+  });
+});

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { CALLBACK_PATH } from '../src/api/access/sign-in-routes.js';
+import type { ApiOptions } from '../src/api/index.js';
+import { signIn } from '../src/ops/index.js';
+import { openIdProvider } from '../src/platform/openid/openid-provider.js';
+import type { Settings } from '../src/platform/settings/index.js';
+
+/** Sign-in through the configured OpenID provider; undefined if there is none. It is not asked before the first sign-in. */
+export function openIdOf({ access: { openid, tokens } }: Pick<Settings, 'access'>): ApiOptions['openId'] {
+  const { issuer, client_id: clientId, client_secret_file: secretFile, page_url } = openid;
+  if (issuer === undefined || clientId === undefined || page_url === undefined) return undefined;
+  if (tokens === 'off') throw new Error('access.openid is set, but access.tokens is off: no one would need to sign in');
+  const pageUrl = page_url.replace(/\/+$/, '');
+  const provider = openIdProvider({
+    issuer,
+    clientId,
+    ...(secretFile === undefined ? {} : { clientSecret: readFileSync(secretFile, 'utf8').trim() }),
+    scopes: openid.scopes,
+    redirectUrl: `${pageUrl}${CALLBACK_PATH}`,
+  });
+  const rules = {
+    nameClaim: openid.name_claim,
+    rolesClaim: openid.roles_claim,
+    values: { viewer: listOf(openid.viewers), operator: listOf(openid.operators), admin: listOf(openid.admins) },
+  };
+  return { signIn: signIn(provider, rules), pageUrl, sessionHours: openid.session_hours };
+}
+
+const listOf = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
