@@ -34,7 +34,8 @@ export async function openIdProviderRig(redirectUrl: string): Promise<OpenIdProv
       return { accountId: id, claims: () => claims };
     },
   });
-  server.on('request', provider.callback());
+  const handle = provider.callback();
+  server.on('request', (request, response) => void handle(request, response));
   return {
     issuer,
     users,

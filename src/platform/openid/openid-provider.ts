@@ -57,7 +57,8 @@ export function openIdProvider(options: OpenIdOptions): OpenIdProvider {
         clientSecret === undefined ? openid.None() : openid.ClientSecretBasic(clientSecret),
         {
           timeout: TIMEOUT_SECONDS,
-          // The settings allow it for this machine only.
+          // The settings allow it for this machine only; the mark of being deprecated is there to be noticed.
+          // eslint-disable-next-line @typescript-eslint/no-deprecated
           ...(server.protocol === 'http:' ? { execute: [openid.allowInsecureRequests] } : {}),
         },
       )
