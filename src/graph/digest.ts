@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../documents/canonical-json.js';
 import type { AnyChoice, Plan } from './plan.js';
-import { nodesWithTasks, serializedMetadata, serializedTasks } from './result.js';
+import { RelationText } from './relation-text.js';
+import { nodesWithTasks, serializedMetadata, tasksOfNode } from './result.js';
 
 /** Counts and hashes of a result. Equal digests mean equal results. */
 export interface GraphDigest {
@@ -29,16 +30,17 @@ export interface NodeDigest {
 }
 
 export function digestOf(plan: Plan): GraphDigest {
-  const byNode: Record<string, NodeDigest> = {};
-  for (const { key, node } of nodesWithTasks(plan)) {
-    const tasks = serializedTasks(plan, node);
-    byNode[key] = {
-      tasks: tasks.length,
-      running: tasks.filter(({ type }) => type !== 'skipped').length,
-      relations: tasks.reduce((sum, one) => sum + (one.requires?.length ?? 0) + (one.required_for?.length ?? 0), 0),
-      sha256: sha256(canonicalJson(withoutLarge(tasks))),
-    };
-  }
+  const relations = new RelationText(plan);
+  const known = new WeakMap<object, string>();
+  // Instances share parameters.
+  const parametersText = (value: object): string => {
+    const text = known.get(value) ?? canonicalJson(withoutLarge(value));
+    known.set(value, text);
+    return text;
+  };
+  const byNode = Object.fromEntries(
+    nodesWithTasks(plan).map(({ key, node }) => [key, digestOfNode(plan, node, relations, parametersText)] as const),
+  );
   const all = Object.values(byNode);
   const total = (field: 'tasks' | 'running' | 'relations'): number => all.reduce((sum, one) => sum + one[field], 0);
   const metadata = sha256(canonicalJson(serializedMetadata(plan)));
@@ -60,7 +62,85 @@ export function digestOf(plan: Plan): GraphDigest {
   };
 }
 
+/** Hashes what `serializedTasks` gives, without making its relations. */
+function digestOfNode(
+  plan: Plan,
+  node: number,
+  relations: RelationText,
+  parametersText: (value: object) => string,
+): NodeDigest {
+  const text = new HashedText();
+  let [running, count] = [0, 0];
+  const list = (name: string, instance: number, direction: 'requires' | 'requiredFor'): void => {
+    let opened = false;
+    count += relations.write(instance, direction, (part) => {
+      if (!opened) text.add(`,"${name}":[`);
+      opened = true;
+      text.addBytes(part);
+    });
+    if (!opened) return;
+    text.dropComma();
+    text.add(']');
+  };
+  const tasks = tasksOfNode(plan, node);
+  text.add('[');
+  for (const [place, { at, task }] of tasks.entries()) {
+    if (task.type !== 'skipped') running++;
+    // Members in the order of canonical JSON.
+    text.add(place === 0 ? '{' : ',{');
+    if (task.failOnError !== undefined) text.add(`"fail_on_error":${canonicalJson(withoutLarge(task.failOnError))},`);
+    text.add(`"id":${JSON.stringify(task.id)}`);
+    if (task.parameters !== undefined) text.add(`,"parameters":${parametersText(task.parameters)}`);
+    list('required_for', at, 'requiredFor');
+    list('requires', at, 'requires');
+    text.add(`,"type":${JSON.stringify(task.type)}}`);
+  }
+  text.add(']');
+  return { tasks: tasks.length, running, relations: count, sha256: text.sha256() };
+}
+
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Hashes a text given in many small parts, in blocks. */
+class HashedText {
+  readonly #hash = createHash('sha256');
+  readonly #block = Buffer.allocUnsafe(64 * 1024);
+  #used = 0;
+
+  add(text: string): void {
+    // UTF-8 needs at most three bytes for each UTF-16 code unit.
+    if (text.length * 3 > this.#block.length) this.addBytes(Buffer.from(text));
+    else {
+      if (text.length * 3 > this.#block.length - this.#used) this.#flush();
+      this.#used += this.#block.write(text, this.#used);
+    }
+  }
+
+  addBytes(bytes: Buffer): void {
+    if (bytes.length > this.#block.length - this.#used) this.#flush();
+    if (bytes.length > this.#block.length) {
+      // The last byte stays behind: `dropComma` may take it back.
+      this.#hash.update(bytes.subarray(0, -1));
+      bytes = bytes.subarray(-1);
+    }
+    this.#used += bytes.copy(this.#block, this.#used);
+  }
+
+  /** Takes back the last byte, which the previous call added. */
+  dropComma(): void {
+    this.#used--;
+  }
+
+  sha256(): string {
+    this.#flush();
+    return this.#hash.digest('hex');
+  }
+
+  #flush(): void {
+    this.#hash.update(this.#block.subarray(0, this.#used));
+    this.#used = 0;
+  }
+}
 
 /** Replaces integers too large for JavaScript with text. */
 function withoutLarge(value: unknown): unknown {

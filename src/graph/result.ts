@@ -1,4 +1,4 @@
-import { type AnyChoice, type FaultTolerance, nodeIdOf, type Plan, related } from './plan.js';
+import { type AnyChoice, type FaultTolerance, nodeIdOf, type Plan, related, type TaskInstance } from './plan.js';
 
 /** A plan in the form of Fuel's executors. */
 export interface SerializedGraph {
@@ -37,8 +37,8 @@ export function nodesWithTasks(plan: Plan): { readonly key: string; readonly nod
 
 /** The tasks of one node, sorted by id; relations sorted by name and node. One node at a time, to stream big plans. */
 export function serializedTasks(plan: Plan, node: number): SerializedTask[] {
-  return plan.byNode[node]!.map((at) => {
-    const { id, type, failOnError, parameters } = plan.instances[at]!;
+  return tasksOfNode(plan, node).map(({ at, task }) => {
+    const { id, type, failOnError, parameters } = task;
     const requires = relationsOf(plan, at, 'requires');
     const requiredFor = relationsOf(plan, at, 'requiredFor');
     return {
@@ -49,8 +49,12 @@ export function serializedTasks(plan: Plan, node: number): SerializedTask[] {
       ...(requires.length === 0 ? {} : { requires }),
       type,
     };
-  }).sort((a, b) => compareText(a.id, b.id));
+  });
 }
+
+/** The instances of one node, sorted by id. */
+export const tasksOfNode = (plan: Plan, node: number): { readonly at: number; readonly task: TaskInstance }[] =>
+  plan.byNode[node]!.map((at) => ({ at, task: plan.instances[at]! })).sort((a, b) => compareText(a.task.id, b.task.id));
 
 function relationsOf(plan: Plan, at: number, direction: 'requires' | 'requiredFor'): SerializedRelation[] {
   return related(plan, at, direction)
