@@ -1,3 +1,4 @@
+import { CompleteAsyncError } from '@temporalio/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordHistory } from '../rig/histories.js';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
@@ -17,20 +18,15 @@ it('a run continues with another worker, from the start of the interrupted call'
   site.plan = { ...site.plan, pace: { ...site.plan.pace, heartbeat_seconds: 1 } };
   site.hold.add('deploy:n2');
   const taskQueue = rig.workflowId('queue');
-  const first = await rig.runWorker({
-    taskQueue,
-    activities: site.activities,
-    shutdownGraceTime: 0,
-    shutdownForceTime: 1,
-  });
+  const first = await rig.runWorker({ taskQueue, activities: site.activities });
   const handle = await rig.client.workflow.start('deploy_site', {
     taskQueue,
     workflowId: rig.workflowId('deploy_site'),
     args: [{ site: 'dc1' }],
   });
-  await site.heldCall('deploy', 'n2');
-  // In one process the nearest thing to a kill: the worker is torn down under its activity.
-  await first.stop().catch(() => undefined);
+  // As the server sees a kill: the call was taken, and nothing of it is ever heard again.
+  (await site.heldCall('deploy', 'n2')).throwError(new CompleteAsyncError());
+  await first.stop();
   site.hold.clear();
   const second = await rig.runWorker({ taskQueue, activities: site.activities });
   expect(await handle.result()).toMatchObject({ outcome: 'success' });
