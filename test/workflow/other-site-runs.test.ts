@@ -120,12 +120,14 @@ describe('test_site', () => {
 
   it('a paused run does not end by itself when its work has ended', async () => {
     const site = scriptedSite({ groups: [] }, []);
-    let fail = (): void => undefined;
-    site.overrides.verify_site = () =>
-      new Promise((resolve) => {
-        fail = () => resolve({ ok: false, problems: ['MAAS refused the key'], warnings: [] });
-      });
+    const failed = { ok: false, problems: ['MAAS refused the key'], warnings: [] };
+    let begin = (_fail: () => void): void => undefined;
+    const begun = new Promise<() => void>((resolve) => {
+      begin = resolve;
+    });
+    site.overrides.verify_site = () => new Promise((resolve) => begin(() => resolve(failed)));
     const started = await run(site, 'test_site', { site: 'dc1' });
+    const fail = await begun;
     await reaches(started, ({ phase }) => phase === 'verify_site');
     await started.handle.executeUpdate('pause', { args: [{ by: 'nina' }] });
     fail();
