@@ -15,7 +15,7 @@ const onTemporal = (name: string, timeoutMs: number) => ({
     include: [`test/${name}/**/*.test.ts`],
     globalSetup: ['test/global-setup.ts'],
     testTimeout: timeoutMs,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     maxWorkers: FILES_AT_ONCE,
     // Native runtimes of the SDK end with their process, not with a thread.
     pool: 'forks' as const,

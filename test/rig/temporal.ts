@@ -36,6 +36,8 @@ let quiet = false;
 export function quietRuntime(): void {
   if (quiet) return;
   quiet = true;
+  // Files share their process: an earlier one may have started the product's own workers, and with them the runtime.
+  if (Runtime._instance !== undefined) return;
   Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
 }
 
@@ -109,7 +111,7 @@ export async function createNamespace(connection: Connection, namespace: string)
     namespace,
     workflowExecutionRetentionPeriod: msToTs('1 day'),
   });
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 60_000;
   for (;;) {
     try {
       await connection.workflowService.listWorkflowExecutions({ namespace, pageSize: 1 });
