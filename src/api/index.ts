@@ -29,6 +29,7 @@ import { type ApiMetricsPort, serveMetrics } from './routes/metrics.js';
 import { serveSiteNodes } from './routes/nodes.js';
 import { serveRevisions } from './routes/revisions.js';
 import { serveRuns } from './routes/runs.js';
+import { serveSchedules } from './routes/schedules.js';
 import { serveHealth, serveService } from './routes/service.js';
 import { serveSites } from './routes/sites.js';
 import { serveTokens } from './routes/tokens.js';
@@ -137,6 +138,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     serveRevisions,
     serveSiteNodes,
     serveRuns,
+    serveSchedules,
     serveHealth,
     serveService,
     serveTokens,

@@ -24,6 +24,7 @@ import { registerProcesses } from './commands/process.js';
 import { registerReleases } from './commands/release.js';
 import { registerRole } from './commands/role.js';
 import { registerRun } from './commands/run.js';
+import { registerSchedule } from './commands/schedule.js';
 import { registerSchemas } from './commands/schemas.js';
 import { registerSequence } from './commands/sequence.js';
 import { registerSite } from './commands/site.js';
@@ -74,6 +75,7 @@ Exit codes: 0 done, 1 came out badly (a run failed, was stopped or cancelled), 2
   registerSite(program, session);
   registerRun(program, session);
   registerNode(program, session);
+  registerSchedule(program, session);
   program.commandsGroup('Run task graphs:');
   const graph = program.command('graph').description('Task graphs: store, plan, draw, run them');
   registerGraphStore(graph, session);

@@ -22,6 +22,14 @@ export type SiteRunKind = (typeof SITE_RUN_KINDS)[number];
 /** The workflow that runs graphs of tasks; also the `kind` of a run. */
 export const GRAPH_RUN_KIND = 'execute_graph';
 
+/** Kinds of runs that a schedule may start. */
+export const SCHEDULED_KINDS = ['test_site', 'update_site', GRAPH_RUN_KIND] as const;
+export type ScheduledKind = (typeof SCHEDULED_KINDS)[number];
+
+/** What a schedule does when a run is due while its last one is running. */
+export const OVERLAP_POLICIES = ['skip', 'buffer_one', 'buffer_all', 'cancel_other'] as const;
+export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
+
 /** How a site run ends: nodes may fail without failing the run. */
 export const SITE_RUN_OUTCOMES = ['success', 'success_with_failures', 'failed', 'stopped', 'cancelled'] as const;
 export type SiteRunOutcome = (typeof SITE_RUN_OUTCOMES)[number];

@@ -7,6 +7,7 @@ import { inventoryOperations } from './inventory/index.js';
 import { nodeOperations } from './nodes.js';
 import { packageOperations } from './packages/index.js';
 import { runOperations } from './runs.js';
+import { scheduleOperations } from './schedules.js';
 import { siteOperations } from './sites.js';
 import { clusterChecks } from './tags/cluster-checks.js';
 import { tagOperations } from './tags/index.js';
@@ -44,6 +45,8 @@ export function createOperations(deps: OpsDependencies) {
   return {
     sites,
     runs,
+    /** Runs that start at set times. */
+    schedules: scheduleOperations(deps),
     ...graphUseCases(deps, runs),
     nodes: nodeOperations(deps, sites),
     health: healthOperations(deps),

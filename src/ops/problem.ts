@@ -30,6 +30,13 @@ export const problem = (
   more: Omit<Problem, 'code' | 'message'> = {},
 ): ProblemError => new ProblemError({ code, message, ...more });
 
+/** The input of a run is wrong: all of it at once. */
+export const invalidInput = (problems: readonly string[]): ProblemError =>
+  problem('invalid', problems.join('; '), {
+    hint: 'Correct the named fields.',
+    errors: problems.map((message) => ({ severity: 'error', code: 'run.input', message })),
+  });
+
 /** HTTP status of each code, and the exit code of the CLI (0 done, 1 run failed, 2 invalid, 3 not found, 4 conflict, 5 unreachable). */
 export const PROBLEM_CODES: Readonly<
   Record<ProblemCode, { readonly status: number; readonly exit: number; readonly title: string }>

@@ -19,6 +19,9 @@ const MOST = 1_000;
 const USUAL_LIMIT = 50;
 const KINDS: readonly string[] = [...SITE_RUN_KINDS, WORKFLOWS.execute_graph];
 
+/** The id of a run on a site; Temporal adds the time where a schedule started it. */
+const SITE_WORKFLOW = /^[a-z_]+:(.+?)(?:-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?$/;
+
 export function runsInTemporal({ client }: Pick<TemporalAccess, 'client'>): RunsInTemporal {
   const types = `WorkflowType IN (${KINDS.map((kind) => `'${kind}'`).join(', ')})`;
   return {
@@ -55,7 +58,7 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
   };
   const isOpen = isOpenStatus(status.name);
   const phase = attribute('RunPhase');
-  const [, site = null] = type === WORKFLOWS.execute_graph ? [] : (/^[a-z_]+:(.+)$/.exec(workflowId) ?? []);
+  const [, site = null] = type === WORKFLOWS.execute_graph ? [] : (SITE_WORKFLOW.exec(workflowId) ?? []);
   return {
     id: runId,
     sequence: 0,

@@ -33,7 +33,7 @@ import {
 } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { graphStatusFromReport } from './graphs/ended-graph-run.js';
-import { asProblem, problem } from './problem.js';
+import { asProblem, invalidInput, problem } from './problem.js';
 import { metadataOf } from './run-metadata.js';
 import { runsInTemporal } from './runs-in-temporal.js';
 import { busy, siteOccupancy } from './site-occupancy.js';
@@ -179,12 +179,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   return {
     async start(kind, input) {
       const parsed = parseSiteRunInput(kind, [input]);
-      if (!parsed.ok) {
-        throw problem('invalid', parsed.problems.join('; '), {
-          hint: 'Correct the named fields.',
-          errors: parsed.problems.map((message) => ({ severity: 'error', code: 'run.input', message })),
-        });
-      }
+      if (!parsed.ok) throw invalidInput(parsed.problems);
       const { site } = input;
       await store.sites.get(site);
       // Refuse early what the workflow would fail with at once.

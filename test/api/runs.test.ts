@@ -309,6 +309,122 @@ describe('starting', () => {
   });
 });
 
+describe('schedules', () => {
+  const path = '/api/v1/schedules/nightly';
+  const nightly = {
+    name: 'nightly',
+    kind: 'test_site',
+    input: { site: 'stl1', reason: 'every night' },
+    cron: ['30 6 * * MON-FRI', '@every 4h'],
+    timezone: 'Europe/Berlin',
+  };
+  type Described = { readonly name: string };
+
+  it('a schedule shows its next times, starts runs, is paused, and goes', async () => {
+    await living({ deploy_ms: HOUR });
+    const as = { 'x-sitewright-user': 'eva' };
+    const made = await api.ask('POST', '/api/v1/schedules', nightly, as);
+    expect(made).toMatchObject({
+      status: 201,
+      headers: { location: path },
+      body: {
+        kind: 'test_site',
+        site: 'stl1',
+        cluster: null,
+        cron: ['30 6 * * 1-5', '@every 14400s'],
+        timezone: 'Europe/Berlin',
+        overlap: 'skip',
+        paused: false,
+        created_by: 'eva',
+        recent: [],
+      },
+    });
+    expect(made.body.next_times).toHaveLength(10);
+    const inBerlin = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
+    expect(made.body.next_times.map((at: string) => inBerlin.format(new Date(at)))).toContain('06:30');
+    expect(await api.ask('POST', '/api/v1/schedules', nightly)).toMatchObject({
+      status: 409,
+      body: { code: 'conflict' },
+    });
+    await until('/api/v1/schedules', ({ items }) => items.some(({ name }: Described) => name === 'nightly'));
+
+    const paused = await api.ask('POST', `${path}/pause`, { reason: 'change freeze' }, as);
+    expect(paused).toMatchObject({ status: 200, body: { paused: true, note: 'eva: change freeze' } });
+    expect(await api.ask('POST', `${path}/run`, {})).toMatchObject({ status: 202 });
+    const { recent, started } = await until(path, (body) => body.recent.length > 0);
+    expect(started).toBe(1);
+    expect(recent[0].workflow_id).toMatch(/^test_site:stl1-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    await rig.client.workflow.getHandle(recent[0].workflow_id, recent[0].run).result();
+    expect(await finished(recent[0].run)).toMatchObject({
+      site: 'stl1',
+      outcome: 'success',
+      started_by: 'schedule:nightly',
+      reason: 'every night',
+      labels: { schedule: 'nightly' },
+    });
+    expect((await api.ask('POST', `${path}/resume`, {})).body).toMatchObject({ paused: false, note: 'api' });
+
+    // A run that is due while another one has the site ends, and changes nothing.
+    const deploying = await start({ kind: 'deploy_site' });
+    await until(`/api/v1/runs/${deploying.body.id}/status`, (body) => body.current !== null);
+    await api.ask('POST', `${path}/run`, {});
+    const [second] = (await until(path, (body) => body.started === 2)).recent;
+    const refused = rig.client.workflow.getHandle(second.workflow_id, second.run).result();
+    await expect(refused).rejects.toMatchObject({ cause: { type: 'SiteBusy' } });
+    await api.ask('POST', `/api/v1/runs/${deploying.body.id}/cancel`);
+
+    expect((await api.ask('DELETE', path)).status).toBe(204);
+    expect((await api.ask('GET', path)).status).toBe(404);
+    const { body: audit } = await api.ask('GET', '/api/v1/audit?target=schedule/nightly');
+    expect(audit.items.map(({ action, actor }: Record<string, string>) => `${action} ${actor}`).reverse()).toEqual([
+      'schedule.create eva',
+      'schedule.pause eva',
+      'schedule.run api',
+      'schedule.resume api',
+      'schedule.run api',
+      'schedule.delete api',
+    ]);
+  });
+
+  it('what could start no run is refused', async () => {
+    await living();
+    const wrong: [object, number, RegExp][] = [
+      [{ name: 'Nightly' }, 400, /name/],
+      [{ kind: 'redeploy_nodes' }, 400, /kind/],
+      [{ cron: [] }, 400, /cron/],
+      [{ cron: ['every day'] }, 400, /not a time/],
+      [{ cron: ['61 * * * *'] }, 400, /not a time/],
+      [{ timezone: 'Mars/Olympus' }, 400, /'Mars\/Olympus' is not a time zone/],
+      [{ overlap: 'allow_all' }, 400, /overlap/],
+      [{ input: {} }, 400, /missing field 'site'/],
+      [{ input: { site: 'stl1', labels: 'x' } }, 400, /labels/],
+      [{ input: { site: 'elsewhere' } }, 404, /elsewhere/],
+      [{ input: { site: 'stl1', revision: 9 } }, 404, /revision/],
+      [{ kind: 'execute_graph', input: { cluster: 7 } }, 404, /cluster/i],
+      [{ kind: 'execute_graph', input: { cluster: 7, from: 3 } }, 400, /field 'from' is of one run/],
+    ];
+    for (const [body, status, detail] of wrong)
+      expect(await api.ask('POST', '/api/v1/schedules', { ...nightly, ...body }), JSON.stringify(body)).toMatchObject({
+        status,
+        body: { detail: expect.stringMatching(detail) },
+      });
+    for (const [method, at] of [
+      ['GET', path],
+      ['POST', `${path}/pause`],
+      ['DELETE', path],
+    ] as const)
+      expect((await api.ask(method, at)).status).toBe(404);
+    // Of the namespace, but not of ours.
+    await rig.client.schedule.create({
+      scheduleId: 'foreign',
+      spec: { intervals: [{ every: '1 day' }] },
+      action: { type: 'startWorkflow', workflowType: 'test_site', taskQueue: 'of-another-installation' },
+    });
+    expect((await api.ask('GET', '/api/v1/schedules/foreign')).status).toBe(404);
+    expect((await api.ask('GET', '/api/v1/schedules')).body.items).toEqual([]);
+  });
+});
+
 // promise: 5.32
 it('nodes are shown with their state in MAAS, or their last known state when it is unavailable', async () => {
   await living();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
 import { type ApiRig, apiOfSite } from '../api/api-rig.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
+import { lookUntil } from '../rig/look-again.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { closePages, describePage, launch, type OpenPage, openPage } from './browser.js';
 
@@ -84,5 +85,28 @@ describePage('the page of a run on a site', () => {
     const audit = (await api.ask('GET', '/api/v1/audit?action=run.cancel')).body.items;
     expect(audit).toMatchObject([{ actor: 'eva', reason: 'the wrong site' }]);
     expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+  });
+
+  it('a schedule is paused from the page, with a reason', async () => {
+    const { port } = api.api.server.address() as AddressInfo;
+    const one = await openPage(browser, `http://127.0.0.1:${port}/schedules`);
+    opened.push(one);
+    const { page } = one;
+    await page.getByText('sitewright schedule create NAME').waitFor();
+    const schedule = { name: 'nightly', kind: 'test_site', input: { site: 'stl1' }, cron: ['0 6 * * *'] };
+    expect(await api.ask('POST', '/api/v1/schedules', schedule)).toMatchObject({ status: 201 });
+    const row = page.getByRole('row', { name: /nightly test of stl1/ });
+    // A server lists a new schedule after a moment.
+    await lookUntil(
+      async () => (await api.ask('GET', '/api/v1/schedules')).body.items,
+      (items) => items.length === 1,
+    );
+    await page.reload();
+    await row.getByRole('button', { name: 'Pause' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('change freeze');
+    await dialog.getByRole('button', { name: 'Pause' }).click();
+    await row.getByText(/paused by .*change freeze/).waitFor();
+    await row.getByRole('button', { name: 'Resume' }).waitFor();
   });
 });

@@ -3,7 +3,7 @@ import { sendProblem } from '../problems/answer-problem.js';
 import { type Asset, contentSecurityPolicy, loadAssets } from './assets.js';
 
 /** Addresses of the page's views: one document, whose router reads the path. */
-const VIEWS = ['', 'sites', 'runs', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit'];
+const VIEWS = ['', 'sites', 'runs', 'schedules', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit'];
 
 const assets = loadAssets();
 const page = assets.get('index.html')!;

@@ -15,6 +15,7 @@ import { revisionRoutes } from './revision.js';
 import { below } from './route.js';
 import { runRoutes } from './run.js';
 import { watchRoutes } from './run-tasks.js';
+import { scheduleRoutes } from './schedule.js';
 import { healthRoutes, serviceRoutes } from './service.js';
 import { siteRoutes } from './site.js';
 import { tokenRoutes } from './token.js';
@@ -25,6 +26,7 @@ export const API = {
   ...revisionRoutes,
   ...siteNodeRoutes,
   ...runRoutes,
+  ...scheduleRoutes,
   ...watchRoutes,
   ...healthRoutes,
   ...serviceRoutes,

@@ -4,6 +4,7 @@ export type * from './node-in-run.js';
 export type * from './problem.js';
 export type * from './revision.js';
 export type * from './run.js';
+export type * from './schedule.js';
 export type * from './service.js';
 export type * from './site.js';
 export type * from './site-run.js';

@@ -6,7 +6,7 @@ import { describedRun } from '../../core/run-description.js';
 import { isRunOpen } from '../../platform/temporal/is-run-open.js';
 import { endIfGone, type Json, type RunTransactions, StoreError, type TransactionRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
-import { asProblem, problem } from '../problem.js';
+import { asProblem, invalidInput, problem } from '../problem.js';
 import { metadataOf } from '../run-metadata.js';
 import { refuseUnfitCluster } from '../tags/cluster-checks.js';
 import { callTemporal, requestOfTemporal } from '../temporal-calls.js';
@@ -32,12 +32,7 @@ export async function startGraphRun(
   options: { readonly tasksNeeded?: boolean } = {},
 ): Promise<StartedGraphRun> {
   const parsed = parseGraphRunInput([input]);
-  if (!parsed.ok) {
-    throw problem('invalid', parsed.problems.join('; '), {
-      hint: 'Correct the named fields.',
-      errors: parsed.problems.map((message) => ({ severity: 'error', code: 'run.input', message })),
-    });
-  }
+  if (!parsed.ok) throw invalidInput(parsed.problems);
   if (input.from !== undefined) await endEarlierIfGone(deps, input.from);
   const graphs = await requestedGraphs(deps.store, input, options);
   const found = await refuseUnfitCluster(deps, input.cluster, graphs, input.force ?? false);

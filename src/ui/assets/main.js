@@ -17,6 +17,7 @@ import { PackageView } from './views/package.js';
 import { PackagesView } from './views/packages.js';
 import { RunView } from './views/run.js';
 import { RunsView } from './views/runs.js';
+import { SchedulesView } from './views/schedules.js';
 import { SiteView } from './views/site.js';
 import { SitesView } from './views/sites.js';
 import { TagsView } from './views/tags.js';
@@ -24,6 +25,7 @@ import { TagsView } from './views/tags.js';
 const MENU = [
   ['sites', 'Sites'],
   ['runs', 'Runs'],
+  ['schedules', 'Schedules'],
   ['nodes', 'Nodes'],
   ['clusters', 'Clusters'],
   ['graphs', 'Graphs'],
@@ -35,6 +37,7 @@ const MENU = [
 const LISTS = {
   sites: SitesView,
   runs: RunsView,
+  schedules: SchedulesView,
   nodes: NodesView,
   clusters: ClustersView,
   graphs: GraphsView,

@@ -448,3 +448,89 @@ describe('nodes', () => {
     expect(out).toBe('NODE  STATUS\na     Deployed\n');
   });
 });
+
+describe('schedule', () => {
+  const schedule = {
+    name: 'nightly',
+    kind: 'test_site',
+    site: 'dc1',
+    cluster: null,
+    input: { site: 'dc1' },
+    cron: ['0 6 * * *'],
+    timezone: 'UTC',
+    overlap: 'skip',
+    paused: false,
+    note: null,
+    next_times: ['2027-01-01T06:00:00.000Z'],
+    recent: [],
+    started: 0,
+    skipped: 0,
+    missed: 0,
+    created_by: 'eva',
+    created_at: '2026-12-31T00:00:00.000Z',
+  };
+  const create = ['schedule', 'create', 'nightly', '--cron', '0 6 * * *'];
+
+  it.each([
+    [
+      ['--test', 'dc1', '--revision', '3', '--reason', 'why'],
+      'test_site',
+      { site: 'dc1', revision: '3', reason: 'why' },
+    ],
+    [['--update', 'dc1', '--release-removed'], 'update_site', { site: 'dc1', release_removed: true }],
+    [
+      ['--env', '1', '-t', 'a', 'b', '--noop', '--label', 'team:x'],
+      'execute_graph',
+      { cluster: 1, graphs: [{ type: 'a' }, { type: 'b' }], mode: 'noop_run', labels: { team: 'x' } },
+    ],
+  ])('create %j starts %s with %j', async (flags, kind, input) => {
+    const { code, out, requests } = await against(() => [201, schedule], [...create, ...flags]);
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      at: '/schedules',
+      body: { name: 'nightly', kind, input, cron: ['0 6 * * *'] },
+    });
+    expect(out).toBe('schedule nightly created\n  next:  2027-01-01T06:00:00.000Z (times of UTC)\n');
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    [create, 'a schedule needs a subject'],
+    [['schedule', 'create', 'nightly', '--test', 'dc1'], 'a schedule needs times'],
+    [[...create, '--test', 'dc1', '--env', '1'], 'cannot be used with'],
+    [[...create, '--test', 'dc1', '--type', 'a'], '--type is not for a site'],
+    [[...create, '--test', 'dc1', '--release-removed'], '--release-removed is not for --test'],
+    [[...create, '--env', '1', '--revision', '3'], '--revision is not for graphs'],
+    [[...create, '--test', 'dc1', '--overlap', 'all'], '--overlap'],
+  ])('%j is wrong use', async (args, said) => {
+    const { code, err, requests } = await against(() => [201, schedule], args);
+    expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 });
+    expect(err).toContain(said);
+  });
+
+  it('list shows what each starts, and when next', async () => {
+    const paused = { ...schedule, name: 'held', site: null, cluster: 4, paused: true };
+    const { out } = await against(() => [200, { items: [schedule, paused] }], ['schedule', 'list', '-f', 'csv']);
+    expect(out.trim().split(/\r?\n/)).toEqual([
+      'name,kind,of,cron,timezone,paused,next',
+      expect.stringMatching(/^nightly,test_site,dc1,.*2027-01-01T06:00:00.000Z$/),
+      expect.stringMatching(/^held,test_site,cluster 4,.*,$/),
+    ]);
+  });
+
+  it.each([
+    ['pause', 'schedule nightly is paused'],
+    ['resume', 'schedule nightly is resumed'],
+    ['run', 'schedule nightly starts a run'],
+  ])('%s sends the reason', async (verb, said) => {
+    const { out, requests } = await against(() => [200, schedule], ['schedule', verb, 'nightly', '--reason', 'why']);
+    expect(requests[0]).toMatchObject({ method: 'POST', at: `/schedules/nightly/${verb}`, body: { reason: 'why' } });
+    expect(out).toContain(said);
+  });
+
+  it('delete removes it', async () => {
+    const { out, requests } = await against(() => [204, ''], ['schedule', 'delete', 'nightly', '--yes']);
+    expect(requests[0]).toMatchObject({ method: 'DELETE', at: '/schedules/nightly' });
+    expect(out).toBe('schedule nightly deleted\n');
+  });
+});

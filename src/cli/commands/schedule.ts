@@ -1,0 +1,166 @@
+import { Option } from 'commander';
+import type { Schedule } from '../../core/contracts/index.js';
+import { OVERLAP_POLICIES, type OverlapPolicy } from '../../core/words.js';
+import type { CliCommand } from '../command.js';
+import { confirm } from '../confirm.js';
+import { type DescriptionFlags, descriptionOf } from '../described-run.js';
+import { type OutputFlags, printList, printOne } from '../formats/output.js';
+import { idArgument } from '../id-argument.js';
+import { usageError } from '../problem.js';
+import type { Session } from '../session.js';
+
+interface CreateFlags extends OutputFlags, DescriptionFlags {
+  readonly test?: string;
+  readonly update?: string;
+  readonly env?: string;
+  readonly cron?: readonly string[];
+  readonly timezone?: string;
+  readonly overlap?: OverlapPolicy;
+  readonly paused?: boolean;
+  readonly revision?: string;
+  readonly releaseRemoved?: boolean;
+  readonly type?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly noop?: boolean;
+  readonly reason?: string;
+}
+
+interface NoteFlags extends OutputFlags {
+  readonly reason?: string;
+}
+
+/** `sitewright schedule …`: runs that start at set times. */
+export function registerSchedule(program: CliCommand, session: Session): void {
+  const { terminal } = session;
+  const group = program.command('schedule').description('Schedules: runs that start at set times');
+
+  group
+    .command('create')
+    .description('Start runs at set times: of a site (--test, --update), or of graphs (--env)')
+    .argument('<name>', 'name: lower-case letters, digits, dot, underscore, hyphen')
+    .addOption(new Option('--test <site>', 'verify this site').conflicts(['update', 'env']))
+    .addOption(new Option('--update <site>', 'update this site to its latest revision').conflicts(['env']))
+    .addOption(new Option('-e, --env <id>', 'run graphs of this cluster').argParser(idArgument))
+    .repeatable('--cron <times>', 'when: "30 6 * * MON-FRI", @daily, "@every 4h"')
+    .option('--timezone <name>', 'time zone of --cron, such as Europe/Berlin (default: UTC)')
+    .addOption(
+      new Option('--overlap <policy>', 'if the last run is still running (default: skip)').choices([
+        ...OVERLAP_POLICIES,
+      ]),
+    )
+    .option('--paused', 'start nothing until it is resumed')
+    .option('--revision <revision>', 'of a site: number, hash, latest or last-good (default: the latest)')
+    .option('--release-removed', 'with --update: also release the machines of nodes removed from the documents')
+    .option('-t, --type <types...>', 'with --env: types of graphs, in order (default: default)')
+    .dryRuns()
+    .reason('kept with each run')
+    .describesRun()
+    .output()
+    .action(async (name: string, flags: CreateFlags) => {
+      const { cron = [], timezone, overlap, paused } = flags;
+      if (cron.length === 0) throw usageError('a schedule needs times', 'Give --cron, such as --cron "0 6 * * *".');
+      const body = {
+        name,
+        ...scheduledRun(flags),
+        cron: [...cron],
+        ...(timezone === undefined ? {} : { timezone }),
+        ...(overlap === undefined ? {} : { overlap }),
+        ...(paused ? { paused } : {}),
+      };
+      const made = await session.call('POST /schedules', { body });
+      await printOne(terminal, flags, made, `schedule ${name} created\n${nextText(made)}`);
+    });
+
+  group
+    .command('list')
+    .description('Schedules with their next times')
+    .output()
+    .action(async (flags: OutputFlags) => {
+      const { items } = await session.call('GET /schedules');
+      const rows = items.map((one) => ({ ...one, of: subjectOf(one), next: one.paused ? null : one.next_times[0] }));
+      await printList(terminal, flags, rows, ['name', 'kind', 'of', 'cron', 'timezone', 'paused', 'next']);
+    });
+
+  group
+    .command('show')
+    .description('A schedule: its times, its next and its last runs')
+    .argument('<name>', 'name of the schedule')
+    .output()
+    .action(async (schedule: string, flags: OutputFlags) => {
+      await printOne(terminal, flags, await session.call('GET /schedules/:schedule', at(schedule)));
+    });
+
+  const steer = (verb: 'pause' | 'resume' | 'run', description: string, said: (one: Schedule) => string): void => {
+    group
+      .command(verb)
+      .description(description)
+      .argument('<name>', 'name of the schedule')
+      .reason('kept in the audit trail')
+      .output()
+      .action(async (schedule: string, flags: NoteFlags) => {
+        const body = flags.reason === undefined ? {} : { reason: flags.reason };
+        const now = await session.call(`POST /schedules/:schedule/${verb}`, { ...at(schedule), body });
+        await printOne(terminal, flags, now, said(now));
+      });
+  };
+  steer('pause', 'Pause a schedule: it starts no runs', ({ name }) => `schedule ${name} is paused\n`);
+  steer('resume', 'Resume a paused schedule', (one) => `schedule ${one.name} is resumed\n${nextText(one)}`);
+  steer(
+    'run',
+    'Start a run of a schedule now',
+    (one) => `schedule ${one.name} starts a run\n  see it:  sitewright run list --label schedule:${one.name}\n`,
+  );
+
+  group
+    .command('delete')
+    .description('Delete a schedule; its runs stay')
+    .argument('<name>', 'name of the schedule')
+    .asks()
+    .output()
+    .action(async (schedule: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
+      await confirm(terminal, `Delete the schedule ${schedule}?`, yes, 'asked');
+      await session.call('DELETE /schedules/:schedule', at(schedule));
+      await printOne(terminal, flags, { name: schedule }, `schedule ${schedule} deleted\n`);
+    });
+}
+
+const at = (schedule: string) => ({ params: { schedule } });
+
+const subjectOf = ({ site, cluster }: Schedule): string => site ?? `cluster ${cluster}`;
+
+const nextText = ({ next_times: [next], paused, timezone }: Schedule): string =>
+  paused ? '  it is paused\n' : `  next:  ${next ?? 'never'} (times of ${timezone})\n`;
+
+/** Kind and input of the runs that the flags name. */
+function scheduledRun(flags: CreateFlags) {
+  const { test, update, env, type, revision, releaseRemoved, dryRun, noop, reason } = flags;
+  const foreign = (names: readonly (readonly [name: string, value: unknown])[], to: string): void => {
+    const [name] = names.find(([, value]) => value !== undefined) ?? [];
+    if (name !== undefined) throw usageError(`${name} is not for ${to}`, `Omit ${name}.`);
+  };
+  const described = { ...descriptionOf(flags), ...(reason === undefined ? {} : { reason }) };
+  const ofGraphs = [['--type', type] as const, ['--dry-run', dryRun] as const, ['--noop', noop] as const];
+  if (env !== undefined) {
+    foreign([['--revision', revision] as const, ['--release-removed', releaseRemoved] as const], 'graphs');
+    const mode = dryRun ? 'dry_run' : noop ? 'noop_run' : undefined;
+    const input = {
+      cluster: Number(env),
+      ...(type === undefined ? {} : { graphs: type.map((one) => ({ type: one })) }),
+      ...(mode === undefined ? {} : { mode }),
+      ...described,
+    };
+    return { kind: 'execute_graph' as const, input };
+  }
+  const site = test ?? update;
+  if (site === undefined)
+    throw usageError('a schedule needs a subject', 'Give --test SITE, --update SITE or --env ID.');
+  foreign(ofGraphs, 'a site');
+  if (test !== undefined) foreign([['--release-removed', releaseRemoved]], '--test');
+  const input = {
+    site,
+    ...(revision === undefined ? {} : { revision }),
+    ...(releaseRemoved ? { release_removed: true } : {}),
+    ...described,
+  };
+  return { kind: test === undefined ? ('update_site' as const) : ('test_site' as const), input };
+}

@@ -1,0 +1,242 @@
+import {
+  ScheduleAlreadyRunning,
+  type ScheduleDescription,
+  type ScheduleHandle,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import { graphWorkflowId, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
+import type { Schedule } from '../core/contracts/index.js';
+import { parseGraphRunInput } from '../core/graph-run/index.js';
+import { isMapping } from '../core/plain-value.js';
+import type { OperatorNote } from '../core/run/index.js';
+import type { RunDescription } from '../core/run-description.js';
+import { parseSiteRunInput } from '../core/site-run/index.js';
+import { GRAPH_RUN_KIND, type OverlapPolicy, type ScheduledKind, SITE_RUN_KINDS } from '../core/words.js';
+import { cronOf } from './cron-text.js';
+import type { OpsDependencies } from './dependencies.js';
+import { requestedGraphs } from './graphs/graph-request.js';
+import { invalidInput, problem } from './problem.js';
+import { metadataOf } from './run-metadata.js';
+import { parseReference } from './sites.js';
+import { callTemporal, requestOfTemporal } from './temporal-calls.js';
+import { appendAudit } from './without-store.js';
+
+export interface NewSchedule {
+  readonly name: string;
+  readonly kind: ScheduledKind;
+  /** Input of each run, yet to be checked. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly cron: readonly string[];
+  readonly timezone?: string;
+  readonly overlap?: OverlapPolicy;
+  readonly paused?: boolean;
+}
+
+/** Schedules in Temporal that start our workflows, also those made with Temporal's own command line. */
+export interface ScheduleOperations {
+  /** @throws `invalid`, `not-found`, `conflict` when the name is taken */
+  create(request: NewSchedule, by: string): Promise<Schedule>;
+  /** By name. */
+  list(): Promise<readonly Schedule[]>;
+  get(name: string): Promise<Schedule>;
+  pause(name: string, note: OperatorNote): Promise<Schedule>;
+  resume(name: string, note: OperatorNote): Promise<Schedule>;
+  /** Starts a run now, even while it is paused. */
+  run(name: string, note: OperatorNote): Promise<Schedule>;
+  delete(name: string, by: string): Promise<void>;
+}
+
+const KINDS: readonly string[] = [...SITE_RUN_KINDS, WORKFLOWS.execute_graph];
+
+const OVERLAP: Readonly<Record<OverlapPolicy, ScheduleOverlapPolicy>> = {
+  skip: ScheduleOverlapPolicy.SKIP,
+  buffer_one: ScheduleOverlapPolicy.BUFFER_ONE,
+  buffer_all: ScheduleOverlapPolicy.BUFFER_ALL,
+  cancel_other: ScheduleOverlapPolicy.CANCEL_OTHER,
+};
+
+export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
+  const { store, temporal } = deps;
+  const { schedule: schedules } = temporal.client;
+
+  /** @throws `not-found` also where the schedule starts no workflow of this installation */
+  async function found(name: string): Promise<{ readonly handle: ScheduleHandle; readonly is: ScheduleDescription }> {
+    const handle = schedules.getHandle(name);
+    const is = await callTemporal(temporal, () => handle.describe()).catch((error: unknown) => {
+      throw error instanceof ScheduleNotFoundError ? noSchedule(name) : error;
+    });
+    if (!isOurs(is)) throw noSchedule(name);
+    return { handle, is };
+  }
+
+  const isOurs = ({ action }: ScheduleDescription): boolean =>
+    KINDS.includes(action.workflowType) && action.taskQueue === temporal.taskQueue;
+
+  const get = async (name: string): Promise<Schedule> => scheduleOf((await found(name)).is);
+
+  async function change(
+    verb: 'pause' | 'resume' | 'run' | 'delete',
+    name: string,
+    { by = 'unknown', reason }: OperatorNote,
+    work: (handle: ScheduleHandle) => Promise<void>,
+  ): Promise<void> {
+    const { handle } = await found(name);
+    await requestOfTemporal(temporal, () => work(handle));
+    const target = `schedule/${name}`;
+    await appendAudit(store, {
+      actor: by,
+      action: `schedule.${verb}`,
+      target,
+      ...(reason === undefined ? {} : { reason }),
+    });
+  }
+
+  /** What each run is started with, after the checks that the start of such a run makes. */
+  async function actionOf({ name, kind, input }: NewSchedule) {
+    const whole = {
+      started_by: `schedule:${name}`,
+      ...input,
+      labels:
+        isMapping(input.labels) || input.labels === undefined ? { schedule: name, ...input.labels } : input.labels,
+    };
+    if (kind === GRAPH_RUN_KIND) {
+      const parsed = parseGraphRunInput([whole]);
+      if (!parsed.ok) throw invalidInput(parsed.problems);
+      const earlier = (['from', 'transaction'] as const).filter((field) => parsed.input[field] !== undefined);
+      if (earlier.length > 0)
+        throw invalidInput(earlier.map((field) => `field '${field}' is of one run: a schedule starts many`));
+      await requestedGraphs(store, parsed.input);
+      return startOf(kind, graphWorkflowId(parsed.input.cluster, name), parsed.input);
+    }
+    const parsed = parseSiteRunInput(kind, [whole]);
+    if (!parsed.ok) throw invalidInput(parsed.problems);
+    const { site, revision } = parsed.input;
+    await store.sites.get(site);
+    const reference = parseReference(String(revision ?? 'latest'));
+    // `latest` and `last-good` may come to exist before a run is due.
+    if (typeof reference !== 'string') await store.sites.findRevision(site, reference);
+    return startOf(kind, siteWorkflowId(kind, site), parsed.input);
+  }
+
+  /** @param workflowId Temporal adds the time to it for each run */
+  const startOf = (kind: ScheduledKind, workflowId: string, input: RunDescription & { readonly reason?: string }) => ({
+    type: 'startWorkflow' as const,
+    workflowType: kind,
+    workflowId,
+    taskQueue: temporal.taskQueue,
+    args: [input],
+    ...metadataOf(deps, input, `${workflowId} by schedule`),
+  });
+
+  return {
+    async create(request, by) {
+      const { name, cron, timezone = 'UTC', overlap = 'skip', paused = false } = request;
+      checkTimezone(timezone);
+      const action = await actionOf(request);
+      const created = () =>
+        schedules.create({
+          scheduleId: name,
+          spec: { cronExpressions: [...cron], timezone },
+          action,
+          policies: { overlap: OVERLAP[overlap] },
+          state: { paused },
+          memo: { created_by: by },
+        });
+      await requestOfTemporal(temporal, created).catch((error: unknown) => {
+        if (error instanceof ScheduleAlreadyRunning)
+          throw problem('conflict', `there is a schedule '${name}' already`, {
+            hint: `Choose another name, or delete it: sitewright schedule delete ${name}`,
+          });
+        // So the client shows that the server refused the times.
+        if (error instanceof TypeError)
+          throw problem('invalid', `'${cron.join("', '")}' is not a time: ${error.message}`, {
+            hint: 'Write five fields of cron such as "30 6 * * MON-FRI", or @daily, or @every 4h.',
+          });
+        throw error;
+      });
+      const details = { kind: request.kind, cron: [...cron], timezone, overlap };
+      await appendAudit(store, { actor: by, action: 'schedule.create', target: `schedule/${name}`, details });
+      return get(name);
+    },
+    async list() {
+      const names = await callTemporal(temporal, async () => {
+        const ours: string[] = [];
+        for await (const { scheduleId, action } of schedules.list())
+          if (action === undefined || KINDS.includes(action.workflowType)) ours.push(scheduleId);
+        return ours.sort();
+      });
+      const described = await Promise.all(
+        names.map((name) =>
+          found(name).catch((error: unknown) => {
+            // Deleted since, or of another installation.
+            if (error instanceof Error && 'problem' in error) return undefined;
+            throw error;
+          }),
+        ),
+      );
+      return described.flatMap((one) => (one === undefined ? [] : [scheduleOf(one.is)]));
+    },
+    get,
+    async pause(name, note) {
+      await change('pause', name, note, (handle) => handle.pause(noteText(note)));
+      return get(name);
+    },
+    async resume(name, note) {
+      await change('resume', name, note, (handle) => handle.unpause(noteText(note)));
+      return get(name);
+    },
+    async run(name, note) {
+      await change('run', name, note, (handle) => handle.trigger());
+      return get(name);
+    },
+    delete: (name, by) => change('delete', name, { by }, (handle) => handle.delete()),
+  };
+}
+
+const noSchedule = (name: string) =>
+  problem('not-found', `there is no schedule '${name}'`, { hint: "'sitewright schedule list' shows all." });
+
+/** Temporal shows an empty note as its own text. */
+const noteText = ({ by = 'unknown', reason }: OperatorNote): string => (reason === undefined ? by : `${by}: ${reason}`);
+
+function checkTimezone(timezone: string): void {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: timezone });
+  } catch {
+    throw problem('invalid', `'${timezone}' is not a time zone`, {
+      hint: 'Write its name in the tz database, such as UTC or Europe/Berlin.',
+    });
+  }
+}
+
+function scheduleOf({ scheduleId, spec, action, policies, memo, state, info }: ScheduleDescription): Schedule {
+  const [input] = action.args ?? [];
+  const { site, cluster } = isMapping(input) ? input : {};
+  return {
+    name: scheduleId,
+    kind: action.workflowType,
+    site: typeof site === 'string' ? site : null,
+    cluster: typeof cluster === 'number' ? cluster : null,
+    input,
+    cron: cronOf(spec),
+    timezone: spec.timezone || 'UTC',
+    overlap: (policies.overlap ?? ScheduleOverlapPolicy.SKIP).toLowerCase(),
+    paused: state.paused,
+    note: state.note || null,
+    next_times: info.nextActionTimes.map((at) => at.toISOString()),
+    recent: info.recentActions
+      .map(({ scheduledAt, takenAt, action: { workflow } }) => ({
+        workflow_id: workflow.workflowId,
+        run: workflow.firstExecutionRunId,
+        scheduled_at: scheduledAt.toISOString(),
+        started_at: takenAt.toISOString(),
+      }))
+      .reverse(),
+    started: info.numActionsTaken,
+    skipped: info.numActionsSkippedOverlap,
+    missed: info.numActionsMissedCatchupWindow,
+    created_by: typeof memo?.created_by === 'string' ? memo.created_by : null,
+    created_at: info.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,62 @@
+import { post } from '../api.js';
+import { Action } from '../ask.js';
+import { html } from '../html.js';
+import { Command, Empty, Loaded, Table, Title } from '../parts.js';
+import { listsChanged, useData } from '../store.js';
+import { said, timeOf } from '../words.js';
+
+/** Runs that start at set times: when next, and what they started last. */
+export function SchedulesView() {
+  const schedules = useData('/api/v1/schedules', { again: listsChanged.value });
+  return html`<${Title} of="Schedules" />
+    <${Loaded} from=${schedules}>
+      ${({ items }) =>
+        html`<${Table}
+          label="Schedules"
+          rows=${items}
+          keyOf=${(one) => one.name}
+          empty=${html`<${NoSchedule} />`}
+          columns=${[
+            ['Schedule', (one) => one.name, 'name'],
+            ['Starts', (one) => html`<${Subject} of=${one} />`],
+            ['When', (one) => `${one.cron.join(', ')} (${one.timezone})`],
+            ['Next', (one) => (one.paused ? `paused${one.note ? ` by ${one.note}` : ''}` : timeOf(one.next_times[0]))],
+            ['Last run', (one) => html`<${LastRun} run=${one.recent[0]} />`],
+            ['', (one) => html`<${Steer} schedule=${one} />`, 'actions'],
+          ]}
+        />`}
+    <//>`;
+}
+
+const NoSchedule = () => html`<${Empty} title="There is no schedule yet.">
+  <p>A schedule tests or updates a site, or runs graphs, at set times:</p>
+  <${Command} text='sitewright schedule create NAME --test SITE --cron "30 6 * * MON-FRI"' />
+<//>`;
+
+const Subject = ({ of: { kind, site, cluster } }) =>
+  site === null
+    ? html`${said(kind)} of <a href=${`/clusters/${cluster}`}>cluster ${cluster}</a>`
+    : html`${said(kind)} of <a href=${`/sites/${encodeURIComponent(site)}`}>${site}</a>`;
+
+const LastRun = ({ run }) =>
+  run === undefined
+    ? html`<span class="quiet">none</span>`
+    : html`<a href=${`/runs/${run.run}`}>${timeOf(run.started_at)}</a>`;
+
+function Steer({ schedule: { name, paused } }) {
+  const ask = (verb) => async (given) => {
+    await post(`/api/v1/schedules/${encodeURIComponent(name)}/${verb}`, given);
+    listsChanged.value++;
+  };
+  return html`<${Action}
+      label="Run now"
+      title=${`Run ${name} now`}
+      explain="Starts a run now. If its last one is still running, the overlap policy applies."
+      act=${ask('run')}
+    />
+    ${
+      paused
+        ? html`<${Action} label="Resume" title=${`Resume ${name}`} explain="It starts runs again." act=${ask('resume')} />`
+        : html`<${Action} label="Pause" title=${`Pause ${name}`} explain="It starts no runs; running ones continue." act=${ask('pause')} />`
+    }`;
+}
