@@ -68,6 +68,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         node: request.node,
         run,
         labels: node.labels,
+        layout: node.layout,
         ...(series === undefined ? {} : { distroSeries: series }),
         ...(node.hwe_kernel === undefined ? {} : { hweKernel: node.hwe_kernel }),
         ...(userData === undefined ? {} : { userData }),

@@ -5,10 +5,14 @@ import { deploymentStrategySchema } from './schemas/deployment-strategy.js';
 import {
   CONFIGURATION_SCHEMA,
   documentOf,
+  HARDWARE_PROFILE_SCHEMA,
   HOST_PROFILE_SCHEMA,
+  NETWORK_LINK_SCHEMA,
+  NETWORK_SCHEMA,
   NODE_SCHEMA,
   STRATEGY_SCHEMA,
 } from './schemas/envelope.js';
+import { hardwareProfileSchema, networkLinkSchema, networkSchema } from './schemas/machine-layout.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -17,6 +21,9 @@ const DOCUMENTS = [
   ['deployment-configuration', 'Deployment configuration', CONFIGURATION_SCHEMA, deploymentConfigurationSchema],
   ['baremetal-node', 'Bare-metal node', NODE_SCHEMA, baremetalNodeSchema],
   ['host-profile', 'Host profile', HOST_PROFILE_SCHEMA, hostProfileSchema],
+  ['hardware-profile', 'Hardware profile', HARDWARE_PROFILE_SCHEMA, hardwareProfileSchema],
+  ['network-link', 'Network link', NETWORK_LINK_SCHEMA, networkLinkSchema],
+  ['network', 'Network', NETWORK_SCHEMA, networkSchema],
 ] as const;
 
 /** Removes what zod adds and no editor needs: the range of safe integers, and that keys are text. */

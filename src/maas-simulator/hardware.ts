@@ -1,6 +1,7 @@
-import type { Disk, Layout, Link, Machine, NetworkInterface, Subnet } from './records.js';
+import type { Disk, Filesystem, Link, Machine, NetworkInterface, Subnet } from './records.js';
 import type { Region } from './region.js';
 import type { Simulation } from './simulation.js';
+import { hasRootFilesystem, spaceOf, stableUuid, volumeSpace } from './storage-view.js';
 
 /** Machines per subnet before another subnet is added. */
 const machinesPerSubnet = 200;
@@ -15,6 +16,8 @@ export function newInterface(region: Region, name: string, mac: string): Network
     type: 'physical',
     mac: mac.toLowerCase(),
     vlan: null,
+    mtu: null,
+    params: {},
     links: [],
     parents: [],
     tags: [],
@@ -25,12 +28,42 @@ export function newLink(region: Region, mode: Link['mode'], subnet: number | nul
   return { id: region.next('link'), mode, subnet, address };
 }
 
-export function newDisk(region: Region, fields: Omit<Disk, 'id'>): Disk {
-  return { id: region.next('disk'), ...fields };
+export function newDisk(region: Region, fields: Omit<Disk, 'id' | 'filesystem' | 'partitions'>): Disk {
+  return { id: region.next('disk'), ...fields, filesystem: null, partitions: [] };
 }
 
-export function newLayout(region: Region, name: string, bootDisk: number): Layout {
-  return { name, bootDisk, partition: region.next('partition'), volume: region.next('disk') };
+/** Replaces all partitions and volumes by those of a layout on the boot disk; `blank` and `custom` leave none. */
+export function setLayout(region: Region, machine: Readonly<Machine>, name: string): void {
+  const row = region.editMachine(machine);
+  const [boot, ...others] = machine.disks.map((disk) => ({ ...disk, filesystem: null, partitions: [] }));
+  row.volumeGroups = [];
+  row.disks = boot ? [boot, ...others] : [];
+  if (!boot || name === 'blank' || name === 'custom') return;
+  const partition = { id: region.next('partition'), size: spaceOf(boot), bootable: false };
+  const made = (fstype: string, mount: string | null): Filesystem => ({
+    fstype,
+    label: mount === '/' ? 'root' : null,
+    uuid: stableUuid(machine.id, fstype, partition.id),
+    mountPoint: mount,
+    mountOptions: null,
+  });
+  const isLvm = name === 'lvm';
+  const uuid = stableUuid(machine.id, 'partition', partition.id);
+  const filesystem = isLvm ? made('lvm-pv', null) : made('ext4', '/');
+  row.disks = [{ ...boot, partitions: [{ ...partition, uuid, filesystem }] }, ...others];
+  if (!isLvm) return;
+  const id = region.next('disk');
+  const volume = { id, name: 'lvroot', uuid: stableUuid(machine.id, 'volume', id), size: volumeSpace(partition.size) };
+  row.volumeGroups = [
+    {
+      id,
+      name: 'vgroot',
+      uuid: stableUuid(machine.id, 'group', id),
+      disks: [],
+      partitions: [partition.id],
+      volumes: [{ ...volume, filesystem: made('ext4', '/') }],
+    },
+  ];
 }
 
 /** The first subnet with space left; adds a /24 when all are full. */
@@ -72,8 +105,7 @@ export function equip(region: Region, machine: Readonly<Machine>, subnet: () => 
     const fields = { name: 'sda', size: 500_107_862_016, blockSize: 512, model: 'Simulated', serial: machine.id };
     row.disks = [newDisk(region, fields)];
   }
-  const boot = row.disks[0];
-  if (row.layout === null && boot) row.layout = newLayout(region, 'flat', boot.id);
+  if (!hasRootFilesystem(machine)) setLayout(region, machine, 'flat');
   const [nic, ...others] = machine.interfaces;
   if (nic && machine.interfaces.every((each) => each.links.length === 0)) {
     const { id, vlan } = subnet();

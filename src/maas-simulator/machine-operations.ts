@@ -15,7 +15,7 @@ import {
 import { beginPhase } from './automation.js';
 import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf } from './call.js';
 import { Form } from './form.js';
-import { newLayout, storageLayouts } from './hardware.js';
+import { setLayout, storageLayouts } from './hardware.js';
 import { chooseImage } from './images.js';
 import { viewMachine } from './machine-view.js';
 import type { Machine } from './records.js';
@@ -70,7 +70,7 @@ export function startCommissioning(call: Call, machine: Readonly<Machine>): Answ
   move(call, machine, MachineStatus.Commissioning, causeOf(call, 'commission'));
   row.statusAction = '';
   if (!form.flag('skip_networking')) clearNetwork(call, machine);
-  if (!form.flag('skip_storage')) row.layout = null;
+  if (!form.flag('skip_storage')) setLayout(region, machine, 'blank');
   startScripts(call, machine, 'commissioning');
   const tests = form.words('testing_scripts');
   if (!tests.includes('none')) startScripts(call, machine, 'testing', tests.length > 0 ? tests : ['smartctl-validate']);
@@ -279,12 +279,11 @@ export const setStorageLayout: Handler = (call) => {
       invalidForm({ storage_layout: [`'${name}' is not a valid storage_layout.  It should be one of: ${known}.`] }),
     );
   }
-  const [boot] = machine.disks;
-  if (!boot) {
+  if (machine.disks.length === 0) {
     const reason = "Node doesn't have any storage devices to configure.";
     refuse(invalidForm({ __all__: [`Failed to configure storage layout '${name}': ${reason}`] }));
   }
-  call.region.editMachine(machine).layout = newLayout(call.region, name, boot.id);
+  setLayout(call.region, machine, name);
   return view(call, machine);
 };
 
@@ -321,7 +320,6 @@ export const restoreStorage: Handler = (call) => {
   if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.FailedTesting) {
     refuse(conflict('Machine must be in a ready or failed testing state to restore storage configuration.'));
   }
-  const [boot] = machine.disks;
-  call.region.editMachine(machine).layout = boot ? newLayout(call.region, 'flat', boot.id) : null;
+  setLayout(call.region, machine, 'flat');
   return view(call, machine);
 };

@@ -69,8 +69,9 @@ export function viewMachine(region: Region, machine: Readonly<Machine>): Record<
   const interfaces = machine.interfaces.map((nic) => viewInterface(region, machine, nic));
   const links = machine.interfaces.flatMap((nic) => nic.links);
   const addresses = links.flatMap((link) => link.address ?? []);
-  const linked = links.find((link) => link.subnet !== null);
-  const gateway = linked ? (region.subnets.get(String(linked.subnet))?.gateway ?? null) : null;
+  const chosen = links.find((link) => link.id === machine.gatewayLink);
+  const linked = chosen ?? links.find((link) => link.subnet !== null);
+  const gateway = linked ? region.subnets.get(String(linked.subnet))?.gateway || null : null;
   const commissioning = currentScriptStatus(machine, 'commissioning');
   const testing = currentScriptStatus(machine, 'testing');
   return {
@@ -103,7 +104,10 @@ export function viewMachine(region: Region, machine: Readonly<Machine>): Record<
     ip_addresses: addresses,
     interface_set: interfaces,
     boot_interface: interfaces[0] ?? null,
-    default_gateways: { ipv4: { gateway_ip: gateway, link_id: null }, ipv6: { gateway_ip: null, link_id: null } },
+    default_gateways: {
+      ipv4: { gateway_ip: gateway, link_id: chosen?.id ?? null },
+      ipv6: { gateway_ip: null, link_id: null },
+    },
     ...viewStorage(machine),
     cpu_count: machine.cpuCount,
     cpu_speed: 0,
@@ -120,7 +124,7 @@ export function viewMachine(region: Region, machine: Readonly<Machine>): Record<
     current_installation_result_id: machine.current.installation ?? null,
     current_testing_result_id: machine.current.testing ?? null,
     address_ttl: null,
-    bios_boot_method: null,
+    bios_boot_method: machine.isUefi ? 'uefi' : null,
     disable_ipv4: false,
     enable_hw_sync: false,
     enable_kernel_crash_dump: false,
@@ -143,8 +147,8 @@ const texts = new WeakMap<Readonly<Machine>, { readonly made: string; readonly t
  * 1,000 machines mostly reads unchanged ones. Only for requests that change nothing.
  */
 export function machineText(region: Region, machine: Readonly<Machine>): string {
-  const { machines, zones, pools, subnets } = region;
-  const made = [machines.versionOf(machine.id), zones.version, pools.version, subnets.version].join(' ');
+  const { machines, zones, pools, subnets, vlans } = region;
+  const made = [machines.versionOf(machine.id), zones.version, pools.version, subnets.version, vlans.version].join(' ');
   const known = texts.get(machine);
   if (known?.made === made) return known.text;
   const text = JSON.stringify(viewMachine(region, machine), null, 4);

@@ -1,59 +1,75 @@
-import type { Link, Machine, NetworkInterface, Subnet } from './records.js';
+import type { Link, Machine, NetworkInterface, Subnet, Vlan } from './records.js';
 import type { Region } from './region.js';
 
 const base = '/MAAS/api/2.0';
 
-/** The only VLAN and fabric of the region; every subnet is on it. */
-export const theVlan = {
-  vid: 0,
-  mtu: 1500,
+const fabricName = (id: number): string => `fabric-${id}`;
+
+/** The only space's id is 1; others follow in the order of their names. */
+const spaceNames = (region: Region): string[] => [...new Set([...region.vlans.values()].map(({ space }) => space))];
+
+export const viewVlan = (vlan: Readonly<Vlan>): object => ({
+  vid: vlan.vid,
+  mtu: vlan.mtu,
   dhcp_on: false,
   external_dhcp: null,
   relay_vlan: null,
-  name: 'untagged',
+  name: vlan.name,
   primary_rack: null,
   secondary_rack: null,
-  space: 'space-1',
-  fabric_id: 0,
-  id: 5001,
-  fabric: 'fabric-0',
-  resource_uri: `${base}/vlans/5001/`,
-} as const;
-
-export const viewSubnet = (subnet: Readonly<Subnet>): object => ({
-  name: subnet.name,
-  description: '',
-  vlan: theVlan,
-  cidr: subnet.cidr,
-  rdns_mode: 2,
-  gateway_ip: subnet.gateway,
-  dns_servers: [],
-  allow_dns: true,
-  allow_proxy: true,
-  active_discovery: false,
-  managed: true,
-  disabled_boot_architectures: [],
-  space: 'space-1',
-  id: subnet.id,
-  resource_uri: `${base}/subnets/${subnet.id}/`,
+  space: vlan.space,
+  fabric_id: vlan.fabric,
+  id: vlan.id,
+  fabric: fabricName(vlan.fabric),
+  resource_uri: `${base}/vlans/${vlan.id}/`,
 });
 
-export const viewFabric = (): object => ({
-  class_type: null,
-  id: 0,
-  name: 'fabric-0',
-  vlans: [theVlan],
-  resource_uri: `${base}/fabrics/0/`,
-});
+const vlanOf = (region: Region, id: number): Readonly<Vlan> => region.vlans.get(String(id)) as Readonly<Vlan>;
 
-export const viewSpace = (region: Region): object => ({
-  description: '',
-  resource_uri: `${base}/spaces/1/`,
-  name: 'space-1',
-  subnets: [...region.subnets.values()].map(viewSubnet),
-  id: 1,
-  vlans: [theVlan],
-});
+export const vlansOfFabric = (region: Region, fabric: number): Readonly<Vlan>[] =>
+  [...region.vlans.values()].filter((vlan) => vlan.fabric === fabric);
+
+export const viewSubnet = (region: Region, subnet: Readonly<Subnet>): object => {
+  const vlan = vlanOf(region, subnet.vlan);
+  return {
+    name: subnet.name,
+    description: '',
+    vlan: viewVlan(vlan),
+    cidr: subnet.cidr,
+    rdns_mode: 2,
+    gateway_ip: subnet.gateway || null,
+    dns_servers: [],
+    allow_dns: true,
+    allow_proxy: true,
+    active_discovery: false,
+    managed: true,
+    disabled_boot_architectures: [],
+    space: vlan.space,
+    id: subnet.id,
+    resource_uri: `${base}/subnets/${subnet.id}/`,
+  };
+};
+
+export const viewFabrics = (region: Region): object[] =>
+  [...new Set([...region.vlans.values()].map(({ fabric }) => fabric))].map((id) => ({
+    class_type: null,
+    id,
+    name: fabricName(id),
+    vlans: vlansOfFabric(region, id).map(viewVlan),
+    resource_uri: `${base}/fabrics/${id}/`,
+  }));
+
+export const viewSpaces = (region: Region): object[] =>
+  spaceNames(region).map((name, index) => ({
+    description: '',
+    resource_uri: `${base}/spaces/${index + 1}/`,
+    name,
+    subnets: [...region.subnets.values()]
+      .filter(({ vlan }) => vlanOf(region, vlan).space === name)
+      .map((subnet) => viewSubnet(region, subnet)),
+    id: index + 1,
+    vlans: [...region.vlans.values()].filter(({ space }) => space === name).map(viewVlan),
+  }));
 
 function viewLink(region: Region, link: Link): object {
   const subnet = link.subnet === null ? undefined : region.subnets.get(String(link.subnet));
@@ -61,7 +77,7 @@ function viewLink(region: Region, link: Link): object {
     id: link.id,
     mode: link.mode,
     ...(link.address === null ? {} : { ip_address: link.address }),
-    ...(subnet === undefined ? {} : { subnet: viewSubnet(subnet) }),
+    ...(subnet === undefined ? {} : { subnet: viewSubnet(region, subnet) }),
   };
 }
 
@@ -70,9 +86,9 @@ export function viewInterface(region: Region, machine: Readonly<Machine>, nic: N
     product: null,
     id: nic.id,
     discovered: null,
-    effective_mtu: 1500,
-    vlan: nic.vlan === null ? null : theVlan,
-    params: {},
+    effective_mtu: nic.mtu ?? (nic.vlan === null ? 1500 : vlanOf(region, nic.vlan).mtu),
+    vlan: nic.vlan === null ? null : viewVlan(vlanOf(region, nic.vlan)),
+    params: nic.params,
     firmware_version: null,
     system_id: machine.id,
     name: nic.name,

@@ -53,13 +53,25 @@ export const readInterface: Handler = (call) => {
 
 const noSuchChoice = 'Select a valid choice. That choice is not one of the available choices.';
 
+const bondOptions = ({ form }: Call): NetworkInterface['params'] =>
+  Object.fromEntries(
+    form.names
+      .filter((name) => name.startsWith('bond_'))
+      .map((name) => {
+        const value = form.get(name) ?? '';
+        return [name, /^\d+$/.test(value) ? Number(value) : value];
+      }),
+  );
+
 export const updateInterface: Handler = (call) => {
   const machine = configurableMachineOf(call, 'update');
   const nic = interfaceOf(call, machine);
   const { form } = call;
   const errors: Record<string, readonly string[]> = {};
   const vlan = form.text('vlan');
-  if (vlan !== null && vlan !== '5001') errors.vlan = [noSuchChoice];
+  if (vlan !== null && !call.region.vlans.has(vlan)) errors.vlan = [noSuchChoice];
+  const mtu = form.text('mtu');
+  if (mtu !== null && !(Number(mtu) >= 552)) errors.mtu = ['Ensure this value is greater than or equal to 552.'];
   const name = form.text('name') ?? nic.name;
   if (machine.interfaces.some((other) => other.name === name && other.id !== nic.id)) {
     errors.name = [`Node already has an interface named '${name}'.`];
@@ -72,6 +84,8 @@ export const updateInterface: Handler = (call) => {
     name,
     mac: (mac ?? nic.mac).toLowerCase(),
     vlan: vlan === null ? nic.vlan : Number(vlan),
+    mtu: mtu === null ? nic.mtu : Number(mtu),
+    params: { ...nic.params, ...bondOptions(call) },
     tags: form.has('tags') ? form.words('tags') : nic.tags,
   });
 };
@@ -79,9 +93,10 @@ export const updateInterface: Handler = (call) => {
 export const deleteInterface: Handler = (call) => {
   const machine = configurableMachineOf(call, 'delete');
   const nic = interfaceOf(call, machine);
+  // VLANs go with what they are on.
   call.region.setInterfaces(
     machine,
-    machine.interfaces.filter((other) => other.id !== nic.id),
+    machine.interfaces.filter((other) => other.id !== nic.id && !other.parents.includes(nic.name)),
   );
   return deleted();
 };
@@ -115,7 +130,19 @@ function createOver(type: 'bond' | 'bridge' | 'vlan'): Handler {
       refuse(invalidForm({ [key]: [given.length === 0 ? 'This field is required.' : noSuchChoice] }));
     }
     const first = parents[0] as NetworkInterface;
-    const name = form.text('name') ?? (type === 'vlan' ? `${first.name}.${form.text('vlan') ?? 0}` : null);
+    const wanted = form.text('vlan');
+    const vlan = wanted === null ? undefined : region.vlans.get(wanted);
+    if (wanted !== null && !vlan) refuse(invalidForm({ vlan: [noSuchChoice] }));
+    if (type === 'vlan') {
+      const text =
+        !vlan || vlan.vid === 0
+          ? 'A VLAN interface must be connected to a tagged VLAN.'
+          : vlan.fabric === region.vlans.get(String(first.vlan))?.fabric
+            ? null
+            : 'A VLAN interface can only belong to a tagged VLAN on the same fabric as its parent interface.';
+      if (text !== null) refuse(invalidForm({ vlan: [text] }));
+    }
+    const name = type === 'vlan' ? `${first.name}.${vlan?.vid ?? 0}` : form.text('name');
     if (name === null) return refuse(invalidForm({ name: ['This field is required.'] }));
     if (machine.interfaces.some((nic) => nic.name === name)) {
       refuse(invalidForm({ name: [`Node already has an interface named '${name}'.`] }));
@@ -123,11 +150,17 @@ function createOver(type: 'bond' | 'bridge' | 'vlan'): Handler {
     const nic: NetworkInterface = {
       ...newInterface(region, name, form.text('mac_address') ?? first.mac),
       type,
-      vlan: first.vlan,
+      vlan: vlan?.id ?? first.vlan,
+      mtu: form.text('mtu') === null ? null : Number(form.text('mtu')),
+      params: type === 'bond' ? { bond_mode: 'active-backup', ...bondOptions(call) } : {},
       parents: parents.map((parent) => parent.name),
       tags: form.words('tags'),
     };
-    region.setInterfaces(machine, [...machine.interfaces, nic]);
+    // Members of a bond have no links of their own.
+    const others = machine.interfaces.map((other) =>
+      type === 'bond' && parents.includes(other) ? { ...other, links: [] } : other,
+    );
+    region.setInterfaces(machine, [...others, nic]);
     return json(viewInterface(region, machine, nic));
   };
 }
@@ -153,6 +186,12 @@ export const linkSubnet: Handler = (call) => {
   const subnet = wanted === null ? undefined : [...region.subnets.values()].find((each) => isNamed(each, wanted));
   if (wanted !== null && !subnet) errors.subnet = [noSuchChoice];
   if (wanted === null && (mode === 'AUTO' || mode === 'STATIC')) errors.subnet = ['This field is required.'];
+  const isElsewhere = subnet && nic.vlan !== null && subnet.vlan !== nic.vlan && !form.flag('force');
+  if (isElsewhere) errors.subnet = [noSuchChoice];
+  const bond = machine.interfaces.find((other) => other.type === 'bond' && other.parents.includes(nic.name));
+  if (bond) errors.bond = [`Cannot link interface(${nic.name}) when interface is in a bond(${bond.name}).`];
+  if (mode === 'DHCP' && nic.links.some((link) => link.mode === 'dhcp'))
+    errors.mode = ['Interface is already set to DHCP.'];
   const address = mode === 'STATIC' ? form.text('ip_address') : null;
   if (address !== null && region.addressTaken(address)) {
     errors.ip_address = [`IP address is already in use.`];
@@ -180,11 +219,14 @@ export const disconnect: Handler = (call) => {
   return replace(call, machine, { ...interfaceOf(call, machine), links: [], vlan: null });
 };
 
-/** Checks and answers the choice, but the simulator always uses the first gateway. */
 export const setDefaultGateway: Handler = (call) => {
   const machine = configurableMachineOf(call, 'set the default gateway of');
   const nic = interfaceOf(call, machine);
-  if (nic.links.every((link) => link.subnet === null))
-    refuse(invalidForm({ __all__: ['This interface has no usable gateways.'] }));
+  const usable = nic.links.filter((link) => Boolean(call.region.subnets.get(String(link.subnet))?.gateway));
+  const wanted = call.form.text('link_id');
+  const chosen = wanted === null ? usable[0] : usable.find(({ id }) => String(id) === wanted);
+  if (usable.length === 0) refuse(invalidForm({ __all__: ['This interface has no usable gateways.'] }));
+  if (!chosen) return refuse(invalidForm({ link_id: [noSuchChoice] }));
+  call.region.editMachine(machine).gatewayLink = chosen.id;
   return json(viewInterface(call.region, machine, nic));
 };

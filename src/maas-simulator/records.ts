@@ -21,6 +21,15 @@ export interface Tag {
   kernel_opts: string;
 }
 
+export interface Vlan {
+  id: number;
+  vid: number;
+  fabric: number;
+  name: string;
+  mtu: number;
+  space: string;
+}
+
 export interface Subnet {
   id: number;
   name: string;
@@ -54,6 +63,10 @@ export interface NetworkInterface {
   readonly type: 'physical' | 'bond' | 'bridge' | 'vlan';
   readonly mac: string;
   readonly vlan: number | null;
+  /** Null: that of its VLAN. */
+  readonly mtu: number | null;
+  /** Options of a bond. */
+  readonly params: Readonly<Record<string, string | number>>;
   readonly links: readonly Link[];
   readonly parents: readonly string[];
   readonly tags: readonly string[];
@@ -66,14 +79,44 @@ export interface Disk {
   readonly blockSize: number;
   readonly model: string;
   readonly serial: string;
+  readonly filesystem: Filesystem | null;
+  readonly partitions: readonly Partition[];
 }
 
-/** What a storage layout created on the boot disk. */
-export interface Layout {
+export interface Filesystem {
+  readonly fstype: string;
+  readonly label: string | null;
+  readonly uuid: string;
+  /** Null when it is not mounted; `none` for swap. */
+  readonly mountPoint: string | null;
+  readonly mountOptions: string | null;
+}
+
+export interface Partition {
+  readonly id: number;
+  readonly uuid: string;
+  readonly size: number;
+  readonly bootable: boolean;
+  readonly filesystem: Filesystem | null;
+}
+
+/** A logical volume; MAAS numbers it among the disks. */
+export interface Volume {
+  readonly id: number;
   readonly name: string;
-  readonly bootDisk: number;
-  readonly partition: number;
-  readonly volume: number;
+  readonly uuid: string;
+  readonly size: number;
+  readonly filesystem: Filesystem | null;
+}
+
+export interface VolumeGroup {
+  readonly id: number;
+  readonly name: string;
+  readonly uuid: string;
+  /** Ids of its physical volumes. */
+  readonly disks: readonly number[];
+  readonly partitions: readonly number[];
+  readonly volumes: readonly Volume[];
 }
 
 export interface ScriptResult {
@@ -128,7 +171,10 @@ export interface Machine {
   memory: number;
   interfaces: readonly NetworkInterface[];
   disks: readonly Disk[];
-  layout: Layout | null;
+  volumeGroups: readonly VolumeGroup[];
+  /** Link chosen for the default gateway; null: MAAS chooses. */
+  gatewayLink: number | null;
+  isUefi: boolean;
   scriptSets: readonly ScriptSet[];
   current: Readonly<Partial<Record<ScriptSet['type'], number>>>;
   /** When the running phase ends automatically (epoch milliseconds); null when only a rack event ends it. */
@@ -234,7 +280,9 @@ export function blankMachine(
     memory: 0,
     interfaces: [],
     disks: [],
-    layout: null,
+    volumeGroups: [],
+    gatewayLink: null,
+    isUefi: false,
     scriptSets: [],
     current: {},
     due: null,

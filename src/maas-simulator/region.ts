@@ -10,6 +10,7 @@ import type {
   RequestEntry,
   Subnet,
   Tag,
+  Vlan,
   Zone,
 } from './records.js';
 import { ChangeSet, Log, Table } from './tables.js';
@@ -31,6 +32,7 @@ export class Region {
   readonly zones = new Table<Zone>('zones', this.changes);
   readonly pools = new Table<Pool>('pools', this.changes);
   readonly tags = new Table<Tag>('tags', this.changes);
+  readonly vlans = new Table<Vlan>('vlans', this.changes);
   readonly subnets = new Table<Subnet>('subnets', this.changes);
   readonly images = new Table<Image>('images', this.changes);
   readonly machines = new Table<Machine>('machines', this.changes);
@@ -53,6 +55,7 @@ export class Region {
       this.zones,
       this.pools,
       this.tags,
+      this.vlans,
       this.subnets,
       this.images,
       this.machines,
@@ -75,6 +78,7 @@ export class Region {
     this.#addresses.clear();
     this.zones.put('default', { id: 1, name: 'default', description: '' });
     this.pools.put('0', { id: 0, name: 'default', description: 'Default pool' });
+    this.vlans.put('5001', { id: 5001, vid: 0, fabric: 0, name: 'untagged', mtu: 1500, space: 'space-1' });
     this.subnets.put('1', { id: 1, name: 'prov', vlan: 5001, cidr: '10.77.0.0/24', gateway: '10.77.0.1' });
     this.addImage('ubuntu/jammy', '22.04', ['ga-22.04']);
     this.addImage('ubuntu/noble', '24.04', ['ga-24.04']);

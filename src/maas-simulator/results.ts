@@ -23,11 +23,12 @@ function runtime(set: ScriptSet): string {
 
 const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('base64');
 
-function viewResult(set: ScriptSet, result: ScriptResult, withOutput: boolean): object {
+function viewResult(machine: Readonly<Machine>, set: ScriptSet, result: ScriptResult, withOutput: boolean): object {
+  const output = result.name === 'maas-lshw' && result.exitStatus === 0 ? lshw(machine) : result.output;
   const outputs = {
-    output: base64(result.output),
-    stdout: base64(result.exitStatus === 0 ? result.output : ''),
-    stderr: base64(result.exitStatus === 0 ? '' : result.output),
+    output: base64(output),
+    stdout: base64(result.exitStatus === 0 ? output : ''),
+    stderr: base64(result.exitStatus === 0 ? '' : output),
     result: '',
   };
   return {
@@ -52,6 +53,20 @@ function viewResult(set: ScriptSet, result: ScriptResult, withOutput: boolean): 
   };
 }
 
+/** Devices with their addresses on a bus, in the order of the machine: `pci@0000:00:03.0`, `scsi@2:0.0.0`. */
+function lshw({ interfaces, disks }: Readonly<Machine>): string {
+  const node = (id: string, bus: string, name: string): string =>
+    `<node id="${id}"><businfo>${bus}</businfo><logicalname>${name}</logicalname></node>`;
+  const nics = interfaces.filter(({ type }) => type === 'physical');
+  const devices = [
+    ...nics.map(({ name }, index) =>
+      node('network', `pci@0000:00:${(index + 3).toString(16).padStart(2, '0')}.0`, name),
+    ),
+    ...disks.map(({ id, name }) => node('disk', `scsi@${id}:0.0.0`, `/dev/${name}`)),
+  ];
+  return `<?xml version="1.0"?>\n<list><node id="machine">${devices.join('')}</node></list>\n`;
+}
+
 function viewSet(call: Call, machine: Readonly<Machine>, set: ScriptSet): object {
   const names = call.query.words('filters');
   const withOutput = call.query.flag('include_output');
@@ -69,7 +84,7 @@ function viewSet(call: Call, machine: Readonly<Machine>, set: ScriptSet): object
     started: scriptDate(set.started),
     ended: scriptDate(set.ended),
     runtime: runtime(set),
-    results: shown.map((result) => viewResult(set, result, withOutput)),
+    results: shown.map((result) => viewResult(machine, set, result, withOutput)),
     resource_uri: `/MAAS/api/2.0/nodes/${machine.id}/results/${set.id}/`,
   };
 }

@@ -122,7 +122,23 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   'nodes/*/blockdevices/*/': {
     GET: storage.readDisk,
     DELETE: storage.deleteDisk,
-    write: { set_boot_disk: storage.setBootDisk },
+    write: { ...storage.deviceOperations, set_boot_disk: storage.setBootDisk },
+  },
+  'nodes/*/blockdevices/*/partitions/': { GET: storage.listPartitions, POST: storage.createPartition },
+  // As in MAAS: no slash at its end.
+  'nodes/*/blockdevices/*/partition/*': {
+    GET: storage.readPartition,
+    DELETE: storage.deletePartition,
+    write: storage.partitionOperations,
+  },
+  'nodes/*/volume-groups/': { GET: storage.listGroups, POST: storage.createGroup },
+  'nodes/*/volume-group/*/': {
+    GET: storage.readGroup,
+    DELETE: storage.deleteGroup,
+    write: {
+      create_logical_volume: storage.createVolume,
+      delete_logical_volume: storage.deleteVolume,
+    },
   },
   'nodes/*/results/': { GET: results.listResults },
   'nodes/*/results/*/': {

@@ -2,7 +2,7 @@ import { isMachineStatus, type MachineStatus, machineStatusFilters, MachineStatu
 import { findAddresses } from './addresses.js';
 import { beginPhase } from './automation.js';
 import { isMac } from './constraints.js';
-import { addSubnet, equip, newInterface, subnetWithSpace } from './hardware.js';
+import { addSubnet, equip, newDisk, newInterface, subnetWithSpace } from './hardware.js';
 import { blankMachine, type Machine, type Subnet } from './records.js';
 import type { Region } from './region.js';
 import { endScripts, noteEffect, noteEvent, type Simulation, startScripts } from './simulation.js';
@@ -28,6 +28,24 @@ export interface SeedMachine {
   readonly description?: string;
   readonly error_description?: string;
   readonly locked?: boolean;
+  /** Names of further interfaces; the first is `eth0`. */
+  readonly interfaces?: readonly string[];
+  /** Disks instead of the usual one; sizes in bytes. */
+  readonly disks?: readonly { readonly name: string; readonly size: number }[];
+  readonly uefi?: boolean;
+}
+
+/** A subnet to add, with its VLAN and fabric. */
+export interface SeedNetwork {
+  readonly cidr: string;
+  readonly gateway?: string;
+  readonly name?: string;
+  /** Tag; default 0: untagged. */
+  readonly vid?: number;
+  /** Number of the fabric; default 0. */
+  readonly fabric?: number;
+  readonly space?: string;
+  readonly mtu?: number;
 }
 
 /** An image to offer for deployment, in addition to jammy and noble. */
@@ -48,6 +66,7 @@ export interface Seed extends Omit<SeedMachine, 'hostname' | 'mac' | 'zone' | 'p
   readonly pools?: readonly string[];
   readonly machines?: readonly SeedMachine[];
   readonly images?: readonly SeedImage[];
+  readonly networks?: readonly SeedNetwork[];
 }
 
 const statusWords = new Map(
@@ -79,7 +98,16 @@ const uncommissioned: ReadonlySet<number> = new Set([S.New, S.Commissioning, S.F
 const installed: ReadonlySet<number> = new Set([S.Deployed, S.Deploying, S.FailedDeployment]);
 
 function fleet(region: Region, seed: Seed): SeedMachine[] {
-  const { count = 0, prefix = 'n', zones = [], pools = [], machines = [], images: _images, ...alike } = seed;
+  const {
+    count = 0,
+    prefix = 'n',
+    zones = [],
+    pools = [],
+    machines = [],
+    images: _images,
+    networks: _networks,
+    ...alike
+  } = seed;
   const width = Math.max(3, String(count).length);
   const made: SeedMachine[] = [];
   for (let n = 1; made.length < count; n++) {
@@ -132,8 +160,20 @@ export function plantSeed(
   const problems = problemsOf(region, machines);
   if (problems.length > 0) return { problems };
   for (const { name, version = '', kernels = [] } of seed.images ?? []) region.addImage(name, version, kernels);
+  for (const network of seed.networks ?? []) addNetwork(region, network);
   const subnet = subnetsInTurn(region);
   return { systemIds: machines.map((machine) => plant(sim, machine, subnet)) };
+}
+
+function addNetwork(region: Region, { cidr, gateway = '', vid = 0, fabric = 0, ...more }: SeedNetwork): void {
+  let vlan = [...region.vlans.values()].find((each) => each.fabric === fabric && each.vid === vid);
+  if (!vlan) {
+    const id = 5001 + region.next('vlan');
+    const { mtu = 1500, space = 'space-1' } = more;
+    vlan = region.vlans.put(String(id), { id, vid, fabric, name: vid === 0 ? 'untagged' : String(vid), mtu, space });
+  }
+  const id = region.next('subnet');
+  region.subnets.put(String(id), { id, name: more.name ?? cidr, vlan: vlan.id, cidr, gateway });
 }
 
 /** Subnets for many machines, without counting all links for each. */
@@ -186,6 +226,12 @@ function plant(sim: Simulation, given: SeedMachine, subnet: () => Readonly<Subne
     }),
   );
   region.setInterfaces(machine, [newInterface(region, 'eth0', given.mac ?? generatedMac(region))]);
+  for (const name of given.interfaces ?? [])
+    region.setInterfaces(machine, [...machine.interfaces, newInterface(region, name, generatedMac(region))]);
+  machine.disks = (given.disks ?? []).map(({ name, size }) =>
+    newDisk(region, { name, size, blockSize: 512, model: 'Simulated', serial: `${machine.id}-${name}` }),
+  );
+  machine.isUefi = given.uefi === true;
   for (const name of given.tags ?? []) {
     if (!region.tags.has(name)) region.tags.put(name, { name, definition: '', comment: '', kernel_opts: '' });
   }

@@ -10,9 +10,9 @@ import {
   refuse,
   text,
 } from './answer.js';
-import { type Handler, requireAdmin } from './call.js';
+import { type Call, type Handler, requireAdmin } from './call.js';
 import { theDomain } from './machine-view.js';
-import { theVlan, viewFabric, viewSpace, viewSubnet } from './network-view.js';
+import { viewFabrics, viewSpaces, viewSubnet, viewVlan, vlansOfFabric } from './network-view.js';
 import { type User, users } from './oauth.js';
 import type { Image } from './records.js';
 import { testScripts } from './test-scripts.js';
@@ -234,20 +234,29 @@ export const deleteImage: Handler = (call) => {
 
 // Network.
 
-export const listSubnets: Handler = (call) => json([...call.region.subnets.values()].map(viewSubnet));
+export const listSubnets: Handler = (call) =>
+  json([...call.region.subnets.values()].map((subnet) => viewSubnet(call.region, subnet)));
 
 export const readSubnet: Handler = (call) =>
-  json(viewSubnet(call.region.subnets.get(call.parts[0] ?? '') ?? refuse(notFound('Subnet'))));
+  json(viewSubnet(call.region, call.region.subnets.get(call.parts[0] ?? '') ?? refuse(notFound('Subnet'))));
 
-export const listFabrics: Handler = () => json([viewFabric()]);
+export const listFabrics: Handler = (call) => json(viewFabrics(call.region));
 
-export const readFabric: Handler = (call) => (call.parts[0] === '0' ? json(viewFabric()) : refuse(notFound('Fabric')));
+const fabricOf = (call: Call): object =>
+  viewFabrics(call.region).find((fabric) => 'id' in fabric && String(fabric.id) === call.parts[0]) ??
+  refuse(notFound('Fabric'));
 
-export const listVlans: Handler = (call) => (call.parts[0] === '0' ? json([theVlan]) : refuse(notFound('Fabric')));
+export const readFabric: Handler = (call) => json(fabricOf(call));
 
-export const readVlan: Handler = (call) => (call.parts[0] === '5001' ? json(theVlan) : refuse(notFound('VLAN')));
+export const listVlans: Handler = (call) => {
+  fabricOf(call);
+  return json(vlansOfFabric(call.region, Number(call.parts[0])).map(viewVlan));
+};
 
-export const listSpaces: Handler = (call) => json([viewSpace(call.region)]);
+export const readVlan: Handler = (call) =>
+  json(viewVlan(call.region.vlans.get(call.parts[0] ?? '') ?? refuse(notFound('VLAN'))));
+
+export const listSpaces: Handler = (call) => json(viewSpaces(call.region));
 
 export const listDomains: Handler = () => json([theDomain]);
 

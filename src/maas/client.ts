@@ -1,7 +1,7 @@
 import { MaasConnection, type MaasConnectionConfig } from './connection.js';
 import { DiagnosticCalls } from './diagnostic-calls.js';
-import { InterfaceCalls } from './interface-calls.js';
 import { InventoryCalls } from './inventory-calls.js';
+import { LayoutCalls } from './layout/layout-calls.js';
 import { asFlag, asText, asTexts } from './lenient.js';
 import { MachineCalls, unexpectedAnswer } from './machine-calls.js';
 
@@ -20,7 +20,7 @@ export interface MaasUser {
 export class MaasClient {
   readonly machines: MachineCalls;
   readonly inventory: InventoryCalls;
-  readonly interfaces: InterfaceCalls;
+  readonly layouts: LayoutCalls;
   readonly diagnostics: DiagnosticCalls;
   readonly #maas: MaasConnection;
   #user: MaasUser | undefined;
@@ -30,7 +30,7 @@ export class MaasClient {
     this.#maas = new MaasConnection(config);
     this.machines = new MachineCalls(this.#maas);
     this.inventory = new InventoryCalls(this.#maas);
-    this.interfaces = new InterfaceCalls(this.#maas);
+    this.layouts = new LayoutCalls(this.#maas);
     this.diagnostics = new DiagnosticCalls(this.#maas);
   }
 

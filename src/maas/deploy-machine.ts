@@ -1,9 +1,19 @@
+import type { MachineLayout } from '../core/machine-layout.js';
 import type { MaasClient } from './client.js';
 import { fitsDistroSeries } from './distro-series.js';
 import { isMaasFailure } from './failure.js';
+import { applyLayout, layoutDigest } from './layout/apply-layout.js';
 import type { Machine } from './machine.js';
 import type { DeployOptions } from './machine-calls.js';
-import { type Claim, holdOf, isAnnotationKey, isOfThisRun, markerAnnotations, markerOf } from './machine-hold.js';
+import {
+  type Claim,
+  holdOf,
+  isAnnotationKey,
+  isOfThisRun,
+  type Marker,
+  markerAnnotations,
+  markerOf,
+} from './machine-hold.js';
 import { MachineLog } from './machine-log.js';
 import {
   deploymentFailed,
@@ -12,6 +22,7 @@ import {
   type MachineFailure,
   type MachineOutcome,
   type MachineWarning,
+  otherLayout,
   otherOs,
   otherOwner,
   otherRun,
@@ -29,6 +40,8 @@ export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hwe
   readonly run: string;
   /** Further workload annotations for the machine. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Interfaces and disks to configure before the deployment. */
+  readonly layout?: MachineLayout | undefined;
 }
 
 /** The result of a deployment. */
@@ -39,7 +52,7 @@ export type DeployOutcome = MachineOutcome & {
 
 /**
  * Takes a Ready or Allocated machine to Deployed, exactly once, even if calls are repeated or lost on the
- * way: allocate, mark as ours, deploy, wait. See `decideDeploy` for what it does from each state.
+ * way: configure interfaces and disks, allocate, mark as ours, deploy, wait. See `decideDeploy` for what it does from each state.
  */
 export async function deployMachine(
   context: MachineContext,
@@ -50,30 +63,44 @@ export async function deployMachine(
   const { machines } = client;
   const { systemId, site, node, run } = request;
   const { signal } = options;
+  const { layout } = request;
+  const wanted: DeployTarget = { series: request.distroSeries, layout: layout && layoutDigest(layout) };
   const me = await client.username(signal);
   let claim: DeployClaim = { me, site, run };
   const agentName = `sitewright:${site}`;
   const refusedLabels = Object.keys(request.labels ?? {}).filter((key) => key !== '' && !isAnnotationKey(key));
   let isMarkedForThis = false;
+  const configure = async (): Promise<'unchanged' | undefined> => {
+    const changes = await applyLayout(
+      client,
+      systemId,
+      layout ?? {},
+      async () => options.acting?.('configure', false),
+      signal,
+    );
+    return changes.length === 0 ? 'unchanged' : undefined;
+  };
   const outcome = await carryOut(
     context,
     systemId,
     {
       decide(machine, progress) {
         isMarkedForThis = isOfThisRun(machine, claim);
-        return decideDeploy(machine, claim, request.distroSeries, progress);
+        return decideDeploy(machine, claim, wanted, progress);
       },
       isHeld: (machine) => isOfThisRun(machine, claim),
       // Optional for a machine that is already running; no machine is deployed unmarked.
       isOptional: (action, { status }) => action === 'annotate' && status === MachineStatus.Deployed,
       perform(action, { status }) {
         switch (action) {
+          case 'configure':
+            return configure();
           case 'allocate':
             return machines.allocate(systemId, { agentName, comment: run }, signal);
           case 'annotate': {
-            // Only for our own deployment do we know the requested series.
-            const series = status === MachineStatus.Deployed ? undefined : request.distroSeries;
-            const marker = { site, node, run, ...(series === undefined ? {} : { series }) };
+            // Only for our own deployment do we know the requested series and layout.
+            const deployed = status === MachineStatus.Deployed ? {} : wanted;
+            const marker: Marker = { site, node, run, ...stated(deployed) };
             return machines.annotate(systemId, markerAnnotations(marker, request.labels), signal);
           }
           case 'release':
@@ -130,6 +157,18 @@ async function explainDeploy(
   }
 }
 
+/** What a deployment requests. */
+export interface DeployTarget {
+  readonly series: string | undefined;
+  /** Digest of the layout; absent when MAAS' own interfaces and disks are kept. */
+  readonly layout?: string | undefined;
+}
+
+const stated = ({ series, layout }: Partial<DeployTarget>): Pick<Marker, 'series' | 'layout'> => ({
+  ...(series === undefined ? {} : { series }),
+  ...(layout === undefined ? {} : { layout }),
+});
+
 /** The owner of a deployment, and its progress so far by MAAS' log. */
 export interface DeployClaim extends Claim {
   readonly reached?: 'allocated' | 'deployed' | 'aborted';
@@ -157,12 +196,7 @@ const keptStatuses: ReadonlySet<number> = new Set([
  * this request is released and tried again; one of this request is the result. What people
  * aborted or released meanwhile is not started again: that needs a new request.
  */
-export function decideDeploy(
-  machine: Machine,
-  claim: DeployClaim,
-  wantedSeries: string | undefined,
-  progress: Progress,
-): Step {
+export function decideDeploy(machine: Machine, claim: DeployClaim, wanted: DeployTarget, progress: Progress): Step {
   const { status } = machine;
   if (!isMachineStatus(status)) return { do: 'wait' };
   const hold = holdOf(machine, claim);
@@ -179,11 +213,17 @@ export function decideDeploy(
   if (wasTaken && !isMine && !keptStatuses.has(status)) {
     return { do: 'fail', failure: interference('released-by-hand', machine) };
   }
+  // Disks can be changed only before the allocation, and whatever happened since is found before the deployment.
+  const isConfigured = wanted.layout === undefined || progress.acknowledged.has('configure');
   switch (status) {
-    case MachineStatus.Ready:
+    case MachineStatus.Ready: {
+      const held = refused();
+      if (held) return held;
+      if (!isConfigured) return { do: 'act', action: 'configure' };
       // A commissioning refused half-way leaves us as owner of a Ready machine. `allocate` does
       // not find such a machine; `deploy` accepts it.
-      return refused() ?? { do: 'act', action: hold === 'free' ? 'allocate' : isMine ? 'deploy' : 'annotate' };
+      return { do: 'act', action: hold === 'free' ? 'allocate' : isMine ? 'deploy' : 'annotate' };
+    }
     case MachineStatus.Allocated: {
       if (hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
       const held = refused();
@@ -194,13 +234,13 @@ export function decideDeploy(
       if (hold === 'unmarked' && !progress.acknowledged.has('allocate') && !progress.graceOver) {
         return { do: 'wait-for-marker' };
       }
-      return { do: 'act', action: isMine ? 'deploy' : 'annotate' };
+      return { do: 'act', action: !isMine ? 'annotate' : isConfigured ? 'deploy' : 'configure' };
     }
     case MachineStatus.Deploying:
       // Without a marker it belongs to someone who uses our key: it is taken over when it is Deployed.
       return refused() ?? { do: 'wait' };
     case MachineStatus.Deployed:
-      return refused() ?? decideDeployed(machine, claim, wantedSeries, progress);
+      return refused() ?? decideDeployed(machine, claim, wanted, progress);
     case MachineStatus.FailedDeployment: {
       const held = refused();
       if (held) return held;
@@ -220,17 +260,25 @@ export function decideDeploy(
   }
 }
 
-function decideDeployed(machine: Machine, claim: Claim, wantedSeries: string | undefined, progress: Progress): Step {
+function decideDeployed(machine: Machine, claim: Claim, target: DeployTarget, progress: Progress): Step {
   const hold = holdOf(machine, claim);
   if (hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
-  const wanted = wantedSeries ?? '';
+  const wanted = target.series ?? '';
   // A series may have several names; if we requested it by exactly this name, it is the right one.
   const wasAskedFor = hold === 'ours' && wanted !== '' && markerOf(machine)?.series === wanted;
-  const fits = wasAskedFor ? 'yes' : fitsDistroSeries(machine, wantedSeries);
+  const fits = wasAskedFor ? 'yes' : fitsDistroSeries(machine, target.series);
   // What this request deployed is the requested series, whatever MAAS calls it.
   const isOurDeployment = progress.sent.has('deploy');
   if (fits === 'no' && !isOurDeployment) return { do: 'fail', failure: otherOs(machine, wanted) };
   const warnings: MachineWarning[] = [];
+  if (target.layout !== undefined && !isOurDeployment) {
+    const layout = hold === 'ours' ? markerOf(machine)?.layout : undefined;
+    if (layout !== undefined && layout !== target.layout) return { do: 'fail', failure: otherLayout(machine) };
+    if (layout === undefined) {
+      const message = `${machine.hostname} was Deployed before its documents described interfaces or disks; they are left as they are until it is redeployed`;
+      warnings.push({ code: 'layout-unknown', message });
+    }
+  }
   if (fits === 'unknown' && !isOurDeployment) {
     const message = `MAAS does not say which system ${machine.hostname} runs (a refused release clears it), or ${wanted} is an unknown version; it counts as the requested one`;
     warnings.push({ code: 'os-unknown', message });

@@ -33,12 +33,15 @@ export interface Marker {
   readonly run: string;
   /** The series our deployment requested, verbatim; absent for a deployment of someone else. */
   readonly series?: string;
+  /** Digest of the layout it was deployed with. */
+  readonly layout?: string;
 }
 
 const siteKey = 'sitewright_site';
 const nodeKey = 'sitewright_node';
 const runKey = 'sitewright_run';
 const seriesKey = 'sitewright_series';
+const layoutKey = 'sitewright_layout';
 
 /** Whether MAAS accepts the key of an annotation; any other label would make it refuse the marker, too. */
 export const isAnnotationKey = (key: string): boolean => /^[\w.\-/]+$/.test(key);
@@ -55,8 +58,9 @@ export function markerAnnotations(
     [siteKey]: marker.site,
     [nodeKey]: marker.node,
     [runKey]: marker.run,
-    // Empty without a requested series: that removes the value of an earlier run.
+    // Empty without a requested series or layout: that removes the value of an earlier run.
     [seriesKey]: marker.series ?? '',
+    [layoutKey]: marker.layout ?? '',
   };
 }
 
@@ -65,11 +69,13 @@ export function markerOf(machine: Machine): Marker | undefined {
   const site = machine.annotations[siteKey] ?? '';
   if (site === '') return undefined;
   const series = machine.annotations[seriesKey] ?? '';
+  const layout = machine.annotations[layoutKey] ?? '';
   return {
     site,
     node: machine.annotations[nodeKey] ?? '',
     run: machine.annotations[runKey] ?? '',
     ...(series === '' ? {} : { series }),
+    ...(layout === '' ? {} : { layout }),
   };
 }
 

@@ -5,13 +5,22 @@ import type { LoggedRequest } from './machine-log.js';
 import { machineStatusName } from './status.js';
 
 /** A change an operation sends to MAAS. */
-export type MachineAction = 'create' | 'commission' | 'allocate' | 'annotate' | 'deploy' | 'release' | 'abort';
+export type MachineAction =
+  | 'create'
+  | 'commission'
+  | 'configure'
+  | 'allocate'
+  | 'annotate'
+  | 'deploy'
+  | 'release'
+  | 'abort';
 
 /** Something the operator should know although the operation succeeded. */
 export interface MachineWarning {
   readonly code:
     | 'adopted'
     | 'os-unknown'
+    | 'layout-unknown'
     | 'not-marked'
     | 'label-not-set'
     | 'was-broken'
@@ -54,6 +63,9 @@ export type MachineFailure =
   | (WithText & { readonly kind: 'other-run'; readonly run: string })
   | (WithText & { readonly kind: 'not-marked' })
   | (WithText & { readonly kind: 'other-os'; readonly wanted: string; readonly actual: string })
+  | (WithText & { readonly kind: 'other-layout' })
+  /** Its interfaces or disks cannot be configured as described. */
+  | (WithText & { readonly kind: 'layout-refused'; readonly problems: readonly string[] })
   | (WithText & { readonly kind: 'locked' })
   /** A state the operation cannot leave. */
   | (WithText & { readonly kind: 'wrong-state'; readonly status: number; readonly statusName: string })
@@ -167,6 +179,22 @@ export const otherOs = (machine: Machine, wanted: string): MachineFailure => {
   };
 };
 
+export const otherLayout = (machine: Machine): MachineFailure => ({
+  kind: 'other-layout',
+  message: `${named(machine)} is Deployed with other interfaces or disks than its documents describe`,
+  hint: 'redeploy the node (release, then deploy) to change them',
+});
+
+export const layoutRefused = (
+  machine: Machine,
+  { problems, hint }: { readonly problems: readonly string[]; readonly hint: string },
+): MachineFailure => ({
+  kind: 'layout-refused',
+  problems,
+  message: `${named(machine)} cannot be configured as described: ${problems.join('; ')}`,
+  hint,
+});
+
 export const locked = (machine: Machine): MachineFailure => ({
   kind: 'locked',
   message: `${named(machine)} is locked in MAAS`,
@@ -272,6 +300,8 @@ const stateFailures: ReadonlySet<MachineFailure['kind']> = new Set([
   'other-site',
   'other-run',
   'other-os',
+  'other-layout',
+  'layout-refused',
   'locked',
   'wrong-state',
   'refused',
@@ -280,6 +310,7 @@ const stateFailures: ReadonlySet<MachineFailure['kind']> = new Set([
 const actionTexts: Readonly<Record<MachineAction, string>> = {
   create: 'created it',
   commission: 'commissioned it',
+  configure: 'configured its interfaces and disks',
   allocate: 'allocated it',
   annotate: 'marked it',
   deploy: 'started to deploy it',

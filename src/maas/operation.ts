@@ -2,8 +2,10 @@ import type { MaasClient } from './client.js';
 import { type Clock, systemClock } from './clock.js';
 import { isMaasFailure, MaasError, type MaasFailure, retryAfterSeconds } from './failure.js';
 import type { HostnameLookup } from './hostname-lookup.js';
+import { LayoutRefused } from './layout/apply-layout.js';
 import { type Machine, summariseMachine } from './machine.js';
 import {
+  layoutRefused,
   type MachineAction,
   type MachineFailure,
   type MachineOutcome,
@@ -96,6 +98,7 @@ export type Step =
 export interface Operation {
   /** Pure. */
   readonly decide: (machine: Machine, progress: Progress) => Step;
+  /** @returns `unchanged` when nothing had to be sent */
   readonly perform: (action: MachineAction, machine: Machine) => Promise<unknown>;
   /** Whether the operation can continue without this action when MAAS refuses it. */
   readonly isOptional?: (action: MachineAction, machine: Machine) => boolean;
@@ -229,15 +232,17 @@ class OperationRun {
     if (acknowledged >= mostRepetitions) return this.#failed(noEffect(machine, action));
     await this.#options.acting?.(action, this.#actions.length === 0);
     this.#progress.sent.add(action);
+    let result: unknown;
     try {
-      await this.#operation.perform(action, machine);
+      result = await this.#operation.perform(action, machine);
     } catch (error) {
+      if (error instanceof LayoutRefused) return this.#failed(layoutRefused(machine, error));
       if (!(error instanceof MaasError) || isOfTheWholeMaas(error.failure)) throw error;
       return this.#afterFailure(action, error, machine.status);
     }
     this.#acknowledgements.set(action, acknowledged + 1);
     this.#progress.acknowledged.add(action);
-    this.#actions.push(action);
+    if (result !== 'unchanged') this.#actions.push(action);
     this.#warn(warnings);
     return this.#read();
   }

@@ -1,9 +1,11 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
-import { MachineStatus } from '../../src/maas/index.js';
+import { MaasClient, MachineStatus } from '../../src/maas/index.js';
+import { simulatorKeys } from '../../src/maas-simulator/index.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { CONFIGURATION, document, node, profile } from '../unit/documents/site-files.js';
 
 let rig: TemporalRig;
 let site: LivingSite;
@@ -68,6 +70,52 @@ describe('the example site on a simulated MAAS', () => {
     ]);
     const tested = await run('test_site');
     expect(tested.report.phases.at(-1)).toMatchObject({ name: 'inspect_nodes', detail: '6 Deployed' });
+  });
+
+  // promise: 4.35
+  it('interfaces and disks of its documents are configured before the deployment; changed ones need a redeployment', async () => {
+    const seed = {
+      machines: ['n1', 'n2'].map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' })),
+    };
+    site = await livingSite(rig, { seed });
+    const documents = (address: string, cidr: string) => [
+      {
+        name: 'site.yaml',
+        text: `${CONFIGURATION}
+${document('drydock/NetworkLink/v1', 'pxe', '{}')}
+${document('drydock/Network/v1', 'prov', '{cidr: 10.77.0.0/24}')}
+${document('drydock/Network/v1', 'other', `{cidr: ${cidr}}`)}
+${profile('base', '{primary_network: prov, storage: {physical_devices: {sda: {partitions: [{name: root, size: 40g, filesystem: {mountpoint: /}}, {name: var, size: ">1g", filesystem: {mountpoint: /var, fstype: xfs}}]}}}}')}
+${node('n1', `{host_profile: base, interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [prov]}}, addressing: [{network: prov, address: ${address}}]}`)}
+${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [other]}}, addressing: [{network: other, address: dhcp}]}')}`,
+      },
+    ];
+    await site.commit(documents('10.77.0.66', '10.99.0.0/24'));
+    const first = await run('deploy_site');
+    const ended = Object.fromEntries(first.report.baremetal!.nodes.map((one) => [one.name, one]));
+    expect(ended.n1).toMatchObject({ state: 'success' });
+    expect(ended.n2).toMatchObject({
+      state: 'failure',
+      failure_kind: 'layout-refused',
+      reason: expect.stringContaining('MAAS has no subnet 10.99.0.0/24 (network other)'),
+    });
+    const client = new MaasClient({ url: site.maasUrl, apiKey: simulatorKeys.admin });
+    const machineOf = async (hostname: string) => {
+      const [machine] = await client.machines.list({ hostnames: [hostname] });
+      return client.layouts.hardware(machine!.systemId);
+    };
+    const configured = await machineOf('n1');
+    expect(configured.interfaces.map(({ links }) => links.map(({ ipAddress }) => ipAddress))).toEqual([['10.77.0.66']]);
+    expect(configured.disks[0]!.partitions.map(({ filesystem }) => filesystem?.mountPoint)).toEqual(['/', '/var']);
+
+    await site.commit(documents('10.77.0.77', '10.77.0.0/24'));
+    const second = await run('deploy_site');
+    const then = Object.fromEntries(second.report.baremetal!.nodes.map((one) => [one.name, one]));
+    expect([then.n1!.failure_kind, then.n2!.state]).toEqual(['other-layout', 'success']);
+    const third = await run('redeploy_nodes', { nodes: ['n1'] });
+    expect(third.error).toBeNull();
+    expect((await machineOf('n1')).interfaces[0]!.links[0]!.ipAddress).toBe('10.77.0.77');
+    await client.close();
   });
 
   it('a failed deployment is reported with the message of MAAS; starting again repairs it and touches nothing else', async () => {

@@ -1,10 +1,8 @@
 import { z } from 'zod';
+import { layoutKeys } from './machine-layout.js';
 
 // Without flags: the published JSON Schema can carry the pattern only.
 const MAC_ADDRESS = /^[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4}$/;
-
-/** For Drydock: taken as it is. */
-const ofDrydock = z.unknown().optional();
 
 /** The keys of nodes and host profiles: all that a node may inherit. */
 const inheritable = {
@@ -35,24 +33,17 @@ const inheritable = {
       kernel_params: z.record(z.string(), z.unknown()).optional(),
     })
     .optional(),
+  ...layoutKeys,
+  /** For Drydock: MAAS has the BMCs already. Known, so that a misspelled key can be distinguished from it. */
+  oob: z.record(z.string(), z.unknown()).optional(),
 };
 
-/** What these documents have for Drydock alone. Known, so that a misspelled key can be distinguished from them. */
-const forDrydock = {
-  hardware_profile: ofDrydock,
-  primary_network: ofDrydock,
-  interfaces: ofDrydock,
-  storage: ofDrydock,
-  oob: ofDrydock,
-};
-
-/** `data` of drydock/HostProfile/v1: the parts that nodes inherit. */
-export const hostProfileSchema = z.looseObject({ ...inheritable, ...forDrydock });
+/** `data` of drydock/HostProfile/v1: all of it may be inherited. */
+export const hostProfileSchema = z.looseObject(inheritable);
 
 /** `data` of drydock/BaremetalNode/v1: the parts this program uses. */
 export const baremetalNodeSchema = z.looseObject({
   ...inheritable,
-  ...forDrydock,
   addressing: z
     .array(z.looseObject({ network: z.string().min(1), address: z.string().min(1).optional() }))
     .describe('Address of the node in each network, or "dhcp".')

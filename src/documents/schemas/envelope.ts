@@ -5,6 +5,9 @@ export const STRATEGY_SCHEMA = 'shipyard/DeploymentStrategy/v1';
 export const CONFIGURATION_SCHEMA = 'shipyard/DeploymentConfiguration/v1';
 export const NODE_SCHEMA = 'drydock/BaremetalNode/v1';
 export const HOST_PROFILE_SCHEMA = 'drydock/HostProfile/v1';
+export const HARDWARE_PROFILE_SCHEMA = 'drydock/HardwareProfile/v1';
+export const NETWORK_LINK_SCHEMA = 'drydock/NetworkLink/v1';
+export const NETWORK_SCHEMA = 'drydock/Network/v1';
 
 const name = z.string().min(1).describe('Name of the document; unique among those of its schema.');
 

@@ -6,8 +6,7 @@ import { isMapping } from '../../core/plain-value.js';
 import { placeProblem } from '../diagnostics/place-problem.js';
 import { CONFIGURATION_SCHEMA, STRATEGY_SCHEMA } from '../schemas/envelope.js';
 import type { DocumentSet } from './document-set.js';
-import type { Checked } from './resolve-nodes.js';
-import type { SiteDocument } from './site-document.js';
+import type { Checked, SiteDocument } from './site-document.js';
 
 const CONFIGURATION_NAME = 'deployment-configuration';
 

@@ -11,13 +11,23 @@ import type { ReadLimits } from '../reader/limits.js';
 import { baremetalNodeSchema, hostProfileSchema } from '../schemas/baremetal-node.js';
 import { deploymentConfigurationSchema } from '../schemas/deployment-configuration.js';
 import { deploymentStrategySchema } from '../schemas/deployment-strategy.js';
-import { CONFIGURATION_SCHEMA, HOST_PROFILE_SCHEMA, NODE_SCHEMA, STRATEGY_SCHEMA } from '../schemas/envelope.js';
+import {
+  CONFIGURATION_SCHEMA,
+  HARDWARE_PROFILE_SCHEMA,
+  HOST_PROFILE_SCHEMA,
+  NETWORK_LINK_SCHEMA,
+  NETWORK_SCHEMA,
+  NODE_SCHEMA,
+  STRATEGY_SCHEMA,
+} from '../schemas/envelope.js';
+import { hardwareProfileSchema, networkLinkSchema, networkSchema } from '../schemas/machine-layout.js';
 import { checkGroups, warnAboutGroups } from './check-groups.js';
 import { warnAboutNames } from './check-node-names.js';
 import { chooseConfiguration, chooseStrategy } from './choose-documents.js';
 import { DocumentSet, type SourceFile } from './document-set.js';
-import { type Checked, type ResolvedNode, resolveNodes } from './resolve-nodes.js';
-import type { SiteDocument } from './site-document.js';
+import { LayoutResolver, type NamedDocuments } from './resolve-layout.js';
+import { type ResolvedNode, resolveNodes } from './resolve-nodes.js';
+import type { Checked, KnownSchema, SiteDocument } from './site-document.js';
 
 /** A site, ready to deploy. */
 export interface SiteDocuments {
@@ -61,10 +71,23 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   const configurations = checkEach(documents.of(CONFIGURATION_SCHEMA), deploymentConfigurationSchema, report);
   const strategies = checkEach(documents.of(STRATEGY_SCHEMA), deploymentStrategySchema, report, true);
 
+  const named = <Data>(schema: KnownSchema, of: Parameters<typeof checkSchema<Data>>[0]): NamedDocuments<Data> => ({
+    checked: new Map(checkEach(documents.of(schema), of, report, true).map((one) => [one.document.name, one])),
+    names: documents.names(schema),
+    schema,
+  });
+  const layouts = new LayoutResolver({
+    links: named(NETWORK_LINK_SCHEMA, networkLinkSchema),
+    networks: named(NETWORK_SCHEMA, networkSchema),
+    hardware: named(HARDWARE_PROFILE_SCHEMA, hardwareProfileSchema),
+    isIncomplete: documents.incomplete,
+    report,
+  });
+
   const goodProfiles = new Set(profiles.map((profile) => profile.document.name));
   const badProfiles = documents.names(HOST_PROFILE_SCHEMA).filter((name) => !goodProfiles.has(name));
   // What cannot be read may be what seems to be missing.
-  const resolved = resolveNodes(nodes, profiles, new Set(badProfiles), report, documents.incomplete);
+  const resolved = resolveNodes(nodes, profiles, new Set(badProfiles), report, layouts, documents.incomplete);
   warnAboutNames(nodes, report);
 
   for (const { document, data } of strategies) {

@@ -1,10 +1,12 @@
 import type { SiteNode } from '../../core/deployment/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
-
+import type { MachineLayout } from '../../core/machine-layout.js';
 import { placeProblem } from '../diagnostics/place-problem.js';
 import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.js';
-import type { SiteDocument } from './site-document.js';
+import { inheritValue, mergeTags } from './inheritance.js';
+import { type InheritedLayout, inheritLayout, type LayoutResolver, NO_LAYOUT } from './resolve-layout.js';
+import type { Checked, SiteDocument } from './site-document.js';
 
 /** A node for a deployment: what selectors match, and what MAAS receives. */
 export interface ResolvedNode extends SiteNode {
@@ -18,11 +20,8 @@ export interface ResolvedNode extends SiteNode {
   readonly distro_series?: string;
   /** `platform.kernel`, e.g. `hwe-22.04`. */
   readonly hwe_kernel?: string;
-}
-
-export interface Checked<Data> {
-  readonly document: SiteDocument;
-  readonly data: Data;
+  /** Interfaces and disks to configure in MAAS; absent when the documents say nothing of them. */
+  readonly layout?: MachineLayout;
 }
 
 /** Values of a node or profile after inheritance. `null` is "unset on purpose" (`!`). */
@@ -32,9 +31,17 @@ interface Inherited {
   readonly kernel: string | null | undefined;
   readonly tags: readonly string[] | undefined;
   readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly layout: InheritedLayout;
 }
 
-const NOTHING: Inherited = { rack: undefined, image: undefined, kernel: undefined, tags: undefined, labels: undefined };
+const NOTHING: Inherited = {
+  rack: undefined,
+  image: undefined,
+  kernel: undefined,
+  tags: undefined,
+  labels: undefined,
+  layout: NO_LAYOUT,
+};
 
 /**
  * Nodes with the values of their host profiles, by Drydock's rules: the node's own value first, then
@@ -50,11 +57,12 @@ export function resolveNodes(
   /** Profiles whose documents are invalid, which has been reported. */
   brokenProfiles: ReadonlySet<string>,
   report: (diagnostic: Diagnostic) => void,
+  layouts: LayoutResolver,
   /** Some documents could not be read: a profile that is missing may be among them. */
   incomplete = false,
 ): ResolvedNode[] {
   const chain = new ProfileChain(profiles, brokenProfiles, report);
-  const resolved = nodes.map((node) => resolveNode(node, chain.inheritedBy(node)));
+  const resolved = nodes.map((node) => resolveNode(node, chain.inheritedBy(node), layouts));
   if (!incomplete) chain.reportMissing();
   return resolved;
 }
@@ -140,7 +148,7 @@ class ProfileChain {
     }
     for (const profile of trail.reverse()) {
       const parent = profile.data.host_profile;
-      this.#done.set(profile.document.name, inherit(profile.data, (parent && this.#done.get(parent)) || NOTHING));
+      this.#done.set(profile.document.name, inherit(profile, (parent && this.#done.get(parent)) || NOTHING));
     }
   }
 
@@ -158,24 +166,15 @@ class ProfileChain {
   }
 }
 
-function inherit(own: HostProfileData, parent: Inherited): Inherited {
+function inherit({ document, data: own }: Checked<HostProfileData>, parent: Inherited): Inherited {
   return {
     rack: inheritValue(own.metadata?.rack, parent.rack),
     image: inheritValue(own.platform?.image, parent.image),
     kernel: inheritValue(own.platform?.kernel, parent.kernel),
     tags: mergeTags(own.metadata?.tags, parent.tags),
     labels: mergeLabels(own.metadata?.owner_data, parent.labels),
+    layout: inheritLayout(document, own, parent.layout),
   };
-}
-
-const inheritValue = (own: string | undefined, parent: string | null | undefined) =>
-  own === undefined ? parent : own === '!' ? null : own;
-
-function mergeTags(own: readonly string[] | undefined, parent: readonly string[] | undefined) {
-  if (!own) return parent;
-  const removed = new Set(own.filter((tag) => tag.startsWith('!')).map((tag) => tag.slice(1)));
-  const kept = own.filter((tag) => !tag.startsWith('!'));
-  return [...new Set([...kept, ...(parent ?? []).filter((tag) => !removed.has(tag))])];
 }
 
 function mergeLabels(
@@ -189,8 +188,10 @@ function mergeLabels(
   return Object.fromEntries(labels);
 }
 
-function resolveNode({ document, data }: Checked<BaremetalNodeData>, inherited: Inherited): ResolvedNode {
-  const { rack, image, kernel, tags, labels } = inherit(data, inherited);
+function resolveNode(node: Checked<BaremetalNodeData>, inherited: Inherited, layouts: LayoutResolver): ResolvedNode {
+  const { document, data } = node;
+  const { rack, image, kernel, tags, labels, layout: described } = inherit(node, inherited);
+  const layout = layouts.resolve(node, described);
   const dot = document.name.indexOf('.');
   const mac = data.metadata?.boot_mac;
   return {
@@ -203,6 +204,7 @@ function resolveNode({ document, data }: Checked<BaremetalNodeData>, inherited: 
     ...(mac !== undefined && { boot_mac: mac.toLowerCase().replaceAll('-', ':') }),
     ...(image && { distro_series: image }),
     ...(kernel && { hwe_kernel: kernel }),
+    ...(layout && { layout }),
   };
 }
 

@@ -8,13 +8,24 @@ import {
   CONFIGURATION_SCHEMA,
   type DocumentMetadata,
   documentMetadata,
+  HARDWARE_PROFILE_SCHEMA,
   HOST_PROFILE_SCHEMA,
+  NETWORK_LINK_SCHEMA,
+  NETWORK_SCHEMA,
   NODE_SCHEMA,
   STRATEGY_SCHEMA,
 } from '../schemas/envelope.js';
 import type { YamlDocument } from '../yaml-document.js';
 
-const KNOWN_SCHEMAS = [STRATEGY_SCHEMA, CONFIGURATION_SCHEMA, NODE_SCHEMA, HOST_PROFILE_SCHEMA] as const;
+const KNOWN_SCHEMAS = [
+  STRATEGY_SCHEMA,
+  CONFIGURATION_SCHEMA,
+  NODE_SCHEMA,
+  HOST_PROFILE_SCHEMA,
+  HARDWARE_PROFILE_SCHEMA,
+  NETWORK_LINK_SCHEMA,
+  NETWORK_SCHEMA,
+] as const;
 export type KnownSchema = (typeof KNOWN_SCHEMAS)[number];
 
 /** A document of a schema this program reads, with a checked envelope and unchecked data. */
@@ -24,6 +35,12 @@ export interface SiteDocument {
   readonly metadata: DocumentMetadata;
   readonly data: unknown;
   readonly yaml: YamlDocument;
+}
+
+/** A document whose data has its schema. */
+export interface Checked<Data> {
+  readonly document: SiteDocument;
+  readonly data: Data;
 }
 
 /** A document of another schema: stored in the revision, not read. */

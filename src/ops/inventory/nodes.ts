@@ -297,7 +297,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
           'conflict',
           `the ${part} of node ${id} are those of its machine in MAAS: they cannot be set here`,
           {
-            hint: `Change them in MAAS before the machine is deployed. Only nodes without a site have their ${part} here.`,
+            hint: `Describe them in the documents of site ${node.site} (${part === 'disks' ? 'storage' : 'interfaces'} of the node or its host profile), commit and deploy. Only nodes without a site have their ${part} here.`,
           },
         );
       }

@@ -51,7 +51,7 @@ describe('the frame of documents', () => {
   });
 
   it('names other schemas once each as not used, and warns of one that is nearly known', () => {
-    const other = document('drydock/NetworkLink/v1', 'a', '{}') + document('drydock/NetworkLink/v1', 'b', '{}');
+    const other = document('drydock/Rack/v1', 'a', '{}') + document('drydock/Rack/v1', 'b', '{}');
     const near = document('drydock/BaremetalNod/v1', 'c', '{}');
     const { diagnostics } = loadSite(files(CONFIGURATION, ALL, node('n1'), other, near));
     expect(diagnostics.map(({ severity, code, hint }) => [severity, code, hint])).toEqual([
@@ -59,20 +59,18 @@ describe('the frame of documents', () => {
       ['warning', 'document.unknown-schema', "Did you mean 'drydock/BaremetalNode/v1'?"],
       ['info', 'document.not-used', undefined],
     ]);
-    expect(diagnostics[0]!.message).toBe(
-      "2 documents of the schema 'drydock/NetworkLink/v1' are not used by a deployment",
-    );
+    expect(diagnostics[0]!.message).toBe("2 documents of the schema 'drydock/Rack/v1' are not used by a deployment");
   });
 
   it('leaves the contents of documents it does not read to those who do', () => {
     const chart = document('armada/Chart/v1', 'ceph', '{pod: 1, pod: 2, key: !vault x, profile: *gone}');
-    const profile = document('drydock/HardwareProfile/v1', 'dell', '{}');
-    expect(findings(CONFIGURATION, ALL, node('n1'), chart, profile)).toEqual([
+    const action = document('drydock/BootAction/v1', 'dell', '{}');
+    expect(findings(CONFIGURATION, ALL, node('n1'), chart, action)).toEqual([
       'info document.not-used 4.yaml:2:9 armada/Chart/v1',
       'warning yaml.duplicate-key 4.yaml:5:16 pod',
       'warning yaml.unknown-tag 4.yaml:5:29 !vault',
       'warning yaml.unknown-alias 4.yaml:5:48 *gone',
-      'info document.not-used 5.yaml:2:9 drydock/HardwareProfile/v1',
+      'info document.not-used 5.yaml:2:9 drydock/BootAction/v1',
     ]);
     expect(findings(CONFIGURATION, ALL, node('n1', '{a: 1, a: 2}'))).toEqual([
       'warning document.unknown-key 3.yaml:5:8 a',

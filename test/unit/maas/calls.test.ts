@@ -401,32 +401,6 @@ describe('single calls with a trap', () => {
     expect(await world.client.machines.queryPower('abc123')).toBe('unknown');
   });
 
-  it('(27) links are read first: the second time none is added, nor after a lost answer', async () => {
-    const links: unknown[] = [];
-    let loses = true;
-    const world = clientOf(({ method, form }) => {
-      if (method === 'GET') return { body: { id: 10, links } };
-      links.push({
-        id: links.length + 1,
-        mode: form.get('mode')?.toLowerCase(),
-        subnet: { id: Number(form.get('subnet')) },
-      });
-      if (loses) {
-        loses = false;
-        return 'lost-after';
-      }
-      return { body: { id: 10, links } };
-    });
-    const link = { mode: 'AUTO', subnetId: 1 } as const;
-    expect(await world.client.interfaces.ensureLink('abc123', 10, link)).toEqual({ added: true });
-    expect(await world.client.interfaces.ensureLink('abc123', 10, link)).toEqual({ added: false });
-    expect(links).toHaveLength(1);
-    expect(await world.client.interfaces.ensureLink('abc123', 10, { mode: 'AUTO', subnetId: 2 })).toEqual({
-      added: true,
-    });
-    expect(links).toHaveLength(2);
-  });
-
   it('annotations fall back to the older name of the call', async () => {
     const world = clientOf(({ query }) =>
       query.get('op') === 'set_owner_data'

@@ -114,7 +114,7 @@ describe('requests on the wire', () => {
     await client.machines.commission('abc123', { testingScripts: [], skipNetworking: true, enableSsh: false });
     await client.machines.list({ systemIds: ['abc123'] }).catch(() => undefined);
     await client.diagnostics.events({ systemIds: ['abc123'] });
-    await client.interfaces.list('abc123').catch(() => undefined);
+    await client.layouts.interfaces('abc123').catch(() => undefined);
     for (const request of server.requests) expect(request.url.split('?')[0]).toMatch(/^\/MAAS\/api\/2\.0\/.*\/$/);
     expect(server.requests[0]?.url).toBe('/MAAS/api/2.0/machines/abc123/?op=commission');
     expect(server.requests[0]?.body).toBe('enable_ssh=0&skip_networking=1&testing_scripts=none');
@@ -345,7 +345,7 @@ describe('answers', () => {
     ['images', (maas) => maas.diagnostics.bootResources()],
     ['importing', (maas) => maas.diagnostics.isImporting()],
     ['a setting', (maas) => maas.diagnostics.setting('node_timeout')],
-    ['interfaces', (maas) => maas.interfaces.list('abc123')],
+    ['interfaces', (maas) => maas.layouts.interfaces('abc123')],
     ['zones', (maas) => maas.inventory.zones()],
     ['pools', (maas) => maas.inventory.pools()],
     ['tags', (maas) => maas.inventory.tags()],

@@ -60,7 +60,12 @@ it('no path leads to a deployment but over the marker of the site and of this re
             ] as const) {
               const seen = machine(status, holder);
               const of = { ...claim, ...(reached && { reached }) };
-              const step = decideDeploy(seen, of, 'jammy', progress({ acknowledged, sent, wasHeld, graceOver }));
+              const step = decideDeploy(
+                seen,
+                of,
+                { series: 'jammy' },
+                progress({ acknowledged, sent, wasHeld, graceOver }),
+              );
               if (step.do !== 'act' || step.action !== 'deploy') continue;
               deployments += 1;
               expect(seen.annotations).toEqual(mark('dc1', 'r7'));
@@ -179,7 +184,7 @@ describe('deploy', () => {
         decideDeploy(
           machine(status, holder, more.machine),
           { ...claim, ...(more.reached ? { reached: more.reached } : {}) },
-          more.series,
+          { series: more.series },
           more.progress ?? noProgress,
         ),
       ),
@@ -187,7 +192,7 @@ describe('deploy', () => {
   });
 
   it('a failure names the owner', () => {
-    const step = decideDeploy(machine(6, 'bob', jammy), claim, undefined, noProgress);
+    const step = decideDeploy(machine(6, 'bob', jammy), claim, { series: undefined }, noProgress);
     expect(step).toMatchObject({ failure: { owner: 'bob', message: expect.stringContaining('bob') } });
   });
 });

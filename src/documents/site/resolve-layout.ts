@@ -1,0 +1,379 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import type { Diagnostic } from '../../core/diagnostic.js';
+import { didYouMean } from '../../core/did-you-mean.js';
+import type { DeviceReference, MachineLayout, NetworkAttachment, PortLayout } from '../../core/machine-layout.js';
+import type { ValuePath } from '../../core/plain-value.js';
+import { placeProblem } from '../diagnostics/place-problem.js';
+import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.js';
+import {
+  BOND_MODES,
+  type HardwareProfileData,
+  type HostInterface,
+  type NetworkData,
+  type NetworkLinkData,
+  type PhysicalDevice,
+  type VolumeGroup,
+} from '../schemas/machine-layout.js';
+import { inheritValue, mergeTags } from './inheritance.js';
+import type { Owned, ReportLayout } from './owned-value.js';
+import { resolveStorage } from './resolve-storage.js';
+import type { Checked, KnownSchema, SiteDocument } from './site-document.js';
+
+type Named<Value> = ReadonlyMap<string, Owned<Value>>;
+
+/** What documents say of interfaces and disks, after inheritance. */
+export interface InheritedLayout {
+  readonly hardwareProfile: string | null | undefined;
+  readonly primaryNetwork: string | null | undefined;
+  readonly oobNetwork: unknown;
+  readonly interfaces: Named<HostInterface> | undefined;
+  readonly devices: Named<PhysicalDevice> | undefined;
+  readonly groups: Named<VolumeGroup> | undefined;
+}
+
+export const NO_LAYOUT: InheritedLayout = {
+  hardwareProfile: undefined,
+  primaryNetwork: undefined,
+  oobNetwork: undefined,
+  interfaces: undefined,
+  devices: undefined,
+  groups: undefined,
+};
+
+/** Merges what a document says over what it inherits, by Drydock's rules: by name, `!name` or null removes. */
+export function inheritLayout(document: SiteDocument, own: HostProfileData, parent: InheritedLayout): InheritedLayout {
+  const { storage } = own;
+  return {
+    hardwareProfile: inheritValue(own.hardware_profile, parent.hardwareProfile),
+    primaryNetwork: inheritValue(own.primary_network, parent.primaryNetwork),
+    oobNetwork: own.oob?.network ?? parent.oobNetwork,
+    interfaces: mergeNamed(document, ['data', 'interfaces'], own.interfaces, parent.interfaces, (mine, theirs) => ({
+      ...theirs,
+      ...mine,
+      slaves: [...(mergeTags(mine.slaves, theirs.slaves) ?? [])],
+      networks: [...(mergeTags(mine.networks, theirs.networks) ?? [])],
+    })),
+    devices: mergeNamed(
+      document,
+      ['data', 'storage', 'physical_devices'],
+      storage?.physical_devices,
+      parent.devices,
+      (mine, theirs) => ({ ...theirs, ...mine, partitions: mergeItems(mine.partitions, theirs.partitions) }),
+    ),
+    groups: mergeNamed(
+      document,
+      ['data', 'storage', 'volume_groups'],
+      storage?.volume_groups,
+      parent.groups,
+      (mine, theirs) => ({
+        ...theirs,
+        ...mine,
+        logical_volumes: mergeItems(mine.logical_volumes, theirs.logical_volumes),
+      }),
+    ),
+  };
+}
+
+function mergeNamed<Value>(
+  document: SiteDocument,
+  at: ValuePath,
+  own: Readonly<Record<string, Value | null>> | undefined,
+  parent: Named<Value> | undefined,
+  merge: (mine: Value, theirs: Value) => Value,
+): Named<Value> | undefined {
+  if (own === undefined) return parent;
+  const merged = new Map(parent);
+  for (const [key, value] of Object.entries(own)) {
+    const name = key.startsWith('!') ? key.slice(1) : key;
+    if (value === null || name !== key) merged.delete(name);
+    else {
+      const theirs = merged.get(name);
+      const path = [...at, key];
+      merged.set(name, { value: theirs ? merge(value, theirs.value) : value, document, path });
+    }
+  }
+  return merged;
+}
+
+/** Lists whose items have names: the inherited order, with own items over those of their names. */
+function mergeItems<Item extends { readonly name: string }>(
+  own: readonly Item[] | undefined,
+  parent: readonly Item[] | undefined,
+): Item[] {
+  const merged = new Map((parent ?? []).map((item) => [item.name, item]));
+  for (const item of own ?? []) {
+    if (item.name.startsWith('!')) merged.delete(item.name.slice(1));
+    else merged.set(item.name, { ...merged.get(item.name), ...item });
+  }
+  return [...merged.values()];
+}
+
+/** Documents of a schema by name; `names` has the invalid ones, too. */
+export interface NamedDocuments<Data> {
+  readonly schema: KnownSchema;
+  readonly checked: ReadonlyMap<string, Checked<Data>>;
+  readonly names: readonly string[];
+}
+
+interface LayoutDocuments {
+  readonly links: NamedDocuments<NetworkLinkData>;
+  readonly networks: NamedDocuments<NetworkData>;
+  readonly hardware: NamedDocuments<HardwareProfileData>;
+  /** Some documents could not be read: one that seems missing may be among them. */
+  readonly isIncomplete: boolean;
+  readonly report: (diagnostic: Diagnostic) => void;
+}
+
+/** Turns what documents say of interfaces and disks into what MAAS is to configure. Reports each problem once. */
+export class LayoutResolver {
+  readonly #documents: LayoutDocuments;
+  readonly #reported = new Set<string>();
+  readonly #addresses = new Map<string, string>();
+
+  constructor(documents: LayoutDocuments) {
+    this.#documents = documents;
+  }
+
+  resolve(node: Checked<BaremetalNodeData>, described: InheritedLayout): MachineLayout | undefined {
+    const { interfaces, devices, groups } = described;
+    const aliases = this.#aliases(node.document, described.hardwareProfile);
+    const device = (name: string): DeviceReference => {
+      const address = aliases.get(name);
+      return { name, ...(address !== undefined && { address }) };
+    };
+    const ports = interfaces && interfaces.size > 0 ? this.#ports(node, described, interfaces, device) : undefined;
+    const storage =
+      devices && devices.size > 0 ? resolveStorage(devices, groups ?? new Map(), device, this.#report) : undefined;
+    if (!devices?.size && groups) {
+      for (const [name, group] of groups) {
+        this.#report(group, {
+          code: 'node.bad-storage',
+          message: `no disk or partition belongs to the volume group '${name}'`,
+          hint: `Name it as volume_group of a device under storage.physical_devices.`,
+        });
+      }
+    }
+    if (!ports && !storage) return undefined;
+    return { ...(ports && { ports }), ...(storage && { storage }) };
+  }
+
+  #aliases(document: SiteDocument, name: string | null | undefined): ReadonlyMap<string, string> {
+    if (!name) return new Map();
+    const profile = this.#find(this.#documents.hardware, name);
+    // Profiles of hardware matter only for their aliases: without any documents of them, names are those of MAAS.
+    if (profile === 'unknown' && this.#documents.hardware.names.length > 0) {
+      this.#report(
+        { document, path: ['data', 'hardware_profile'] },
+        {
+          code: 'node.unknown-hardware-profile',
+          message: `there is no hardware profile '${name}'`,
+          hint: didYouMean(name, this.#documents.hardware.names) ?? 'Add its drydock/HardwareProfile/v1 document.',
+        },
+      );
+    }
+    if (typeof profile === 'string') return new Map();
+    return new Map(
+      Object.entries(profile.data.device_aliases ?? {}).map(([alias, { address, bus_type: bus = 'pci' }]) => [
+        alias,
+        `${bus.toLowerCase()}@${address.toLowerCase()}`,
+      ]),
+    );
+  }
+
+  #ports(
+    { document, data }: Checked<BaremetalNodeData>,
+    described: InheritedLayout,
+    interfaces: Named<HostInterface>,
+    device: (name: string) => DeviceReference,
+  ): readonly PortLayout[] {
+    const addressing = data.addressing ?? [];
+    const primary = described.primaryNetwork ?? undefined;
+    const users = new Map<string, string>();
+    const attached = new Map<string, string>();
+    const ports = [...interfaces].flatMap(([name, owned]): PortLayout[] => {
+      const wrong = (message: string, hint: string, key?: string): void =>
+        this.#report(owned, { code: 'node.bad-interface', message, hint, ...(key !== undefined && { under: [key] }) });
+      const { device_link: linkName, slaves = [], networks = [], sriov } = owned.value;
+      if (sriov !== undefined) {
+        wrong('MAAS does not configure SR-IOV', 'Remove sriov, and configure it on the node, by a task.', 'sriov');
+      }
+      for (const slave of slaves) {
+        const other = users.get(slave);
+        if (other !== undefined)
+          wrong(`the device '${slave}' belongs to '${other}', too`, 'A device has one interface.', 'slaves');
+        users.set(slave, name);
+      }
+      for (const network of networks) {
+        const other = attached.get(network);
+        if (other !== undefined)
+          wrong(`the network '${network}' is on '${other}', too`, 'A network has one interface.', 'networks');
+        attached.set(network, name);
+      }
+      if (linkName === undefined) {
+        wrong(`the interface '${name}' has no device_link`, 'Name the NetworkLink that it is connected to.');
+        return [];
+      }
+      const link = this.#known(this.#documents.links, 'link', linkName, owned, 'device_link');
+      if (!link) return [];
+      const mode = link.bonding?.mode ?? 'disabled';
+      const isBond = mode !== 'disabled';
+      if (isBond ? slaves.length === 0 : slaves.length !== 1) {
+        const needs = isBond
+          ? `a bond (${mode}) has at least one device`
+          : 'an interface without a bond has one device';
+        wrong(`${needs}, '${name}' has ${slaves.length}`, 'Correct slaves, or bonding of the NetworkLink.', 'slaves');
+      }
+      const isTrunk = link.trunking?.mode === '802.1q';
+      if (!isTrunk && networks.length > 1) {
+        const hint = `Set trunking.mode of the NetworkLink '${linkName}' to 802.1q, or name one network.`;
+        wrong(`'${name}' has ${networks.length} networks, but its link has no VLANs`, hint, 'networks');
+      }
+      const attachments = networks.flatMap((network): NetworkAttachment[] => {
+        const allowed = link.allowed_networks;
+        if (allowed && !allowed.includes(network)) {
+          const hint = `Add it to allowed_networks of '${linkName}', or remove it here.`;
+          wrong(`the link '${linkName}' does not carry the network '${network}'`, hint, 'networks');
+        }
+        const known = this.#known(this.#documents.networks, 'network', network, owned, 'networks');
+        if (!known) return [];
+        if (known.mtu !== undefined && known.mtu > (link.mtu ?? 1500)) {
+          const hint = 'Raise mtu of the NetworkLink, or lower that of the Network.';
+          wrong(`the MTU of '${network}' is ${known.mtu}, that of its link ${link.mtu ?? 1500}`, hint, 'networks');
+        }
+        const at = addressing.findIndex((each) => each.network === network);
+        const address = at < 0 ? undefined : this.#address(document, known, network, at, addressing[at]?.address);
+        const isTagged = isTrunk && known.vlan !== undefined && link.trunking?.default_network !== network;
+        return [
+          {
+            network,
+            ...(known.cidr !== undefined && { cidr: known.cidr }),
+            ...(isTagged && { vlan: Number(known.vlan) }),
+            ...(known.mtu !== undefined && { mtu: known.mtu }),
+            ...(address !== undefined && { address }),
+            ...(network === primary && { isPrimary: true }),
+          },
+        ];
+      });
+      if (attachments.filter(({ vlan }) => vlan === undefined).length > 1)
+        wrong(`'${name}' has several networks without a tag`, 'Give all but one a vlan.', 'networks');
+      if (attachments.length > 0 && attachments.every(({ cidr }) => cidr === undefined)) {
+        const hint = 'Give one of its Network documents a cidr: MAAS is searched for that subnet.';
+        wrong(`no network of '${name}' has a cidr`, hint, 'networks');
+      }
+      return [
+        {
+          name,
+          devices: slaves.map(device),
+          ...(isBond && { bond: bondOf(mode, link.bonding) }),
+          ...(link.mtu !== undefined && { mtu: link.mtu }),
+          networks: attachments,
+        },
+      ];
+    });
+    this.#checkAddressing({ document, data }, described, ports, attached);
+    return ports;
+  }
+
+  /** What only shows when all interfaces of a node are known. */
+  #checkAddressing(
+    { document, data }: Checked<BaremetalNodeData>,
+    { primaryNetwork, oobNetwork }: InheritedLayout,
+    ports: readonly PortLayout[],
+    attached: ReadonlyMap<string, string>,
+  ): void {
+    const code = 'node.bad-address';
+    for (const [index, { network }] of (data.addressing ?? []).entries()) {
+      if (attached.has(network) || network === oobNetwork) continue;
+      this.#documents.report(
+        placeProblem(document.yaml, {
+          severity: 'warning',
+          code,
+          message: `no interface of '${document.name}' is on the network '${network}': its address is not used`,
+          hint: 'Add the network to an interface, or remove the address.',
+          path: ['data', 'addressing', index, 'network'],
+        }),
+      );
+    }
+    if (primaryNetwork && !attached.has(primaryNetwork)) {
+      const message = `no interface is on the primary network '${primaryNetwork}'`;
+      this.#report({ document, path: ['data'] }, { code, message, hint: 'Add it to an interface.' });
+    }
+    if (ports.length > 0 && ports.every(({ networks }) => networks.every(({ address }) => address === undefined))) {
+      const message = `'${document.name}' has an address in none of its networks`;
+      const hint = 'Add addressing with an address or dhcp: MAAS deploys no machine without one.';
+      this.#report({ document, path: ['data'] }, { code, message, hint });
+    }
+  }
+
+  #address(
+    document: SiteDocument,
+    network: NetworkData,
+    name: string,
+    index: number,
+    address: string | undefined,
+  ): string | undefined {
+    if (address === undefined || address === 'dhcp') return address;
+    const wrong = (message: string, hint: string): void =>
+      this.#report(
+        { document, path: ['data', 'addressing', index, 'address'] },
+        { code: 'node.bad-address', message, hint },
+      );
+    if (isIP(address) === 0) {
+      wrong(`'${address}' is not an IP address`, "Write an address of the network, or 'dhcp'.");
+    } else if (network.cidr === undefined || !contains(network.cidr, address)) {
+      wrong(`${address} is not in the network '${name}' (${network.cidr ?? 'without a cidr'})`, 'Correct either.');
+    } else {
+      const other = this.#addresses.get(address);
+      if (other !== undefined && other !== document.name)
+        wrong(`${address} is the address of '${other}', too`, 'Each node has its own.');
+      this.#addresses.set(address, document.name);
+    }
+    return address;
+  }
+
+  #known<Data>(of: NamedDocuments<Data>, word: 'link' | 'network', name: string, at: Owned<unknown>, key: string) {
+    const found = this.#find(of, name);
+    if (found === 'unknown') {
+      const hint = didYouMean(name, of.names) ?? `Add its ${of.schema} document.`;
+      const code = word === 'link' ? 'node.unknown-link' : 'node.unknown-network';
+      this.#report(at, { code, message: `there is no ${word} '${name}'`, hint, under: [key] });
+    }
+    return typeof found === 'string' ? undefined : found.data;
+  }
+
+  /** `invalid`: it has been reported, or may be in a file that could not be read. */
+  #find<Data>({ checked, names }: NamedDocuments<Data>, name: string): Checked<Data> | 'invalid' | 'unknown' {
+    return checked.get(name) ?? (this.#documents.isIncomplete || names.includes(name) ? 'invalid' : 'unknown');
+  }
+
+  /** Nodes share profiles: what is wrong there is reported once. */
+  readonly #report: ReportLayout = ({ document, path }, { under = [], ...problem }) => {
+    const finding = { ...problem, path: [...path, ...under] };
+    const key = JSON.stringify([document.schema, document.name, finding.path, problem.message]);
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
+    this.#documents.report(placeProblem(document.yaml, finding));
+  };
+}
+
+function bondOf(mode: string, bonding: NetworkLinkData['bonding']): NonNullable<PortLayout['bond']> {
+  const { hash, peer_rate: rate, mon_rate: monitor, up_delay: up, down_delay: down } = bonding ?? {};
+  const isLacp = mode === '802.3ad';
+  return {
+    bond_mode: BOND_MODES[mode] ?? mode,
+    // Drydock's defaults.
+    ...(isLacp && { bond_xmit_hash_policy: hash ?? 'layer3+4', bond_lacp_rate: rate ?? 'fast' }),
+    bond_miimon: monitor ?? 100,
+    bond_updelay: up ?? 200,
+    bond_downdelay: down ?? 200,
+  };
+}
+
+function contains(cidr: string, address: string): boolean {
+  const [network = '', prefix] = cidr.split('/');
+  const family = isIPv6(network) ? 'ipv6' : 'ipv4';
+  if (isIPv6(address) !== isIPv6(network)) return false;
+  const subnet = new BlockList();
+  subnet.addSubnet(network, Number(prefix), family);
+  return subnet.check(address, family);
+}

@@ -1,0 +1,121 @@
+import type {
+  DeviceReference,
+  DiskLayout,
+  FilesystemLayout,
+  StorageLayout,
+  VolumeGroupLayout,
+} from '../../core/machine-layout.js';
+import { takesTheRest } from '../../core/machine-layout.js';
+import type { ValuePath } from '../../core/plain-value.js';
+import type { Partition, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.js';
+import type { Owned, ReportLayout } from './owned-value.js';
+
+/** Disks, partitions and volumes of a node, with all checks that need no machine. */
+export function resolveStorage(
+  devices: ReadonlyMap<string, Owned<PhysicalDevice>>,
+  groups: ReadonlyMap<string, Owned<VolumeGroup>>,
+  device: (name: string) => DeviceReference,
+  report: ReportLayout,
+): StorageLayout {
+  const wrong = (at: Owned<unknown>, message: string, hint: string, under: ValuePath = []): void =>
+    report(at, { code: 'node.bad-storage', message, hint, under });
+  const mounts = new Map<string, string>();
+  const used = new Set<string>();
+
+  const belongs = (at: Owned<unknown>, group: string, under: ValuePath): void => {
+    used.add(group);
+    if (!groups.has(group))
+      wrong(at, `there is no volume group '${group}'`, 'Add it under storage.volume_groups.', under);
+  };
+  const filesystemOf = (
+    at: Owned<unknown>,
+    { name, filesystem }: Pick<Partition, 'name' | 'filesystem'>,
+    under: ValuePath,
+  ): FilesystemLayout | undefined => {
+    if (!filesystem) return undefined;
+    const { fstype = 'ext4', mountpoint, mount_options: mountOptions, fs_uuid: uuid, fs_label: label } = filesystem;
+    const isSwap = fstype === 'swap';
+    if (mountpoint === undefined && !isSwap) return undefined;
+    if (!isSwap && mountpoint !== undefined) {
+      const other = mounts.get(mountpoint);
+      if (other !== undefined)
+        wrong(at, `'${other}' is mounted at ${mountpoint}, too`, 'Choose another mountpoint.', under);
+      mounts.set(mountpoint, name);
+    }
+    return {
+      fstype,
+      ...(!isSwap && mountpoint !== undefined && { mountPoint: mountpoint }),
+      ...(mountOptions !== undefined && { mountOptions }),
+      ...(uuid !== undefined && { uuid }),
+      ...(label !== undefined && { label }),
+    };
+  };
+  const sizesOf = (
+    at: Owned<unknown>,
+    items: readonly { readonly name: string; readonly size?: string | undefined }[],
+    under: ValuePath,
+  ): void => {
+    for (const { name, size } of items)
+      if (size === undefined) wrong(at, `'${name}' has no size`, 'Give it one, such as 10g, 20% or >10g.', under);
+    const greedy = items.filter(({ size = '' }) => takesTheRest(size)).map(({ name }) => `'${name}'`);
+    if (greedy.length > 1) {
+      const hint = "Only one size may start with '>'.";
+      wrong(at, `${greedy.join(' and ')} take all that is left`, hint, under);
+    }
+  };
+
+  const disks = [...devices].map(([name, at]): DiskLayout => {
+    const { labels, partitions = [], volume_group: group } = at.value;
+    if (group !== undefined) belongs(at, group, ['volume_group']);
+    if (group !== undefined && partitions.length > 0)
+      wrong(at, `'${name}' has partitions and a volume group`, 'Choose one of them.', ['volume_group']);
+    sizesOf(at, partitions, ['partitions']);
+    const hasBoot = ['true', 'yes', '1'].includes(String(labels?.bootdrive ?? '').toLowerCase());
+    return {
+      device: device(name),
+      ...((hasBoot || partitions.some(({ bootable }) => bootable)) && { isBoot: true }),
+      ...(group !== undefined && { group }),
+      partitions: partitions.map((partition) => {
+        const { bootable, part_uuid: uuid, volume_group: of, size = '0m' } = partition;
+        if (of !== undefined) belongs(at, of, ['partitions']);
+        const filesystem = filesystemOf(at, partition, ['partitions']);
+        if (of !== undefined && filesystem)
+          wrong(at, `'${partition.name}' has a filesystem and a volume group`, 'Choose one of them.', ['partitions']);
+        return {
+          name: partition.name,
+          size,
+          ...(bootable && { bootable }),
+          ...(uuid !== undefined && { uuid }),
+          ...(of !== undefined && { group: of }),
+          ...(filesystem && { filesystem }),
+        };
+      }),
+    };
+  });
+  const boots = [...devices.values()].filter((_device, index) => disks[index]?.isBoot);
+  for (const at of boots.slice(1))
+    wrong(at, 'a second disk is the boot disk', 'Mark partitions of one disk as bootable, and label one bootdrive.');
+
+  const volumeGroups = [...groups].map(([name, at]): VolumeGroupLayout => {
+    const { vg_uuid: uuid, logical_volumes: volumes = [] } = at.value;
+    if (!used.has(name)) {
+      const hint = 'Name it as volume_group of a device under storage.physical_devices.';
+      wrong(at, `no disk or partition belongs to the volume group '${name}'`, hint);
+    }
+    sizesOf(at, volumes, ['logical_volumes']);
+    return {
+      name,
+      ...(uuid !== undefined && { uuid }),
+      volumes: volumes.map((volume) => {
+        const filesystem = filesystemOf(at, volume, ['logical_volumes']);
+        const { lv_uuid: id, size = '0m' } = volume;
+        return { name: volume.name, size, ...(id !== undefined && { uuid: id }), ...(filesystem && { filesystem }) };
+      }),
+    };
+  });
+  const [first] = devices.values();
+  if (first && !mounts.has('/')) {
+    wrong(first, 'no partition or volume is mounted at /', 'Add one: MAAS deploys no machine without it.');
+  }
+  return { disks, groups: volumeGroups };
+}

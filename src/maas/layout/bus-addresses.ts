@@ -1,0 +1,23 @@
+/**
+ * Devices by their addresses on a bus, from the output of `lshw -xml` that MAAS keeps of the commissioning:
+ * `pci@0000:00:03.0` is `eth0`, `scsi@2:0.0.0` is `sda`.
+ */
+export function busAddresses(lshw: string): ReadonlyMap<string, string> {
+  const devices = new Map<string, string>();
+  const open: { bus?: string; name?: string }[] = [];
+  for (const [token, , tag, text] of lshw.matchAll(
+    /<(node|\/node)\b[^>]*?(?:\/>|>)|<(businfo|logicalname)>([^<]*)</g,
+  )) {
+    if (token.startsWith('<node')) {
+      if (!token.endsWith('/>')) open.push({});
+      continue;
+    }
+    const node = token.startsWith('</node') ? open.pop() : open.at(-1);
+    if (!node) continue;
+    if (tag === 'businfo') node.bus = (text ?? '').trim().toLowerCase();
+    // The first name is that of the device itself.
+    else if (tag === 'logicalname') node.name ??= (text ?? '').trim().replace(/^\/dev\//, '');
+    else if (node.bus !== undefined && node.name !== undefined) devices.set(node.bus, node.name);
+  }
+  return devices;
+}

@@ -1,0 +1,245 @@
+import type { FormFields } from '../connection.js';
+import { asFlag, asList, asNumber, asObject, asText, asTexts, type JsonObject } from '../lenient.js';
+
+/** Interfaces and disks of a machine as MAAS has them now. */
+export interface Hardware {
+  readonly systemId: string;
+  readonly status: number;
+  readonly isUefi: boolean;
+  readonly interfaces: readonly Interface[];
+  /** Ids of the links whose gateways are the machine's default gateways. */
+  readonly gatewayLinks: readonly number[];
+  readonly disks: readonly Disk[];
+  readonly bootDisk: number | undefined;
+  readonly groups: readonly VolumeGroup[];
+  /** RAIDs and caches: no document describes them, and they hold disks. Each as its path and name. */
+  readonly composites: readonly { readonly path: string; readonly name: string }[];
+}
+
+export interface Interface {
+  readonly id: number;
+  readonly name: string;
+  /** `physical`, `bond`, `vlan`, `bridge`. */
+  readonly type: string;
+  readonly macAddress: string;
+  readonly vlanId: number | undefined;
+  readonly mtu: number | undefined;
+  readonly parents: readonly string[];
+  readonly params: JsonObject;
+  readonly links: readonly InterfaceLink[];
+}
+
+export interface InterfaceLink {
+  readonly id: number;
+  /** Lower case: `auto`, `dhcp`, `static`, `link_up`. */
+  readonly mode: string;
+  readonly subnetId: number | undefined;
+  readonly ipAddress: string;
+}
+
+export interface Filesystem {
+  readonly fstype: string;
+  readonly label: string;
+  readonly uuid: string;
+  /** Empty when it is not mounted; `none` for swap. */
+  readonly mountPoint: string;
+  readonly mountOptions: string;
+}
+
+export interface Partition {
+  readonly id: number;
+  readonly size: number;
+  readonly bootable: boolean;
+  readonly uuid: string;
+  readonly filesystem: Filesystem | undefined;
+}
+
+export interface Disk {
+  readonly id: number;
+  readonly name: string;
+  readonly size: number;
+  readonly filesystem: Filesystem | undefined;
+  readonly partitions: readonly Partition[];
+}
+
+export interface Volume {
+  readonly id: number;
+  /** Without the name of its group. */
+  readonly name: string;
+  readonly size: number;
+  readonly uuid: string;
+  readonly filesystem: Filesystem | undefined;
+}
+
+export interface VolumeGroup {
+  readonly id: number;
+  readonly name: string;
+  readonly uuid: string;
+  readonly size: number;
+  readonly disks: readonly number[];
+  readonly partitions: readonly number[];
+  readonly volumes: readonly Volume[];
+}
+
+/** A subnet with its VLAN. */
+export interface Subnet {
+  readonly id: number;
+  readonly cidr: string;
+  readonly gateway: string;
+  readonly space: string;
+  readonly vlanId: number;
+  readonly vid: number;
+  readonly fabric: string;
+}
+
+export interface Vlan {
+  readonly id: number;
+  readonly vid: number;
+  readonly fabric: string;
+}
+
+/** One call that changes interfaces or disks. */
+export interface LayoutChange {
+  readonly method: 'post' | 'put' | 'delete';
+  /** Below `nodes/ID/`. */
+  readonly path: string;
+  readonly op?: string;
+  readonly form?: FormFields;
+  /** What it does, for people: `create bond bond0`. */
+  readonly text: string;
+  /** MAAS refuses it for a machine that is allocated. */
+  readonly onlyWhenReady?: true;
+}
+
+/** @param groups answer of `volume-groups/`; the machine only has their ids */
+export function parseHardware(machine: JsonObject, groups: readonly unknown[]): Hardware {
+  const gateways = asObject(machine.default_gateways);
+  const composites = (key: string, folder: string) =>
+    asList(machine[key]).map((item) => {
+      const { id, name } = asObject(item);
+      return { path: `${folder}/${asText(id)}/`, name: asText(name) || `${folder} ${asText(id)}` };
+    });
+  return {
+    systemId: asText(machine.system_id),
+    status: asNumber(machine.status) ?? -1,
+    isUefi: asText(machine.bios_boot_method) === 'uefi',
+    interfaces: asList(machine.interface_set).map(parseInterface),
+    gatewayLinks: [gateways.ipv4, gateways.ipv6].flatMap((gateway) => asNumber(asObject(gateway).link_id) ?? []),
+    disks: asList(machine.physicalblockdevice_set).map((item) => {
+      const disk = asObject(item);
+      return {
+        id: idOf(disk),
+        name: asText(disk.name),
+        size: asNumber(disk.size) ?? 0,
+        filesystem: parseFilesystem(disk.filesystem),
+        partitions: asList(disk.partitions)
+          .map(parsePartition)
+          .sort((a, b) => a.id - b.id),
+      };
+    }),
+    bootDisk: asNumber(asObject(machine.boot_disk).id),
+    groups: groups.map(parseGroup),
+    // A cache uses its cache set, so that it goes first.
+    composites: [
+      ...composites('bcaches', 'bcache'),
+      ...composites('cache_sets', 'bcache-cache-set'),
+      ...composites('raids', 'raid'),
+    ],
+  };
+}
+
+export function parseInterface(value: unknown): Interface {
+  const o = asObject(value);
+  return {
+    id: idOf(o),
+    name: asText(o.name),
+    type: asText(o.type),
+    macAddress: asText(o.mac_address).toLowerCase(),
+    vlanId: asNumber(asObject(o.vlan).id),
+    mtu: asNumber(o.effective_mtu),
+    parents: asTexts(o.parents),
+    params: asObject(o.params),
+    links: asList(o.links).map((item) => {
+      const link = asObject(item);
+      return {
+        id: idOf(link),
+        mode: asText(link.mode).toLowerCase(),
+        subnetId: asNumber(asObject(link.subnet).id),
+        ipAddress: asText(link.ip_address),
+      };
+    }),
+  };
+}
+
+export function parseSubnet(value: unknown): Subnet {
+  const o = asObject(value);
+  const vlan = asObject(o.vlan);
+  return {
+    id: idOf(o),
+    cidr: asText(o.cidr),
+    gateway: asText(o.gateway_ip),
+    space: asText(o.space),
+    vlanId: idOf(vlan),
+    vid: asNumber(vlan.vid) ?? 0,
+    fabric: asText(vlan.fabric),
+  };
+}
+
+export const parseVlans = (fabric: unknown): readonly Vlan[] =>
+  asList(asObject(fabric).vlans).map((item) => {
+    const vlan = asObject(item);
+    return { id: idOf(vlan), vid: asNumber(vlan.vid) ?? 0, fabric: asText(vlan.fabric) };
+  });
+
+const idOf = (value: JsonObject): number => asNumber(value.id) ?? -1;
+
+function parsePartition(value: unknown): Partition {
+  const o = asObject(value);
+  return {
+    id: idOf(o),
+    size: asNumber(o.size) ?? 0,
+    bootable: asFlag(o.bootable),
+    uuid: asText(o.uuid),
+    filesystem: parseFilesystem(o.filesystem),
+  };
+}
+
+function parseFilesystem(value: unknown): Filesystem | undefined {
+  const o = asObject(value);
+  if (asText(o.fstype) === '') return undefined;
+  return {
+    fstype: asText(o.fstype),
+    label: asText(o.label),
+    uuid: asText(o.uuid),
+    mountPoint: asText(o.mount_point),
+    mountOptions: asText(o.mount_options),
+  };
+}
+
+function parseGroup(value: unknown): VolumeGroup {
+  const o = asObject(value);
+  const name = asText(o.name);
+  const devices = asList(o.devices).map(asObject);
+  const ids = (type: string) => devices.filter((device) => (device.type === 'partition') === (type === 'p')).map(idOf);
+  return {
+    id: idOf(o),
+    name,
+    uuid: asText(o.uuid),
+    size: asNumber(o.size) ?? 0,
+    disks: ids('b'),
+    partitions: ids('p'),
+    volumes: asList(o.logical_volumes)
+      .map((item) => {
+        const volume = asObject(item);
+        const full = asText(volume.name);
+        return {
+          id: idOf(volume),
+          name: full.startsWith(`${name}-`) ? full.slice(name.length + 1) : full,
+          size: asNumber(volume.size) ?? 0,
+          uuid: asText(volume.uuid),
+          filesystem: parseFilesystem(volume.filesystem),
+        };
+      })
+      .sort((a, b) => a.id - b.id),
+  };
+}

@@ -1,0 +1,46 @@
+import { type MaasConnection, segment } from '../connection.js';
+import { asList, asObject } from '../lenient.js';
+import {
+  type Hardware,
+  type Interface,
+  type LayoutChange,
+  parseHardware,
+  parseInterface,
+  parseSubnet,
+  parseVlans,
+} from './hardware.js';
+import type { MaasNetworks } from './network-changes.js';
+
+/** Interfaces and disks of machines, and the networks they can be on. */
+export class LayoutCalls {
+  readonly #maas: MaasConnection;
+
+  constructor(maas: MaasConnection) {
+    this.#maas = maas;
+  }
+
+  async interfaces(systemId: string, signal?: AbortSignal): Promise<readonly Interface[]> {
+    return (await this.#maas.list(`nodes/${segment(systemId)}/interfaces/`, { signal })).map(parseInterface);
+  }
+
+  async hardware(systemId: string, signal?: AbortSignal): Promise<Hardware> {
+    const machine = await this.#maas.object(`machines/${segment(systemId)}/`, { signal });
+    // The machine has only the ids of its groups.
+    const hasGroups = asList(machine.volume_groups).length > 0;
+    const path = `nodes/${segment(systemId)}/volume-groups/`;
+    return parseHardware(asObject(machine), hasGroups ? await this.#maas.list(path, { signal }) : []);
+  }
+
+  async networks(signal?: AbortSignal): Promise<MaasNetworks> {
+    const subnets = await this.#maas.list('subnets/', { signal });
+    const fabrics = await this.#maas.list('fabrics/', { signal });
+    return { subnets: subnets.map(parseSubnet), vlans: fabrics.flatMap(parseVlans) };
+  }
+
+  /** Sent exactly once: read before it is sent again. */
+  async send(systemId: string, change: LayoutChange, signal?: AbortSignal): Promise<void> {
+    const { method, path, op, form } = change;
+    const options = { ...(op !== undefined && { query: { op } }), ...(form !== undefined && { form }), signal };
+    await this.#maas[method](`nodes/${segment(systemId)}/${path}`, options);
+  }
+}

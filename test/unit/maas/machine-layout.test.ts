@@ -1,0 +1,326 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { MachineLayout } from '../../../src/core/machine-layout.js';
+import { loadSite } from '../../../src/documents/index.js';
+import {
+  deployMachine,
+  HostnameLookup,
+  MaasClient,
+  type MachineContext,
+  MachineWatcher,
+  releaseMachine,
+} from '../../../src/maas/index.js';
+import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
+import { CONFIGURATION, document, files, node, profile } from '../documents/site-files.js';
+
+const GB = 1_000_000_000;
+
+let simulator: Simulator;
+let context: MachineContext;
+let systemId: string;
+
+beforeEach(async () => {
+  simulator = await simulateMaas({ port: 0 });
+  await control('auto', { deploy_ms: 5, release_ms: 5 });
+  const seeded = await control('seed', {
+    networks: [
+      { cidr: '10.23.20.0/24', fabric: 1, gateway: '10.23.20.1', space: 'pxe' },
+      { cidr: '10.23.21.0/24', fabric: 2, vid: 21, gateway: '10.23.21.1', space: 'oam' },
+      { cidr: '10.23.22.0/24', fabric: 2, vid: 22, space: 'storage' },
+      { cidr: '10.23.29.0/24', fabric: 2, space: 'spare' },
+    ],
+    machines: [
+      {
+        hostname: 'n1',
+        interfaces: ['eth1', 'eth2'],
+        disks: [
+          { name: 'sda', size: 100 * GB },
+          { name: 'sdb', size: 200 * GB },
+          { name: 'sdc', size: 300 * GB },
+        ],
+      },
+    ],
+  });
+  [systemId] = seeded;
+  const client = new MaasClient({ url: simulator.url, apiKey: simulatorKeys.admin, changeTimeoutMs: 5_000 });
+  context = {
+    client,
+    watcher: new MachineWatcher(client, { minIntervalMs: 5, maxIntervalMs: 10 }),
+    lookup: new HostnameLookup(client, { gatherMs: 1 }),
+    patience: { retryDelaysMs: [1, 1, 1], settleMs: 1, markerGraceMs: 1 },
+  };
+});
+afterEach(async () => {
+  await context.client.close();
+  await simulator.close();
+});
+
+async function control(path: string, body: unknown) {
+  const answer = await fetch(`${simulator.controlUrl}/${path}`, { method: 'POST', body: JSON.stringify(body) });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text);
+  return JSON.parse(text);
+}
+
+const networks = [
+  document('drydock/NetworkLink/v1', 'pxe', '{bonding: {mode: disabled}, allowed_networks: [pxe]}'),
+  document(
+    'drydock/NetworkLink/v1',
+    'data',
+    '{bonding: {mode: 802.3ad, hash: layer2+3}, mtu: 9000, trunking: {mode: 802.1q}, allowed_networks: [oam, storage]}',
+  ),
+  document('drydock/Network/v1', 'pxe', '{cidr: 10.23.20.0/24}'),
+  document('drydock/Network/v1', 'oam', "{cidr: 10.23.21.0/24, vlan: '21', mtu: 1500}"),
+  document('drydock/Network/v1', 'storage', "{cidr: 10.23.22.0/24, vlan: '22', mtu: 9000}"),
+  document(
+    'drydock/HardwareProfile/v1',
+    'box',
+    "{device_aliases: {nic1: {address: '0000:00:03.0', bus_type: pci}, boot: {address: '1:0.0.0', bus_type: scsi}}}",
+  ),
+  profile(
+    'base',
+    `{
+      hardware_profile: box,
+      primary_network: oam,
+      interfaces: {
+        pxe: {device_link: pxe, slaves: [nic1], networks: [pxe]},
+        bond0: {device_link: data, slaves: [eth1, eth2], networks: [oam, storage]}
+      },
+      storage: {
+        physical_devices: {
+          boot: {labels: {bootdrive: 'true'}, partitions: [
+            {name: root, size: 30g, bootable: true, filesystem: {mountpoint: /, fstype: ext4}},
+            {name: swap, size: 4gib, filesystem: {fstype: swap}},
+            {name: var, size: '>10g', filesystem: {mountpoint: /var, fstype: xfs, mount_options: noatime}}]},
+          sdb: {partitions: [{name: pv, size: 100%, volume_group: log_vg}]},
+          sdc: {volume_group: log_vg}
+        },
+        volume_groups: {log_vg: {logical_volumes: [
+          {name: log_lv, size: 50%, filesystem: {mountpoint: /var/log, fstype: xfs}},
+          {name: raw_lv, size: 500m}]}}
+      }
+    }`,
+  ),
+];
+
+/** The layout of a node, as a stored site has it. */
+function layoutOf(nodeData: string, ...others: string[]): MachineLayout | undefined {
+  const { site, diagnostics } = loadSite(files(CONFIGURATION, ...networks, ...others, node('n1', nodeData)));
+  if (!site) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  return site.nodes[0]?.layout;
+}
+
+const ADDRESSES = '[{network: pxe, address: dhcp}, {network: oam, address: 10.23.21.15}]';
+const NODE = `{host_profile: base, addressing: ${ADDRESSES}}`;
+
+type Deployed = Awaited<ReturnType<typeof deployMachine>>;
+
+const deploy = (layout: MachineLayout | undefined, run = 'r1'): Promise<Deployed> =>
+  deployMachine(context, { systemId, site: 'dc1', node: 'n1', run, distroSeries: 'jammy', layout });
+
+const failed = (outcome: Deployed) => (outcome.ok ? undefined : outcome.failure);
+
+async function changesSent(): Promise<number> {
+  const answer = await fetch(`${simulator.controlUrl}/requests`);
+  const sent: { method: string; url: string }[] = JSON.parse(await answer.text());
+  return sent.filter(({ method, url }) => method !== 'GET' && url.includes('/nodes/')).length;
+}
+
+const hardware = () => context.client.layouts.hardware(systemId);
+
+async function shape() {
+  const { interfaces, disks, groups, bootDisk, gatewayLinks } = await hardware();
+  const links = interfaces.flatMap((nic) => nic.links);
+  return {
+    interfaces: interfaces.map((nic) =>
+      [
+        nic.name,
+        nic.type,
+        nic.parents.join('+'),
+        nic.mtu,
+        nic.links.map((link) => `${link.mode} ${link.ipAddress}`.trim()).join(' '),
+      ].join(' '),
+    ),
+    gateway: links.filter(({ id }) => gatewayLinks.includes(id)).map(({ ipAddress }) => ipAddress),
+    boot: disks.find(({ id }) => id === bootDisk)?.name,
+    disks: disks.map(
+      ({ name, partitions }) =>
+        `${name}: ${partitions
+          .map((part) => `${Math.round(part.size / GB)}g ${part.filesystem?.fstype} ${part.filesystem?.mountPoint}`)
+          .join(', ')}`,
+    ),
+    groups: groups.map(
+      (group) =>
+        `${group.name} of ${group.disks.length}+${group.partitions.length}: ${group.volumes
+          .map((volume) => `${volume.name} ${Math.round(volume.size / GB)}g ${volume.filesystem?.mountPoint ?? 'raw'}`)
+          .join(', ')}`,
+    ),
+  };
+}
+
+const CONFIGURED = {
+  interfaces: [
+    'eth0 physical  1500 dhcp',
+    'eth1 physical  1500 ',
+    'eth2 physical  1500 ',
+    'bond0 bond eth1+eth2 9000 ',
+    'bond0.21 vlan bond0 1500 static 10.23.21.15',
+    'bond0.22 vlan bond0 9000 ',
+  ],
+  gateway: ['10.23.21.15'],
+  boot: 'sda',
+  disks: ['sda: 30g ext4 /, 4g swap none, 66g xfs /var', 'sdb: 200g lvm-pv ', 'sdc: '],
+  groups: ['log_vg of 1+1: log_lv 250g /var/log, raw_lv 0g raw'],
+};
+
+describe('interfaces and disks of a site reach MAAS', () => {
+  // promise: 4.35
+  it('a bond with VLANs, static and DHCP addresses, the default gateway, partitions and volumes, before the deployment', async () => {
+    const outcome = await deploy(layoutOf(NODE));
+    expect(outcome).toMatchObject({ ok: true, actions: ['configure', 'allocate', 'annotate', 'deploy'] });
+    expect(await shape()).toEqual(CONFIGURED);
+    const bond = (await hardware()).interfaces.find(({ name }) => name === 'bond0');
+    expect(bond?.params).toMatchObject({
+      bond_mode: '802.3ad',
+      bond_xmit_hash_policy: 'layer2+3',
+      bond_lacp_rate: 'fast',
+      bond_miimon: 100,
+    });
+  });
+
+  it('again after a release nothing is changed, since MAAS keeps both', async () => {
+    await deploy(layoutOf(NODE));
+    await releaseMachine(context, { systemId, site: 'dc1' });
+    const before = await changesSent();
+    expect(await deploy(layoutOf(NODE), 'r2')).toMatchObject({ ok: true, actions: ['allocate', 'annotate', 'deploy'] });
+    expect(await changesSent()).toBe(before);
+  });
+
+  it('with other documents, only what differs is made anew', async () => {
+    await deploy(layoutOf(NODE));
+    await releaseMachine(context, { systemId, site: 'dc1' });
+    const changed = `{host_profile: base, addressing: [{network: pxe, address: dhcp}, {network: oam, address: 10.23.21.16}],
+      interfaces: {bond0: {networks: ['!storage']}},
+      storage: {physical_devices: {boot: {partitions: [{name: swap, size: 8gib}]}}, volume_groups: {log_vg: {logical_volumes: [{name: '!raw_lv'}]}}}}`;
+    const rootOf = async () => (await hardware()).disks.find(({ name }) => name === 'sda')?.partitions[0]?.id;
+    const root = await rootOf();
+    expect(await deploy(layoutOf(changed), 'r2')).toMatchObject({ ok: true });
+    expect(await rootOf()).toBe(root);
+    expect(await shape()).toEqual({
+      ...CONFIGURED,
+      interfaces: [...CONFIGURED.interfaces.slice(0, 4), 'bond0.21 vlan bond0 1500 static 10.23.21.16'],
+      gateway: ['10.23.21.16'],
+      disks: ['sda: 30g ext4 /, 9g swap none, 61g xfs /var', ...CONFIGURED.disks.slice(1)],
+      groups: ['log_vg of 1+1: log_lv 250g /var/log'],
+    });
+  });
+
+  it.each(['drop_before', 'drop_after', '503', '504_after', 'garbled'])(
+    'calls that end in %s are continued, and nothing is there twice',
+    async (kind) => {
+      const faults = [
+        'create_bond',
+        'create_vlan',
+        'link_subnet',
+        'partitions/',
+        'volume-groups/',
+        'op=format',
+        'op=mount',
+      ];
+      await control(
+        'faults',
+        faults.map((match) => ({ match: `POST .*${match}`, kind, times: 1 })),
+      );
+      let outcome = await deploy(layoutOf(NODE)).catch((error: Error) => error);
+      // More failures in a row than one attempt takes: the next one continues.
+      for (let attempt = 0; attempt < 5 && !('ok' in outcome && outcome.ok); attempt++) {
+        outcome = await deploy(layoutOf(NODE)).catch((error: Error) => error);
+      }
+      expect(outcome).toMatchObject({ ok: true });
+      expect(await shape()).toEqual(CONFIGURED);
+    },
+  );
+
+  it('what the machine or MAAS lacks is said at once, before any change', async () => {
+    const lacking = `{host_profile: base, addressing: ${ADDRESSES},
+      interfaces: {bond0: {slaves: [eth9]}},
+      storage: {physical_devices: {sdz: {partitions: [{name: data, size: 1g}]}, boot: {partitions: [{name: root, size: 90g}]}}}}`;
+    const spare = document('drydock/Network/v1', 'spare', '{cidr: 10.23.30.0/24}');
+    const layout = layoutOf(lacking.replace('bond0: {', 'bond0: {networks: [storage], '), spare);
+    const ports = layout!.ports!.map((port) =>
+      port.name === 'pxe'
+        ? { ...port, networks: [{ network: 'spare', cidr: '10.23.30.0/24', address: 'dhcp' }] }
+        : port,
+    );
+    const before = await changesSent();
+    const failure = failed(await deploy({ ...layout, ports }));
+    expect(failure).toMatchObject({ kind: 'layout-refused' });
+    expect(failure?.kind === 'layout-refused' ? failure.problems : []).toEqual([
+      'MAAS has no subnet 10.23.30.0/24 (network spare): add it there, or correct the Network document',
+      'bond0: the machine has no interface eth9 (it has eth0, eth1, eth2)',
+      expect.stringMatching(/^disk sda has \d+ bytes, \d+ too few for what the documents put there$/),
+      'storage: the machine has no disk sdz (it has sda, sdb, sdc)',
+    ]);
+    expect(failure?.hint).toMatch(/this step changed nothing|correct the documents/);
+    expect(await changesSent()).toBe(before);
+  });
+
+  it('a VLAN that MAAS has with another tag, and an alias without a device', async () => {
+    const other = document('drydock/Network/v1', 'oam', "{cidr: 10.23.21.0/24, vlan: '99'}").replace(
+      'name: oam',
+      'name: oam\n  replacement: true',
+    );
+    const box = document(
+      'drydock/HardwareProfile/v1',
+      'box',
+      "{device_aliases: {nic1: {address: '0000:00:1f.0'}, boot: {address: '1:0.0.0', bus_type: scsi}}}",
+    ).replace('name: box', 'name: box\n  replacement: true');
+    expect(failed(await deploy(layoutOf(NODE, other, box)))?.message).toMatch(
+      /pxe: the machine has no interface nic1 at pci@0000:00:1f\.0 .*MAAS has 10\.23\.21\.0\/24 \(network oam\) on VLAN 21, not on 99/s,
+    );
+  });
+
+  it('a machine that starts by UEFI needs its partition', async () => {
+    const seeded = await control('seed', { machines: [{ hostname: 'u1', uefi: true }] });
+    [systemId] = seeded;
+    const only =
+      '{storage: {physical_devices: {sda: {partitions: [{name: root, size: ">1g", filesystem: {mountpoint: /}}]}}}}';
+    expect(failed(await deploy(layoutOf(only)))?.message).toContain('no partition at /boot/efi');
+    const both =
+      '{storage: {physical_devices: {sda: {partitions: [{name: efi, size: 512m, filesystem: {mountpoint: /boot/efi, fstype: fat32}}, {name: root, size: ">1g", filesystem: {mountpoint: /}}]}}}}';
+    expect(await deploy(layoutOf(both))).toMatchObject({ ok: true });
+  });
+
+  it('a deployed machine is not deployed again for other disks: redeploy it', async () => {
+    await deploy(layoutOf(NODE));
+    expect(await deploy(layoutOf(NODE), 'r2')).toMatchObject({ ok: true, actions: [] });
+    const moved = layoutOf(NODE.replace('10.23.21.15', '10.23.21.99'));
+    expect(failed(await deploy(moved, 'r3'))).toMatchObject({
+      kind: 'other-layout',
+      hint: expect.stringContaining('redeploy'),
+    });
+  });
+
+  it('a machine deployed without a layout is kept, with a warning', async () => {
+    await deploy(undefined);
+    const outcome = await deploy(layoutOf(NODE), 'r2');
+    expect([outcome.ok, outcome.warnings.map(({ code }) => code)]).toEqual([true, ['layout-unknown']]);
+  });
+
+  it('an allocated machine gets its network, but MAAS keeps its disks: it is to be released', async () => {
+    const { machines } = context.client;
+    await machines.allocate(systemId);
+    expect(failed(await deploy(layoutOf(NODE)))).toMatchObject({
+      kind: 'layout-refused',
+      hint: expect.stringContaining('release it in MAAS'),
+    });
+    const { storage: _disks, ...network } = layoutOf(NODE)!;
+    expect(await deploy(network)).toMatchObject({ ok: true });
+    expect((await shape()).interfaces).toEqual(CONFIGURED.interfaces);
+  });
+
+  it('a user who is not an administrator is refused, with MAAS’ reason', async () => {
+    const client = new MaasClient({ url: simulator.url, apiKey: simulatorKeys.operator });
+    context = { ...context, client, watcher: new MachineWatcher(client), lookup: new HostnameLookup(client) };
+    expect(failed(await deploy(layoutOf(NODE)))).toMatchObject({ kind: 'refused' });
+  });
+});
