@@ -195,7 +195,7 @@ describe('interfaces and disks of a site reach MAAS', () => {
     expect(await changesSent()).toBe(before);
   });
 
-  it('with other documents, only what differs is made anew', async () => {
+  it('with other documents, only what differs is made again', async () => {
     await deploy(layoutOf(NODE));
     await releaseMachine(context, { systemId, site: 'dc1' });
     const changed = `{host_profile: base, addressing: [{network: pxe, address: dhcp}, {network: oam, address: 10.23.21.16}],
