@@ -98,6 +98,8 @@ export function bookkeepingActivities(
           outcome: request.outcome,
           endedAt: request.ended_at,
           failedNodes: request.failed_nodes,
+          ...progressOf(full),
+          failure: report.reason ?? null,
           ...(report.revision === undefined ? {} : { revision: report.revision }),
         });
         if (request.deployed_revision !== undefined)
@@ -143,6 +145,13 @@ function nodeWrite(node: NodeReport, sequence: number): RunNodeWrite {
     ...(node.system_id === undefined ? {} : { systemId: node.system_id }),
     ...(node.late ? { lateResult: { ...node.late } } : {}),
   };
+}
+
+/** How far the run came; nothing where it came to no nodes. */
+function progressOf({ baremetal }: RunReport): { readonly done: number; readonly total: number } | undefined {
+  if (!baremetal) return undefined;
+  const { success, failure } = baremetal.nodes_by_state;
+  return { done: success.length + failure.length, total: Object.values(baremetal.nodes_by_state).flat().length };
 }
 
 /** Restores from the store the nodes that were cut from a report to keep the payload small. */

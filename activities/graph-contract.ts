@@ -1,6 +1,7 @@
 import type {
   ExecutablePart,
   GraphRunInput,
+  GraphRunReport,
   PlanningFailure,
   PlanReference,
   TaskEnd,
@@ -114,7 +115,7 @@ export interface CloseGraphRun {
   readonly reason?: string;
   readonly ended_at: string;
   /** The run's report, as the query `report` returns it. */
-  readonly report: unknown;
+  readonly report: GraphRunReport;
 }
 
 /**

@@ -261,6 +261,9 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
     phase: 'finished',
     outcome,
     endedAt: ended_at,
+    done: sumOf(request.report.graphs, ({ done }) => done),
+    total: sumOf(request.report.graphs, ({ total }) => total),
+    failure: reason ?? null,
   });
   if (run.clusterId !== null) await releaseCluster(store, run, run.clusterId, holder, outcome);
   // Last: once the run has ended, the next one may start and must find the cluster free.
@@ -271,6 +274,9 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   });
   await pruneOldPlans(store, ended_at);
 }
+
+const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + of(item), 0);
 
 /** Plans are kept while a transaction refers to them, and for this long after they were last created. */
 const PLAN_KEPT_MS = 30 * 24 * 60 * 60_000;

@@ -7,7 +7,7 @@ import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { contentKey, filesIn } from './content-key.mjs';
 import { withLock } from './lock.mjs';
 import { nodeVersionProblem } from './node-version.mjs';
@@ -22,7 +22,7 @@ const stamp = join(dist, '.built');
 /** An output that every built dist contains. */
 const SAMPLE = 'src/core/diagnostic.js';
 
-/** Served unchanged; tsconfig.build.json excludes them. */
+/** Sources of the web page; tsconfig.build.json excludes them, and they are bundled. */
 const BROWSER_FILES = join('src', 'ui', 'assets');
 
 /** Everything that dist depends on. */
@@ -109,15 +109,18 @@ async function removeOrphans() {
   }
 }
 
-/** Copies files that the code reads at run time, and the browser's files. */
+/** Copies files that the code reads at run time, and bundles the browser's. */
 async function copyAssets() {
   for (const file of await filesIn(join(root, 'src'))) {
     const path = relative(root, file);
-    const isCompiled = /\.[cm]?[jt]s$/.test(path) && !path.startsWith(BROWSER_FILES);
-    if (isCompiled || path.endsWith('.md')) continue;
+    const isBundled = path.startsWith(BROWSER_FILES) && path.endsWith('.css');
+    if (/\.[cm]?[jt]s$/.test(path) || isBundled || path.endsWith('.md')) continue;
     await mkdir(dirname(join(dist, path)), { recursive: true });
     await copyFile(file, join(dist, path));
   }
+  const { bundlePage } = await import(pathToFileURL(join(dist, 'src/api/page/bundle-page.js')).href);
+  for (const [name, content] of Object.entries(bundlePage(join(root, BROWSER_FILES))))
+    await writeFile(join(dist, BROWSER_FILES, name), content);
 }
 
 /** Path of TypeScript's command, or nothing when it is not installed. */

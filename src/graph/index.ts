@@ -66,5 +66,6 @@ export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks
 export { diffGraphs, diffText, type FieldDifference, type GraphDifference } from './view/diff-graphs.js';
 export { type DrawOptions, drawGraph } from './view/draw-graph.js';
 export { explainPlan } from './view/explain-plan.js';
+export { type ListedGraph, listGraph } from './view/list-graph.js';
 export { planDot, planText } from './view/plan-text.js';
 export { type TaskGraph, taskGraph } from './view/task-graph.js';

@@ -77,6 +77,9 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
     failedNodes: null,
+    done: null,
+    total: null,
+    failure: null,
   };
 }
 
@@ -86,7 +89,7 @@ const textsOf = (labels: Readonly<Record<string, unknown>>): Record<string, stri
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
 
 function fits(run: RunRecord, filter: Omit<RunFilter, 'before' | 'limit'>): boolean {
-  const { site, kind, phase, outcome, workflowId, labels = [], startedBy, since, until, open } = filter;
+  const { site, kind, phase, outcome, workflowId, labels = [], startedBy, since, until, open, text = '' } = filter;
   const is = (value: string | null, wanted: string | readonly string[] | undefined): boolean =>
     wanted === undefined || (value !== null && [wanted].flat().includes(value));
   const startedAt = Date.parse(run.startedAt);
@@ -97,6 +100,10 @@ function fits(run: RunRecord, filter: Omit<RunFilter, 'before' | 'limit'>): bool
     is(run.outcome, outcome) &&
     is(run.workflowId, workflowId) &&
     is(run.startedBy, startedBy) &&
+    [run.id, run.workflowId, run.kind, run.title, run.startedBy, run.reason]
+      .join(' ')
+      .toLowerCase()
+      .includes(text.toLowerCase()) &&
     labels.every(([name, value]) => run.labels[name] === value) &&
     (since === undefined || startedAt >= Date.parse(since)) &&
     (until === undefined || startedAt < Date.parse(until)) &&

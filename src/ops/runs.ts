@@ -35,6 +35,7 @@ import type { OpsDependencies } from './dependencies.js';
 import { graphStatusFromReport } from './graphs/ended-graph-run.js';
 import { asProblem, invalidInput, problem } from './problem.js';
 import { metadataOf } from './run-metadata.js';
+import { runStandings } from './run-standing.js';
 import { runsInTemporal } from './runs-in-temporal.js';
 import { busy, siteOccupancy } from './site-occupancy.js';
 import { parseReference } from './sites.js';
@@ -44,6 +45,9 @@ import { getRun, startWorkflow } from './workflow-calls.js';
 
 /** A run for lists and pages. */
 export interface RunView extends RunSummary {
+  /** 1 is the run that started first; null while the store is away. */
+  readonly number: number | null;
+  readonly paused: boolean;
   /** This run's page in Temporal's Web UI; null if no UI is configured. */
   readonly temporalUrl: string | null;
 }
@@ -81,10 +85,26 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   const request = <T>(work: () => Promise<T>) => requestOfTemporal(temporal, work);
   const elsewhere = runsInTemporal(temporal);
 
-  const view = <T extends RunSummary>(run: T): T & { temporalUrl: string | null } => ({
-    ...run,
-    temporalUrl: temporalUrl(deps, run),
-  });
+  const standings = runStandings((run) => ask(run, 'status', STANDING_LIMIT_MS));
+
+  /** Runs with their numbers, and open ones with what they say of themselves. */
+  async function views<T extends RunSummary>(runs: readonly T[]): Promise<(T & RunView)[]> {
+    const [numbers, standing] = await Promise.all([
+      orWithoutStore<ReadonlyMap<string, number>>(
+        () => store.runs.numbers(runs.map(({ id }) => id)),
+        () => new Map(),
+      ),
+      standings.of(runs),
+    ]);
+    return runs.map((run) => ({
+      ...run,
+      temporalUrl: temporalUrl(deps, run),
+      number: numbers.get(run.id) ?? null,
+      paused: false,
+      ...standing.get(run.id),
+    }));
+  }
+  const view = async <T extends RunSummary>(run: T): Promise<T & RunView> => (await views([run]))[0]!;
 
   /** The one that the run has now: a reset changes it. */
   const executionOf = (run: RunSummary) => call(() => findExecution(client, run.workflowId, run.temporalRunId));
@@ -155,9 +175,13 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   const storedReport = async (run: RunRecord): Promise<RunReport> =>
     ((await writtenReport(run)) as RunReport | null) ?? lostSiteReport(run);
 
-  async function ask<Q extends keyof Answers>(run: RunRecord, query: Q): Promise<QueryAnswer<RunType, Q>> {
+  async function ask<Q extends keyof Answers>(
+    run: RunSummary,
+    query: Q,
+    limitMs?: number,
+  ): Promise<QueryAnswer<RunType, Q>> {
     try {
-      return await call(() => handleOf(run).query(query));
+      return await callTemporal(temporal, () => handleOf(run).query(query), limitMs);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       throw problem('not-found', `Temporal has no record of run ${run.id} any more`, {
@@ -231,11 +255,11 @@ export function runOperations(deps: OpsDependencies): RunOperations {
         () => store.runs.list(filter),
         () => call(() => elsewhere.list(filter)),
       );
-      return { ...page, items: page.items.map(view) };
+      return { ...page, items: await views(page.items) };
     },
     async get(id) {
       try {
-        return view(await current(id));
+        return await view(await current(id));
       } catch (error) {
         // While Temporal is unreachable, the last stored state is better than nothing.
         if (asProblem(error).code !== 'temporal-unreachable') throw error;
@@ -299,6 +323,9 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     },
   };
 }
+
+/** A list does not wait longer for what a run says of itself. */
+const STANDING_LIMIT_MS = 1_500;
 
 /** A list does not wait longer for Temporal: the last stored state is better than nothing. */
 const LIST_LIMIT_MS = 2_000;

@@ -95,7 +95,17 @@ export async function closeRun(
   const sequence = run.sequence + 1;
   const endedAt = at.toISOString();
   await runs.putReport(id, sequence, lostReport({ ...run, outcome, endedAt }, reason));
-  return runs.put({ id, sequence, workflowId, kind, startedAt, phase: 'finished', outcome, endedAt });
+  return runs.put({
+    id,
+    sequence,
+    workflowId,
+    kind,
+    startedAt,
+    phase: 'finished',
+    outcome,
+    endedAt,
+    failure: reason ?? null,
+  });
 }
 
 /** Opens a run again that was found ended and goes on: by a reset, or as its workflow was not refused after all. */
@@ -104,7 +114,7 @@ export async function reopenRun({ runs, transactions }: RunPorts, run: RunRecord
   const { id, workflowId, kind, startedAt, sequence } = run;
   const transaction = transactionOf(run);
   if (transaction !== undefined) await transactions.reopenRun(transaction).catch(unlessNotFound);
-  const open = { phase: 'starting', outcome: null, endedAt: null };
+  const open = { phase: 'starting', outcome: null, endedAt: null, done: null, total: null, failure: null };
   await runs.put({ id, workflowId, kind, startedAt, sequence: sequence + 1, ...open });
 }
 

@@ -24,6 +24,9 @@ const runFields = fc.record(
     outcome: clearable(word),
     endedAt: clearable(time),
     failedNodes: clearable(count),
+    done: clearable(count),
+    total: clearable(count),
+    failure: clearable(word),
   },
   { requiredKeys: [] },
 );

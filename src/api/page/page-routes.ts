@@ -1,21 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sendProblem } from '../problems/answer-problem.js';
-import { type Asset, contentSecurityPolicy, loadAssets } from './assets.js';
+import { type Asset, type Assets, CONTENT_SECURITY_POLICY, pageAssets } from './assets.js';
 
 /** Addresses of the page's views: one document, whose router reads the path. */
-const VIEWS = ['', 'sites', 'runs', 'schedules', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit'];
-
-const assets = loadAssets();
-const page = assets.get('index.html')!;
-const policy = contentSecurityPolicy(page.body.toString('utf8'));
+const VIEWS = ['', 'sites', 'runs', 'schedules', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit', 'compare'];
 
 /** Answers with the page's document, whose router reads the path. */
 export function showPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   void reply
-    .header('content-security-policy', policy)
+    .header('content-security-policy', CONTENT_SECURITY_POLICY)
     .header('referrer-policy', 'no-referrer')
     .header('x-frame-options', 'DENY');
-  return send(request, reply, page);
+  return send(request, reply, pageAssets()['index.html']);
 }
 
 /** The web page: its document at `/` and below each view's path, its files below `/assets`. No part of the API. */
@@ -28,15 +24,18 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
 
   app.get('/assets/*', { schema }, (request, reply) => {
     const path = (request.params as { '*': string })['*'];
-    const asset = path === 'index.html' ? undefined : assets.get(path);
-    if (asset !== undefined) return send(request, reply, asset);
+    if (isAsset(path)) return send(request, reply, pageAssets()[path]);
     const missing = { code: 'not-found', message: 'the page has no such file', hint: 'Reload the page: /' } as const;
     return sendProblem(request, reply, missing);
   });
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, { type, body, etag }: Asset): FastifyReply {
-  void reply.header('etag', etag).header('cache-control', 'no-cache');
+const isAsset = (path: string): path is keyof Assets => path !== 'index.html' && Object.hasOwn(pageAssets(), path);
+
+function send(request: FastifyRequest, reply: FastifyReply, { type, body, gzipped, etag }: Asset): FastifyReply {
+  void reply.header('etag', etag).header('cache-control', 'no-cache').header('vary', 'accept-encoding');
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-  return reply.type(type).send(body);
+  void reply.type(type);
+  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(body);
+  return reply.header('content-encoding', 'gzip').send(gzipped);
 }

@@ -51,6 +51,7 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
       );
       return viewTasks({ items: items.map((one) => ({ ...one, transaction: one.transactionId })), next });
     },
+    'GET /runs/:run/graph': ({ params, query }) => runTasks.graph(params.run, query.graph),
     'GET /runs/:run/graph.svg': async ({ params, query }, reply) =>
       picture(reply, await pictures.svg(await runTasks.drawing(params.run, query.graph))),
     async 'GET /clusters/:id/deploy_tasks/graph.svg'({ params, query }, reply) {

@@ -61,6 +61,7 @@ class Watch {
   #timer: NodeJS.Timeout | undefined;
   #silent = 0;
   #seen = false;
+  #failed = false;
 
   constructor(look: () => Promise<Seen>, options: Required<WatchOptions>, gone: () => void) {
     this.#look = look;
@@ -94,13 +95,16 @@ class Watch {
       const seen = await this.#look();
       const changes = changesSince(this.#sent, seen.frame);
       if (!this.#seen) this.#send(event('all', everything(this.#sent)));
-      else if (Object.keys(changes).length > 0) this.#send(event('changes', changes));
+      // After a problem readers must learn that it is over, although nothing has changed.
+      else if (this.#failed || Object.keys(changes).length > 0) this.#send(event('changes', changes));
       else if (++this.#silent >= SILENT_LOOKS) this.#send(': still here\n\n');
       this.#seen = true;
+      this.#failed = false;
       ended = seen.ended;
       if (ended) this.#send(event('end', {}));
     } catch (error) {
       this.#send(event('problem', this.#problemOf(error)));
+      this.#failed = true;
       wait = AWAY_MS;
     }
     // Meanwhile the last reader may have left.

@@ -60,6 +60,15 @@ export const runTaskSchema = z
 
 export const runTaskPageSchema = pageOf(runTaskSchema).meta({ id: 'RunTaskPage' });
 
+export const runGraphSchema = z
+  .strictObject({
+    tasks: z.array(z.strictObject({ name: z.string(), type: z.string(), tags: z.array(z.string()) })),
+    edges: z
+      .array(z.tuple([z.string(), z.string(), z.boolean()]))
+      .describe('The first task comes before the second; true: between nodes.'),
+  })
+  .meta({ id: 'RunGraph', description: 'Tasks of a graph with their order, as the run planned them.' });
+
 export const pictureQuery = z.strictObject({ graph: graphType.optional().describe('Type; not given: the first.') });
 
 export type RunTaskAnswer = Wire<typeof runTaskSchema>;
@@ -142,6 +151,13 @@ export const watchRoutes = tagged('runs', {
     summary: 'List the tasks of a run of graphs, failed ones first',
     query: runTasksQuery,
     answers: { 200: runTaskPageSchema },
+  },
+  'GET /runs/:run/graph': {
+    ...read,
+    id: 'getRunGraph',
+    summary: 'Show the tasks of a graph of a run and their order, as it was planned',
+    query: pictureQuery,
+    answers: { 200: runGraphSchema },
   },
   'GET /runs/:run/graph.svg': {
     ...read,

@@ -51,6 +51,7 @@ export const operatorBody = z
 
 const run = {
   id: z.string(),
+  number: z.int().nullable().describe('1 is the run that started first; null while the store is away.'),
   workflow_id: z.string(),
   temporal_run_id: z.string().nullable(),
   temporal_url: z.string().nullable().describe("The run's page in Temporal's Web UI; null where none is known."),
@@ -71,6 +72,13 @@ const run = {
   started_at: timestamp,
   ended_at: timestamp.nullable(),
   failed_nodes: z.int().nullable(),
+  paused: z.boolean().describe('Whether it is paused now.'),
+  done: z
+    .int()
+    .nullable()
+    .describe('Nodes, or tasks of a run of graphs, that have ended; null where that is not known.'),
+  total: z.int().nullable().describe('Of so many.'),
+  failure: z.string().nullable().describe('Why it did not succeed, or what has failed so far.'),
 };
 
 export const runSchema = z.strictObject(run).meta({ id: 'Run', description: 'One execution on a site.' });
@@ -108,6 +116,12 @@ export const siteRunsQuery = pageQuery.extend({
   started_by: z.string().min(1).max(1000).optional().describe('Only runs that this user or token started.'),
   since: timestamp.min(1).max(50).optional().describe('Only runs started at this moment or later, ISO 8601.'),
   until: timestamp.min(1).max(50).optional().describe('Only runs started before this moment, ISO 8601.'),
+  text: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Only runs whose id, workflow, kind, site, title, starter, reason or failure holds this, in any case.'),
   open: flagQuery.optional().describe('`true`: only runs under way. `false`: only ended ones.'),
 });
 

@@ -1,4 +1,11 @@
-import { drawGraph, type Fields, type GraphTask, normaliseTask } from '../../graph/index.js';
+import {
+  drawGraph,
+  type Fields,
+  type GraphTask,
+  type ListedGraph,
+  listGraph,
+  normaliseTask,
+} from '../../graph/index.js';
 import type {
   Page,
   Store,
@@ -45,6 +52,8 @@ export interface RunTaskOperations {
   list(run: string, filter: RunTaskFilter): Promise<Page<TaskHistoryRow & { readonly graph: string }>>;
   /** A graph's tasks at planning time in Graphviz format. */
   drawing(run: string, type: string | undefined): Promise<string>;
+  /** The same as data. */
+  graph(run: string, type: string | undefined): Promise<ListedGraph>;
 }
 
 /** The most interesting statuses first. */
@@ -81,6 +90,17 @@ export function runTaskOperations(store: Store): RunTaskOperations {
     return Object.keys(await store.taskHistory.countByTask(graph)).filter((task) =>
       task.toLowerCase().includes(wanted),
     );
+  }
+
+  async function plannedTasks(run: string, type: string | undefined): Promise<GraphTask[]> {
+    const [graph] = await graphsOf(run, type);
+    const text = graph === undefined ? undefined : await store.transactions.getSnapshot(graph.id, 'tasks');
+    if (text === undefined)
+      throw problem('not-found', 'the graph has not been planned yet', {
+        hint: 'Try again once its run has started.',
+      });
+    const tasks = JSON.parse(text) as readonly Fields[];
+    return tasks.map((task) => normaliseTask(task) as GraphTask);
   }
 
   return {
@@ -131,16 +151,8 @@ export function runTaskOperations(store: Store): RunTaskOperations {
       return { items, next: null };
     },
 
-    async drawing(run, type) {
-      const [graph] = await graphsOf(run, type);
-      const text = graph === undefined ? undefined : await store.transactions.getSnapshot(graph.id, 'tasks');
-      if (text === undefined)
-        throw problem('not-found', 'the graph has not been planned yet', {
-          hint: 'Try again once its run has started.',
-        });
-      const tasks = JSON.parse(text) as readonly Fields[];
-      return drawGraph(tasks.map((task) => normaliseTask(task) as GraphTask));
-    },
+    drawing: async (run, type) => drawGraph(await plannedTasks(run, type)),
+    graph: async (run, type) => listGraph(await plannedTasks(run, type)),
   };
 }
 

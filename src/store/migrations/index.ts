@@ -6,6 +6,7 @@ import { claimGenerations } from './0005-claim-generations.js';
 import { roleTags } from './0006-role-tags.js';
 import { openstackConfigs } from './0007-openstack-configs.js';
 import { signInSessions } from './0008-sign-in-sessions.js';
+import { runResults } from './0009-run-results.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   roleTags,
   openstackConfigs,
   signInSessions,
+  runResults,
 ];

@@ -36,6 +36,8 @@ export interface RunFilter extends PageRequest {
   readonly until?: string;
   /** Only running runs (`true`) or only ended ones (`false`). */
   readonly open?: boolean;
+  /** Only runs whose id, workflow, kind, site, title, starter, reason or failure holds this, in any case. */
+  readonly text?: string;
 }
 
 /** The state of a node in one run. */
@@ -66,6 +68,9 @@ export interface RunStore {
   get(id: string): Promise<RunRecord>;
   /** Newest first, by start. */
   list(filter?: RunFilter): Promise<Page<RunSummary>>;
+
+  /** Numbers of runs by their ids: 1 is the one that started first. */
+  numbers(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
   /** Number of runs by kind, phase and outcome; the outcome of a running run is null. */
   count(): Promise<readonly RunCount[]>;

@@ -37,6 +37,20 @@ function hasLabel(name: string, value: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`replace(labels, ${text}, '') <> labels`;
 }
 
+const SEARCHED = ['id', 'workflowId', 'kind', 'site', 'title', 'startedBy', 'reason', 'failure'] as const;
+
+/** Whether a run's words hold the text; `%` and `_` in it are themselves. */
+function holds(text: string): RawBuilder<SqlBool> {
+  const pattern = `%${storable(text)
+    .toLowerCase()
+    .replace(/[\\%_]/g, '\\$&')}%`;
+  const words = sql.join(
+    SEARCHED.map((column) => sql`lower(coalesce(${sql.ref(column)}, ''))`),
+    sql` || ' ' || `,
+  );
+  return sql<SqlBool>`${words} like ${pattern} escape '\\'`;
+}
+
 /** RunStore on either database. Every write locks the run's row first, so that writes of a run are serialized. */
 export class SqlRunStore implements RunStore {
   readonly #session: Session;
@@ -94,6 +108,7 @@ export class SqlRunStore implements RunStore {
       const all = matching(db.selectFrom('run').select(SUMMARY), { site, workflowId, startedBy, kind, phase, outcome });
       let query = within(all, 'startedAt', period);
       for (const [name, value] of filter.labels ?? []) query = query.where(hasLabel(name, value));
+      if (filter.text !== undefined) query = query.where(holds(filter.text));
       if (filter.open !== undefined) query = query.where('endedAt', filter.open ? 'is' : 'is not', null);
       return fetchPage(
         query,
@@ -102,6 +117,32 @@ export class SqlRunStore implements RunStore {
         (row) => recordOf('run', row),
       );
     });
+  }
+
+  async numbers(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#session.read((db) =>
+      db
+        .selectFrom('run')
+        .select((eb) => [
+          'run.id',
+          eb
+            .selectFrom('run as earlier')
+            .select((count) => count.fn.countAll().as('count'))
+            .where((or) =>
+              or.or([
+                or('earlier.startedAt', '<', or.ref('run.startedAt')),
+                or.and([
+                  or('earlier.startedAt', '=', or.ref('run.startedAt')),
+                  or('earlier.id', '<=', or.ref('run.id')),
+                ]),
+              ]),
+            )
+            .as('number'),
+        ])
+        .where('run.id', 'in', ids.length === 0 ? [''] : ids.map(storable))
+        .execute(),
+    );
+    return new Map(rows.map(({ id, number }) => [id, Number(number)]));
   }
 
   async putReport(runId: string, sequence: number, report: unknown): Promise<void> {

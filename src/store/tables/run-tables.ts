@@ -28,6 +28,11 @@ export const runTables = {
     startedAt: time(),
     endedAt: time().nullable().newest(),
     failedNodes: count().nullable().newest(),
+    /** Once it has ended: nodes or tasks that have ended, of so many. */
+    done: count().nullable().newest(),
+    total: count().nullable().newest(),
+    /** Why it did not succeed. */
+    failure: text().nullable().newest(),
   },
   /** In its own table: reports can be megabytes, which lists of runs should not read. */
   runReport: {

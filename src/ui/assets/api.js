@@ -25,6 +25,13 @@ export const operator = {
   },
 };
 
+let noteAnswer = () => undefined;
+
+/** Learns of every request whether the API answered it. */
+export const answersOfApi = (listener) => {
+  noteAnswer = listener;
+};
+
 function headers(more) {
   const all = new Headers(more);
   // Headers are bytes; the API reads these as UTF-8.
@@ -48,12 +55,14 @@ export async function request(path, { method = 'GET', body, signal, accept = 'ap
     answer = await fetch(path, init);
   } catch (error) {
     if (error.name === 'AbortError') throw error;
+    noteAnswer(false);
     throw new ApiProblem({
       code: 'away',
       detail: `The API does not answer.${method === 'GET' ? '' : ' The request may have been taken: look before you repeat it.'}`,
       hint: 'Is it running? This page goes on by itself as soon as it is back.',
     });
   }
+  noteAnswer(true);
   if (answer.ok) return answer;
   const problem = await answer
     .json()
@@ -77,10 +86,11 @@ export async function send(method, path, body) {
 
 export const post = (path, body = {}) => send('POST', path, body);
 
-/** A query of the fields that say something, with its question mark. */
+/** A query of the fields that say something, with its question mark; a list is repeated. */
 export function query(fields) {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== '');
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  const all = given.flatMap(([key, value]) => [value].flat().map((one) => [key, one]));
+  return all.length === 0 ? '' : `?${new URLSearchParams(all)}`;
 }
 
 /**

@@ -9,7 +9,7 @@ import { problemOf } from './store.js';
 /**
  * A button that asks before it acts: what will happen, and why. `act({reason, …fields})` may refuse by throwing.
  * `fields`: `[{name, label, type?, value?, options?, needed?}]`; of type `choices` a list of what was chosen.
- * `disabled`: false, or why it cannot be done now. `needs`: the role that may.
+ * `signed`: whether it is done in someone's name. `disabled`: false, or why it cannot be done now. `needs`: the role that may.
  */
 export function Action({ label, disabled, needs = 'operator', danger = false, ...asked }) {
   const [open, setOpen] = useState(false);
@@ -28,7 +28,7 @@ export function Action({ label, disabled, needs = 'operator', danger = false, ..
     ${open && html`<${Ask} label=${label} title=${label} danger=${danger} ...${asked} onClose=${() => setOpen(false)} />`}`;
 }
 
-function Ask({ label, title, explain, act, fields = [], reason = true, danger, done, onClose }) {
+function Ask({ label, title, explain, act, fields = [], reason = true, signed = true, danger, done, onClose }) {
   const dialog = useRef(null);
   const [problem, setProblem] = useState(undefined);
   const [busy, setBusy] = useState(false);
@@ -61,9 +61,10 @@ function Ask({ label, title, explain, act, fields = [], reason = true, danger, d
       ${fields.map((field) => html`<${Field} key=${field.name} ...${field} />`)}
       ${reason && html`<${Field} name="reason" label="Reason" placeholder="kept in the report and the audit" autofocus=${fields.length === 0} />`}
       ${
-        hasToken()
+        signed &&
+        (hasToken()
           ? html`<p class="quiet">As ${actorName()}.</p>`
-          : html`<${Field} name="by" label="Your name" value=${operator.name} placeholder="who does it" />`
+          : html`<${Field} name="by" label="Your name" value=${operator.name} placeholder="who does it" />`)
       }
       <${Problem} of=${problem} />
       <div class="actions">

@@ -1,11 +1,15 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import './page.css';
+import './parts.css';
+import './views.css';
 import { get, operator, post, send } from './api.js';
 import { html } from './html.js';
 import { actorName, hasToken, learnWhoWeAre, me } from './identity.js';
 import { notice, Problem, Title } from './parts.js';
 import { followLinks, place } from './router.js';
-import { awaySince, liveness, problemOf, watchLists } from './store.js';
+import { awaySince, problemOf, silentSince, staleSince, watchLists } from './store.js';
+import { ThemeSwitch } from './theme.js';
 import { AuditView } from './views/audit.js';
 import { ClusterView } from './views/cluster.js';
 import { ClustersView } from './views/clusters.js';
@@ -76,7 +80,7 @@ function Page() {
       <${Operator} />
     </nav>
     <main id="main" tabindex="-1">
-      <${Away} />
+      <${Stale} />
       ${refused === null ? html`<${View} name=${name} />` : html`<${SignIn} refused=${refused} />`}
     </main>
     <div class="notice" role="status" aria-live="polite">${notice}</div>`;
@@ -105,10 +109,12 @@ function Operator() {
     await send('DELETE', '/api/v1/session').catch(() => undefined);
     location.assign('/');
   };
+  const stale = staleSince.value !== null;
   return html`<div class="operator">
-    <span class=${`news ${liveness.value}`} title=${liveness.value === 'live' ? 'News come by themselves' : 'The API is away'}
-      >${liveness.value}</span
+    <span class=${stale ? 'news away' : 'news'} title=${stale ? 'What you see is from before' : 'The page updates itself'}
+      >${stale ? 'stale' : 'live'}</span
     >
+    <${ThemeSwitch} />
     ${
       hasToken()
         ? html`<span>${actorName()} <span class="tag">${me.value.role}</span></span>
@@ -119,12 +125,18 @@ function Operator() {
   </div>`;
 }
 
-/** While the API is away: since when, and that nothing has to be done. */
-function Away() {
-  if (liveness.value !== 'away' || awaySince.value === null) return null;
+/** While there is no news: since when, why, and that nothing has to be done. */
+function Stale() {
+  if (awaySince.value !== null)
+    return html`<p class="banner" role="status">
+      The API has not answered since ${awaySince.value.toLocaleTimeString()}. The page shows the state of that moment, and
+      continues once the API is back.
+    </p>`;
+  if (silentSince.value === null) return null;
+  const { at, problem } = silentSince.value;
   return html`<p class="banner" role="status">
-    The API does not answer since ${awaySince.value.toLocaleTimeString()}. What you see is from before; this page goes on
-    by itself as soon as it is back.
+    No news since ${at.toLocaleTimeString()}: ${problem.detail} ${problem.hint} The page shows the state of that moment, and
+    continues by itself.
   </p>`;
 }
 

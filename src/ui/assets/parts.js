@@ -43,7 +43,9 @@ export function Problem({ of, onRetry }) {
 /** Data, or why there is none. */
 export function Loaded({ from, children }) {
   const { data, problem, loading, reload } = from;
-  return html`<${Problem} of=${problem} onRetry=${reload} />
+  // That the API is away is said once, at the top.
+  const own = problem?.code === 'away' && data !== undefined ? undefined : problem;
+  return html`<${Problem} of=${own} onRetry=${reload} />
     ${data === undefined ? loading && html`<p class="quiet" role="status">Loading …</p>` : children(data)}`;
 }
 
@@ -90,31 +92,6 @@ export function Command({ text }) {
   return html`<div class="command">
     <code>${text}</code>
     ${navigator.clipboard && html`<button type="button" aria-label=${`Copy ${text}`} onClick=${copy}>${copied ? 'Copied' : 'Copy'}</button>`}
-  </div>`;
-}
-
-/** A table that narrow screens scroll by itself. `columns`: `[name, cell, class?]`. */
-export function Table({ label, columns, rows, keyOf, empty = 'None.' }) {
-  if (rows.length === 0) return typeof empty === 'string' ? html`<p class="quiet">${empty}</p>` : empty;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
-    <table>
-      <thead>
-        <tr>
-          ${columns.map(([name, , look]) =>
-            name === ''
-              ? html`<td key=${`${name}${look}`}></td>`
-              : html`<th scope="col" key=${name} class=${look}>${name}</th>`,
-          )}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (row) => html`<tr key=${keyOf(row)}>
-            ${columns.map(([name, cell, look]) => html`<td key=${`${name}${look}`} class=${look}>${cell(row)}</td>`)}
-          </tr>`,
-        )}
-      </tbody>
-    </table>
   </div>`;
 }
 

@@ -1,6 +1,6 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { ApiProblem, get, readEvents } from './api.js';
+import { ApiProblem, answersOfApi, get, readEvents } from './api.js';
 
 /** Poll interval where no event announces changes. */
 const POLL_MS = 5_000;
@@ -9,17 +9,18 @@ const SLOW_MS = 20_000;
 /** Counts up with every change of runs, sites or clusters: what shows them reads it and asks again. */
 export const listsChanged = signal(0);
 
-/** Whether news come: `live`, or `away`. */
-export const liveness = signal('live');
-
-/** Since when the API does not answer; null while it does. */
+/** Since when the API does not answer; null while it does. Every answer counts: of lists, of events, of actions. */
 export const awaySince = signal(null);
-
-function setConnected(is) {
-  if (is) awaySince.value = null;
+answersOfApi((isThere) => {
+  if (isThere) awaySince.value = null;
   else awaySince.value ??= new Date();
-  liveness.value = is ? 'live' : 'away';
-}
+});
+
+/** Since when what is behind the API (Temporal, its store) gives no news of what is watched, with the problem. */
+export const silentSince = signal(null);
+
+/** Since when the page shows what was; null while it shows what is. */
+export const staleSince = computed(() => awaySince.value ?? silentSince.value?.at ?? null);
 
 /**
  * Data of the API for as long as a view shows it: `{data, problem, loading, reload}`. `path` null asks nothing. It is
@@ -72,24 +73,33 @@ export const problemOf = (error) =>
   error instanceof ApiProblem ? error.problem : { code: 'page', detail: String(error?.message ?? error) };
 
 /**
- * Watches a stream of tables (docs/rest.md, Watch live) while a view shows it, and goes on after breaks. Answers a signal
- * `{tables, ended, problem}`, where each table is a plain object.
+ * Watches a stream of tables (docs/rest.md, Watch live) while a view shows it, and goes on after breaks. Answers
+ * `{tables, ended, problem}`, where each table is a plain object; while there is a problem, what is shown is stale.
  */
 export function useEvents(path) {
   const state = useMemo(() => signal({ tables: null, ended: false, problem: undefined }), [path]);
   useEffect(() => {
     if (path === null) return undefined;
-    return follow(
+    const stop = follow(
       () => path,
       (event, data) => {
         const { tables } = state.value;
+        if (event === 'all' || event === 'changes') silentSince.value = null;
         if (event === 'all') state.value = { ...state.value, tables: data, problem: undefined };
         if (event === 'changes' && tables !== null)
           state.value = { ...state.value, tables: merged(tables, data), problem: undefined };
-        if (event === 'problem') state.value = { ...state.value, problem: { ...data, detail: data.message } };
+        if (event === 'problem') {
+          const problem = { ...data, detail: data.message };
+          state.value = { ...state.value, problem };
+          if (tables !== null) silentSince.value ??= { at: new Date(), problem };
+        }
         if (event === 'end') state.value = { ...state.value, ended: true };
       },
     );
+    return () => {
+      stop();
+      silentSince.value = null;
+    };
   }, [path]);
   return state.value;
 }
@@ -122,7 +132,6 @@ export function follow(pathOf, on, { once = false } = {}) {
           pathOf(),
           (event, data, id) => {
             wait = 500;
-            setConnected(true);
             if (event === 'end' || event === 'ended') over = true;
             on(event, data, id);
           },
@@ -134,7 +143,6 @@ export function follow(pathOf, on, { once = false } = {}) {
         const { problem } = error;
         if (problem?.status === 404 || problem?.status === 401)
           return on('problem', { ...problem, message: problem.detail });
-        setConnected(false);
       }
       if (over || stop.signal.aborted) return;
       await new Promise((resolve) => setTimeout(resolve, wait));
@@ -151,12 +159,11 @@ export function watchLists() {
   follow(
     () => '/api/v1/events',
     (event) => {
-      if (event === 'problem') setConnected(false);
       if (event === 'changes' || (event === 'all' && !first)) listsChanged.value++;
       if (event === 'all') first = false;
     },
   );
   setInterval(() => {
-    if (liveness.value !== 'live' && !document.hidden) listsChanged.value++;
+    if (staleSince.value !== null && !document.hidden) listsChanged.value++;
   }, POLL_MS);
 }

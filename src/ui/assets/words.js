@@ -45,10 +45,9 @@ export function standingOf({ outcome, phase }, paused = false) {
 
 export const timeOf = (text) => (text === null || text === undefined ? '' : new Date(text).toLocaleString());
 
-/** `3 min 12 s`; what goes on counts to now. */
+/** `3 min 12 s` between two moments. */
 export function lasting(from, to) {
-  if (!from) return '';
-  const seconds = Math.max(0, Math.round(((to ? new Date(to) : new Date()) - new Date(from)) / 1000));
+  const seconds = Math.max(0, Math.round((new Date(to) - new Date(from)) / 1000));
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   if (h > 0) return `${h} h ${m} min`;
   return m > 0 ? `${m} min ${s} s` : `${s} s`;

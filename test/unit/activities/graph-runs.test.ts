@@ -4,7 +4,7 @@ import { plannerHere } from '../../../src/clusters/planning/index.js';
 import type { ExecutablePart, GraphRunInput } from '../../../src/core/graph-run/index.js';
 import { storeOrderBook } from '../../../worker/gateway-orders.js';
 import { storeOrders } from '../../../worker/store-orders.js';
-import { graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.js';
+import { graphReport, graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.js';
 
 const shell = (id: string, more: object = {}) => ({
   id,
@@ -466,7 +466,7 @@ describe('a complete run', () => {
         run_id: 'run-1',
         outcome: 'success',
         ended_at,
-        report: {},
+        report: graphReport({}),
       });
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
     await close(inDays(29));

@@ -7,7 +7,7 @@ import { graphRunActivities } from '../../../activities/graph-run.js';
 import { planGraphActivities } from '../../../activities/plan-graph.js';
 import { taskRecordActivities } from '../../../activities/task-records.js';
 import { type Planner, plannerHere } from '../../../src/clusters/planning/index.js';
-import type { GraphRunInput, PlanReference, TaskRow } from '../../../src/core/graph-run/index.js';
+import type { GraphRunInput, GraphRunReport, PlanReference, TaskRow } from '../../../src/core/graph-run/index.js';
 import { type Fields, normaliseTask } from '../../../src/graph/index.js';
 import { MaasConfigurationError } from '../../../src/maas/index.js';
 import { type GraphContent, openStore, type Store } from '../../../src/store/index.js';
@@ -133,7 +133,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
         run_id: started.run,
         outcome,
         ended_at: '2026-11-21T11:00:00.000Z',
-        report: { outcome },
+        report: graphReport({ cluster, transaction: started.transaction, outcome }),
       });
       open.delete(started.run);
     },
@@ -215,3 +215,17 @@ const overheard = (store: Store, onCall: (call: string) => void): Store =>
       });
     },
   });
+
+/** A report of a run of no graphs, as its workflow writes it. */
+export const graphReport = (given: Partial<GraphRunReport>): GraphRunReport => ({
+  cluster: 1,
+  transaction: null,
+  workflow_id: 'execute_graph:1:run-1',
+  run_id: 'run-1',
+  mode: 'apply',
+  started_at: '2026-11-21T10:00:00.000Z',
+  graphs: [],
+  operator: [],
+  warnings: [],
+  ...given,
+});

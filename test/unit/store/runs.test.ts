@@ -38,6 +38,9 @@ describeStore('RunStore', (backend) => {
       outcome: 'succeeded',
       endedAt: '2026-03-01T12:00:00+01:00',
       failedNodes: 0,
+      done: 3,
+      total: 4,
+      failure: 'no 100% of _them_',
     };
     const stored = await runs.put(given);
     expect(stored).toEqual({ ...given, endedAt: '2026-03-01T11:00:00.000Z' });
@@ -45,6 +48,25 @@ describeStore('RunStore', (backend) => {
     const { parameters: _, sequence: __, ...summary } = stored;
     expect((await runs.list()).items).toEqual([summary]);
     expect(await failureOf(runs.get('no\0ne'))).toMatchObject({ kind: 'not-found', what: 'run' });
+  });
+
+  it('numbers runs by their start, and finds them by their words', async () => {
+    const { runs } = await backend.fresh();
+    const at = (name: string, startedAt: string, more: object = {}) => runs.put({ ...write(name, 0, more), startedAt });
+    await at('b', '2026-03-02T00:00:00.000Z', { failure: 'only 50% of _nodes_ came up' });
+    await at('c', '2026-03-02T00:00:00.000Z', { title: 'Daily' });
+    await at('a', '2026-03-01T00:00:00.000Z');
+    const numbers = await runs.numbers(['a', 'b', 'c', 'unknown']);
+    expect([...numbers].sort()).toEqual([
+      ['a', 1],
+      ['b', 2],
+      ['c', 3],
+    ]);
+    const found = async (text: string) => (await runs.list({ text })).items.map(({ id }) => id);
+    expect(await found('50% OF _NODES')).toEqual(['b']);
+    expect(await found('daily')).toEqual(['c']);
+    expect(await found('5_%')).toEqual([]);
+    expect(await found('\\')).toEqual([]);
   });
 
   it('makes one row of a write that is repeated', async () => {

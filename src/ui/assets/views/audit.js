@@ -1,10 +1,11 @@
 import { query as queryOf } from '../api.js';
 import { Search } from '../ask.js';
 import { html } from '../html.js';
-import { Empty, Loaded, Older, Table, Title } from '../parts.js';
+import { Empty, Loaded, Older, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
-import { timeOf } from '../words.js';
+import { Table } from '../table.js';
+import { Ago } from '../times.js';
 
 /** Pages of what the audit names as a target. */
 const PAGES = { run: 'runs', site: 'sites', cluster: 'clusters', node: 'nodes', package: 'packages', graph: 'graphs' };
@@ -32,7 +33,7 @@ export function AuditView({ query }) {
             keyOf=${(one) => one.id}
             empty=${isFiltered ? 'No entries match. Filters compare whole names.' : html`<${Empty} title="Nothing has been changed yet." />`}
             columns=${[
-              ['At', (one) => timeOf(one.at), 'number'],
+              ['At', (one) => html`<${Ago} of=${one.at} />`, 'number'],
               ['Who', (one) => one.actor],
               ['What', (one) => one.action],
               ['To', (one) => html`<${Target} of=${one.target} />`, 'wide'],

@@ -1,9 +1,10 @@
 import { post } from '../api.js';
 import { Action } from '../ask.js';
 import { html } from '../html.js';
-import { Command, Empty, Loaded, State, Table, Title } from '../parts.js';
+import { Command, Empty, Loaded, State, Title } from '../parts.js';
 import { go } from '../router.js';
 import { listsChanged, useData } from '../store.js';
+import { Table } from '../table.js';
 import { count } from '../words.js';
 
 /** All clusters. One can be made of any installed release; where there is none, the page says what to do. */

@@ -1,17 +1,14 @@
 import { query as queryOf } from '../api.js';
 import { Choice } from '../ask.js';
 import { html } from '../html.js';
-import { Cells, Counts, Fold, Loaded, Tabs } from '../parts.js';
+import { Cells, Counts, Loaded, Tabs } from '../parts.js';
 import { addressWith, filterBy, go } from '../router.js';
 import { useData } from '../store.js';
 import { count, placeOf, SETTLED, said, some, sum, TASK_STATUSES, worst } from '../words.js';
-import { GraphPicture } from './graph-picture.js';
+import { GraphMap } from './graph-map.js';
 import { TaskLog } from './task-log.js';
 import { TaskTable } from './task-table.js';
 import { Timeline } from './timeline.js';
-
-/** Above so many tasks the picture is made only when asked for. */
-const SMALL_GRAPH = 60;
 
 const VIEWS = [
   ['tasks', 'Tasks'],
@@ -79,7 +76,7 @@ export function GraphRun({ base, tables, query }) {
         />
         <${TaskTable} ...${shared} query=${query} live=${live} />`
     }
-    ${view === 'graph' && html`<${Graph} ...${{ base, graph, tasks, nodes }} />`}
+    ${view === 'graph' && html`<${Graph} ...${{ base, graph, tasks, query }} />`}
     ${view === 'timeline' && html`<${Bars} ...${shared} node=${node} />`}
     <p class="quiet">
       <a href=${`/api/v1/transactions/${chosen}/deployment_history`} target="_blank">History as JSON</a>${' · '}<a
@@ -99,18 +96,11 @@ const saidCounts = (counts) =>
     .map(([status, n]) => `${n} ${said(status)}`)
     .join(', ');
 
-/** The graph; a large one once it is asked for. A task that is chosen in it is shown among the tasks. */
-function Graph({ base, graph, tasks, nodes }) {
+/** The graph. A task that is chosen in it is shown among the tasks. */
+function Graph({ base, graph, tasks, query }) {
   if (!graph.planned) return html`<p class="quiet">It is drawn once it is planned.</p>`;
-  const states = new Map(tasks.map(([name, counts]) => [name, { look: worst(counts), text: saidCounts(counts) }]));
-  const picture = () =>
-    html`<${GraphPicture}
-      path=${`${base}/graph.svg${queryOf({ graph: graph.type })}`}
-      states=${states}
-      onChoose=${(task) => go(addressWith({ view: '', task, status: '', before: '' }), { stay: true })}
-    />`;
-  if (tasks.length <= SMALL_GRAPH) return picture();
-  return html`<${Fold} label=${`Draw ${graph.type}: ${count(tasks.length, 'task')} on ${count(nodes.length, 'node')}`}>${picture}<//>`;
+  const choose = (task) => go(addressWith({ view: '', task, status: '', before: '' }), { stay: true });
+  return html`<${GraphMap} ...${{ base, graph, query }} key=${graph.type} counts=${new Map(tasks)} onChoose=${choose} />`;
 }
 
 /** A cell for each node, by its worst task. */

@@ -1,9 +1,10 @@
 import { useMemo } from 'preact/hooks';
 import { Search } from '../ask.js';
 import { html } from '../html.js';
-import { Fold, Loaded, Missing, Table, Title } from '../parts.js';
+import { Fold, Loaded, Missing, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { useData } from '../store.js';
+import { Table } from '../table.js';
 import { count } from '../words.js';
 import { GraphPicture } from './graph-picture.js';
 import { nameOf, Owner, useOwners } from './graphs.js';

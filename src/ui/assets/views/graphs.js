@@ -1,8 +1,9 @@
 import { Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Command, Empty, Loaded, Table, Title } from '../parts.js';
+import { Command, Empty, Loaded, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
+import { Table } from '../table.js';
 
 /** All graphs that are kept, by owner and type. */
 export function GraphsView({ query }) {

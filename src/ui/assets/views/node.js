@@ -1,8 +1,10 @@
 import { query } from '../api.js';
 import { html } from '../html.js';
-import { Fold, Loaded, Missing, State, Table, Title } from '../parts.js';
+import { Fold, Loaded, Missing, State, Title } from '../parts.js';
 import { listsChanged, useData } from '../store.js';
-import { lasting, said, timeOf } from '../words.js';
+import { Table } from '../table.js';
+import { Ago, Lasting } from '../times.js';
+import { said } from '../words.js';
 
 const LIST = ['/nodes', 'Nodes'];
 
@@ -72,8 +74,8 @@ function History({ node }) {
           ['State', (one) => html`<${State} of=${one.state} />`],
           ['Group', (one) => one.group ?? ''],
           ['Tries', (one) => one.attempts ?? '', 'number'],
-          ['Started', (one) => timeOf(one.started_at), 'number'],
-          ['Took', (one) => lasting(one.started_at, one.ended_at), 'number'],
+          ['Started', (one) => html`<${Ago} of=${one.started_at} />`, 'number'],
+          ['Took', (one) => html`<${Lasting} from=${one.started_at} to=${one.ended_at} />`, 'number'],
           ['Reason', (one) => one.reason ?? '', 'wide'],
         ]}
       />`}

@@ -2,9 +2,10 @@ import { NODE_STATUSES } from 'core/words';
 import { query } from '../api.js';
 import { Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Cells, Command, Empty, Loaded, Pages, State, Table, Title } from '../parts.js';
+import { Cells, Command, Empty, Loaded, Pages, State, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
+import { Table } from '../table.js';
 import { count } from '../words.js';
 
 const RANK = { error: 0, deploying: 1, provisioning: 1 };

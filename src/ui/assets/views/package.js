@@ -1,10 +1,11 @@
 import { send } from '../api.js';
 import { Action } from '../ask.js';
 import { html } from '../html.js';
-import { Loaded, Missing, State, Table, Title } from '../parts.js';
+import { Loaded, Missing, State, Title } from '../parts.js';
 import { go } from '../router.js';
 import { listsChanged, useData } from '../store.js';
-import { timeOf } from '../words.js';
+import { Table } from '../table.js';
+import { Ago } from '../times.js';
 import { nameOf } from './graphs.js';
 import { sizeOf } from './packages.js';
 
@@ -39,7 +40,7 @@ export function PackageView({ id }) {
       <dl class="details">
         <dt>Kind</dt><dd>${one.kind}</dd>
         <dt>Format</dt><dd>${one.package_version}</dd>
-        <dt>Installed</dt><dd>${timeOf(one.installed_at)}${one.updated_at === one.installed_at ? '' : `, brought to this version ${timeOf(one.updated_at)}`}</dd>
+        <dt>Installed</dt><dd><${Ago} of=${one.installed_at} />${one.updated_at !== one.installed_at && html`, brought to this version <${Ago} of=${one.updated_at} />`}</dd>
         <dt>Archive</dt><dd>${sizeOf(one)}, SHA-256 <code>${one.checksum}</code></dd>
       </dl>
       ${one.releases.map((release) => html`<${Release} key=${release.id} id=${release.id} />`)}

@@ -1,10 +1,12 @@
 import { request } from '../api.js';
 import { Action } from '../ask.js';
 import { html } from '../html.js';
-import { Command, Empty, Loaded, State, Table, Title } from '../parts.js';
+import { Command, Empty, Loaded, State, Title } from '../parts.js';
 import { go } from '../router.js';
 import { listsChanged, useData } from '../store.js';
-import { count, some, timeOf } from '../words.js';
+import { Table } from '../table.js';
+import { Ago } from '../times.js';
+import { count, some } from '../words.js';
 import { NoRelease } from './clusters.js';
 
 /** What is installed, and what each package brought. */
@@ -25,7 +27,7 @@ export function PackagesView() {
             ['Package', (one) => html`<a href=${`/packages/${one.id}`}>${one.name}</a> ${one.version}`, 'name'],
             ['Kind', (one) => one.kind],
             ['Brought', (one) => brought(one), 'wide'],
-            ['Installed', (one) => timeOf(one.installed_at), 'number'],
+            ['Installed', (one) => html`<${Ago} of=${one.installed_at} />`, 'number'],
             ['Size', (one) => sizeOf(one), 'number'],
             ['', (one) => html`<a href=${`/api/v1/packages/${one.id}/archive`} download>Download</a>`, 'actions'],
           ]}

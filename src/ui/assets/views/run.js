@@ -1,10 +1,11 @@
 import { post } from '../api.js';
 import { Action } from '../ask.js';
 import { html } from '../html.js';
-import { Missing, notice, Problem, Progress, RunState, Title } from '../parts.js';
+import { Missing, notice, Progress, RunState, Title } from '../parts.js';
 import { go } from '../router.js';
 import { useData, useEvents } from '../store.js';
-import { lasting, said, sum, timeOf } from '../words.js';
+import { Ago, Lasting } from '../times.js';
+import { said, sum, timeOf } from '../words.js';
 import { GraphRun } from './graph-run.js';
 import { subjectOf } from './runs.js';
 import { SiteRun } from './site-run.js';
@@ -14,7 +15,7 @@ const LIST = ['/runs', 'Runs'];
 /** One run, live. */
 export function RunView({ id, query }) {
   const base = `/api/v1/runs/${encodeURIComponent(id)}`;
-  const { tables, ended, problem } = useEvents(`${base}/events`);
+  const { tables, problem } = useEvents(`${base}/events`);
   if (tables === null) {
     if (problem !== undefined) return html`<${Missing} of="Run" problem=${problem} list=${LIST} />`;
     return html`<${Title} of="Run" trail=${[LIST]} /><p class="quiet" role="status">Loading …</p>`;
@@ -30,7 +31,6 @@ export function RunView({ id, query }) {
     >
       ${name} <${RunState} run=${{ outcome: run.outcome, phase: status.phase }} paused=${Boolean(status.paused)} />
     <//>
-    ${!ended && html`<${Problem} of=${problem} />`}
     <${Facts} run=${run} />
     <${Progress}
       done=${status.done}
@@ -42,7 +42,7 @@ export function RunView({ id, query }) {
     ${
       status.paused &&
       html`<p class="banner" role="status">
-      Paused since ${timeOf(status.paused.since)}${status.paused.by ? ` by ${status.paused.by}` : ''}${
+      Paused since <${Ago} of=${status.paused.since} />${status.paused.by ? ` by ${status.paused.by}` : ''}${
         status.paused.reason ? `: ${status.paused.reason}` : ''
       }. What runs ends, nothing new starts.
     </p>`
@@ -81,9 +81,9 @@ function Facts({ run }) {
     run.site !== null && html`site <a href=${`/sites/${encodeURIComponent(run.site)}`}>${run.site}</a>`,
     cluster !== undefined && html`cluster <a href=${`/clusters/${cluster}`}>${known.data?.name ?? cluster}</a>`,
     run.revision !== null && `revision ${run.revision}`,
-    `started ${timeOf(run.started_at)}${run.started_by ? ` by ${run.started_by}` : ''}`,
+    html`started <${Ago} of=${run.started_at} />${run.started_by ? ` by ${run.started_by}` : ''}`,
     run.reason && (run.outcome === null || run.outcome === 'success') && `“${run.reason}”`,
-    `${run.ended_at ? 'took' : 'for'} ${lasting(run.started_at, run.ended_at)}`,
+    html`${run.ended_at ? 'took' : 'for'} <${Lasting} from=${run.started_at} to=${run.ended_at} />`,
     run.temporal_url && html`<a href=${run.temporal_url} target="_blank" rel="noreferrer">Show in Temporal</a>`,
   ].filter(Boolean);
   return html`<p class="facts">${about.map((one, at) => html`${at > 0 && ' · '}${one}`)}</p>`;
@@ -157,7 +157,7 @@ function OperatorActions({ base, again }) {
     <ul class="plain">
       ${actions.map(
         (one) => html`<li>
-          ${timeOf(one.at)} <strong>${said(one.action)}</strong> ${one.node ?? one.task ?? ''} ${one.by ? `by ${one.by}` : ''}${
+          <${Ago} of=${one.at} /> <strong>${said(one.action)}</strong> ${one.node ?? one.task ?? ''} ${one.by ? `by ${one.by}` : ''}${
             one.reason ? `: ${one.reason}` : ''
           }
         </li>`,

@@ -1,8 +1,9 @@
 import { post } from '../api.js';
 import { Action } from '../ask.js';
 import { html } from '../html.js';
-import { Command, Empty, Loaded, Table, Title } from '../parts.js';
+import { Command, Empty, Loaded, Title } from '../parts.js';
 import { listsChanged, useData } from '../store.js';
+import { Table } from '../table.js';
 import { said, timeOf } from '../words.js';
 
 /** Runs that start at set times: when next, and what they started last. */

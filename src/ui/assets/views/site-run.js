@@ -1,10 +1,12 @@
 import { post } from '../api.js';
 import { Action, Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Cells, Loaded, Pages, Progress, State, Table, Tabs } from '../parts.js';
+import { Cells, Loaded, Pages, Progress, State, Tabs } from '../parts.js';
 import { filterBy } from '../router.js';
 import { useData } from '../store.js';
-import { count, lasting, said, some, timeOf } from '../words.js';
+import { Table } from '../table.js';
+import { Lasting } from '../times.js';
+import { count, said, some } from '../words.js';
 import { Timeline } from './timeline.js';
 
 const VIEWS = [
@@ -70,7 +72,7 @@ const Phases = ({ phases }) => html`<ol class="phases" aria-label="Phases">
   ${phases.map(
     (one) => html`<li key=${one.name} title=${one.detail}>
       <${State} of=${one.state}>${said(one.name)}<//>
-      <span class="quiet">${lasting(one.started_at, one.ended_at)}</span>
+      <span class="quiet"><${Lasting} from=${one.started_at} to=${one.ended_at} /></span>
     </li>`,
   )}
 </ol>`;
@@ -187,11 +189,7 @@ function NodeTable({ base, rows, report, query, live }) {
         ['Group', (one) => one.group ?? ''],
         ['Step', (one) => said(one.step ?? '')],
         ['Tries', (one) => one.attempts ?? '', 'number'],
-        [
-          'Took',
-          (one) => html`<span title=${timeOf(one.started_at)}>${lasting(one.started_at, one.ended_at)}</span>`,
-          'number',
-        ],
+        ['Took', (one) => html`<${Lasting} from=${one.started_at} to=${one.ended_at} />`, 'number'],
         [
           'Reason',
           (one) => html`${one.reason ?? ''} <span class="quiet">${hints.get(one.node)?.hint ?? ''}</span>`,

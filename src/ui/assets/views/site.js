@@ -1,8 +1,10 @@
 import { query } from '../api.js';
 import { html } from '../html.js';
-import { Command, Empty, Fold, Loaded, Missing, State, Table, Title } from '../parts.js';
+import { Command, Empty, Fold, Loaded, Missing, State, Title } from '../parts.js';
 import { listsChanged, useData } from '../store.js';
-import { count, some, timeOf } from '../words.js';
+import { Table } from '../table.js';
+import { Ago } from '../times.js';
+import { count, some } from '../words.js';
 import { RunTable } from './runs.js';
 import { StartRun } from './sites.js';
 
@@ -49,7 +51,7 @@ export function SiteView({ id }) {
             ],
             ['Message', (one) => one.message ?? ''],
             ['By', (one) => one.author ?? ''],
-            ['At', (one) => timeOf(one.created_at)],
+            ['At', (one) => html`<${Ago} of=${one.created_at} />`],
             ['Hash', (one) => html`<code>${one.hash.slice(0, 12)}</code>`],
           ]}
         />`}

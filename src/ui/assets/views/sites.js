@@ -1,10 +1,12 @@
 import { post, query } from '../api.js';
 import { Action } from '../ask.js';
 import { html } from '../html.js';
-import { Command, Empty, Loaded, RunState, Table, Title } from '../parts.js';
+import { Command, Empty, Loaded, RunState, Title } from '../parts.js';
 import { go } from '../router.js';
 import { listsChanged, useData } from '../store.js';
-import { said, timeOf } from '../words.js';
+import { Table } from '../table.js';
+import { Ago } from '../times.js';
+import { said } from '../words.js';
 
 /** All sites, with the newest run of each. */
 export function SitesView() {
@@ -45,7 +47,7 @@ const LastRun = ({ run }) =>
   run === undefined
     ? html`<span class="quiet">none</span>`
     : html`<a href=${`/runs/${run.id}`}>${said(run.kind)}</a> <${RunState} run=${run} />
-        <span class="quiet">${timeOf(run.started_at)}</span>`;
+        <span class="quiet"><${Ago} of=${run.started_at} /></span>`;
 
 /** Deploy, update or test, after showing what would happen. `open`: the run already in progress. */
 export function StartRun({ site, open }) {

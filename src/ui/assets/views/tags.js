@@ -1,9 +1,10 @@
 import { post, query as queryOf, request, send } from '../api.js';
 import { Action, Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Empty, Loaded, Table, Title } from '../parts.js';
+import { Empty, Loaded, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
+import { Table } from '../table.js';
 import { useOwners } from './graphs.js';
 
 /** Tags of a release, cluster or plugin: create, change, delete; and which nodes have them. */

@@ -1,10 +1,12 @@
 import { post, query as queryOf } from '../api.js';
 import { Action, Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Loaded, Older, State, Table } from '../parts.js';
+import { Loaded, Older, State } from '../parts.js';
 import { addressWith, filterBy } from '../router.js';
 import { useData } from '../store.js';
-import { lasting, placeOf, said, TASK_STATUSES, timeOf } from '../words.js';
+import { Table } from '../table.js';
+import { Lasting } from '../times.js';
+import { placeOf, said, TASK_STATUSES } from '../words.js';
 
 /** Tasks of a graph, failed ones first, in pages that the API cuts. The filters are in the address. */
 export function TaskTable({ base, graph, query, version, live, names }) {
@@ -36,11 +38,7 @@ export function TaskTable({ base, graph, query, version, live, names }) {
               ],
               ['Status', (one) => html`<${State} of=${one.status} />`],
               ['Tries', (one) => one.attempts || '', 'number'],
-              [
-                'Took',
-                (one) => html`<span title=${timeOf(one.time_start)}>${lasting(one.time_start, one.time_end)}</span>`,
-                'number',
-              ],
+              ['Took', (one) => html`<${Lasting} from=${one.time_start} to=${one.time_end} />`, 'number'],
               [
                 'What happened',
                 (one) =>

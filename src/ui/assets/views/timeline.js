@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { shownMoment } from '../clock.js';
 import { html } from '../html.js';
 import { lookOf, said, timeOf } from '../words.js';
 
@@ -18,10 +19,9 @@ const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10
 export function Timeline({ rows, from, until }) {
   const [page, setPage] = useState(0);
   const [zoom, setZoom] = useState(1);
-  const now = useNow(until === null || until === undefined);
   const started = rows.filter((one) => one.from !== null);
   if (started.length === 0) return html`<p class="quiet">Nothing has started yet.</p>`;
-  const last = until ?? now;
+  const last = until ?? shownMoment.value;
   let start = new Date(from).getTime();
   let end = start + 1000;
   const lines = new Map();
@@ -107,15 +107,4 @@ function clockOf(at, step) {
     minute: '2-digit',
     ...(step < 60_000 ? { second: '2-digit' } : {}),
   });
-}
-
-/** This moment, which passes while something still runs. */
-function useNow(passes) {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (!passes) return undefined;
-    const timer = setInterval(() => setNow(Date.now()), 2_000);
-    return () => clearInterval(timer);
-  }, [passes]);
-  return now;
 }

@@ -1,0 +1,43 @@
+import type { RunSummary } from '../store/index.js';
+import type { AnyRunStatus } from './runs.js';
+
+/** What lists show of an open run: it says so itself. */
+export interface RunStanding {
+  readonly paused: boolean;
+  readonly done: number;
+  readonly total: number;
+  readonly failure: string | null;
+}
+
+/** Runs asked for one list; a run is asked at most once a second, however many lists show it. */
+const MOST_ASKED = 50;
+const KEPT_MS = 1_000;
+
+/** Standings of open runs, by their ids; a run that does not answer is left out. `statusOf` asks its workflow. */
+export function runStandings(statusOf: (run: RunSummary) => Promise<AnyRunStatus>) {
+  const asked = new Map<string, { readonly at: number; readonly standing: Promise<RunStanding | undefined> }>();
+
+  function standingOf(run: RunSummary): Promise<RunStanding | undefined> {
+    const known = asked.get(run.id);
+    if (known !== undefined && Date.now() - known.at < KEPT_MS) return known.standing;
+    const standing = statusOf(run).then(shortened, () => undefined);
+    asked.set(run.id, { at: Date.now(), standing });
+    return standing;
+  }
+
+  return {
+    async of(runs: readonly RunSummary[]): Promise<ReadonlyMap<string, RunStanding>> {
+      const open = runs.filter(({ outcome }) => outcome === null).slice(0, MOST_ASKED);
+      for (const [id, { at }] of asked) if (Date.now() - at > KEPT_MS) asked.delete(id);
+      const standings = await Promise.all(open.map(async (run) => [run.id, await standingOf(run)] as const));
+      return new Map(standings.flatMap(([id, standing]) => (standing === undefined ? [] : [[id, standing] as const])));
+    },
+  };
+}
+
+function shortened({ paused, done, total, failed }: AnyRunStatus): RunStanding {
+  const [first] = failed;
+  const failure =
+    first === undefined ? null : `${'task' in first ? `${first.task} on ` : ''}${first.node}: ${first.reason}`;
+  return { paused: paused !== null, done, total, failure };
+}

@@ -1,0 +1,29 @@
+import { effect, signal } from '@preact/signals';
+import { html } from './html.js';
+
+const KEY = 'sitewright.theme';
+const THEMES = [
+  ['', 'as the system'],
+  ['light', 'light'],
+  ['dark', 'dark'],
+];
+
+/** The look that was chosen; '' follows the system. Kept in this browser. */
+const theme = signal(localStorage.getItem(KEY) ?? '');
+effect(() => {
+  if (theme.value === '') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme.value;
+  localStorage.setItem(KEY, theme.value);
+});
+
+export const ThemeSwitch = () => html`<label class="theme"
+  ><span class="unseen">Theme</span>
+  <select
+    aria-label="Theme"
+    onChange=${(event) => {
+      theme.value = event.target.value;
+    }}
+  >
+    ${THEMES.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === theme.value}>${text}</option>`)}
+  </select></label
+>`;

@@ -1,0 +1,35 @@
+// Times and durations that go on by themselves.
+import { minute, now, shownMoment, tenSeconds } from './clock.js';
+import { html } from './html.js';
+import { lasting, timeOf } from './words.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `4 min ago`, with the moment itself as its title; reads aloud as one text. */
+export function Ago({ of }) {
+  if (of === null || of === undefined) return null;
+  const at = new Date(of).getTime();
+  const age = now.peek() - at;
+  // Subscribes to no more than it shows.
+  const moment = age < MINUTE ? now.value : age < HOUR ? tenSeconds.value : minute.value;
+  return html`<time datetime=${new Date(at).toISOString()} title=${timeOf(of)}>${agoIn(moment - at, at)}</time>`;
+}
+
+function agoIn(age, at) {
+  if (age < 0 && age > -HOUR) return 'just now';
+  if (age < 5_000) return 'just now';
+  if (age < MINUTE) return `${Math.floor(age / 1000)} s ago`;
+  if (age < HOUR) return `${Math.floor(age / MINUTE)} min ago`;
+  if (age < DAY) return `${Math.floor(age / HOUR)} h ago`;
+  if (age < 14 * DAY) return Math.floor(age / DAY) === 1 ? 'yesterday' : `${Math.floor(age / DAY)} days ago`;
+  return new Date(at).toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+}
+
+/** How long it took, or has taken so far: as of the moment that the page shows. */
+export function Lasting({ from, to }) {
+  if (!from) return null;
+  const text = lasting(from, to ?? new Date(shownMoment.value));
+  return html`<span class="lasting" title=${`${timeOf(from)} – ${to ? timeOf(to) : 'still running'}`}>${text}</span>`;
+}
