@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterEach, expect, it, vi } from 'vitest';
+import { clusterOf, recorded } from '../../../bench/recorded-cluster.js';
+import { planGraph, planOrder, readPlanInput } from '../../../src/graph/index.js';
+import { Expression } from '../../../src/yaql/engine.js';
+import { Runtime } from '../../../src/yaql/runtime/limits.js';
+import { expectNoMoreWork } from '../../rig/amounts-of-work.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Bench tables are measured by hand on a quiet machine; these counts are the same on any machine. */
+it('planning the recorded library takes no more work', () => {
+  const steps = vi.spyOn(Runtime.prototype, 'step');
+  const evaluations = vi.spyOn(Expression.prototype, 'evaluateIn');
+  const counts: Record<string, number> = {};
+  for (const nodes of [6, 20]) {
+    steps.mockClear();
+    evaluations.mockClear();
+    const read = readPlanInput({ tasks: recorded('tasks.normalized.json'), cluster: clusterOf(nodes) });
+    const planned = read.ok ? planGraph(read.input) : read;
+    if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
+    const { edges, joins } = planOrder(planned.plan);
+    counts[`evaluations, ${nodes} nodes`] = evaluations.mock.calls.length;
+    counts[`steps, ${nodes} nodes`] = steps.mock.calls.length;
+    counts[`relations kept, ${nodes} nodes`] = joins.reduce(
+      (sum, { before, after }) => sum + before.length + after.length,
+      edges.length,
+    );
+  }
+  expectNoMoreWork('plan', counts);
+});
+
+it('the command line loads no more code to start', async () => {
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ['src/cli/main.ts'],
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    outdir: 'not-written',
+    write: false,
+    metafile: true,
+  });
+  const modules = new Set<string>();
+  const packages = new Set<string>();
+  const visit = (path: string): void => {
+    if (modules.has(path)) return;
+    modules.add(path);
+    for (const { path: to, kind, external } of metafile.inputs[path]!.imports) {
+      if (kind !== 'import-statement') continue;
+      if (external === true) packages.add(to);
+      else visit(to);
+    }
+  };
+  visit('src/cli/main.ts');
+  expect([...packages].filter((name) => !name.startsWith('node:')).sort()).toEqual(['commander', 'eventsource-parser']);
+  expectNoMoreWork('command line', {
+    modules: modules.size,
+    bytes: [...modules].reduce((sum, path) => sum + readFileSync(`${root}/${path}`).length, 0),
+  });
+});
