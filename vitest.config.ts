@@ -27,6 +27,8 @@ export default defineConfig({
     // Each process loads the modules once, not once for each file. Files must not change what others see, so they restore
     // what they change of the process (environment, folder, streams).
     isolate: false,
+    // A module is compiled once, for all projects and until it changes: in node_modules/.experimental-vitest-cache.
+    experimental: { fsModuleCache: true },
     // A test that needs longer than this is stuck: nothing here waits for a clock. Enough for a machine that others use too.
     testTimeout: 60_000,
     projects: [
@@ -35,6 +37,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/{unit,property,golden,architecture}/**/*.test.ts'],
+          globalSetup: ['test/unit-setup.ts'],
           pool: 'forks',
           hookTimeout: 60_000,
           maxWorkers: FILES_AT_ONCE,

@@ -9,6 +9,7 @@ import pg from 'pg';
 import { freePort } from './free-port.js';
 
 const run = promisify(execFile);
+const PREFIX = 'sitewright-pg-';
 
 /**
  * A PostgreSQL server for one test file: a new cluster in a temporary folder, reachable on loopback (with a password,
@@ -83,16 +84,30 @@ export async function whyNoPostgres(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Starts a server; its caller stops it. It also ends when this process dies. */
-export async function startPostgres(): Promise<PostgresServer> {
+/** Starts a server, with its files in `parent`; its caller stops it. It also ends when this process dies. */
+export async function startPostgres(parent = tmpdir()): Promise<PostgresServer> {
   const [bin, owner] = [await findBinaries(), await serverUser()];
   if (bin === undefined || owner === undefined) throw new Error(await whyNoPostgres());
-  const folder = await mkdtemp(join(tmpdir(), 'sitewright-pg-'));
+  const folder = await mkdtemp(join(parent, PREFIX));
   try {
     return await startCluster(bin, owner, folder);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
+  }
+}
+
+/** Ends the servers that processes left in `parent` when they died. */
+export async function endPostgresIn(parent: string): Promise<void> {
+  for (const folder of (await readdir(parent)).filter((name) => name.startsWith(PREFIX))) {
+    const pid = Number(
+      (await readFile(join(parent, folder, 'data/postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0],
+    );
+    try {
+      if (pid > 0) process.kill(pid, 'SIGQUIT');
+    } catch {
+      // It ended with its process.
+    }
   }
 }
 

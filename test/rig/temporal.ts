@@ -77,8 +77,10 @@ export async function temporalRig(
         namespace,
         taskQueue,
         ...(own ? {} : { workflowBundle: { codePath } }),
-        // One isolate per worker: two cores are shared by server, worker and test.
+        // One isolate per worker, in this thread: to start one of its own costs as much as a whole test does. Workers as
+        // they are deployed, with their thread and its detection of deadlocks, run in the suites api, cli and e2e.
         reuseV8Context: true,
+        debugMode: true,
         maxCachedWorkflows: 50,
         ...workerOptions,
       });

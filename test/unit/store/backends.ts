@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, inject } from 'vitest';
 import { type OpenStoreOptions, openStore, type Store } from '../../../src/store/index.js';
 import { type PostgresServer, startPostgres, whyNoPostgres } from '../../rig/postgres.js';
 
@@ -52,20 +52,37 @@ function sqliteBackend(): TestBackend {
   );
 }
 
+/** One server for all test files of this process: to start one takes longer than most of the files. */
+let shared: Promise<PostgresServer> | undefined;
+
+async function sharedServer(): Promise<PostgresServer> {
+  const server = await startPostgres(inject('unitFolder'));
+  await server.query('postgres', 'create database with_schema template template0');
+  await (await openStore(server.url('with_schema'))).close();
+  return server;
+}
+
 function postgresBackend(): TestBackend {
   let server: PostgresServer;
+  const urls: string[] = [];
   beforeAll(async () => {
-    server = await startPostgres();
-    await server.query('postgres', 'create database with_schema template template0');
-    await (await openStore(server.url('with_schema'))).close();
+    shared ??= sharedServer();
+    server = await shared;
   });
-  afterAll(() => server?.stop());
+  afterAll(async () => {
+    for (const url of urls) await server.query('postgres', `drop database ${databaseOf(url)} with (force)`);
+  });
   return backendOf(
     'postgres',
-    (content) => server.createDatabase(content === 'empty' ? 'template0' : 'with_schema'),
-    async (url, text) => (await server.query(new URL(url).pathname.slice(1), text)).rows,
+    async (content) => {
+      urls.push(await server.createDatabase(content === 'empty' ? 'template0' : 'with_schema'));
+      return urls.at(-1)!;
+    },
+    async (url, text) => (await server.query(databaseOf(url), text)).rows,
   );
 }
+
+const databaseOf = (url: string): string => new URL(url).pathname.slice(1);
 
 function backendOf(
   dialect: TestBackend['dialect'],

@@ -1,0 +1,23 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { endPostgresIn } from './rig/postgres.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** For what test files of a process share, and no file can end: removed after the last. */
+    unitFolder: string;
+  }
+}
+
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'sitewright-unit-'));
+  // The database server runs as another user than root.
+  await chmod(folder, 0o711);
+  project.provide('unitFolder', folder);
+  return async () => {
+    await endPostgresIn(folder);
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  };
+}
