@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * One more than cores that are counted on: a file that works with real processes waits for them a third of its time.
+ * Twice the two cores that are counted on: a file that works with servers and processes waits for them more than half of
+ * its time.
  * Vitest itself would take one on two cores. The same everywhere, since it wants projects with different numbers to run
  * one after the other.
  */
-const FILES_AT_ONCE = 3;
+const FILES_AT_ONCE = 4;
 
 /** These talk to the one dev server and the one workflow bundle that test/global-setup.ts provides. */
 const onTemporal = (name: string, timeoutMs: number) => ({
