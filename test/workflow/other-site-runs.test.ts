@@ -122,12 +122,12 @@ describe('test_site', () => {
     const site = scriptedSite({ groups: [] }, []);
     const failed = { ok: false, problems: ['MAAS refused the key'], warnings: [] };
     let begin = (_fail: () => void): void => undefined;
-    const begun = new Promise<() => void>((resolve) => {
+    const underWay = new Promise<() => void>((resolve) => {
       begin = resolve;
     });
     site.overrides.verify_site = () => new Promise((resolve) => begin(() => resolve(failed)));
     const started = await run(site, 'test_site', { site: 'dc1' });
-    const fail = await begun;
+    const fail = await underWay;
     await reaches(started, ({ phase }) => phase === 'verify_site');
     await started.handle.executeUpdate('pause', { args: [{ by: 'nina' }] });
     fail();

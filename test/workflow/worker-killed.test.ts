@@ -24,7 +24,7 @@ it('a run continues with another worker, from the start of the interrupted call'
     workflowId: rig.workflowId('deploy_site'),
     args: [{ site: 'dc1' }],
   });
-  // As the server sees a kill: the call was taken, and nothing of it is ever heard again.
+  // As the server sees a kill: the call was taken, and no heartbeat follows.
   (await site.heldCall('deploy', 'n2')).throwError(new CompleteAsyncError());
   await first.stop();
   site.hold.clear();
