@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { codecAuthorization } from '../src/api/access/codec-authorization.js';
 import { type ApiOptions, createApi } from '../src/api/index.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
 import { AgentPresence, createOperations, type Operations, tagExtensionsOf } from '../src/ops/index.js';
@@ -9,7 +10,7 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.js';
 import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
-import { encryptionOf, startCodecEndpoint } from './encryption.js';
+import { encryptionOf, isLoopback, startCodecEndpoint } from './encryption.js';
 import { startGateway } from './gateway.js';
 import { observeMaas, tracesOf } from './metrics.js';
 import { openIdOf } from './openid.js';
@@ -119,7 +120,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       closing.push(() => gateway.stop());
       log.info({ url: gateway.url }, 'the gateway of node agents listens');
     }
-    const codec = await startCodecEndpoint(settings, log);
+    const codec = await startCodecEndpoint(settings, log, tokensOn ? codecAuthorization(operations.tokens) : undefined);
     if (codec !== undefined) closing.push(() => codec.stop());
     const url = `${tls === undefined ? 'http' : 'https'}://${urlHost(host)}:${bound}`;
     if (tls === undefined && !isLoopback(host)) {
@@ -203,9 +204,6 @@ function listenError(error: unknown, host: string, port: number): Error {
   const reason = code === undefined ? undefined : why[code];
   return new Error(`the API cannot listen on ${host}:${port}: ${reason ?? String(error)}; ${fix}`, { cause: error });
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** An address for clients: a listener on all addresses is reachable at loopback. */
 function urlHost(host: string): string {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { DataConverter } from '@temporalio/common';
 import {
+  type CodecAuthorization,
   createCodecEndpoint,
   EncryptionCodec,
   encryptedData,
@@ -17,20 +18,32 @@ export function encryptionOf({ temporal }: { readonly temporal: Pick<Settings['t
   return dataConverter === undefined ? {} : { dataConverter };
 }
 
-/** Starts the codec endpoint for Temporal's Web UI; undefined if it is not configured. */
+/**
+ * Starts the codec endpoint for Temporal's Web UI; undefined if it is not configured.
+ * @param authorize absent: tokens are off
+ * @throws Error if all who reach its address could read everything
+ */
 export async function startCodecEndpoint(
   settings: Settings,
   log: Logger,
+  authorize: CodecAuthorization | undefined,
 ): Promise<{ readonly url: string; stop(): Promise<void> } | undefined> {
   const { origin, host, port } = settings.codec;
   const { encryption_key_file: keyFile } = settings.temporal;
   if (origin === undefined) return undefined;
   if (keyFile === undefined)
     throw new Error('codec.origin is set, but temporal.encryption_key_file is not: there is nothing to decrypt');
-  const endpoint = createCodecEndpoint(new EncryptionCodec(readEncryptionKeys(keyFile)), origin);
+  if (authorize === undefined && !isLoopback(host))
+    throw new Error(
+      `the codec endpoint cannot listen on ${host}:${port}: it would decrypt for anyone. Set access.tokens to on, or codec.host to 127.0.0.1`,
+    );
+  const endpoint = createCodecEndpoint(new EncryptionCodec(readEncryptionKeys(keyFile)), origin, authorize);
   await endpoint.listen({ host, port });
   const { port: bound } = endpoint.server.address() as { port: number };
   const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}/codec`;
   log.info({ url, origin }, 'the codec endpoint decrypts payloads for the Web UI');
   return { url, stop: () => endpoint.close() };
 }
+
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

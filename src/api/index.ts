@@ -20,7 +20,7 @@ import { describeRoutes } from './openapi.js';
 import { pageRoutes, serveWatches, showPage } from './page/index.js';
 import { answerProblem } from './problems/answer-problem.js';
 import { answerBrokenRequests, answerExpectation } from './problems/broken-request.js';
-import { checkRequestsOf } from './requests/check-request.js';
+import { checkRequestsOf, refuseControlCharacters } from './requests/check-request.js';
 import { readJsonBodies } from './requests/read-bodies.js';
 import { traceRequests } from './requests/trace-requests.js';
 import { answerUnknownRoutes } from './requests/unknown-route.js';
@@ -100,6 +100,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler(answerProblem);
   app.addHook('onRoute', checkRequestsOf);
+  app.addHook('onRequest', refuseControlCharacters);
   app.addHook('onRequest', async (request, reply) => {
     // Nothing of it is for a frame, a picture or a script of another page.
     void reply

@@ -1,3 +1,4 @@
+import { CONTROL } from './control-characters.js';
 import { didYouMean } from './did-you-mean.js';
 import { isMapping, type ValuePath } from './plain-value.js';
 
@@ -60,7 +61,7 @@ export const textOf = (most: number, least = 1): Shape<string> =>
 /** A text without line breaks and other control characters. */
 export const lineOf = (most: number, least = 1): Shape<string> =>
   valueThat(
-    (value) => hasLength(value, least, most) && !/[\p{Cc}\p{Cs}]/u.test(value),
+    (value) => hasLength(value, least, most) && !CONTROL.test(value),
     `must be one line of ${least} to ${most} characters`,
   );
 export const flag = valueThat<boolean>((value) => typeof value === 'boolean', 'must be true or false');

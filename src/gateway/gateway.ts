@@ -160,6 +160,7 @@ function answerProblem(error: unknown, reply: FastifyReply, log: Logger): Fastif
   if (error instanceof Refusal) return reply.code(error.status).send({ code: error.code, message: error.message });
   const { code = '', statusCode, message } = error as { code?: string; statusCode?: number; message: string };
   if (/^E[A-Z]+$/.test(code)) return reply.code(422).send({ code: 'source', message, file_code: code });
+  if (statusCode === 413) void reply.header('connection', 'close');
   if (statusCode !== undefined && statusCode < 500)
     return reply.code(statusCode).send({ code: 'malformed', message: 'the request cannot be read' });
   const passing = error instanceof StoreError;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { nameText } from '../core/contracts/primitives.js';
 
-const name = z.string().min(1).max(1000);
+const name = nameText(1000);
 
 export const enrolRequest = z.strictObject({ token: name, request: z.string().max(8000) });
 export const renewRequest = z.strictObject({ request: z.string().max(8000) });
@@ -21,7 +22,7 @@ const executionKey = z.strictObject({ run: name, task: name, node: name, generat
 export const cancelRequest = executionKey;
 export const drainRequest = z.strictObject({ instance: name });
 export const secretRequest = executionKey.extend({ ref: name });
-export const sourceRequest = executionKey.extend({ path: z.string().min(1).max(4095) });
+export const sourceRequest = executionKey.extend({ path: nameText(4095) });
 export const resultRequest = executionKey.extend({ result: z.looseObject({ v: z.literal(1) }) });
 /** Sent as a query, so numbers arrive as text. */
 export const outputRequest = executionKey.extend({

@@ -185,7 +185,7 @@ describe('paths', () => {
     ['/api/v1/sites/%ff', 400],
     ['/api/v1/sites/%zz', 400],
     ['/api/v1/sites/%', 400],
-    ['/api/v1/sites/%00', 404],
+    ['/api/v1/sites/%00', 400],
     ['/api/v1/sites/..%2f..%2fetc%2fpasswd', 404],
     ['/api/v1/schemas/..%2f..%2fpackage.json', 404],
     ['/api/v1/schemas/__proto__', 404],
@@ -261,6 +261,81 @@ it('what no one expected is logged under the request and answered without intern
   expect(line).toMatchObject({ level: 50, request: 'odd-1', err: { message: 'secret internals at /home/x' } });
 });
 
+describe('control characters', () => {
+  const at = (path: string, character: string) => [
+    expect.objectContaining({ path, message: expect.stringContaining(character) }),
+  ];
+
+  it.each([
+    ['POST', '/api/v1/releases', { name: 'a\u0001b', version: '1', operating_system: 'x' }, 'body.name', 'U+0001'],
+    [
+      'POST',
+      '/api/v1/releases',
+      { name: 'a', version: '1', operating_system: 'x', roles_metadata: { 'a\nb': {} } },
+      'body.roles_metadata',
+      'U+000A',
+    ],
+    [
+      'POST',
+      '/api/v1/releases',
+      { name: 'a', version: '1', operating_system: 'x', roles_metadata: { a: { name: 'a\u009b' } } },
+      'body.roles_metadata.a.name',
+      'U+009B',
+    ],
+    ['POST', '/api/v1/nodes', { name: 'a\u001b[2J' }, 'body.name', 'U+001B'],
+    ['POST', '/api/v1/sites', { name: 'dc2', cluster: '\ud800' }, 'body.cluster', 'U+D800'],
+    ['POST', '/api/v1/graphs/', { name: 'g', tasks: [{ id: 'a\u0000' }] }, 'body.tasks[0].id', 'U+0000'],
+    [
+      'POST',
+      '/api/v1/documents/check',
+      { files: [{ name: 'a\u007f.yaml', text: 'a: 1' }] },
+      'body.files[0].name',
+      'U+007F',
+    ],
+    ['GET', '/api/v1/sites/a%00b', undefined, 'path.site', 'U+0000'],
+    ['GET', '/api/v1/sites/a%0ab', undefined, 'path.site', 'U+000A'],
+    ['GET', '/api/v1/runs?site=a%7Fb', undefined, 'query.site', 'U+007F'],
+    ['GET', '/api/v1/runs?a%1fb=1', undefined, 'query', 'U+001F'],
+  ] as const)('%s %s %j is refused at %s', async (method, path, body, place, character) => {
+    const answer = await refused(method, path, body);
+    expect(answer).toMatchObject({ status: 400, code: 'invalid', errors: at(place, character) });
+  });
+
+  it.each([
+    [
+      '/api/v1/releases',
+      { name: 'a\tb', version: '1', operating_system: 'x' },
+      'name must not have control characters',
+    ],
+    [
+      '/api/v1/graphs/',
+      { name: 'g', tasks: [{ id: 'a\nb', type: 'shell', version: '2.1.0' }] },
+      'the id of the task has the control character U+000A',
+    ],
+    [
+      '/api/v1/graphs/',
+      { name: 'g', tasks: [{ id: 'a', type: 'shell', version: '2.1.0', requires: ['b\n'] }] },
+      'a name has the control character U+000A',
+    ],
+  ])('names have no line ends and tabs either: %s %j', async (path, body, detail) => {
+    expect(await refused('POST', path, body)).toMatchObject({ status: 400, detail: expect.stringContaining(detail) });
+  });
+
+  it('in documents they are reported with their places, however they are written', async () => {
+    const text = 'a: "x\\0y"\n"k\\e": 1\n';
+    const { body } = await rig.ask('POST', '/api/v1/documents/check', text, { 'content-type': 'application/yaml' });
+    expect(body.diagnostics.filter(({ code }: { code: string }) => code.startsWith('yaml'))).toMatchObject([
+      { code: 'yaml.control-character', line: 1, column: 4, message: 'the value has the control character U+0000' },
+      { code: 'yaml.control-character', line: 2, column: 1, message: 'the value has the control character U+001B' },
+    ]);
+  });
+
+  it('in headers they are refused', async () => {
+    const answer = await refused('GET', '/api/v1/sites', undefined, { 'x-request-id': 'a\u00c2\u0085b' });
+    expect(answer).toMatchObject({ status: 400, detail: 'the header x-request-id has the control character U+0085' });
+  });
+});
+
 describe('on the wire', () => {
   let port: number;
   beforeAll(async () => {
@@ -291,6 +366,17 @@ describe('on the wire', () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toContain(detail);
     if (detail) expect(JSON.parse(answer.split('\r\n\r\n')[1]!)).toMatchObject({ status, detail });
+  });
+
+  it.each([
+    ['announced', 'Content-Length: 1000000000\r\n\r\n{"name"'],
+    ['sent in pieces', `Transfer-Encoding: chunked\r\n\r\n180000\r\n${'x'.repeat(0x180000)}\r\n`],
+  ])('too large a body, %s, is answered at once, and the connection closed', async (_how, rest) => {
+    const answer = await send(
+      `POST /api/v1/sites HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${rest}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+    expect(answer).toMatch(/^connection: close/im);
   });
 
   it('a body shorter than its announced length is refused', async () => {

@@ -80,10 +80,10 @@ function checkAgainUntilAnswered(
 const needOf = ({ is404, routeOptions }: FastifyRequest): Need =>
   is404 ? 'viewer' : (routeOptions.config.access ?? 'admin');
 
-async function callerOf(request: FastifyRequest, tokens: TokenOperations): Promise<Caller> {
-  const given = tokenFromHeaders(request.headers);
+export async function callerOf({ headers }: Pick<FastifyRequest, 'headers'>, tokens: TokenOperations): Promise<Caller> {
+  const given = tokenFromHeaders(headers);
   if (given.kind === 'malformed') return { kind: 'anonymous', why: given.why, gaveToken: true };
-  const cookie = given.kind === 'none' ? readCookie(request.headers, TOKEN_COOKIE) : undefined;
+  const cookie = given.kind === 'none' ? readCookie(headers, TOKEN_COOKIE) : undefined;
   const token = given.kind === 'token' ? given.token : cookie;
   if (token === undefined) return { kind: 'anonymous', why: 'this needs a token', gaveToken: false };
   const answer = await tokens.authenticate(token);
@@ -92,7 +92,7 @@ async function callerOf(request: FastifyRequest, tokens: TokenOperations): Promi
   return { kind: 'anonymous', why, gaveToken: true };
 }
 
-function refusalOf(caller: Caller, need: Need): HttpProblem | undefined {
+export function refusalOf(caller: Caller, need: Need): HttpProblem | undefined {
   if (need === 'anyone') return undefined;
   if (caller.kind === 'anonymous')
     return {

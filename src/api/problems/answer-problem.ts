@@ -10,6 +10,8 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
   const status = statusOf(problem);
   // A proxy or client may come back by itself for what passes by itself.
   if (status === 503) void reply.header('retry-after', '5');
+  // Nothing more of a body that is too large is read.
+  if (status === 413) void reply.header('connection', 'close');
   return (
     reply
       .code(status)

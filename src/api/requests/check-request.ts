@@ -1,17 +1,19 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
+import { controlCharacterInText, controlCharactersIn } from '../../core/control-characters.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
+import { printPath } from '../../core/plain-value.js';
 import { checkSchema, unplaced } from '../../documents/index.js';
-import { InvalidPart } from '../problems/transport-problem.js';
+import { InvalidPart, RequestError } from '../problems/transport-problem.js';
 import { requestWords } from './request-words.js';
 
 /** No one reads more of them. */
 const MOST_ERRORS = 100;
 
 /**
- * Checks path, query and body of each request against its route's schemas, before the handler, and replaces them
- * by what the schemas make of them. It reports all problems of all three parts at once: so Fastify's own check, which
- * stops at the first bad part, is not used.
+ * Checks path, query and body of each request, before the handler: first that nothing in them has control characters,
+ * then against its route's schemas; and replaces them by what the schemas make of them. It reports all problems of all
+ * three parts at once: so Fastify's own check, which stops at the first bad part, is not used.
  */
 export function checkRequestsOf(route: RouteOptions): void {
   const { params, querystring, body } = (route.schema ?? {}) as Record<string, unknown>;
@@ -20,11 +22,12 @@ export function checkRequestsOf(route: RouteOptions): void {
     ['query', 'query', querystring],
     ['body', 'body', body],
   ] as const;
-  const checks = parts.flatMap(([name, key, schema]) => (schema instanceof z.ZodType ? [{ name, key, schema }] : []));
-  if (checks.length === 0) return;
   const check = async (request: FastifyRequest): Promise<void> => {
     const errors: Diagnostic[] = [];
-    for (const { name, key, schema } of checks) {
+    for (const [name, key, schema] of parts) {
+      const controls = controlCharacters(name, request[key]);
+      errors.push(...controls);
+      if (controls.length > 0 || !(schema instanceof z.ZodType)) continue;
       // Nothing sent and nothing needed are the same: `{}`.
       const value = request[key] === undefined && key === 'body' ? {} : request[key];
       const result = checkSchema(schema, value, { at: [name], words: requestWords(name) });
@@ -34,4 +37,35 @@ export function checkRequestsOf(route: RouteOptions): void {
     if (errors.length > 0) throw new InvalidPart(errors.slice(0, MOST_ERRORS));
   };
   route.preValidation = [check, ...[route.preValidation ?? []].flat()];
+}
+
+/** Refuses a request with control characters in its headers: names of users, tokens and requests come in them. */
+export async function refuseControlCharacters({ headers }: FastifyRequest): Promise<void> {
+  for (const [name, value] of Object.entries(headers)) {
+    // Node.js gives a header's bytes as Latin-1; texts are sent as UTF-8.
+    const character = controlCharacterInText(Buffer.from(String(value), 'latin1').toString('utf8'));
+    if (character === undefined) continue;
+    const message = `the header ${name} has the control character ${character}`;
+    throw new RequestError({ code: 'invalid', message, hint: 'Leave it out.' });
+  }
+}
+
+/** Of JSON; other bodies have readers of their own. */
+function controlCharacters(part: 'path' | 'query' | 'body', value: unknown): readonly Diagnostic[] {
+  if (!isPlain(value)) return [];
+  const found = controlCharactersIn(value, [part], { most: MOST_ERRORS, names: part === 'path' });
+  return found.map(({ path, inKey, character }) => ({
+    severity: 'error',
+    code: 'request.control-character',
+    message: `${inKey ? 'a key of ' : ''}${requestWords(part).nameOf(path)} has the control character ${character}`,
+    hint: 'Leave it out: texts may have tabs and line ends, names and keys no control characters at all.',
+    path: printPath(path),
+  }));
+}
+
+/** An object as parsers make them: of no class. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
 }

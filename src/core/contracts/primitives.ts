@@ -12,8 +12,8 @@ export const maasSilentSince = timestamp
   .optional()
   .describe('Since when MAAS has not answered the steps of the run that ask it. Absent while it answers.');
 
-/** Names of people, sites, nodes: anything a path or a header can hold, without control characters. */
-const plainText = (longest: number) =>
+/** Names of people, things and files: one line without control characters. */
+export const nameText = (longest: number) =>
   z
     .string()
     .min(1)
@@ -21,7 +21,7 @@ const plainText = (longest: number) =>
     .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters');
 
 /** Stored with a run and shown in Temporal. */
-export const actorName = plainText(MOST.actor).describe(
+export const actorName = nameText(MOST.actor).describe(
   'Who does it. Default: the header X-Sitewright-User, else `api`.',
 );
 

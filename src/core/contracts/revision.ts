@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { actorName, flagQuery, pageOf, pageQuery, revisionParams, siteParams, timestamp } from './primitives.js';
+import {
+  actorName,
+  flagQuery,
+  nameText,
+  pageOf,
+  pageQuery,
+  revisionParams,
+  siteParams,
+  timestamp,
+} from './primitives.js';
 import { diagnosticSchema } from './problem.js';
 import { tagged } from './route.js';
 import { differenceQuery, siteDifferenceSchema, strategySchema } from './strategy.js';
@@ -7,7 +16,7 @@ import type { Wire } from './wire.js';
 
 export const documentFileSchema = z
   .strictObject({
-    name: z.string().min(1).max(500).describe('As diagnostics name it.'),
+    name: nameText(500).describe('As diagnostics name it.'),
     text: z.string().describe('YAML; one or many documents.'),
   })
   .meta({ id: 'DocumentFile' });
@@ -29,7 +38,7 @@ export const newRevisionBody = z
 
 /** For a body of YAML, which cannot contain it. */
 export const checkQuery = z.strictObject({
-  name: z.string().min(1).max(500).optional().describe('Of a YAML body: name of the file. Default `documents.yaml`.'),
+  name: nameText(500).optional().describe('Of a YAML body: name of the file. Default `documents.yaml`.'),
 });
 
 export const newRevisionQuery = checkQuery.extend({

@@ -7,6 +7,7 @@ import {
   actorName,
   anyJson,
   flagQuery,
+  nameText,
   pageOf,
   pageQuery,
   reasonText,
@@ -30,7 +31,7 @@ export const startRunBody = z
       .optional()
       .describe('A number, a hash, or `latest` (default).'),
     nodes: z
-      .array(z.string().min(1).max(MOST.name))
+      .array(nameText(MOST.name))
       .max(MOST.names)
       .optional()
       .describe('redeploy_nodes: the nodes to release and deploy again.'),

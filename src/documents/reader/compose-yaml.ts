@@ -1,4 +1,5 @@
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
+import { controlCharacterInText, controlCharacterOf } from '../../core/control-characters.js';
 import { jsonKey, keyName, type MappingEntry, type ScalarKind, type ScalarNode } from './data-node.js';
 import type { YamlDialect } from './dialect.js';
 import { rangeOf, type SourceRange, type SourceText } from './source-text.js';
@@ -189,7 +190,7 @@ class Composer<T> {
 
   /** Undefined for a list or mapping, which cannot be a key. */
   #key(event: Event, near: SourceRange): ScalarNode | undefined {
-    if (event.type === EVENT_ID.SCALAR) return this.#scalar(event, near, scalarNode);
+    if (event.type === EVENT_ID.SCALAR) return this.#scalar(event, near, scalarNode, true);
     if (event.type !== EVENT_ID.ALIAS) {
       this.#node(near);
       return undefined;
@@ -223,13 +224,16 @@ class Composer<T> {
     }
   }
 
-  #scalar<R>(event: ScalarEvent, near: SourceRange, make: MakeScalar<R>): R {
+  #scalar<R>(event: ScalarEvent, near: SourceRange, make: MakeScalar<R>, isKey = false): R {
     this.#count(near);
     const isPlain = event.style === SCALAR_STYLE.PLAIN;
     const text = getScalarValue(this.#text, event);
     let start = this.#base + event.valueStart;
     let end = this.#base + event.valueEnd;
     if (!isPlain || event.valueStart < 0) ({ start, end } = this.#rangeOf(event, near));
+    const control = isKey ? controlCharacterOf(text) : controlCharacterInText(text);
+    if (control !== undefined)
+      this.#fail({ kind: 'control-character', character: control }, { source: this.#source, start, end });
     let kind: ScalarKind = 'text';
     let value: ScalarValue = text;
     if (event.tagStart >= 0) {

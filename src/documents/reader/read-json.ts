@@ -1,3 +1,4 @@
+import { controlCharacterInText } from '../../core/control-characters.js';
 import { setKey } from '../../core/plain-value.js';
 import type { DataNode, MappingEntry, ScalarKind, ScalarNode } from './data-node.js';
 import type { SourceRange, SourceText } from './source-text.js';
@@ -177,10 +178,13 @@ class JsonReader<T, Mapping> {
     const written = TEXT.exec(this.#text)?.[0];
     try {
       if (written === undefined) throw new SyntaxError();
-      const value: unknown = JSON.parse(written);
+      const value = String(JSON.parse(written));
+      const control = controlCharacterInText(value);
+      if (control !== undefined) throw new JsonSyntaxError(`a string has the control character ${control}`, this.#at);
       this.#at += written.length;
-      return String(value);
-    } catch {
+      return value;
+    } catch (error) {
+      if (error instanceof JsonSyntaxError) throw error;
       throw new JsonSyntaxError('a string is not closed or has a bad escape', this.#at);
     }
   }

@@ -16,6 +16,7 @@ export type YamlProblem =
   | { readonly kind: 'unknown-tag'; readonly tag: string }
   | { readonly kind: 'collection-tag'; readonly tag: string; readonly pairs: boolean }
   | { readonly kind: 'tag-value'; readonly tag: string; readonly text: string }
+  | { readonly kind: 'control-character'; readonly character: string }
   | { readonly kind: 'impossible-date'; readonly text: string }
   | { readonly kind: 'unknown-alias'; readonly name: string; readonly known: Iterable<string> }
   | { readonly kind: 'recursive-alias'; readonly name: string }
@@ -62,6 +63,11 @@ export function wordProblem(problem: YamlProblem): Wording {
       return {
         message: `'${problem.text}' looks like a date, but there is no such date`,
         hint: 'Quote it if it is text.',
+      };
+    case 'control-character':
+      return {
+        message: `the value has the control character ${problem.character}`,
+        hint: 'Leave it out: values may have tabs and line ends, keys no control characters at all.',
       };
     case 'stray-tab':
       return {

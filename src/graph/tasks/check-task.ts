@@ -1,3 +1,4 @@
+import { CONTROL, controlCharacterOf } from '../../core/control-characters.js';
 import { didYouMean } from '../../core/did-you-mean.js';
 import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
 import { checkParameters, findTaskType, TASK_TYPE_NAMES } from '../../core/task-types/index.js';
@@ -40,7 +41,8 @@ export function checkTask(task: unknown, at: ValuePath, problems: Problems): tas
 /** Whether a task has an id that others can refer to, whatever else is wrong with it. */
 export const isNamed = (task: unknown): task is Fields => isMapping(task) && isUsableId(task.id ?? task.task_name);
 
-const isUsableId = (id: unknown): boolean => typeof id === 'string' && id !== '' && id !== UNUSABLE_ID;
+const isUsableId = (id: unknown): boolean =>
+  typeof id === 'string' && id !== '' && id !== UNUSABLE_ID && !CONTROL.test(id);
 
 /** Expressions and texts with names in braces: their value is known only when they are evaluated. */
 const isOpen = (value: unknown): boolean => isExpression(value) || (typeof value === 'string' && value.includes('{'));
@@ -68,7 +70,10 @@ class FieldChecks {
   id(): void {
     const id = this.#task.id ?? this.#task.task_name;
     if (isUsableId(id)) return;
-    if (isExpression(id))
+    const control = typeof id === 'string' ? controlCharacterOf(id) : undefined;
+    if (control !== undefined)
+      this.#bad(['id'], `the id of the task has the control character ${control}`, 'Leave it out.');
+    else if (isExpression(id))
       this.#bad(['id'], 'the id of a task cannot be an expression', 'Write it out: others refer to it.');
     else
       this.#bad(

@@ -1,3 +1,4 @@
+import { controlCharacterOf } from '../../core/control-characters.js';
 import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
 import { compileRegex, type Regex, YaqlError } from '../../yaql/index.js';
 import { GraphProblemError, type Problems } from '../problem.js';
@@ -35,6 +36,9 @@ export function namePattern(text: unknown): NamePattern {
       'Write a name, or a regular expression as "/…/".',
     );
   }
+  const control = controlCharacterOf(text);
+  if (control !== undefined)
+    throw new GraphProblemError('graph.bad-name', `a name has the control character ${control}`, 'Leave it out.');
   let pattern = known.get(text);
   if (pattern === undefined) {
     pattern = isRegex(text) ? regexPattern(text) : { exact: text, matches: (name) => name === text };

@@ -1,5 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 const base64 = z.base64();
@@ -9,14 +10,24 @@ const body = z.object({
     .max(10_000),
 });
 
+/** What a request with these headers lacks for decoding or encoding payloads; undefined: nothing. */
+export type CodecAuthorization = (
+  headers: IncomingHttpHeaders,
+  direction: 'encode' | 'decode',
+) => Promise<{ readonly status: 401 | 403; readonly message: string; readonly hint: string } | undefined>;
+
 /**
- * The HTTP service with which Temporal's Web UI and CLI show encrypted payloads (`POST /codec/decode`). Anyone who can
- * reach it can read everything, so by default it listens on the loopback address, and it serves only one browser
- * origin.
+ * The HTTP service with which Temporal's Web UI and CLI show encrypted payloads (`POST /codec/decode`). Those who may use
+ * it can read everything. It serves only one browser origin.
  *
  * @param origin of the Web UI, e.g. `http://127.0.0.1:8233`
+ * @param authorize asked before a body is read; absent: all who can reach the endpoint may use it
  */
-export function createCodecEndpoint(codec: PayloadCodec, origin: string): FastifyInstance {
+export function createCodecEndpoint(
+  codec: PayloadCodec,
+  origin: string,
+  authorize?: CodecAuthorization,
+): FastifyInstance {
   const endpoint = Fastify({ bodyLimit: 16 * 1024 * 1024 });
   const allowed = new URL(origin).origin;
   endpoint.addHook('onRequest', async (request, reply) => {
@@ -34,11 +45,20 @@ export function createCodecEndpoint(codec: PayloadCodec, origin: string): Fastif
   });
   endpoint.setErrorHandler((error, _request, reply) => {
     const { statusCode = 400 } = error as { statusCode?: number };
+    if (statusCode === 413) void reply.header('connection', 'close');
     return reply.code(statusCode).send({ message: error instanceof Error ? error.message : 'bad request' });
   });
   endpoint.options('/codec/:direction', (_request, reply) => reply.code(204).send());
   for (const direction of ['encode', 'decode'] as const) {
-    endpoint.post(`/codec/${direction}`, async (request, reply) => {
+    const onRequest = async ({ headers }: FastifyRequest, reply: FastifyReply) => {
+      const refusal = await authorize?.(headers, direction);
+      if (refusal === undefined) return undefined;
+      const { status, ...said } = refusal;
+      if (status === 401) void reply.header('www-authenticate', 'Bearer realm="sitewright"');
+      // No body of a stranger is read.
+      return reply.code(status).header('connection', 'close').send(said);
+    };
+    endpoint.post(`/codec/${direction}`, { onRequest }, async (request, reply) => {
       const read = body.safeParse(request.body);
       if (!read.success)
         return reply

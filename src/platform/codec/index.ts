@@ -1,4 +1,4 @@
-export { createCodecEndpoint } from './codec-endpoint.js';
+export { type CodecAuthorization, createCodecEndpoint } from './codec-endpoint.js';
 export { encryptedData } from './encrypted-data.js';
 export { EncryptionCodec } from './encryption-codec.js';
 export { addEncryptionKey, parseEncryptionKeys, readEncryptionKeys } from './encryption-keys.js';

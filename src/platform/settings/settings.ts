@@ -304,7 +304,7 @@ export const settingsSchema = z.strictObject({
     origin: httpUrl
       .optional()
       .describe(
-        'Origin of the Temporal Web UI that may decrypt payloads. None: no codec endpoint. The endpoint has no login.',
+        'Origin of the Temporal Web UI that may decrypt payloads. None: no codec endpoint. With `access.tokens`, the endpoint requires a token.',
       ),
     host: text.default('127.0.0.1').describe('Address the codec endpoint listens on.'),
     port: port.default(8081).describe('Port of the codec endpoint; 0 chooses a free one.'),

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { CLUSTER_STATUSES } from '../../words.js';
-import { anyJson } from '../primitives.js';
+import { anyJson, nameText } from '../primitives.js';
 import { diagnosticSchema } from '../problem.js';
 import { gone, tagged } from '../route.js';
 import type { Wire } from '../wire.js';
 import { commaList, idNumber, idParams, idText } from './parts.js';
 import { jsonObject, jsonObjectSchema } from './releases.js';
 
-const name = z.string().trim().min(1).max(50).describe('Unique among clusters.');
-const siteName = z.string().min(1).max(63).describe('Site whose machines its nodes are.');
+const name = nameText(50).trim().describe('Unique among clusters.');
+const siteName = nameText(63).describe('Site whose machines its nodes are.');
 const segmentation = z.enum(['vlan', 'gre', 'tun']);
 
 export const newClusterBody = z
@@ -79,7 +79,7 @@ export const assignmentBody = z
   .array(
     z.strictObject({
       id: idNumber('node'),
-      roles: z.array(z.string().min(1).max(1000)).min(1).describe('Roles the node is to have.'),
+      roles: z.array(nameText(1000)).min(1).describe('Roles the node is to have.'),
     }),
   )
   .min(1)

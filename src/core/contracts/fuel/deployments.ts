@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MOST } from '../../run-description.js';
 import { GRAPH_RUN_MODES } from '../../words.js';
-import { actorName, anyJson, reasonText, runDescription } from '../primitives.js';
+import { actorName, anyJson, nameText, reasonText, runDescription } from '../primitives.js';
 import { gone, tagged } from '../route.js';
 import { graphType } from './graphs.js';
 import { commaList, flagText, idNumber, idParams, idText } from './parts.js';
@@ -103,12 +103,12 @@ const flags = {
 };
 
 const side = z
-  .array(z.string().min(1).max(MOST.name).nullable())
+  .array(nameText(MOST.name).nullable())
   .max(MOST.names)
   .optional()
   .describe('Tasks as TASK or TASK/NODES, e.g. `netconfig/1,3-5`.');
 
-const names = z.array(z.string().min(1).max(MOST.name)).min(1).max(MOST.names);
+const names = z.array(nameText(MOST.name)).min(1).max(MOST.names);
 
 export const executeBody = z
   .strictObject({
@@ -174,7 +174,7 @@ const sequenceGraphs = z
   .max(1000)
   .describe('Types of graphs, in order.');
 
-const sequenceName = z.string().min(1).max(255);
+const sequenceName = nameText(255);
 
 export const newSequenceBody = z
   .strictObject({ name: sequenceName, release: idNumber('release'), graphs: sequenceGraphs })

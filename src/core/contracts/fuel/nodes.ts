@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { NODE_STATUSES } from '../../words.js';
-import { anyJson } from '../primitives.js';
+import { anyJson, nameText } from '../primitives.js';
 import { tagged } from '../route.js';
 import type { Wire } from '../wire.js';
 import { commaList, flagText, idNumber, idParams, idText } from './parts.js';
 import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.js';
 
-const roleList = z.array(z.string().min(1).max(1000));
+const roleList = z.array(nameText(1000));
 const labels = z
-  .record(z.string().min(1).max(100), z.string().max(100).nullable())
+  .record(nameText(100), z.string().max(100).nullable())
   .describe('Name → text of at most 100 characters, or null.');
 const mac = z.string().regex(/^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$/, 'must be a MAC address as 52:54:00:12:34:56');
 const hostname = z
@@ -18,7 +18,7 @@ const hostname = z
 
 /** What a person or a program may say of a node. */
 const nodeFields = {
-  name: z.string().min(1).max(100),
+  name: nameText(100),
   hostname,
   mac,
   ip: z.union([z.ipv4(), z.ipv6()]).nullable(),
@@ -43,7 +43,7 @@ const nodeFields = {
 };
 
 export const newNodeBody = z
-  .strictObject({ ...z.object(nodeFields).partial().shape, site: z.string().min(1).max(63).optional() })
+  .strictObject({ ...z.object(nodeFields).partial().shape, site: nameText(63).optional() })
   .meta({ id: 'NewNode' });
 
 /** A node as it was answered may be sent back, changed in what can be changed. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameText } from '../primitives.js';
 import { gone, tagged } from '../route.js';
 import type { Wire } from '../wire.js';
 import { startedTransactionSchema } from './deployments.js';
@@ -6,7 +7,7 @@ import { commaList, flagText, idNumber, idParams, idText } from './parts.js';
 import { jsonObjectSchema } from './releases.js';
 
 const nodeIds = z.array(idNumber('node')).min(1).max(10_000);
-const role = z.string().min(1).max(1000);
+const role = nameText(1000);
 
 const configSchema = z
   .strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RELEASE_STATES } from '../../words.js';
-import { anyJson } from '../primitives.js';
+import { anyJson, nameText } from '../primitives.js';
 import { gone, tagged } from '../route.js';
 import type { Wire } from '../wire.js';
 import { idNumber, idParams } from './parts.js';
@@ -26,14 +26,14 @@ const releaseParts = {
   modes: z.array(z.string()),
 };
 
-const name = z.string().min(1).max(255);
-const version = z.string().min(1).max(255).describe('As `newton-10.0`.');
+const name = nameText(255);
+const version = nameText(255).describe('As `newton-10.0`.');
 
 export const newReleaseBody = z
   .strictObject({
     name,
     version,
-    operating_system: z.string().min(1).max(255),
+    operating_system: nameText(255),
     description: z.string().nullable().optional(),
     state: z.enum(RELEASE_STATES).optional(),
     deployment_tasks: z.array(jsonObject).optional().describe('Tasks of its graph of type `default`.'),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { OWNER_KINDS } from '../../words.js';
-import { anyJson } from '../primitives.js';
+import { anyJson, nameText } from '../primitives.js';
 import { gone, tagged } from '../route.js';
 import type { Wire } from '../wire.js';
 import { idNumber, idParams, idText, namedPartRoutes } from './parts.js';
 
-const tagName = z.string().min(1).max(1000);
+const tagName = nameText(1000);
 
 const tagMeta = z
   .looseObject({ has_primary: z.boolean().describe('One of the nodes that have the tag is its primary.') })

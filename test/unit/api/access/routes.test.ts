@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codecAuthorization } from '../../../../src/api/access/codec-authorization.js';
 import { guardRoutes } from '../../../../src/api/access/guard.js';
 import { answerProblem } from '../../../../src/api/problems/answer-problem.js';
 import { covers, type Need, ROLES, type Role } from '../../../../src/core/access-role.js';
@@ -264,6 +265,20 @@ describe('a caller', () => {
     const shown = answers.filter((answer) => JSON.stringify(answer.body).includes(canary.slice(-43)));
     // What a caller writes into a path is shown to that caller alone.
     expect(shown.map(({ body }) => body.instance ?? body)).toEqual([`/api/v1/runs/${canary}`]);
+  });
+});
+
+describe('the codec endpoint', () => {
+  it('takes the same tokens: viewers decode, operators also encode', async () => {
+    const authorize = codecAuthorization(tokenOperations(rig.store));
+    const statuses = async (headers: Record<string, string>) => [
+      (await authorize(headers, 'decode'))?.status,
+      (await authorize(headers, 'encode'))?.status,
+    ];
+    expect(await statuses({})).toEqual([401, 401]);
+    expect(await statuses(bearer('swt_unknown'))).toEqual([401, 401]);
+    expect(await statuses(bearer(secrets.viewer))).toEqual([undefined, 403]);
+    expect(await statuses(bearer(secrets.operator))).toEqual([undefined, undefined]);
   });
 });
 

@@ -133,6 +133,35 @@ describe('the codec endpoint', () => {
     });
   });
 
+  it('asks who it is before it reads a body, if it is asked to', async () => {
+    const asked: unknown[] = [];
+    const guarded = createCodecEndpoint(codec, origin, async ({ authorization }, direction) => {
+      asked.push(direction);
+      if (authorization === 'Bearer good') return undefined;
+      return { status: authorization === undefined ? 401 : 403, message: 'no', hint: 'log in' };
+    });
+    const decode = (headers: Record<string, string>) =>
+      guarded.inject({
+        method: 'POST',
+        url: '/codec/decode',
+        headers: { origin, ...headers },
+        payload: { payloads: [] },
+      });
+    const refused = await decode({});
+    expect(refused.statusCode).toBe(401);
+    expect(refused.headers).toMatchObject({
+      'www-authenticate': 'Bearer realm="sitewright"',
+      'access-control-allow-origin': origin,
+    });
+    expect(refused.json()).toEqual({ message: 'no', hint: 'log in' });
+    expect((await decode({ authorization: 'Bearer bad' })).statusCode).toBe(403);
+    expect((await decode({ authorization: 'Bearer good' })).statusCode).toBe(200);
+    expect(asked).toEqual(['decode', 'decode', 'decode']);
+    // A browser asks this without credentials.
+    const preflight = await guarded.inject({ method: 'OPTIONS', url: '/codec/decode', headers: { origin } });
+    expect(preflight.statusCode).toBe(204);
+  });
+
   it('answers the question a browser asks first, and no other origin', async () => {
     const asked = await endpoint.inject({ method: 'OPTIONS', url: '/codec/decode', headers: { origin } });
     expect(asked.statusCode).toBe(204);

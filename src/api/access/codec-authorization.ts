@@ -1,0 +1,16 @@
+import type { TokenOperations } from '../../ops/index.js';
+import type { CodecAuthorization } from '../../platform/codec/index.js';
+import { callerOf, refusalOf } from './guard.js';
+
+/**
+ * Who may use the codec endpoint: with the same tokens as for the API, viewers may decode what histories hold, and
+ * operators, who may start runs, encode.
+ */
+export const codecAuthorization =
+  (tokens: TokenOperations): CodecAuthorization =>
+  async (headers, direction) => {
+    const refusal = refusalOf(await callerOf({ headers }, tokens), direction === 'decode' ? 'viewer' : 'operator');
+    if (refusal === undefined) return undefined;
+    const { code, message, hint = '' } = refusal;
+    return { status: code === 'unauthenticated' ? 401 : 403, message, hint };
+  };

@@ -1,0 +1,56 @@
+import type { ValuePath } from './plain-value.js';
+
+/** Control characters and halves of pairs of UTF-16. No id, name, key or path has one, whatever it comes in. */
+export const CONTROL = /[\p{Cc}\p{Cs}]/u;
+
+/** The same without tabs and line ends, which texts of several lines have. */
+const CONTROL_IN_TEXT = /(?![\t\n\r])[\p{Cc}\p{Cs}]/u;
+
+export interface ControlCharacter {
+  /** Of the text, or of the mapping that has the key. */
+  readonly path: ValuePath;
+  readonly inKey: boolean;
+  /** `U+0000` */
+  readonly character: string;
+}
+
+/** The first control character of a name, as `U+0000`. */
+export const controlCharacterOf = (name: string): string | undefined => codePoint(CONTROL.exec(name));
+
+/** The first control character of a text, which may have tabs and line ends. */
+export const controlCharacterInText = (text: string): string | undefined => codePoint(CONTROL_IN_TEXT.exec(text));
+
+/**
+ * Control characters in JSON data, at most this many: any in its keys, and in its texts any but tabs and line ends.
+ *
+ * @param names that all texts are names
+ */
+export function controlCharactersIn(
+  value: unknown,
+  at: ValuePath,
+  { most, names = false }: { readonly most: number; readonly names?: boolean },
+): readonly ControlCharacter[] {
+  const found: ControlCharacter[] = [];
+  const ofText = names ? controlCharacterOf : controlCharacterInText;
+  const look = (inner: unknown, path: ValuePath): void => {
+    if (found.length >= most) return;
+    if (typeof inner === 'string') {
+      const character = ofText(inner);
+      if (character !== undefined) found.push({ path, inKey: false, character });
+      return;
+    }
+    if (typeof inner !== 'object' || inner === null) return;
+    for (const [key, item] of Object.entries(inner)) {
+      const character = controlCharacterOf(key);
+      if (character !== undefined) found.push({ path, inKey: true, character });
+      // Paths only of what may have something: most texts have nothing.
+      else if (typeof item !== 'string' || ofText(item) !== undefined)
+        look(item, [...path, Array.isArray(inner) ? Number(key) : key]);
+    }
+  };
+  look(value, at);
+  return found;
+}
+
+const codePoint = (match: RegExpExecArray | null): string | undefined =>
+  match === null ? undefined : `U+${match[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
