@@ -1,5 +1,6 @@
 import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.js';
-import type { Store, TaskHistoryStatus, TaskHistoryWrite } from '../src/store/index.js';
+import { percentOf, shownStatus, sumCounts } from '../src/core/task-counts.js';
+import type { Store, TaskHistoryWrite } from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
 import { proveClaim, sequenceIn } from './fencing.js';
@@ -43,7 +44,7 @@ function historyWrite(row: TaskRow, sequence: number): TaskHistoryWrite {
   return {
     node: row.node,
     task: row.task,
-    status: row.status,
+    status: shownStatus(row),
     attempt: row.attempt,
     sequence,
     ...(start === undefined ? {} : { timeStart: start }),
@@ -68,13 +69,10 @@ function summaryOf(end: TaskEnd | undefined): Readonly<Record<string, unknown>> 
   };
 }
 
-const OPEN: ReadonlySet<string> = new Set<TaskHistoryStatus>(['waiting', 'running', 'retrying']);
-
-/** Updates the percentage of ended tasks of the graph, the run (the mean of its graphs) and the nodes. */
+/** Updates the percentage of tasks done of the graph, the run (the mean of its graphs) and the nodes. */
 async function updateProgress(store: Store, { transaction, graph, rows }: RecordTasks): Promise<void> {
   const byNode = await store.taskHistory.countByNode(graph);
-  const all = Object.values(byNode).map(countOf);
-  const percent = percentOf({ ended: sum(all, 'ended'), total: sum(all, 'total') });
+  const percent = percentOf(sumCounts(Object.values(byNode)));
   await store.transactions.update(graph, { progress: percent });
   const { graphs } = await store.transactions.getRun(transaction);
   const mean = graphs.reduce((before, { id, progress }) => before + (id === graph ? percent : progress), 0);
@@ -85,27 +83,7 @@ async function updateProgress(store: Store, { transaction, graph, rows }: Record
   await store.nodes.updateMany(
     there.flatMap(({ id }) => {
       const counts = byNode[String(id)];
-      return counts === undefined ? [] : [{ id, change: { progress: percentOf(countOf(counts)) } }];
+      return counts === undefined ? [] : [{ id, change: { progress: percentOf(counts) } }];
     }),
   );
 }
-
-interface Count {
-  readonly ended: number;
-  readonly total: number;
-}
-
-function countOf(counts: Readonly<Partial<Record<TaskHistoryStatus, number>>>): Count {
-  let ended = 0;
-  let total = 0;
-  for (const [status, count] of Object.entries(counts)) {
-    total += count;
-    if (!OPEN.has(status)) ended += count;
-  }
-  return { ended, total };
-}
-
-const sum = (counts: readonly Count[], field: keyof Count): number =>
-  counts.reduce((before, count) => before + count[field], 0);
-
-const percentOf = ({ ended, total }: Count): number => (total === 0 ? 100 : Math.floor((100 * ended) / total));

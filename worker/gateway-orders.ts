@@ -44,6 +44,7 @@ function stateOf(row: TaskHistoryRow | undefined): PlannedTask['latest']['state'
     case 'failed':
     case 'ignored':
     case 'dep_failed':
+    case 'not_reached':
     case 'skipped':
       return 'unsuccessful';
     case 'retrying':

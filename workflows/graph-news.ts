@@ -5,6 +5,7 @@ import { isMapping } from '../src/core/plain-value.js';
 import { type ReadRequest, readRequest } from '../src/core/run/index.js';
 import { MOST } from '../src/core/run-description.js';
 import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.js';
+import { allOf, settledOf } from '../src/core/task-counts.js';
 import { signalParent } from './border.js';
 import { createCourier } from './graph-signals.js';
 
@@ -26,8 +27,8 @@ export function createNews(startedAt: number, status: () => GraphRunStatus): New
   /** When the status differs from what was sent last. */
   function dueAt(news: GraphRunNews): number | null {
     if (last === null || news.phase !== last.news.phase) return 0;
-    const [now, before] = [news, last.news].map(({ done, total, failing_nodes, silent }) =>
-      [done, total, failing_nodes, ...silent].join(),
+    const [now, before] = [news, last.news].map(({ counts, failing_nodes, silent }) =>
+      [settledOf(counts), allOf(counts), failing_nodes, ...silent].join(),
     );
     return now === before ? null : last.at + Math.max(EVERY_MS, (last.at - startedAt) * SHARE);
   }

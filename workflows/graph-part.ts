@@ -1,4 +1,4 @@
-import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
 import type { LoadGraphPart } from '../activities/graph-contract.js';
 import {
   createLedger,
@@ -98,7 +98,8 @@ export function createPartDriver(
     kept === undefined
       ? createScheduler(part.graph, { hold: run.hold })
       : restoreScheduler(part.graph, kept.scheduler, { hold: run.hold });
-  const ledger = kept === undefined ? createLedger(part.graph) : restoreLedger(scheduler, kept.rows);
+  const skips = patched('planned-skips') ? 'planned' : 'settled';
+  const ledger = kept === undefined ? createLedger(part.graph, skips) : restoreLedger(scheduler, kept.rows, skips);
   const agents = createAgents(part, run);
   const records = createRecords(ledger, of, control.wake, kept?.records);
   const alarm = createAlarm(control.wake);

@@ -1,7 +1,7 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
 import { counted } from '../src/core/counted.js';
-import { NO_TASKS, type PartReport, type PartStatus } from '../src/core/graph-run/index.js';
+import { type PartReport, type PartStatus, plannedCounts } from '../src/core/graph-run/index.js';
 import {
   type CoordinatorCommand,
   type CoordinatorEvent,
@@ -74,9 +74,9 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
   const waiting: { after: readonly number[] | null; resolve(): void }[] = [];
   const asked: { readonly task: string; answer(rejection: Rejection | null): void }[] = [];
   const children = plan.parts.map(
-    ({ tasks }, part): Child => ({
+    (planned, part): Child => ({
       id: `${workflowInfo().workflowId}/${plan.input.graph}.${part + 1}`,
-      status: { counts: { ...NO_TASKS, waiting: tasks }, running: [], failed: [], failing_nodes: 0, silent: [] },
+      status: { counts: plannedCounts(planned), running: [], failed: [], failing_nodes: 0, silent: [] },
       newest: 0,
       acknowledged: 0,
       ready: null,

@@ -95,16 +95,35 @@ export const GRAPH_STATES = [
 ] as const;
 export type GraphState = (typeof GRAPH_STATES)[number];
 
-/**
- * Final statuses of a task. `skipped`: it has no work, or a stop left it undone. `ignored`: an error with
- * fail_on_error=false. `dep_failed`: it never ran because a dependency or its node failed.
- */
-export const SETTLED_STATUSES = ['successful', 'failed', 'dep_failed', 'skipped', 'ignored'] as const;
-export type SettledStatus = (typeof SETTLED_STATUSES)[number];
+/** How a task that ran ended. `ignored`: an error with fail_on_error=false. */
+export const DONE_STATUSES = ['successful', 'ignored', 'failed'] as const;
 
-/** `waiting`: not started; `retrying`: between two attempts. */
-export const TASK_STATUSES = ['waiting', 'running', 'retrying', ...SETTLED_STATUSES] as const;
+/**
+ * Why a task with work did not run. `dep_failed`: a dependency or its node failed. `not_reached`: the run ended before
+ * the task's turn.
+ */
+export const UNRUN_STATUSES = ['dep_failed', 'not_reached'] as const;
+
+/** Statuses of tasks with work, which progress counts. `waiting`: not started; `retrying`: between two attempts. */
+export const WORK_STATUSES = ['waiting', 'running', 'retrying', ...DONE_STATUSES, ...UNRUN_STATUSES] as const;
+
+/** `skipped`: it has no work, as planned, or an operator skipped it. Whatever happens around it, it stays skipped. */
+export const TASK_STATUSES = [...WORK_STATUSES, 'skipped'] as const;
 export type ShownTaskStatus = (typeof TASK_STATUSES)[number];
+
+/** Statuses in which a task stays, unless an operator reopens it. */
+export const SETTLED_STATUSES = [...DONE_STATUSES, ...UNRUN_STATUSES, 'skipped'] as const;
+
+/** Words for people where a state's name is not the word itself; the same for one state wherever it is shown. */
+export const STATE_WORDS: Readonly<Record<string, string>> = {
+  successful: 'success',
+  failure: 'failed',
+  dep_failed: 'blocked',
+  not_reached: 'never reached',
+  ignored: 'failure ignored',
+  not_begun: 'never reached',
+  success_with_failures: 'success with failures',
+};
 
 /** Statuses of a node in the inventory. */
 export const NODE_STATUSES = [

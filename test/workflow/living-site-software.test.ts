@@ -165,7 +165,7 @@ it('a tolerated failure of the cluster does not fail the site; pausing the site 
   const child = rig.client.workflow.getHandle(graphWorkflowId(cluster, handle.firstExecutionRunId));
   while ((await child.query<GraphRunStatus>('status')).paused === null);
   release();
-  while ((await child.query<GraphRunStatus>('status')).counts.running > 0);
+  while ((await child.query<GraphRunStatus>('status')).counts.running! > 0);
   expect(ran.filter((task) => task.startsWith('hypervisor'))).toEqual([]);
   expect(await handle.query('status')).toMatchObject({ phase: 'software', paused: { by: 'nina' } });
   await handle.executeUpdate('resume', { args: [{ by: 'nina' }] });

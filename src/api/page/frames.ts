@@ -34,10 +34,7 @@ export async function lookAtRun(
         Object.entries(graph[of]).map(([name, counts]) => [`${graph.transaction}/${name}`, counts]),
       ),
     );
-  const graphs = counted.map(
-    ({ transaction, type, status: state, message, planned }) =>
-      [String(transaction), { type, status: state, message, planned }] as const,
-  );
+  const graphs = counted.map(({ transaction, nodes: _, tasks: __, ...graph }) => [String(transaction), graph] as const);
   return {
     ended,
     frame: { ...frame, graphs: Object.fromEntries(graphs), node_tasks: keyed('nodes'), tasks: keyed('tasks') },

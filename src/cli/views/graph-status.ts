@@ -1,6 +1,9 @@
 import type { GraphRunStatus } from '../../core/contracts/index.js';
 import { counted } from '../../core/counted.js';
 import { describeSilence } from '../../core/run/index.js';
+import { stateWord } from '../../core/state-word.js';
+import type { SomeCounts } from '../../core/task-counts.js';
+import { TASK_STATUSES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 import { silenceChanges } from './status.js';
@@ -65,10 +68,9 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
 }
 
 /** Non-zero counts, in their order. */
-export const countsText = (counts: Readonly<Record<string, number>>): string =>
-  Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([state, count]) => `${count} ${state.replaceAll('_', ' ')}`)
+export const countsText = (counts: SomeCounts): string =>
+  TASK_STATUSES.filter((status) => (counts[status] ?? 0) > 0)
+    .map((status) => `${counts[status]} ${stateWord(status)}`)
     .join(', ') || 'none yet';
 
 export const failedTaskText = (

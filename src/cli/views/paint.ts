@@ -1,3 +1,5 @@
+import { stateWord } from '../../core/state-word.js';
+
 /** Terminal colours by meaning, or none. */
 export interface Paint {
   readonly good: (text: string) => string;
@@ -14,7 +16,7 @@ export function paintFor(color: boolean): Paint {
 
 /** A state or outcome in its colour. */
 export function paintState(paint: Paint, state: string): string {
-  const words = state.replaceAll('_', ' ');
+  const words = stateWord(state);
   if (state === 'success' || state === 'done' || state === 'nothing_to_do') return paint.good(words);
   if (['failure', 'failed', 'timeout', 'cancelled', 'terminated', 'lost'].includes(state)) return paint.bad(words);
   if (['running', 'prepared', 'paused', 'stopped', 'success_with_failures'].includes(state)) return paint.busy(words);

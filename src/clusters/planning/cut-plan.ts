@@ -66,6 +66,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
     parts: executable.map((part, at) => ({
       chunks: parts[at]!.length,
       tasks: part.graph.nodeOf.length,
+      skipped: part.graph.noWork.filter((none) => none === 1).length,
       nodes: part.graph.nodes.length,
     })),
     coordination: split === null ? null : { chunks: coordination.length },

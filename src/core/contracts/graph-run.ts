@@ -11,8 +11,11 @@ import {
 import { maasSilentSince, pausedSchema, timestamp } from './primitives.js';
 import { failureOf, type Wire } from './wire.js';
 
-/** How many tasks are in which state; those that may start at once count as waiting. */
-export const taskCounts = z.record(z.enum(TASK_STATUSES), z.int()).describe('Tasks by status.');
+/**
+ * How many tasks are in which state; those that may start at once count as waiting. Reports of earlier releases lack
+ * states added since.
+ */
+export const taskCounts = z.partialRecord(z.enum(TASK_STATUSES), z.int()).describe('Tasks by status.');
 
 const texts = z.array(z.string());
 
@@ -21,7 +24,7 @@ const failedTask = z.strictObject({ task: z.string(), node: z.string(), attempts
 const failedNode = z.strictObject({
   node: z.string(),
   failed_tasks: texts.describe('Its own failed tasks, at most ten.'),
-  lost_tasks: z.int().describe('Tasks lost with something else.'),
+  lost_tasks: z.int().describe('Tasks with work that did not run because something else failed.'),
   root_causes: texts.describe('`task@node`, or `offline:NODE`; at most eight.'),
 });
 
@@ -43,11 +46,11 @@ const graphStatus = z.strictObject({
   type: z.string(),
   transaction: z.int(),
   state: z.enum(GRAPH_STATES),
-  done: z.int(),
-  total: z.int(),
+  done: z.int().describe('Tasks that ran to an end.'),
+  total: z.int().describe('Tasks with work, as far as planned; those skipped are not among them.'),
   counts: taskCounts,
   nodes: z.int(),
-  failing_nodes: z.int(),
+  failing_nodes: z.int().describe('Nodes on which a task failed, or whose agents did not answer.'),
   parts: z.int(),
   offline: texts,
   started_at: timestamp.optional(),
@@ -71,11 +74,11 @@ export const graphRunStatusSchema = z
       .enum([...GRAPH_RUN_OUTCOMES, ...LOST_OUTCOMES])
       .optional()
       .describe('Absent while it goes on.'),
-    done: z.int().describe('Tasks that have ended.'),
-    total: z.int().describe('Tasks planned so far.'),
+    done: graphStatus.shape.done,
+    total: graphStatus.shape.total,
     counts: taskCounts,
     failed: z.array(failedTask).describe('At most twenty; the report has more.'),
-    failing_nodes: z.int(),
+    failing_nodes: graphStatus.shape.failing_nodes,
     running: texts.describe('`task@node`; at most twenty.'),
     silent: texts.describe('Nodes whose agents do not answer, at most twenty.'),
     graphs: z.array(graphStatus),
@@ -122,7 +125,7 @@ const planReference = z.strictObject({
   nodes: z.int(),
   mode: z.enum(GRAPH_RUN_MODES),
   parts: z
-    .array(z.strictObject({ chunks: z.int(), tasks: z.int(), nodes: z.int() }))
+    .array(z.strictObject({ chunks: z.int(), tasks: z.int(), skipped: z.int().optional(), nodes: z.int() }))
     .describe('What the plan is cut into for execution, and in how many pieces each part is loaded.'),
   coordination: z
     .strictObject({ chunks: z.int() })
@@ -138,7 +141,6 @@ export const graphPlansSchema = z
 
 /** A stored plan, cut for execution. Pieces are loaded with `load_graph_part`. */
 export type PlanReference = Wire<typeof planReference>;
-export type TaskCounts = Wire<typeof taskCounts>;
 /** A failed task and why. */
 export type FailedTask = Wire<typeof failedTask>;
 /** A node that did not come through, and what that goes back to. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { TASK_STATUSES } from '../words.js';
+import { GRAPH_STATES, TASK_STATUSES } from '../words.js';
 import { drawQuery, graphType } from './fuel/graphs.js';
 import { commaList, idParams } from './fuel/parts.js';
+import { taskCounts } from './graph-run.js';
 import { runNodeSchema } from './node-in-run.js';
 import { pageOf, pageQuery, runParams, timestamp } from './primitives.js';
 import { media, tagged } from './route.js';
@@ -9,8 +10,7 @@ import { anyStatusSchema, runSchema } from './run.js';
 import { siteSchema } from './site.js';
 import type { Wire } from './wire.js';
 
-const counts = z.record(z.string(), z.int()).describe('Tasks by status.');
-const countsBy = (what: string) => z.record(z.string(), counts).describe(`The same by ${what}.`);
+const countsBy = (what: string) => z.record(z.string(), taskCounts).describe(`The same by ${what}.`);
 
 export const runCountsSchema = z
   .strictObject({
@@ -18,9 +18,13 @@ export const runCountsSchema = z
       z.strictObject({
         transaction: z.int(),
         type: z.string(),
-        status: z.string(),
+        status: z.string().describe("Fuel's status of the transaction."),
+        state: z.enum(GRAPH_STATES),
         message: z.string().nullable(),
         planned: z.boolean(),
+        counts: taskCounts,
+        done: z.int().describe('Tasks that ran to an end.'),
+        total: z.int().describe('Tasks with work.'),
         nodes: countsBy('node'),
         tasks: countsBy('task'),
       }),

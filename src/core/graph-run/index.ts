@@ -1,7 +1,7 @@
 /** A run of task graphs as pure functions: input, task results, progress, status, report and failures. */
-export type { FailedTask, GraphRunReport, GraphRunStatus, GraphStatus, TaskCounts } from '../contracts/graph-run.js';
+export type { FailedTask, GraphRunReport, GraphRunStatus, GraphStatus } from '../contracts/graph-run.js';
 export type { TreeNode } from '../contracts/site-run.js';
-export { NO_TASKS } from '../scheduler/index.js';
+export { NO_TASKS, sumCounts, type TaskCounts } from '../task-counts.js';
 export type { GraphState } from '../words.js';
 export { countCrossings, cutForExecution, splitForExecution, TASKS_IN_ONE_WORKFLOW } from './cut.js';
 export {
@@ -21,12 +21,12 @@ export { type GraphRequest, type GraphRunInput, parseGraphRunInput } from './inp
 export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledger.js';
 export { createPace } from './pace.js';
 export { mergeReports, type PartReport, reportPart } from './part-report.js';
-export { type PartStatus, sumCounts } from './part-status.js';
+export type { PartStatus } from './part-status.js';
 export type { ExecutablePart, PlanReference } from './plan-reference.js';
 export type { GraphProgress, GraphRunProgress } from './progress.js';
 export { describeRejection } from './rejection.js';
 export { nothingToDoText, reasonOfGraph, reportGraphRun } from './report.js';
 export { type GraphRunName, graphRunName, readGraphRunName } from './run-name.js';
-export { detailsOfGraphRun, statusOfGraphRun } from './status.js';
+export { detailsOfGraphRun, plannedCounts, statusOfGraphRun } from './status.js';
 export { isFinal, outcomeOf, type TaskEnd, type TaskOutcomeKind, type TaskRow } from './task-end.js';
 export { treeOfPart, treeOfRun } from './tree.js';

@@ -1,12 +1,8 @@
-import type { FailedTask, TaskCounts } from '../contracts/graph-run.js';
-import {
-  NO_TASKS,
-  type Scheduler,
-  type SchedulerCommand,
-  type SchedulerGraph,
-  taskReports,
-} from '../scheduler/index.js';
+import type { FailedTask } from '../contracts/graph-run.js';
+import { keyOf, type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.js';
+import { NO_TASKS, shownStatus, type TaskCounts } from '../task-counts.js';
 import { utf8Length } from '../utf8.js';
+import type { ShownTaskStatus } from '../words.js';
 import type { PartStatus } from './part-status.js';
 import type { TaskEnd, TaskRow } from './task-end.js';
 
@@ -43,10 +39,10 @@ export interface Ledger {
 export type KeptRows = readonly (readonly [string, TaskRow])[];
 
 /** Restores the ledger of a continued part from the saved rows and the scheduler. */
-export function restoreLedger(scheduler: Scheduler, kept: KeptRows): Ledger {
+export function restoreLedger(scheduler: Scheduler, kept: KeptRows, skips: Skips = 'planned'): Ledger {
   const { graph } = scheduler;
   const rows = new Map<string, TaskRow>();
-  taskReports(scheduler).forEach(({ task: key, status, attempts, cause }, task) => {
+  taskReports(scheduler).forEach(({ task: key, status, attempts, cause, undone }, task) => {
     if (attempts === 0 && (status === 'waiting' || status === 'ready')) return;
     rows.set(key, {
       task: graph.names[graph.nameOf[task]!]!,
@@ -54,31 +50,55 @@ export function restoreLedger(scheduler: Scheduler, kept: KeptRows): Ledger {
       status: status === 'ready' ? 'waiting' : status,
       attempt: attempts,
       ...(cause === undefined ? {} : { root_cause: cause }),
+      ...(undone === undefined ? {} : { undone }),
     });
   });
   for (const [key, row] of kept) rows.set(key, row);
-  return createLedger(graph, rows);
+  return createLedger(graph, skips, rows);
 }
 
+/**
+ * `planned`: tasks without work are skipped from the start, and have the rows of the plan. `settled`: they wait and
+ * are written like all others, as in runs that started with release 0.1.
+ */
+export type Skips = 'planned' | 'settled';
+
 /** @param known rows that are already written, by `task@node` */
-export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, TaskRow> = new Map()): Ledger {
-  const counts: Record<keyof TaskCounts, number> = { ...NO_TASKS, waiting: graph.nameOf.length };
+export function createLedger(
+  graph: SchedulerGraph,
+  skips: Skips = 'planned',
+  known: ReadonlyMap<string, TaskRow> = new Map(),
+): Ledger {
+  const skipped = new Set<string>();
+  if (skips === 'planned')
+    graph.noWork.forEach((none, task) => {
+      if (none === 1) skipped.add(keyOf(graph, task));
+    });
+  const counts: Record<ShownTaskStatus, number> = {
+    ...NO_TASKS,
+    waiting: graph.nameOf.length - skipped.size,
+    skipped: skipped.size,
+  };
+  const isFailing = (row: TaskRow): boolean =>
+    row.status === 'failed' ||
+    (row.status === 'dep_failed' && (skips === 'settled' || row.root_cause === `offline:${row.node}`));
   const nodes = new Set(graph.nodes);
   /** By `task@node`: its newest row. */
   const rows = new Map<string, TaskRow>();
   /** By attempt and `task@node`, in order of their first change. */
   const unwritten = new Map<string, TaskRow>();
-  /** By node: tasks failed or dep_failed. */
-  const lost = new Map<string, number>();
+  /** By node: tasks that make it a failing one. */
+  const failing = new Map<string, number>();
   const failed = new Set<string>();
   const running = new Set<string>();
   const silent = new Map<string, number>();
 
   function put(key: string, row: TaskRow): void {
-    const old = rows.get(key)?.status ?? 'waiting';
-    counts[old]--;
-    counts[row.status]++;
-    addTo(lost, row.node, Number(isLost(row.status)) - Number(isLost(old)));
+    if (skipped.has(key)) return;
+    const old = rows.get(key);
+    counts[old === undefined ? 'waiting' : shownStatus(old)]--;
+    counts[shownStatus(row)]++;
+    addTo(failing, row.node, Number(isFailing(row)) - Number(old !== undefined && isFailing(old)));
     member(failed, key, row.status === 'failed');
     member(running, key, row.status === 'running');
     rows.set(key, row);
@@ -144,7 +164,7 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, T
         counts: { ...counts },
         running: first(running, 10),
         failed: this.failed(20),
-        failing_nodes: lost.size,
+        failing_nodes: failing.size,
         silent: first(silent.keys(), 10),
       };
     },
@@ -186,8 +206,6 @@ function splitKey(key: string, nodes: ReadonlySet<string>): { task: string; node
   }
   return { task: key, node: '' };
 }
-
-const isLost = (status: TaskRow['status']): boolean => status === 'failed' || status === 'dep_failed';
 
 function addTo(map: Map<string, number>, key: string, change: number): void {
   if (change === 0) return;

@@ -1,6 +1,7 @@
-import type { FailedNode, FailedTask, TaskCounts } from '../contracts/graph-run.js';
+import type { FailedNode, FailedTask } from '../contracts/graph-run.js';
 import type { NodeStatus, Scheduler } from '../scheduler/index.js';
-import { nodeStatus, rootCauses, taskReports } from '../scheduler/index.js';
+import { nodeStatus, rootCauses, shownReports } from '../scheduler/index.js';
+import type { TaskCounts } from '../task-counts.js';
 import type { Ledger } from './ledger.js';
 
 /** The result of one part of a graph after it has ended. Under 100 KB. */
@@ -19,7 +20,7 @@ export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
   const nodes = Object.fromEntries(graph.nodes.map((id, n) => [id, nodeStatus(scheduler, n) ?? 'skipped'] as const));
   const causes = rootCauses(scheduler);
   const failed = new Map<string, { failed_tasks: string[]; lost_tasks: number; root_causes: Set<string> }>();
-  taskReports(scheduler).forEach(({ task: key, status }, task) => {
+  shownReports(scheduler).forEach(({ task: key, status }, task) => {
     if (status !== 'failed' && status !== 'dep_failed') return;
     const id = graph.nodes[graph.nodeOf[task]!]!;
     let node = failed.get(id);

@@ -11,7 +11,7 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
   const { input, transaction } = progress;
   const graphs = progress.graphs.map(
     (graph): GraphReport => ({
-      ...statusOfGraph(graph),
+      ...statusOfGraph(graph, true),
       ...(graph.plan === undefined ? {} : { plan: graph.plan.hash }),
       ...(graph.plan?.nothing_to_do === undefined ? {} : { nothing_to_do: graph.plan.nothing_to_do }),
       failed_tasks: graph.report?.failed_tasks ?? graph.statuses().flatMap((part) => part.failed),

@@ -1,18 +1,21 @@
 import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.js';
 import { cell, detailsEnding, detailsHeading, isoTime, newestWarnings, silenceOf, table } from '../run/index.js';
+import { stateWord } from '../state-word.js';
+import { doneOf, endedCounts, NO_TASKS, sumCounts, type TaskCounts, workOf } from '../task-counts.js';
 import type { GraphState } from '../words.js';
-import { settledOf, sumCounts, totalOf } from './part-status.js';
+import type { PlanReference } from './plan-reference.js';
 import type { GraphProgress, GraphRunProgress } from './progress.js';
 
-export function statusOfGraph(graph: GraphProgress): GraphStatus {
+/** @param ended whether the whole run has ended, so that what waits is never reached */
+export function statusOfGraph(graph: GraphProgress, ended: boolean): GraphStatus {
   const parts = graph.statuses();
-  const counts = sumCounts(parts.map((part) => part.counts));
+  const counts = ended ? endedCounts(countsOf(graph)) : countsOf(graph);
   return {
     type: graph.type,
     transaction: graph.transaction,
     state: graph.state,
-    done: settledOf(counts),
-    total: graph.plan?.tasks ?? totalOf(counts),
+    done: doneOf(counts),
+    total: workOf(counts),
     counts,
     nodes: graph.plan?.nodes ?? 0,
     failing_nodes: parts.reduce((sum, part) => sum + part.failing_nodes, 0),
@@ -24,8 +27,24 @@ export function statusOfGraph(graph: GraphProgress): GraphStatus {
   };
 }
 
+/** Tasks by status: as the parts of the graph report them, before that as planned. */
+function countsOf({ plan, statuses }: GraphProgress): TaskCounts {
+  const parts = statuses();
+  if (parts.length > 0 || plan === undefined) return sumCounts(parts.map((part) => part.counts));
+  return plan.nothing_to_do === undefined
+    ? sumCounts(plan.parts.map(plannedCounts))
+    : { ...NO_TASKS, skipped: plan.tasks };
+}
+
+/** Tasks of a part before anything runs. */
+export const plannedCounts = ({ tasks, skipped = 0 }: PlanReference['parts'][number]): TaskCounts => ({
+  ...NO_TASKS,
+  waiting: tasks - skipped,
+  skipped,
+});
+
 export function statusOfGraphRun(progress: GraphRunProgress): GraphRunStatus {
-  const graphs = progress.graphs.map(statusOfGraph);
+  const graphs = progress.graphs.map((graph) => statusOfGraph(graph, progress.outcome !== undefined));
   const parts = progress.graphs.flatMap((graph) => graph.statuses());
   return {
     cluster: progress.input.cluster,
@@ -81,7 +100,12 @@ export function detailsOfGraphRun(progress: GraphRunProgress): string {
   const failedRows = failed.slice(0, 10).map(({ task, node, attempts, reason }) => [task, node, attempts, reason]);
   const graphRows = graphs
     .slice(0, 20)
-    .map(({ type, state, done, total, failing_nodes }) => [type, state, `${done} of ${total}`, failing_nodes]);
+    .map(({ type, state, done, total, failing_nodes }) => [
+      type,
+      stateWord(state),
+      `${done} of ${total}`,
+      failing_nodes,
+    ]);
   return [
     ...detailsHeading(status, 'tasks', progress.input),
     ...table(['failed task', 'node', 'attempts', 'reason'], failedRows),

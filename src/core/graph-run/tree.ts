@@ -1,9 +1,10 @@
-import type { TaskCounts } from '../contracts/graph-run.js';
 import type { TreeNode } from '../contracts/site-run.js';
 import { counted } from '../counted.js';
 import type { Scheduler } from '../scheduler/index.js';
-import { taskReports } from '../scheduler/index.js';
-import { settledOf, sumCounts, totalOf } from './part-status.js';
+import { shownReports } from '../scheduler/index.js';
+import { stateWord } from '../state-word.js';
+import { allOf, doneOf, settledOf, sumCounts, type TaskCounts, workOf } from '../task-counts.js';
+import { DONE_STATUSES } from '../words.js';
 import type { GraphRunProgress } from './progress.js';
 
 /** A part in its parent's tree: its nodes, or the workflow to query for them. */
@@ -12,26 +13,30 @@ export type TreeOfPart = readonly TreeNode[] | { readonly workflow_id: string; r
 /** Up to this many tasks, all are shown. Above, only those that run or failed. */
 const TASKS_SHOWN = 1_000;
 
+const DONE: ReadonlySet<string> = new Set(DONE_STATUSES);
+
 /** The nodes of a part with their tasks. */
 export function treeOfPart(scheduler: Scheduler): TreeNode[] {
   const { graph } = scheduler;
-  const reports = taskReports(scheduler);
+  const reports = shownReports(scheduler);
   const all = reports.length <= TASKS_SHOWN;
   const tasks = graph.nodes.map((): TreeNode[] => []);
   const done = graph.nodes.map(() => 0);
   const total = graph.nodes.map(() => 0);
-  const lost = graph.nodes.map(() => false);
+  const open = graph.nodes.map(() => 0);
+  const failed = graph.nodes.map(() => false);
   let shown = 0;
-  reports.forEach(({ status, attempts, cause, undone }, task) => {
+  reports.forEach(({ status, attempts, cause }, task) => {
     const node = graph.nodeOf[task]!;
-    total[node]!++;
-    const settled = !['waiting', 'ready', 'running', 'retrying'].includes(status);
-    if (settled) done[node]!++;
-    if (status === 'failed' || status === 'dep_failed') lost[node] = true;
+    if (status !== 'skipped') total[node]!++;
+    if (DONE.has(status)) done[node]!++;
+    if (status === 'waiting' || status === 'running' || status === 'retrying') open[node]!++;
+    if (status === 'failed' || cause === `offline:${graph.nodes[node]}`) failed[node] = true;
     const isNotable = status === 'running' || status === 'retrying' || status === 'failed';
     if ((!all && !isNotable) || shown >= TASKS_SHOWN) return;
     shown++;
-    const detail = cause ?? (undone === true ? 'left undone' : attempts > 1 ? `attempt ${attempts}` : undefined);
+    const detail =
+      cause ?? (status === 'not_reached' ? stateWord(status) : attempts > 1 ? `attempt ${attempts}` : undefined);
     tasks[node]!.push({
       name: graph.names[graph.nameOf[task]!]!,
       kind: 'task',
@@ -42,7 +47,7 @@ export function treeOfPart(scheduler: Scheduler): TreeNode[] {
   return graph.nodes.map((name, node) => ({
     name,
     kind: 'node',
-    state: lost[node] ? 'failing' : done[node] === total[node] ? 'finished' : 'running',
+    state: failed[node] ? 'failing' : open[node] === 0 ? 'finished' : 'running',
     detail: `${done[node]} of ${total[node]} tasks`,
     ...(tasks[node]!.length > 0 ? { children: tasks[node]! } : {}),
   }));
@@ -55,21 +60,20 @@ export function treeOfRun(progress: GraphRunProgress): TreeNode {
     state: progress.outcome ?? (progress.paused ? 'paused' : 'running'),
     children: progress.graphs.map((graph) => {
       const counts = sumCounts(graph.statuses().map((part) => part.counts));
-      const total = totalOf(counts);
+      const total = workOf(counts);
       return {
         name: graph.type,
         kind: 'graph' as const,
         state: graph.state,
-        ...(total > 0 ? { detail: `${settledOf(counts)} of ${counted(total, 'task')}` } : {}),
+        ...(total > 0 ? { detail: `${doneOf(counts)} of ${counted(total, 'task')}` } : {}),
         children: graph.trees().flatMap((part, at): readonly TreeNode[] => {
           if (!('workflow_id' in part)) return part;
-          const all = totalOf(part.counts);
           return [
             {
               name: `part ${at + 1}`,
               kind: 'part',
-              state: settledOf(part.counts) === all ? 'finished' : 'running',
-              detail: `${settledOf(part.counts)} of ${counted(all, 'task')}`,
+              state: settledOf(part.counts) === allOf(part.counts) ? 'finished' : 'running',
+              detail: `${doneOf(part.counts)} of ${counted(workOf(part.counts), 'task')}`,
               workflow_id: part.workflow_id,
             },
           ];

@@ -1,10 +1,11 @@
+import type { ShownTaskStatus } from '../words.js';
 import type { SchedulerPlan } from './plan.js';
 import { taskKey } from './plan.js';
 import type { TaskStatus } from './status.js';
 
 /** How a task of an earlier run ended, from `taskReports` or its history row. */
 export interface EarlierTask {
-  readonly status: TaskStatus;
+  readonly status: TaskStatus | ShownTaskStatus;
   readonly undone?: boolean;
 }
 

@@ -1,3 +1,5 @@
+import { NO_TASKS } from '../task-counts.js';
+import type { ShownTaskStatus } from '../words.js';
 import { keyOf, taskCount } from './graph.js';
 import { failedBit } from './part-messages.js';
 import type { Scheduler } from './state.js';
@@ -37,6 +39,19 @@ export function taskReports(s: Scheduler): TaskReport[] {
   });
 }
 
+/**
+ * The same as people are shown it. A task without work is skipped from the start, whatever the scheduler passes on
+ * through it; what a stop left undone was never reached.
+ */
+export function shownReports(s: Scheduler): (Omit<TaskReport, 'status'> & { readonly status: ShownTaskStatus })[] {
+  return taskReports(s).map((report, task) => {
+    if (s.graph.noWork[task] === 1) return { task: report.task, status: 'skipped', attempts: 0 };
+    const { status } = report;
+    if (status === 'ready') return { ...report, status: 'waiting' };
+    return { ...report, status: report.undone === true ? 'not_reached' : status };
+  });
+}
+
 /** The final status of a node, derived from its tasks; `undefined` while it has tasks to run. */
 export function nodeStatus(s: Scheduler, node: number): NodeStatus | undefined {
   if (s.lostOn[node]! > 0) return 'failed';
@@ -56,17 +71,6 @@ export interface Progress {
   readonly stopping: boolean;
   readonly paused: boolean;
 }
-
-export const NO_TASKS: Readonly<Record<Exclude<TaskStatus, 'ready'>, number>> = {
-  waiting: 0,
-  running: 0,
-  retrying: 0,
-  successful: 0,
-  ignored: 0,
-  skipped: 0,
-  failed: 0,
-  dep_failed: 0,
-};
 
 /** Counts for a status line. Linear in the size of the run. */
 export function progress(s: Scheduler): Progress {

@@ -1,9 +1,12 @@
-import type { SettledStatus, ShownTaskStatus } from '../words.js';
+import type { DONE_STATUSES, ShownTaskStatus } from '../words.js';
 
-export type { RunResult, SettledStatus } from '../words.js';
+export type { RunResult } from '../words.js';
+
+/** Final statuses as the scheduler names them: a task that a stop left undone is `skipped`, and marked. */
+export type SettledStatus = (typeof DONE_STATUSES)[number] | 'dep_failed' | 'skipped';
 
 /** `ready`: may start, and waits for a free slot. Users see it as waiting. */
-export type TaskStatus = ShownTaskStatus | 'ready' | SettledStatus;
+export type TaskStatus = Exclude<ShownTaskStatus, 'not_reached'> | 'ready';
 
 export type NodeStatus = 'successful' | 'failed' | 'skipped';
 

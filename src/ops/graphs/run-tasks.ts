@@ -1,3 +1,5 @@
+import { doneOf, endedCounts, endedStatus, type SomeCounts, sumCounts, workOf } from '../../core/task-counts.js';
+import type { GraphState } from '../../core/words.js';
 import {
   drawGraph,
   type Fields,
@@ -16,18 +18,22 @@ import type {
 } from '../../store/index.js';
 import { problem } from '../problem.js';
 
-export type TaskCounts = Readonly<Partial<Record<TaskHistoryStatus, number>>>;
-
 /** Task counts of one graph of a run: small even with 30,000 tasks. */
 export interface GraphCounts {
   /** The graph's transaction. */
   readonly transaction: number;
   readonly type: string;
   readonly status: TransactionStatus;
+  /** The same in the words of runs. */
+  readonly state: GraphState;
   readonly message: string | null;
   readonly planned: boolean;
-  readonly nodes: Readonly<Record<string, TaskCounts>>;
-  readonly tasks: Readonly<Record<string, TaskCounts>>;
+  /** Of all tasks on all nodes; `nodes` and `tasks` add up to the same. */
+  readonly counts: SomeCounts;
+  readonly done: number;
+  readonly total: number;
+  readonly nodes: Readonly<Record<string, SomeCounts>>;
+  readonly tasks: Readonly<Record<string, SomeCounts>>;
 }
 
 /** All that is given must hold; `name` matches part of the task's id. */
@@ -63,6 +69,7 @@ const ORDER: readonly (readonly TaskHistoryStatus[])[] = [
   ['dep_failed'],
   ['ignored'],
   ['waiting'],
+  ['not_reached'],
   ['successful'],
   ['skipped'],
 ];
@@ -107,15 +114,27 @@ export function runTaskOperations(store: Store): RunTaskOperations {
     async counts(run) {
       const graphs = await graphsOf(run);
       return Promise.all(
-        graphs.map(async ({ id, graphType, status, message, planHash }) => ({
-          transaction: id,
-          type: graphType ?? '',
-          status,
-          message,
-          planned: planHash !== null,
-          nodes: await store.taskHistory.countByNode(id),
-          tasks: await store.taskHistory.countByTask(id),
-        })),
+        graphs.map(async ({ id, graphType, status, message, planHash }) => {
+          const shown = (by: Readonly<Record<string, SomeCounts>>) =>
+            hasEnded(status)
+              ? Object.fromEntries(Object.entries(by).map(([name, counts]) => [name, endedCounts(counts)]))
+              : by;
+          const nodes = shown(await store.taskHistory.countByNode(id));
+          const counts = sumCounts(Object.values(nodes));
+          return {
+            transaction: id,
+            type: graphType ?? '',
+            status,
+            state: STATES[status],
+            message,
+            planned: planHash !== null,
+            counts,
+            done: doneOf(counts),
+            total: workOf(counts),
+            nodes,
+            tasks: shown(await store.taskHistory.countByTask(id)),
+          };
+        }),
       );
     },
 
@@ -130,7 +149,10 @@ export function runTaskOperations(store: Store): RunTaskOperations {
       const graphs = await graphsOf(run, graph);
       const sections = ORDER.flatMap((group) => {
         const wanted = group.filter((status) => statuses?.includes(status) ?? true);
-        return wanted.length === 0 ? [] : graphs.map((one) => ({ graph: one, statuses: wanted }));
+        return graphs.flatMap((graph) => {
+          const stored = hasEnded(graph.status) ? storedIn(wanted) : wanted;
+          return stored.length === 0 ? [] : [{ graph, statuses: stored }];
+        });
       });
       const items: (TaskHistoryRow & { graph: string })[] = [];
       let [at, inner] = placeOf(before);
@@ -144,7 +166,13 @@ export function runTaskOperations(store: Store): RunTaskOperations {
           ...(tasks === undefined ? {} : { tasks }),
           ...(inner === undefined ? {} : { before: inner }),
         });
-        items.push(...page.items.map((row) => ({ ...row, graph: section.graph.graphType ?? '' })));
+        items.push(
+          ...page.items.map((row) => ({
+            ...row,
+            status: hasEnded(section.graph.status) ? endedStatus(row.status) : row.status,
+            graph: section.graph.graphType ?? '',
+          })),
+        );
         if (page.next !== null) return { items, next: `${at}.${page.next}` };
         if (items.length === limit) return { items, next: at + 1 < sections.length ? `${at + 1}.` : null };
       }
@@ -155,6 +183,20 @@ export function runTaskOperations(store: Store): RunTaskOperations {
     graph: async (run, type) => listGraph(await plannedTasks(run, type)),
   };
 }
+
+const STATES: Readonly<Record<TransactionStatus, GraphState>> = {
+  pending: 'waiting',
+  running: 'running',
+  ready: 'success',
+  error: 'failure',
+  stopped: 'stopped',
+};
+
+const hasEnded = (status: TransactionStatus): boolean => status !== 'pending' && status !== 'running';
+
+/** Of an ended graph: the stored statuses of what is shown as these. */
+const storedIn = (shown: readonly TaskHistoryStatus[]): readonly TaskHistoryStatus[] =>
+  shown.flatMap((status) => (status === 'waiting' ? [] : status === 'not_reached' ? [status, 'waiting'] : status));
 
 /** A position in the list: the section, and the position within it. */
 function placeOf(before: string | undefined): [number, string | undefined] {

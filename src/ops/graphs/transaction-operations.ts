@@ -1,4 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
+import { allOf, percentOf } from '../../core/task-counts.js';
 import { findExecution } from '../../platform/temporal/is-run-open.js';
 import type {
   RunTransactions,
@@ -93,12 +94,7 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
   async function shareDone(graph: TransactionRecord): Promise<number> {
     if (graph.status !== 'running') return graph.progress;
     const counts = await store.taskHistory.count(graph.id);
-    const sum = (statuses: readonly (keyof typeof counts)[]) =>
-      statuses.reduce((all, status) => all + (counts[status] ?? 0), 0);
-    const open = sum(['waiting', 'running', 'retrying']);
-    const done = sum(['successful', 'ignored', 'skipped', 'failed', 'dep_failed']);
-    const share = open + done === 0 ? 0 : Math.floor((100 * done) / (open + done));
-    return Math.max(graph.progress, Math.min(share, 99));
+    return Math.max(graph.progress, Math.min(allOf(counts) === 0 ? 0 : percentOf(counts), 99));
   }
 
   async function checkDeletable(id: number, force: boolean): Promise<RunTransactions> {

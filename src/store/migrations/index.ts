@@ -7,6 +7,7 @@ import { roleTags } from './0006-role-tags.js';
 import { openstackConfigs } from './0007-openstack-configs.js';
 import { signInSessions } from './0008-sign-in-sessions.js';
 import { runResults } from './0009-run-results.js';
+import { neverReached } from './0010-never-reached.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   openstackConfigs,
   signInSessions,
   runResults,
+  neverReached,
 ];

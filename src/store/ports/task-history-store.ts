@@ -1,7 +1,7 @@
 import type { New, Stored } from '../tables.js';
 import type { Page, PageRequest } from './page.js';
 
-/** The scheduler's statuses. */
+/** As people are shown them. */
 export type TaskHistoryStatus = Stored<'taskHistory'>['status'];
 
 /** Fuel's statuses for the same. */
@@ -19,6 +19,7 @@ export const fuelTaskStatus: Readonly<Record<TaskHistoryStatus, FuelTaskStatus>>
   ignored: 'ready',
   failed: 'error',
   dep_failed: 'error',
+  not_reached: 'skipped',
   skipped: 'skipped',
 };
 

@@ -1,15 +1,13 @@
 // Words, times and states as the page shows them.
-import { SETTLED_STATUSES as SETTLED, TASK_STATUSES as STATUSES } from 'core/words';
-
-export { SETTLED };
+import { DONE_STATUSES, STATE_WORDS, TASK_STATUSES as STATUSES, WORK_STATUSES } from 'core/words';
 
 /** What a state means to the eye: one of `ok`, `bad`, `busy`, `wait`, `warn`, `off`. */
 const LOOKS = {
   ok: 'success successful ready operational finished ok available deployed prepared',
-  bad: 'failure failed error terminated lost failing update_error dep_failed',
+  bad: 'failure failed error terminated lost failing update_error',
   busy: 'running deploying provisioning retrying deployment baremetal software release verify_site prepare_site load inspect_nodes update starting',
   wait: 'waiting not_started new pending discover planned',
-  warn: 'success_with_failures paused held stopping stopped cancelled ignored partially_deployed removing',
+  warn: 'dep_failed success_with_failures paused held stopping stopped cancelled ignored partially_deployed removing',
   half: 'provisioned',
 };
 
@@ -18,8 +16,7 @@ const LOOK_OF = new Map(Object.entries(LOOKS).flatMap(([look, states]) => states
 export const lookOf = (state) => LOOK_OF.get(String(state).toLowerCase()) ?? 'off';
 
 const SAID = {
-  dep_failed: 'lost',
-  success_with_failures: 'success, some failed',
+  ...STATE_WORDS,
   not_started: 'not started',
   deploy_site: 'deploy',
   update_site: 'update',
@@ -27,7 +24,6 @@ const SAID = {
   test_site: 'test',
   execute_graph: 'graphs',
   baremetal: 'deploying',
-  failure: 'failed',
   percent_successful_nodes: 'at least % of nodes',
   minimum_successful_nodes: 'at least so many nodes',
   maximum_failed_nodes: 'at most so many failed',
@@ -64,16 +60,21 @@ export const some = (names, most = 8) =>
 export const sum = (counts, keys = Object.keys(counts ?? {})) =>
   keys.reduce((all, key) => all + (counts?.[key] ?? 0), 0);
 
+/** Tasks that ran to an end, and tasks with work: as in `core/task-counts`. */
+export const doneOf = (counts) => sum(counts, DONE_STATUSES);
+export const workOf = (counts) => sum(counts, WORK_STATUSES);
+
 /** How bad a status of a task is. */
-const BADNESS = ['failed', 'dep_failed', 'retrying', 'running', 'waiting', 'successful', 'ignored', 'skipped'];
+const BADNESS = 'failed retrying running waiting dep_failed not_reached successful ignored skipped'.split(' ');
 
 /** All statuses of tasks, the worst first. */
 export const TASK_STATUSES = [...STATUSES].sort((a, b) => BADNESS.indexOf(a) - BADNESS.indexOf(b));
 
 /** The one state that sums up many tasks: the worst first. */
 export function worst(counts) {
-  for (const status of ['failed', 'dep_failed', 'retrying', 'running']) if (counts?.[status]) return status;
+  for (const status of ['failed', 'retrying', 'running', 'dep_failed']) if (counts?.[status]) return status;
   if (counts?.waiting) return sum(counts, ['successful', 'ignored']) > 0 ? 'started' : 'waiting';
+  if (counts?.not_reached) return 'not_reached';
   if (counts?.successful) return 'successful';
   if (counts?.ignored) return 'ignored';
   return 'skipped';

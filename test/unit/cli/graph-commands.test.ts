@@ -328,7 +328,7 @@ describe('runs of graphs', () => {
     expect(out).toBe(
       [
         'cluster 1: default: running, 3 of 9 tasks',
-        'tasks: 4 waiting, 1 running, 2 successful, 1 failed, 1 dep failed',
+        'tasks: 4 waiting, 1 running, 2 success, 1 failed, 1 blocked',
         'now: b@1',
         'no answer from the agents of 3',
         'failed a@2 after 3 attempts: exit code 4',

@@ -319,7 +319,7 @@ describe('following a run', () => {
       'MAAS answers again',
       'resumed',
       'failed a (g): no boot',
-      'group g (critical) failure: too few',
+      'group g (critical) failed: too few',
       '2 of 2 nodes done',
       'run ended: failed',
       'deploy_site of dc1: failed, 1 node failed',

@@ -4,7 +4,7 @@ import { html } from '../html.js';
 import { Cells, Counts, Loaded, Tabs } from '../parts.js';
 import { addressWith, filterBy, go } from '../router.js';
 import { useData } from '../store.js';
-import { count, placeOf, SETTLED, said, some, sum, TASK_STATUSES, worst } from '../words.js';
+import { count, doneOf, placeOf, said, some, TASK_STATUSES, workOf, worst } from '../words.js';
 import { GraphMap } from './graph-map.js';
 import { TaskLog } from './task-log.js';
 import { TaskTable } from './task-table.js';
@@ -106,10 +106,10 @@ function Graph({ base, graph, tasks, query }) {
 /** A cell for each node, by its worst task. */
 function NodeCells({ nodes, names, chosen }) {
   const on = nodes.filter(([node]) => node !== 'null');
-  const failing = on.filter(([, counts]) => sum(counts, ['failed', 'dep_failed']) > 0).length;
+  const failing = on.filter(([, counts]) => counts.failed > 0).length;
   const cells = on.map(([node, counts]) => {
     const name = names[node] ?? node;
-    const [done, all] = [sum(counts, SETTLED), sum(counts)];
+    const [done, all] = [doneOf(counts), workOf(counts)];
     const text = `${name}: ${done} of ${all} tasks, ${saidCounts(counts)}`;
     return { key: node, name, look: CELL[worst(counts)] ?? 'wait', note: `${done}/${all}`, text };
   });
@@ -122,7 +122,8 @@ function NodeCells({ nodes, names, chosen }) {
 
 const CELL = {
   failed: 'bad',
-  dep_failed: 'bad',
+  dep_failed: 'warn',
+  not_reached: 'off',
   retrying: 'warn',
   running: 'busy',
   started: 'half',

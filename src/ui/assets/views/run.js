@@ -5,7 +5,7 @@ import { Missing, notice, Progress, RunState, Title } from '../parts.js';
 import { go } from '../router.js';
 import { useData, useEvents } from '../store.js';
 import { Ago, Lasting } from '../times.js';
-import { said, sum, timeOf } from '../words.js';
+import { said, timeOf } from '../words.js';
 import { GraphRun } from './graph-run.js';
 import { subjectOf } from './runs.js';
 import { SiteRun } from './site-run.js';
@@ -35,8 +35,8 @@ export function RunView({ id, query }) {
     <${Progress}
       done=${status.done}
       total=${status.total}
-      bad=${ofGraphs ? sum(status.counts, ['failed', 'dep_failed']) : status.counts.failure}
-      badly=${ofGraphs ? failedAndLost(status.counts) : undefined}
+      bad=${ofGraphs ? status.counts.failed : status.counts.failure}
+      badly=${ofGraphs ? failedAndBlocked(status.counts) : undefined}
       what=${ofGraphs ? 'tasks' : 'nodes'}
     />
     ${
@@ -69,9 +69,11 @@ export function RunView({ id, query }) {
     <${OperatorActions} base=${base} again=${`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`} />`;
 }
 
-/** What is lost came to nothing because something before it failed. */
-const failedAndLost = ({ failed, dep_failed: lost }) =>
-  [failed > 0 && `${failed} failed`, lost > 0 && `${lost} lost`].filter(Boolean).join(', ');
+const failedAndBlocked = (counts) =>
+  ['failed', 'dep_failed', 'not_reached']
+    .filter((status) => counts[status] > 0)
+    .map((status) => `${counts[status]} ${said(status)}`)
+    .join(', ');
 
 /** What it works on, who started it, when and why. */
 function Facts({ run }) {

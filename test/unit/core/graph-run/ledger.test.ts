@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GraphRunProgress } from '../../../../src/core/graph-run/index.js';
 import { createLedger, reportGraphRun, restoreLedger } from '../../../../src/core/graph-run/index.js';
 import {
@@ -9,6 +9,7 @@ import {
   type SchedulerEvent,
   takeSnapshot,
 } from '../../../../src/core/scheduler/index.js';
+import { doneOf, endedCounts, sumCounts, workOf } from '../../../../src/core/task-counts.js';
 
 function ledgerOf(nodes: readonly string[], names: readonly string[]) {
   const compiled = compilePlan({
@@ -179,4 +180,66 @@ it('a restored ledger reports the same, and continues with what had not ended', 
   expect(restored.pending).toBe(0);
   for (const one of [restored, ledger]) one.note({ type: 'settled', task: 'a@n2', status: 'successful' }, 9);
   expect(restored.takeRows()).toEqual(ledger.takeRows());
+});
+
+describe('counts of tasks', () => {
+  /** On n1 fail → blocked → plain without work; n2 has a task without work after the one that fails. */
+  const compiled = compilePlan({
+    nodes: ['n1', 'n2'].map((id) => ({ id, kind: 'node' })),
+    tasks: [
+      { id: 'fail', node: 'n1' },
+      { id: 'blocked', node: 'n1' },
+      { id: 'plain', node: 'n1', type: 'skipped' },
+      { id: 'plain', node: 'n2', type: 'skipped' },
+      { id: 'after', node: 'n2' },
+    ],
+    edges: [
+      ['fail@n1', 'blocked@n1'],
+      ['blocked@n1', 'plain@n1'],
+      ['fail@n1', 'plain@n2'],
+      ['plain@n2', 'after@n2'],
+    ],
+  });
+  if (!compiled.ok) throw new Error('not a plan');
+
+  function afterFailure(skips?: 'settled') {
+    const scheduler = createScheduler(compiled.ok ? compiled.graph : expect.fail());
+    const ledger = createLedger(scheduler.graph, skips);
+    const feed = (event: SchedulerEvent) => {
+      for (const command of apply(scheduler, event)) ledger.note(command, 0);
+    };
+    feed({ type: 'begin', offline: [], now: 0 });
+    feed({ type: 'ended', task: 'fail@n1', attempt: 1, outcome: 'failed', now: 1 });
+    return { ledger, scheduler };
+  }
+
+  it('leave planned skips skipped, whatever fails before them, and blame only the node of the failure', () => {
+    const { ledger } = afterFailure();
+    expect(ledger.status()).toMatchObject({
+      counts: { failed: 1, dep_failed: 2, skipped: 2, waiting: 0 },
+      failing_nodes: 1,
+    });
+    expect(ledger.takeRows().filter(({ task }) => task === 'plain')).toEqual([]);
+  });
+
+  it('are as they were for a run that started before', () => {
+    const { ledger } = afterFailure('settled');
+    expect(ledger.status()).toMatchObject({ counts: { failed: 1, dep_failed: 4, skipped: 0 }, failing_nodes: 2 });
+  });
+
+  it('have tasks that a stop left undone as never reached, outside of what is done, also after a restore', () => {
+    const { ledger, scheduler } = afterFailure();
+    ledger.note({ type: 'reopened', task: 'after@n2' }, 2);
+    ledger.note({ type: 'settled', task: 'after@n2', status: 'skipped', undone: true }, 3);
+    const { counts } = ledger.status();
+    expect(counts).toMatchObject({ failed: 1, dep_failed: 1, not_reached: 1, skipped: 2 });
+    expect([doneOf(counts), workOf(counts)]).toEqual([1, 3]);
+    const whole = restoreLedger(scheduler, []).status().counts;
+    expect([workOf(whole), whole.skipped]).toEqual([3, 2]);
+  });
+
+  it('of an ended graph have nothing waiting', () => {
+    expect(endedCounts({ waiting: 3, not_reached: 1, skipped: 2 })).toMatchObject({ waiting: 0, not_reached: 4 });
+    expect(sumCounts([{ successful: 1 }, { successful: 2, skipped: 1 }])).toMatchObject({ successful: 3, skipped: 1 });
+  });
 });

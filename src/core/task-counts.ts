@@ -1,0 +1,65 @@
+/** The only place that counts the tasks of a run: statuses, reports, the API, the command line and the page use it. */
+import { DONE_STATUSES, type ShownTaskStatus, TASK_STATUSES, WORK_STATUSES } from './words.js';
+
+/** Number of tasks by status. */
+export type TaskCounts = Readonly<Record<ShownTaskStatus, number>>;
+
+/** As read from reports of earlier releases, or with zeros left out. */
+export type SomeCounts = Readonly<Partial<TaskCounts>>;
+
+export const NO_TASKS: TaskCounts = {
+  waiting: 0,
+  running: 0,
+  retrying: 0,
+  successful: 0,
+  ignored: 0,
+  failed: 0,
+  dep_failed: 0,
+  not_reached: 0,
+  skipped: 0,
+};
+
+/** A task as its scheduler and its rows describe it. */
+interface Described {
+  readonly status: Exclude<ShownTaskStatus, 'not_reached'>;
+  /** Of `skipped`: a stop left its work undone. */
+  readonly undone?: boolean;
+}
+
+/** The status shown for a task. */
+export const shownStatus = ({ status, undone }: Described): ShownTaskStatus =>
+  status === 'skipped' && undone === true ? 'not_reached' : status;
+
+/** The status of a task whose graph has ended: what still waits is never reached. */
+export const endedStatus = (status: ShownTaskStatus): ShownTaskStatus =>
+  status === 'waiting' ? 'not_reached' : status;
+
+export function sumCounts(all: readonly SomeCounts[]): TaskCounts {
+  const sum = { ...NO_TASKS };
+  for (const counts of all) for (const status of TASK_STATUSES) sum[status] += counts[status] ?? 0;
+  return sum;
+}
+
+/** `counts` of a graph that has ended. */
+export const endedCounts = <Counts extends SomeCounts>(counts: Counts): Counts =>
+  counts.waiting ? { ...counts, waiting: 0, not_reached: (counts.not_reached ?? 0) + counts.waiting } : counts;
+
+const sumOf = (counts: SomeCounts, statuses: readonly ShownTaskStatus[]): number =>
+  statuses.reduce((sum, status) => sum + (counts[status] ?? 0), 0);
+
+/** Tasks that ran to an end: the n of progress. */
+export const doneOf = (counts: SomeCounts): number => sumOf(counts, DONE_STATUSES);
+
+/** Tasks with work: the m of progress. Planned and operators' skips are not among them. */
+export const workOf = (counts: SomeCounts): number => sumOf(counts, WORK_STATUSES);
+
+/** How much of the work is done, in percent. */
+export function percentOf(counts: SomeCounts): number {
+  const work = workOf(counts);
+  return work === 0 ? 100 : Math.floor((100 * doneOf(counts)) / work);
+}
+
+/** All tasks, and those that have settled, run or not. */
+export const allOf = (counts: SomeCounts): number => sumOf(counts, TASK_STATUSES);
+export const settledOf = (counts: SomeCounts): number =>
+  allOf(counts) - sumOf(counts, ['waiting', 'running', 'retrying']);
