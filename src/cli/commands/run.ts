@@ -1,3 +1,5 @@
+import type { Run } from '../../core/contracts/run.js';
+import { stateWord } from '../../core/state-word.js';
 import type { OperatorNote } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
@@ -22,6 +24,9 @@ interface ListFlags extends OutputFlags {
   readonly open?: boolean;
   readonly limit?: number;
 }
+
+/** How a run stands, in one word; its phase, unless it is over or paused. */
+const stateOfRun = ({ outcome, paused, phase }: Run): string => stateWord(outcome ?? (paused ? 'paused' : phase));
 
 interface ActFlags extends FollowFlags {
   readonly reason?: string;
@@ -50,18 +55,9 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const { items } = await client.runs.list({ ...filter, started_by: by, ...(open ? { open } : {}) });
       const flags = { format, ...(column ? { column } : {}) };
-      await printList(terminal, flags, items, [
-        'id',
-        'kind',
-        'site',
-        'revision',
-        'title',
-        'phase',
-        'outcome',
-        'failed_nodes',
-        'started_at',
-        'started_by',
-      ]);
+      const runs = items.map((run) => ({ ...run, state: stateOfRun(run) }));
+      const columns = ['id', 'kind', 'site', 'state', 'failed_nodes', 'title', 'started_at', 'started_by', 'revision'];
+      await printList(terminal, flags, runs, columns);
     });
 
   group
