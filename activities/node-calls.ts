@@ -7,6 +7,7 @@ import {
   type MachineContext,
   MachineStatus,
   type MachineSummary,
+  machineFacts,
   machineStatusName,
   type OperationOptions,
   prepareMachine,
@@ -74,7 +75,11 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         ...(userData === undefined ? {} : { userData }),
       };
       const outcome = await deployMachine(maas, deployment, options);
-      if (outcome.ok) await markProvisioned(deps.store, request.site, [request.node], outcome.isReinstalled);
+      if (outcome.ok) {
+        const facts = machineFacts(await maas.client.layouts.hardware(systemId, options.signal));
+        const reported = new Map([[request.node, facts]]);
+        await markProvisioned(deps.store, request.site, [request.node], outcome.isReinstalled, reported);
+      }
       return withWarnings(asNodeResult(outcome), warnings);
     }),
 

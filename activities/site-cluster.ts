@@ -1,4 +1,5 @@
 import { agentAddress } from '../src/clusters/index.js';
+import type { MachineFacts } from '../src/maas/index.js';
 import { type NodeRecord, type Store, StoreError } from '../src/store/index.js';
 
 /** The cluster of a site: the one that the site names, or else the first that names the site. */
@@ -22,12 +23,14 @@ const WITHOUT_SYSTEM: ReadonlySet<string> = new Set(['discover', 'provisioning']
  *
  * @param names node names in the site's documents
  * @param redeployed whether the machines were deployed again
+ * @param facts what MAAS reports of them, where it was asked
  */
 export async function markProvisioned(
   store: Store,
   site: string,
   names: readonly string[],
   redeployed: boolean,
+  facts: ReadonlyMap<string, MachineFacts> = new Map(),
 ): Promise<void> {
   if (names.length === 0) return;
   const id = await clusterOfSite(store, site);
@@ -49,21 +52,54 @@ export async function markProvisioned(
     called(node.hostname, node);
     called(node.name, node);
   }
+  const reported = new Map<number, MachineFacts>();
+  for (const [name, found] of facts) for (const node of known.get(name) ?? []) reported.set(node.id, found);
   const all = new Set(names.flatMap((name) => known.get(name) ?? []).map((node) => node.id));
   const byId = new Map([...members, ...machines].map((node) => [node.id, node]));
-  const changed = [...all].filter((one) => {
+  const needsMarking = (one: number): boolean => {
     const { pendingAddition, errorType, status } = byId.get(one)!;
     return redeployed || pendingAddition || errorType === 'provision' || WITHOUT_SYSTEM.has(status);
-  });
-  if (changed.length > 0) await store.nodes.updateMany(changed.map((one) => ({ id: one, change: PROVISIONED })));
+  };
+  const changed = [...all].filter((one) => needsMarking(one) || reported.has(one));
+  if (changed.length > 0) {
+    await store.nodes.updateMany(
+      changed.map((one) => ({
+        id: one,
+        change: {
+          ...(needsMarking(one) ? PROVISIONED : {}),
+          ...(reported.has(one) ? asReported(reported.get(one)!, byId.get(one)!.meta) : {}),
+        },
+      })),
+    );
+  }
   const foreign = new Set(machines.flatMap(({ name, hostname }) => [name, hostname]));
   for (const name of names.filter((one) => !known.has(one) && !foreign.has(one)))
-    await addToInventory(store, site, name);
+    await addToInventory(store, site, name, facts.get(name));
 }
 
-async function addToInventory(store: Store, site: string, name: string): Promise<void> {
+/** The columns of a node that come from MAAS. */
+const asReported = ({ ip, interfaces, disks }: MachineFacts, meta: NodeRecord['meta'] = {}) => ({
+  ...(ip === null ? {} : { ip }),
+  meta: { ...meta, interfaces: interfaces.map(asJson), disks: disks.map(asJson) },
+});
+
+const asJson = <Row extends object>(row: Row): { [Key in keyof Row]: Row[Key] } => ({ ...row });
+
+async function addToInventory(
+  store: Store,
+  site: string,
+  name: string,
+  facts: MachineFacts | undefined,
+): Promise<void> {
   try {
-    await store.nodes.create({ name, hostname: name, site, status: 'provisioned', online: true });
+    await store.nodes.create({
+      name,
+      hostname: name,
+      site,
+      status: 'provisioned',
+      online: true,
+      ...(facts && asReported(facts)),
+    });
   } catch (error) {
     // Another try of the same call was faster.
     if (!(error instanceof StoreError && error.failure.kind === 'conflict')) throw error;

@@ -65,6 +65,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       version: release.version,
       roles: release.rolesMetadata,
       tags: { ...release.tagsMetadata, ...tagsOwnedBy(tags, 'release', release.id) },
+      ...networkRolesOf(release.metadata),
       ...filesOf(nodeFilesOf(release.metadata, (await packageOf(store, release)) ?? release)),
     },
     plugins: plugins.map(({ plugin }) => pluginFacts(plugin, tags, { ...release, mode: cluster.mode })),
@@ -134,6 +135,9 @@ function tagsOwnedBy(tags: readonly TagRecord[], kind: TagRecord['owner']['kind'
   );
 }
 
+const networkRolesOf = ({ network_roles_metadata: roles }: Fields) =>
+  Array.isArray(roles) && roles.length > 0 ? { networkRoles: roles } : {};
+
 const filesOf = (files: NodeFiles | undefined) => (files === undefined ? {} : { files });
 
 /** The plugin under whose name the package of a release is listed. */
@@ -155,6 +159,7 @@ function pluginFacts(plugin: PluginRecord, tags: readonly TagRecord[], target: P
     roles: part('roles_metadata'),
     tags: { ...part('tags_metadata'), ...tagsOwnedBy(tags, 'plugin', plugin.id) },
     legacyTasks: Array.isArray(tasks) ? tasks.filter(isMapping) : [],
+    ...networkRolesOf(plugin.metadata),
   };
 }
 

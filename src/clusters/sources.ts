@@ -56,6 +56,8 @@ export interface ReleaseFacts {
   readonly roles: Fields;
   readonly tags: Fields;
   readonly files?: NodeFiles;
+  /** Roles of networks, each with `id` and `default_mapping`. */
+  readonly networkRoles?: readonly unknown[];
 }
 
 /** What a package brings to the nodes that have work of its release or plugin. */
@@ -84,6 +86,8 @@ export interface PluginFacts {
   readonly tags: Fields;
   /** Tasks from before graphs, ordered by `stage`. */
   readonly legacyTasks: readonly Fields[];
+  /** As those of the release. */
+  readonly networkRoles?: readonly unknown[];
 }
 
 export interface ClusterNode {

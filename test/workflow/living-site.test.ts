@@ -1,5 +1,6 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { clusterStates, readClusterSources } from '../../src/clusters/index.js';
 import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
 import { MaasClient, MachineStatus } from '../../src/maas/index.js';
 import { simulatorKeys } from '../../src/maas-simulator/index.js';
@@ -73,7 +74,7 @@ describe('the example site on a simulated MAAS', () => {
   });
 
   // promise: 4.35
-  it('interfaces and disks of its documents are configured before the deployment; changed ones need a redeployment', async () => {
+  it('interfaces and disks of its documents are configured before the deployment; changed ones need a redeployment; addresses are facts of the cluster', async () => {
     const seed = {
       machines: ['n1', 'n2'].map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' })),
     };
@@ -91,6 +92,23 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
       },
     ];
     await site.commit(documents('10.77.0.66', '10.99.0.0/24'));
+    const release = await site.store.releases.create({
+      name: 'lab',
+      version: 'lab-1.0',
+      operatingSystem: 'Ubuntu',
+      rolesMetadata: { web: {} },
+      tagsMetadata: {},
+      metadata: { network_roles_metadata: [{ id: 'mgmt/vip', default_mapping: 'management', properties: {} }] },
+    });
+    const networkConfig = { networks: [{ name: 'management', subnet: 'prov' }] };
+    const cluster = await site.store.clusters.create({
+      name: 'lab',
+      releaseId: release.id,
+      site: site.name,
+      networkConfig,
+    });
+    const member = await site.store.nodes.create({ name: 'n1', hostname: 'n1', site: site.name, status: 'discover' });
+    await site.store.nodes.assign(cluster.id, [{ id: member.id, roles: ['web'] }]);
     const first = await run('deploy_site');
     const ended = Object.fromEntries(first.report.baremetal!.nodes.map((one) => [one.name, one]));
     expect(ended.n1).toMatchObject({ state: 'success' });
@@ -107,6 +125,25 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     const configured = await machineOf('n1');
     expect(configured.interfaces.map(({ links }) => links.map(({ ipAddress }) => ipAddress))).toEqual([['10.77.0.66']]);
     expect(configured.disks[0]!.partitions.map(({ filesystem }) => filesystem?.mountPoint)).toEqual(['/', '/var']);
+
+    const now = clusterStates(await readClusterSources(site.store, cluster.id), { states: {}, tasks: [] }).now;
+    expect(now.nodes[member.id]!.network_scheme).toEqual({
+      version: '1.1',
+      provider: 'lnx',
+      interfaces: { eth0: { vendor_specific: {} } },
+      transformations: [],
+      endpoints: { eth0: { IP: ['10.77.0.66/24'], gateway: '10.77.0.1' } },
+      roles: { management: 'eth0', 'mgmt/vip': 'eth0', 'space-1': 'eth0' },
+    });
+    expect(now.nodes[member.id]!.ip).toBe('10.77.0.66');
+    expect(now.common.network_metadata).toMatchObject({
+      nodes: { n1: { network_roles: { management: '10.77.0.66', 'mgmt/vip': '10.77.0.66' } } },
+    });
+    // What users give wins.
+    const given = { common: {}, nodes: { [member.id]: { network_scheme: { roles: { management: 'br-mgmt' } } } } };
+    await site.store.clusters.update(cluster.id, { deploymentInfo: given });
+    const after = clusterStates(await readClusterSources(site.store, cluster.id), { states: {}, tasks: [] }).now;
+    expect(after.nodes[member.id]!.network_scheme).toEqual({ roles: { management: 'br-mgmt' } });
 
     await site.commit(documents('10.77.0.77', '10.77.0.0/24'));
     const second = await run('deploy_site');

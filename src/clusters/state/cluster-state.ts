@@ -9,6 +9,7 @@ import { type Catalogue, catalogueOfCluster, effectiveTags, tagsOfRoles, withPri
 import { COMMON_DATA, COMMON_FACTS } from './common-data.js';
 import { dataOf } from './data-key.js';
 import { NODE_DATA, NODE_FACTS, type NodeGiven } from './node-data.js';
+import { networksOfNode } from './node-networks.js';
 import { newestState } from './old-states.js';
 import { configurationOf } from './openstack-configs.js';
 
@@ -45,7 +46,16 @@ export function clusterState(
       tags: effectiveTags(node, sources, catalogue),
     };
     const content = mergeOver(
-      nodeContent({ ...given, configuration: configurationOf(sources.configs, node) }, uploaded.nodes[uid], catalogue),
+      nodeContent(
+        {
+          ...given,
+          configuration: configurationOf(sources.configs, node),
+          // A scheme that users gave is whole.
+          networks: uploaded.nodes[uid]?.network_scheme === undefined ? networksOfNode(node, sources) : undefined,
+        },
+        uploaded.nodes[uid],
+        catalogue,
+      ),
       uploaded.nodes[uid] ?? {},
     );
     parts.set(uid, content);

@@ -3,6 +3,7 @@ import type { Fields } from '../../graph/index.js';
 import { environmentVersion, mergedSettings } from '../settings.js';
 import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from '../sources.js';
 import type { DataKeys } from './data-key.js';
+import { networksOfNode } from './node-networks.js';
 import { byService } from './openstack-configs.js';
 
 /** What the data common to all nodes is made of. */
@@ -41,10 +42,12 @@ export const COMMON_DATA: DataKeys<CommonGiven> = {
   },
   network_metadata: {
     holds:
-      '`nodes`: by host name `uid`, `fqdn`, `name`, `user_node_name`, `node_roles` (tags) and empty `network_roles`; `vips`',
-    origin: 'the nodes that stay, and `vips` of the network configuration',
-    value: ({ sources: { cluster }, staying, tags }) => ({
-      nodes: Object.fromEntries(staying.map((node) => [hostnameOf(node), networkRow(node, tags.get(uidOf(node))!)])),
+      '`nodes`: by host name `uid`, `fqdn`, `name`, `user_node_name`, `node_roles` (tags) and `network_roles` (addresses); `vips`',
+    origin: 'the nodes that stay, their addresses in MAAS, and `vips` of the network configuration',
+    value: ({ sources, sources: { cluster }, staying, tags }) => ({
+      nodes: Object.fromEntries(
+        staying.map((node) => [hostnameOf(node), networkRow(node, tags.get(uidOf(node))!, sources)]),
+      ),
       vips: isMapping(cluster.networks.vips) ? cluster.networks.vips : {},
     }),
   },
@@ -105,8 +108,8 @@ export function identityOf(node: ClusterNode): Fields {
   return { uid: uidOf(node), fqdn: node.fqdn ?? name, name, user_node_name: node.name ?? name };
 }
 
-const networkRow = (node: ClusterNode, tags: readonly string[]): Fields => ({
+const networkRow = (node: ClusterNode, tags: readonly string[], sources: ClusterSources): Fields => ({
   ...identityOf(node),
-  network_roles: {},
+  network_roles: networksOfNode(node, sources)?.roles ?? {},
   node_roles: tags,
 });

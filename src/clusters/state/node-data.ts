@@ -4,6 +4,7 @@ import { type ClusterNode, uidOf } from '../sources.js';
 import { allRoles } from '../tags/of-sources.js';
 import { identityOf } from './common-data.js';
 import type { DataKeys } from './data-key.js';
+import type { NodeNetworks } from './node-networks.js';
 import { byService } from './openstack-configs.js';
 
 /** What the data of a node is made of. */
@@ -13,6 +14,7 @@ export interface NodeGiven {
   readonly matching: readonly string[];
   readonly tags: readonly string[];
   readonly configuration: Fields;
+  readonly networks: NodeNetworks | undefined;
 }
 
 /** Content of a node's own data. The groups of its attributes stand beside these keys, with values only. */
@@ -32,6 +34,11 @@ export const NODE_DATA: DataKeys<NodeGiven> = {
     origin: 'openstack-config: the cluster’s, its roles’ and its own',
     value: ({ configuration }) => configuration,
   },
+  network_scheme: {
+    holds: '`interfaces`, `endpoints` with `IP` and `gateway`, `roles` of networks, no `transformations`',
+    origin: 'MAAS, once it has deployed the node',
+    value: ({ networks }) => networks?.scheme,
+  },
   configuration_options: { holds: 'always empty', origin: 'for tasks made for Fuel', value: () => ({}) },
 };
 
@@ -40,7 +47,7 @@ function identity(key: 'fqdn' | 'user_node_name') {
 }
 
 /** What a fact of a node is made of: its own data with all that users gave, too. */
-export interface NodeFactGiven extends Omit<NodeGiven, 'configuration'> {
+export interface NodeFactGiven extends Omit<NodeGiven, 'configuration' | 'networks'> {
   readonly content: Fields;
 }
 

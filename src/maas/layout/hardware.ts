@@ -23,10 +23,14 @@ export interface Interface {
   readonly type: string;
   readonly macAddress: string;
   readonly vlanId: number | undefined;
+  /** Tag of its VLAN. */
+  readonly vid: number | undefined;
   readonly mtu: number | undefined;
   readonly parents: readonly string[];
   readonly params: JsonObject;
   readonly links: readonly InterfaceLink[];
+  /** Addresses that DHCP gave, by subnet. */
+  readonly discovered: ReadonlyMap<number | undefined, string>;
 }
 
 export interface InterfaceLink {
@@ -34,6 +38,7 @@ export interface InterfaceLink {
   /** Lower case: `auto`, `dhcp`, `static`, `link_up`. */
   readonly mode: string;
   readonly subnetId: number | undefined;
+  readonly subnet: Subnet | undefined;
   readonly ipAddress: string;
 }
 
@@ -84,6 +89,7 @@ export interface VolumeGroup {
 /** A subnet with its VLAN. */
 export interface Subnet {
   readonly id: number;
+  readonly name: string;
   readonly cidr: string;
   readonly gateway: string;
   readonly space: string;
@@ -156,15 +162,23 @@ export function parseInterface(value: unknown): Interface {
     type: asText(o.type),
     macAddress: asText(o.mac_address).toLowerCase(),
     vlanId: asNumber(asObject(o.vlan).id),
+    vid: asNumber(asObject(o.vlan).vid),
     mtu: asNumber(o.effective_mtu),
     parents: asTexts(o.parents),
     params: asObject(o.params),
+    discovered: new Map(
+      asList(o.discovered).map((item) => {
+        const { subnet, ip_address: address } = asObject(item);
+        return [asNumber(asObject(subnet).id), asText(address)];
+      }),
+    ),
     links: asList(o.links).map((item) => {
       const link = asObject(item);
       return {
         id: idOf(link),
         mode: asText(link.mode).toLowerCase(),
         subnetId: asNumber(asObject(link.subnet).id),
+        subnet: link.subnet ? parseSubnet(link.subnet) : undefined,
         ipAddress: asText(link.ip_address),
       };
     }),
@@ -176,6 +190,7 @@ export function parseSubnet(value: unknown): Subnet {
   const vlan = asObject(o.vlan);
   return {
     id: idOf(o),
+    name: asText(o.name),
     cidr: asText(o.cidr),
     gateway: asText(o.gateway_ip),
     space: asText(o.space),
