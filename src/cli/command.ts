@@ -8,6 +8,11 @@ export class CliCommand extends Command {
     return new CliCommand(name);
   }
 
+  /** A command of this one. */
+  verb(name: string, description: string): CliCommand {
+    return this.command(name).description(description);
+  }
+
   /** `-f` and `-c`, for every command that prints data with `printOne` or `printList`. */
   output(): this {
     return this.addOption(formatOption()).addOption(columnOption());

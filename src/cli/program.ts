@@ -77,7 +77,7 @@ Exit codes: 0 done, 1 came out badly (a run failed, was stopped or cancelled), 2
   registerNode(program, session);
   registerSchedule(program, session);
   program.commandsGroup('Run task graphs:');
-  const graph = program.command('graph').description('Task graphs: store, plan, draw, run them');
+  const graph = program.verb('graph', 'Task graphs: store, plan, draw, run them');
   registerGraphStore(graph, session);
   registerGraphExecute(graph, session);
   registerCluster(program, session);

@@ -182,7 +182,7 @@ describe('test_site', () => {
   });
 });
 
-describe('big sites run their calls in child workflows', () => {
+describe('big sites run their calls in child workflows', { timeout: 180_000 }, () => {
   const names = Array.from({ length: 520 }, (_unused, index) => `n${index}`);
   const strategy = {
     groups: [
@@ -276,7 +276,8 @@ describe('big sites run their calls in child workflows', () => {
     site.hold.add('prepare:n3');
     const started = await run(site, 'deploy_site', { site: 'dc1' });
     const { failure: error } = await started.ended();
-    expect(causeOf(error).message).toContain('big (prepare timed out after 4 s, no result from n3');
+    // A slow machine may have more of them open by then.
+    expect(causeOf(error).message).toMatch(/big \(prepare timed out after 4 s, no result from .*\bn3\b/);
     expect(site.aborted).toContain('n3');
   });
 });

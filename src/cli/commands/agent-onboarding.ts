@@ -21,8 +21,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
   const { terminal } = session;
 
   group
-    .command('serve')
-    .description("Run the agent of this machine's own node: enrol with its ticket, then take signed orders")
+    .verb('serve', "Run the agent of this machine's own node: enrol with its ticket, then take signed orders")
     .option('--folder <folder>', 'ticket, credentials and policy of the node', '/etc/sitewright')
     .action(async ({ folder }: { readonly folder: string }) => {
       const { settings } = await session.settings();
@@ -31,8 +30,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     });
 
   group
-    .command('token')
-    .description('Create the one-time ticket with which a node enrols; run it on the gateway’s machine')
+    .verb('token', 'Create the one-time ticket with which a node enrols; run it on the gateway’s machine')
     .nodeOfSite()
     .output()
     .action(async ({ site, node, ...flags }: NodeFlags) => {
@@ -44,8 +42,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     });
 
   group
-    .command('install')
-    .description('Make a machine a node that Sitewright did not deploy; may be repeated')
+    .verb('install', 'Make a machine a node that Sitewright did not deploy; may be repeated')
     .requiredOption('--ssh <[user@]host>', 'the machine; its host key must be known')
     .nodeOfSite()
     .ssh()
@@ -63,8 +60,8 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     });
 
   group
-    .command('drain')
-    .description(
+    .verb(
+      'drain',
       'Stop the agent of a node: it accepts no new tasks and ends; running tasks continue for the next agent',
     )
     .nodeOfSite()
@@ -85,7 +82,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
       await printOne(terminal, flags, { site, node, unfinished }, `the agent of ${node} is drained${going}\n`);
     });
 
-  const policy = group.command('policy').description('What a node allows');
+  const policy = group.verb('policy', 'What a node allows');
   policy
     .command('check')
     .argument('<file>', 'policy, YAML or JSON')

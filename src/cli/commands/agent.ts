@@ -23,11 +23,10 @@ const collect = (value: string, before: readonly string[] | undefined): readonly
 /** `sitewright agent …`: the program on nodes. Returns the group, for further commands. */
 export function registerAgent(program: CliCommand, session: Session): CliCommand {
   const { terminal } = session;
-  const group = program.command('agent').description('Node agents: run them, see what they run');
+  const group = program.verb('agent', 'Node agents: run them, see what they run');
 
   group
-    .command('run')
-    .description("Run tasks of nodes on this machine: one node's, or many nodes' in one process")
+    .verb('run', "Run tasks of nodes on this machine: one node's, or many nodes' in one process")
     .requiredOption('--site <site>', 'site, or cluster-<id>, as in the task queue node.<site>.<node>')
     .option('--node <node>', 'name of the node; repeatable', collect)
     .option('--state-dir <folder>', 'journal and output of tasks (default: agent.state_dir)')
@@ -48,8 +47,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
     });
 
   group
-    .command('status')
-    .description('Running tasks of the agents on this machine, from their journals; no agent needs to run')
+    .verb('status', 'Running tasks of the agents on this machine, from their journals; no agent needs to run')
     .option('--state-dir <folder>', 'as of agent run (default: agent.state_dir)')
     .output()
     .action(async ({ stateDir, ...flags }: OutputFlags & { readonly stateDir?: string }) => {

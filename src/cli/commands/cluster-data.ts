@@ -26,8 +26,7 @@ export function registerClusterData(group: CliCommand, session: Session): void {
   const { terminal } = session;
   for (const [name, path, what] of DATA) {
     const command = group
-      .command(name)
-      .description(`The ${what} of a cluster: printed, saved to a file, or loaded from one`)
+      .verb(name, `The ${what} of a cluster: printed, saved to a file, or loaded from one`)
       .argument('<id>', ID, idArgument)
       .option('--download <file>', 'save them as YAML')
       .option('--upload <file>', 'load them from a file of YAML or JSON');

@@ -20,30 +20,24 @@ const ID = 'id of the cluster';
 /** `sitewright cluster …`: environments of nodes that are built from one release. */
 export function registerCluster(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('cluster').description('Clusters: nodes with roles, built from one release');
+  const group = program.verb('cluster', 'Clusters: nodes with roles, built from one release');
+  const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, idArgument);
 
   group
-    .command('list')
-    .description('All clusters')
+    .verb('list', 'All clusters')
     .output()
     .action(async (flags: OutputFlags) => {
       const found = await session.call('GET /clusters');
       await printList(terminal, flags, found, ['id', 'name', 'status', 'release_id', 'site', 'is_locked']);
     });
 
-  group
-    .command('show')
-    .description('One cluster')
-    .argument('<id>', ID, idArgument)
+  about('show', 'One cluster')
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       await printOne(terminal, flags, await session.call('GET /clusters/:id', { params: { id } }));
     });
 
-  group
-    .command('check')
-    .description('What prevents the next run of a cluster: nodes, roles, settings, limits, tags without nodes')
-    .argument('<id>', ID, idArgument)
+  about('check', 'What prevents the next run of a cluster: nodes, roles, settings, limits, tags without nodes')
     .option('-n, --node <ids...>', 'of problems of single nodes, only those of these nodes', idListArgument)
     .output()
     .action(async (id: string, { node, ...flags }: OutputFlags & { node?: readonly number[] }) => {
@@ -56,8 +50,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('create')
-    .description('Make a cluster of a release')
+    .verb('create', 'Make a cluster of a release')
     .argument('<name>', 'unique name of the cluster')
     .requiredOption('-r, --release <release>', 'release it is built from: its id, or its name')
     .option('--site <site>', 'site of the machines of its nodes')
@@ -70,10 +63,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, made, `created cluster ${made.id} ${made.name}\n`);
     });
 
-  group
-    .command('update')
-    .description('Rename a cluster, or link it to a site')
-    .argument('<id>', ID, idArgument)
+  about('update', 'Rename a cluster, or link it to a site')
     .option('-n, --name <name>', 'its new name')
     .option('--site <site>', 'site of the machines of its nodes; none removes the link')
     .output()
@@ -84,10 +74,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, updated, `updated cluster ${id}\n`);
     });
 
-  group
-    .command('delete')
-    .description('Delete a cluster with its graphs and its history; its nodes become free')
-    .argument('<id>', ID, idArgument)
+  about('delete', 'Delete a cluster with its graphs and its history; its nodes become free')
     .asks()
     .output()
     .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
@@ -96,10 +83,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, { id: Number(id) }, `deleted cluster ${id}\n`);
     });
 
-  group
-    .command('add-nodes')
-    .description('Add nodes to a cluster, with roles')
-    .argument('<id>', ID, idArgument)
+  about('add-nodes', 'Add nodes to a cluster, with roles')
     .requiredOption('-n, --nodes <ids...>', 'ids of the nodes', idListArgument)
     .requiredOption('-r, --roles <roles...>', 'roles for each of them', nameListArgument)
     .output()
@@ -110,10 +94,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, { id: Number(id), nodes, roles }, text);
     });
 
-  group
-    .command('remove-nodes')
-    .description('Remove nodes from a cluster; deployed ones are removed by the next run of deletion')
-    .argument('<id>', ID, idArgument)
+  about('remove-nodes', 'Remove nodes from a cluster; deployed ones are removed by the next run of deletion')
     .requiredOption('-n, --nodes <ids...>', 'ids of the nodes', idListArgument)
     .output()
     .action(async (id: string, { nodes, ...flags }: NodesFlags) => {
@@ -135,10 +116,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     ],
     ['redeploy', 'PUT /clusters/:id/changes/redeploy/', 'Deploy everything, as if nothing had been deployed before'],
   ] as const) {
-    group
-      .command(name)
-      .description(text)
-      .argument('<id>', ID, idArgument)
+    about(name, text)
       .dryRuns()
       .follows()
       .action(async (id: string, { dryRun, noop, ...flags }: FollowFlags & { dryRun?: boolean; noop?: boolean }) => {
@@ -147,10 +125,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       });
   }
 
-  group
-    .command('stop')
-    .description('Stop the run of a cluster gracefully: nothing new starts and running work finishes')
-    .argument('<id>', ID, idArgument)
+  about('stop', 'Stop the run of a cluster gracefully: nothing new starts and running work finishes')
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       await session.call('PUT /clusters/:id/stop_deployment/', { params: { id } });

@@ -1,14 +1,14 @@
 import { Argument, type Command } from 'commander';
+import type { CliCommand } from '../command.js';
 import type { Session } from '../session.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 /** `sitewright completion SHELL`: a script made from the commands themselves. */
-export function registerCompletion(program: Command, session: Session): void {
+export function registerCompletion(program: CliCommand, session: Session): void {
   program
-    .command('completion')
-    .description('Print a completion script; see its first lines for how to install it')
+    .verb('completion', 'Print a completion script; see its first lines for how to install it')
     .addArgument(new Argument('<shell>', 'shell to write the script for').choices([...SHELLS]))
     .action((shell: Shell) => {
       const words = wordsOf(program);

@@ -6,10 +6,8 @@ import type { Session } from '../session.js';
 export function registerConfig(program: CliCommand, session: Session): void {
   const { terminal } = session;
   program
-    .command('config')
-    .description('Settings')
-    .command('show')
-    .description('Every setting, its value and where it comes from; secrets are not shown')
+    .verb('config', 'Settings')
+    .verb('show', 'Every setting, its value and where it comes from; secrets are not shown')
     .output()
     .action(async (flags: OutputFlags) => {
       const loaded = await session.settings();

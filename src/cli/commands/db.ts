@@ -6,11 +6,10 @@ import type { Session } from '../session.js';
 /** `sitewright db …`: the schema of the store. */
 export function registerDb(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('db').description('The store: state of its schema, migrations');
+  const group = program.verb('db', 'The store: state of its schema, migrations');
 
   group
-    .command('status')
-    .description('Location of the store, and whether its schema is up to date; exit code 4 if it is not')
+    .verb('status', 'Location of the store, and whether its schema is up to date; exit code 4 if it is not')
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
@@ -32,8 +31,7 @@ export function registerDb(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('migrate')
-    .description('Bring the schema of the store up to date; safe to run from several places at once')
+    .verb('migrate', 'Bring the schema of the store up to date; safe to run from several places at once')
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();

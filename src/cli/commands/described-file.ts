@@ -86,7 +86,7 @@ export function registerDescribed<Flags extends FileFlags>(
     });
   }
 
-  inFile(named(group.command('download').description(`Write the description of a ${noun} to a file`))).action(
+  inFile(named(group.verb('download', `Write the description of a ${noun} to a file`))).action(
     async (flags: FileFlags) => {
       const owner = ownerOf(flags);
       const { kind, id } = owner;
@@ -98,7 +98,7 @@ export function registerDescribed<Flags extends FileFlags>(
     },
   );
 
-  named(group.command('delete').description(deletes))
+  named(group.verb('delete', deletes))
     .output()
     .action(async (flags: OutputFlags & Pick<FileFlags, 'release' | 'env' | 'name'>) => {
       const owner = ownerOf(flags);

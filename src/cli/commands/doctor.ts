@@ -21,8 +21,7 @@ const FIRST_NODE_BEYOND_SQLITE = [24, 19] as const;
 export function registerDoctor(program: CliCommand, session: Session): void {
   const { terminal } = session;
   program
-    .command('doctor')
-    .description('Check Node.js, settings, Temporal, worker, MAAS, store and API; each with its fix')
+    .verb('doctor', 'Check Node.js, settings, Temporal, worker, MAAS, store and API; each with its fix')
     .output()
     .action(async (flags: OutputFlags) => {
       const [own, api] = await Promise.all([systemFindings(session), apiFindings(session)]);

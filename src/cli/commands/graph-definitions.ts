@@ -15,8 +15,10 @@ const GRAPH = 'a list of tasks, or an object with tasks or layers, as JSON or YA
 export function registerGraphDefinitions(graph: CliCommand, session: Session): void {
   const { out, err } = session.terminal;
   const check = graph
-    .command('check')
-    .description('Check a graph, and its plan if the file has a cluster: every problem with its place and a next step')
+    .verb(
+      'check',
+      'Check a graph, and its plan if the file has a cluster: every problem with its place and a next step',
+    )
     .action(async (origin: GraphOrigin) => {
       const { input, env } = origin;
       const isFile = input !== undefined && env === undefined;
@@ -24,8 +26,8 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     });
   originOptions(check, GRAPH);
   const draw = graph
-    .command('draw')
-    .description(
+    .verb(
+      'draw',
       'Draw a graph as a picture (svg), or for Graphviz (dot) or Mermaid; dependencies between nodes are dashed',
     )
     .forms(['dot', 'mermaid', 'svg'], 'svg is a picture, the others are drawing languages')
@@ -37,8 +39,7 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     });
   originOptions(draw, GRAPH);
   graph
-    .command('diff')
-    .description('Show which tasks and fields two graphs differ in: two files, or a file and what is stored')
+    .verb('diff', 'Show which tasks and fields two graphs differ in: two files, or a file and what is stored')
     .requiredOption('--input <file>', `the newer graph: ${GRAPH}`)
     .option('--against <file>', 'the older graph')
     .option('-e, --env <id>', 'the older graph is the stored one of this cluster', idArgument)

@@ -32,8 +32,7 @@ interface ExecuteFlags extends GraphRunFlags, DescriptionFlags {
 /** Adds `execute` to the `graph` command. */
 export function registerGraphExecute(graph: CliCommand, session: Session): void {
   graph
-    .command('execute')
-    .description('Run graphs of a cluster on its nodes, one type after the other')
+    .verb('execute', 'Run graphs of a cluster on its nodes, one type after the other')
     .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
     .option('-t, --type <types...>', 'types of graphs, in order (default: default)')
     .option('-n, --node <ids...>', 'only on these nodes', idListArgument)

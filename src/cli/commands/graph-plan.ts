@@ -10,8 +10,8 @@ export type PlanFormat = 'text' | 'json' | 'dot';
 /** Adds `plan` to the `graph` command: what runs where, what does not, and why. Offline with `--input`. */
 export function registerGraphPlan(graph: CliCommand, session: Session): void {
   graph
-    .command('plan')
-    .description(
+    .verb(
+      'plan',
       'Plan a graph for nodes and show what runs, what is skipped and why, and what changed since the last run',
     )
     .option(

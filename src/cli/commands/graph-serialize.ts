@@ -6,8 +6,10 @@ import { planFile, say } from './graph-input.js';
 /** Adds `serialize --input FILE [--digest]` to the `graph` command. Offline: it reads a file and calls the planner. */
 export function registerGraphSerialize(graph: CliCommand, session: Session): void {
   graph
-    .command('serialize')
-    .description('Plan a graph for nodes and print the result for executors: tasks by node with dependencies, as JSON')
+    .verb(
+      'serialize',
+      'Plan a graph for nodes and print the result for executors: tasks by node with dependencies, as JSON',
+    )
     .requiredOption(
       '--input <file>',
       'tasks (or layers of them), cluster and old state as one JSON or YAML object; - reads standard input',

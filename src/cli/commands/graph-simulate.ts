@@ -8,8 +8,7 @@ import { say } from './graph-input.js';
 /** Adds `simulate --input FILE` to the `graph` command. Offline: it reads a file and calls the scheduler. */
 export function registerGraphSimulate(graph: CliCommand, session: Session): void {
   graph
-    .command('simulate')
-    .description('Run plans through the scheduler with instant tasks and print the result, one line of JSON each')
+    .verb('simulate', 'Run plans through the scheduler with instant tasks and print the result, one line of JSON each')
     .requiredOption(
       '--input <file>',
       'plans to simulate, as one JSON object, a list, or JSON Lines; - reads standard input',

@@ -13,8 +13,7 @@ const DEFAULT_TYPE = 'default';
 /** Adds `list`, `upload`, `download`, `delete` to the `graph` command: graphs stored by the API. */
 export function registerGraphStore(graph: CliCommand, session: Session): void {
   graph
-    .command('list')
-    .description('Stored graphs with their owners, types and tasks')
+    .verb('list', 'Stored graphs with their owners, types and tasks')
     .option('-e, --env <ids>', 'only of these clusters', idListArgument)
     .option('-r, --release <ids>', 'only of these releases', idListArgument)
     .option('-p, --plugin <ids>', 'only of these plugins', idListArgument)
@@ -25,7 +24,7 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
     .output()
     .action((flags: ListFlags) => listGraphs(session, flags));
 
-  ownerOptions(graph.command('upload').description('Store a graph; its tasks replace all earlier ones'))
+  ownerOptions(graph.verb('upload', 'Store a graph; its tasks replace all earlier ones'))
     .option('-t, --type <type>', `type of the graph; ${DEFAULT_TYPE} after you confirm it`)
     .option('--file <file>', 'tasks, or a graph with name and node_filter, as YAML or JSON; - is standard input')
     .option('-d, --dir <folder>', 'metadata.yaml and every tasks.yaml below the folder')
@@ -34,8 +33,7 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
     .action((flags: UploadFlags) => uploadGraph(session, flags));
 
   graph
-    .command('download')
-    .description('Save the tasks of a cluster’s graph: merged, or of one layer')
+    .verb('download', 'Save the tasks of a cluster’s graph: merged, or of one layer')
     .requiredOption('-e, --env <id>', 'id of the cluster')
     .option('-a, --all', 'all layers merged, as in a run (default)')
     .option('-c, --cluster', 'only those of the cluster')
@@ -46,7 +44,7 @@ export function registerGraphStore(graph: CliCommand, session: Session): void {
     .fileFormat()
     .action((flags: DownloadFlags) => downloadGraph(session, flags));
 
-  ownerOptions(graph.command('delete').description('Delete a stored graph with its tasks'))
+  ownerOptions(graph.verb('delete', 'Delete a stored graph with its tasks'))
     .requiredOption('-t, --type <type>', 'type of the graph')
     .asks()
     .output()

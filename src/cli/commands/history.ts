@@ -11,11 +11,11 @@ const ID = 'id of the transaction of a run, or of one of its graphs';
 /** `sitewright history …`: what runs of graphs did, task by task. */
 export function registerHistory(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('history').description('Runs of graphs and what each task did on each node');
+  const group = program.verb('history', 'Runs of graphs and what each task did on each node');
+  const about = (name: string, text: string) => group.verb(name, text).argument('<transaction>', ID, idArgument);
 
   group
-    .command('list')
-    .description('Transactions, newest first: a run, and below it one for each graph')
+    .verb('list', 'Transactions, newest first: a run, and below it one for each graph')
     .option('-e, --env <id>', 'only of this cluster', idArgument)
     .option('-t, --statuses <statuses...>', 'pending, running, ready, error', nameListArgument)
     .option('-n, --names <names...>', 'deploy, deployment …', nameListArgument)
@@ -27,10 +27,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
       await printList(terminal, flags, found, columns);
     });
 
-  group
-    .command('show')
-    .description('Every task of a run on every node: when and how it ended')
-    .argument('<transaction>', ID, idArgument)
+  about('show', 'Every task of a run on every node: when and how it ended')
     .option('-n, --nodes <ids...>', 'only on these nodes', nameListArgument)
     .option('-t, --statuses <statuses...>', 'pending, ready, running, error, skipped', nameListArgument)
     .option('-d, --tasks <names...>', 'only these tasks', nameListArgument)
@@ -56,10 +53,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
     ['settings', 'settings', 'the settings of the cluster at that time'],
     ['network', 'network_configuration', 'the network configuration of the cluster at that time'],
   ] as const) {
-    group
-      .command(name)
-      .description(`Print or save ${what}`)
-      .argument('<transaction>', ID, idArgument)
+    about(name, `Print or save ${what}`)
       .option('--file <file>', 'save it as YAML')
       .output()
       .action(async (id: string, { file, ...flags }: OutputFlags & { readonly file?: string }) => {
@@ -71,10 +65,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
       });
   }
 
-  group
-    .command('delete')
-    .description('Permanently delete an ended run with its history')
-    .argument('<transaction>', ID, idArgument)
+  about('delete', 'Permanently delete an ended run with its history')
     .option('--force', 'even if it has not ended')
     .asks()
     .output()

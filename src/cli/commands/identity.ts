@@ -7,7 +7,7 @@ import type { Session } from '../session.js';
 /** `sitewright identity …`: certificates of nodes, keys of orders and of encryption. Runs on the gateway's machine. */
 export function registerIdentity(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('identity').description('Certificates of nodes, keys of orders and of encryption');
+  const group = program.verb('identity', 'Certificates of nodes, keys of orders and of encryption');
   const processes = () => import('../processes/node-identities.js');
 
   group
@@ -37,8 +37,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('order-keys')
-    .description('Public keys of orders; the first one signs')
+    .verb('order-keys', 'Public keys of orders; the first one signs')
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
@@ -46,8 +45,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('rotate-order-key')
-    .description('Sign with a new key from now on; nodes receive it with their next order')
+    .verb('rotate-order-key', 'Sign with a new key from now on; nodes receive it with their next order')
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
@@ -84,12 +82,9 @@ export function registerIdentity(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, { id, file }, text);
     });
 
-  program
-    .command('gateway')
-    .description('Run only the gateway of node agents')
-    .action(async () => {
-      const { settings } = await session.settings();
-      const { serveGateway } = await import('../processes/serve-enrolled-agent.js');
-      await serveGateway(terminal, settings);
-    });
+  program.verb('gateway', 'Run only the gateway of node agents').action(async () => {
+    const { settings } = await session.settings();
+    const { serveGateway } = await import('../processes/serve-enrolled-agent.js');
+    await serveGateway(terminal, settings);
+  });
 }

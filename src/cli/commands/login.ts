@@ -22,8 +22,7 @@ const failed = (message: string, hint: string) => new CliError({ code: 'sign-in'
 export function registerLogin(program: CliCommand, session: Session): void {
   const { terminal } = session;
   program
-    .command('login')
-    .description('Sign in through your organization’s provider, in a browser on this machine')
+    .verb('login', 'Sign in through your organization’s provider, in a browser on this machine')
     .output()
     .action(async (flags: OutputFlags) => {
       const [client, { awaitSignIn }, { savedSessions }] = await Promise.all([
@@ -57,8 +56,7 @@ export function registerLogin(program: CliCommand, session: Session): void {
     });
 
   program
-    .command('logout')
-    .description('End the session of ‘sitewright login’ and forget it')
+    .verb('logout', 'End the session of ‘sitewright login’ and forget it')
     .output()
     .action(async (flags: OutputFlags) => {
       const { savedSessions } = await import('../saved-sessions.js');

@@ -11,11 +11,10 @@ import { describeMaasSimulate, type MaasSimulateFlags } from './maas-simulate.js
 /** `sitewright maas …`: check MAAS, or run a model of it. */
 export function registerMaas(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('maas').description('MAAS: check it, or run a model of it');
+  const group = program.verb('maas', 'MAAS: check it, or run a model of it');
 
   group
-    .command('check')
-    .description('Check URL, key and permissions of MAAS, and count its machines by state')
+    .verb('check', 'Check URL, key and permissions of MAAS, and count its machines by state')
     .option('--direct', 'call MAAS directly with the local settings, not through the API')
     .output()
     .action(async (flags: OutputFlags & { readonly direct?: boolean }) => {

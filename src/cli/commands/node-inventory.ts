@@ -23,8 +23,7 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
   const { terminal } = session;
 
   group
-    .command('list')
-    .description('Nodes of the inventory, with their ids, clusters and roles')
+    .verb('list', 'Nodes of the inventory, with their ids, clusters and roles')
     .option('-e, --env <id>', 'only those of this cluster', idArgument)
     .option('--site <site>', 'only machines of this site')
     .output()
@@ -35,8 +34,7 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
     });
 
   group
-    .command('register')
-    .description('Add machines to the inventory: named ones, or all of a site')
+    .verb('register', 'Add machines to the inventory: named ones, or all of a site')
     .option('-n, --name <names...>', 'their names (default: all nodes in the documents of --site)', nameListArgument)
     .option('--mac <address>', 'MAC of its boot interface; for one machine')
     .option('--ip <address>', 'its address; for one machine')
@@ -46,8 +44,7 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
     .action((flags: RegisterFlags) => register(session, flags));
 
   group
-    .command('forget')
-    .description('Delete nodes from the inventory; deployed ones only with --force. Their machines are not touched')
+    .verb('forget', 'Delete nodes from the inventory; deployed ones only with --force. Their machines are not touched')
     .argument('<ids...>', 'ids of the nodes', idListArgument)
     .option('--force', 'even if a cluster has deployed them')
     .asks()

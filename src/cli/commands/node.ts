@@ -14,11 +14,10 @@ interface SelectFlags extends OutputFlags {
 /** `sitewright node …`: nodes in MAAS, by selector, over runs; the inventory. */
 export function registerNode(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('node').description('Nodes: inventory, state in MAAS, selection, history');
+  const group = program.verb('node', 'Nodes: inventory, state in MAAS, selection, history');
 
   group
-    .command('status')
-    .description('The nodes of a site with their state in MAAS')
+    .verb('status', 'The nodes of a site with their state in MAAS')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'revision of the nodes: number, hash, latest or last-good (default: the latest)')
     .output()
@@ -38,8 +37,10 @@ export function registerNode(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('select')
-    .description('Names of the nodes that a selector matches: all criteria must hold; without any, every node matches')
+    .verb(
+      'select',
+      'Names of the nodes that a selector matches: all criteria must hold; without any, every node matches',
+    )
     .argument('<site>', 'name of the site')
     .repeatable('--name <node>', 'name of the node, any of them')
     .repeatable('--tag <tag>', 'tag of the node, any of them')
@@ -67,8 +68,7 @@ export function registerNode(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('history')
-    .description('One node over the runs of its site, newest first')
+    .verb('history', 'One node over the runs of its site, newest first')
     .argument('<site>', 'name of the site')
     .argument('<node>', 'name of the node')
     .limit()

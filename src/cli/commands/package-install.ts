@@ -13,8 +13,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
   const { terminal } = session;
 
   group
-    .command('install')
-    .description('Install or update a package, completely or not at all')
+    .verb('install', 'Install or update a package, completely or not at all')
     .argument('<package>', 'folder of the package, or an archive made by `build`')
     .option('--force', 'allow an older version, or replace manually created objects')
     .output()
@@ -28,8 +27,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     });
 
   group
-    .command('list')
-    .description('Installed packages')
+    .verb('list', 'Installed packages')
     .output()
     .action(async (flags: OutputFlags) => {
       const packages = await session.call('GET /packages');
@@ -43,8 +41,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     });
 
   group
-    .command('show')
-    .description('One installed package')
+    .verb('show', 'One installed package')
     .argument('<package>', 'id, NAME, or NAME==VERSION')
     .output()
     .action(async (which: string, flags: OutputFlags) => {
@@ -53,8 +50,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     });
 
   group
-    .command('remove')
-    .description('Remove a package with its releases and plugin; refused while a cluster uses them')
+    .verb('remove', 'Remove a package with its releases and plugin; refused while a cluster uses them')
     .argument('<package>', 'id, NAME, or NAME==VERSION')
     .output()
     .action(async (which: string, flags: OutputFlags) => {
@@ -69,8 +65,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
     });
 
   group
-    .command('sync')
-    .description('Read packages again, from the folder of packages or the store, and update everything to match')
+    .verb('sync', 'Read packages again, from the folder of packages or the store, and update everything to match')
     .argument('[plugin...]', 'ids of plugins (default: all packages)', idListArgument)
     .output()
     .action(async (ids: readonly number[] | undefined, flags: OutputFlags) => {

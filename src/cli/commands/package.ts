@@ -8,16 +8,14 @@ import type { Terminal } from '../terminal.js';
 
 /** `sitewright package check|create|build`: work on release and plugin packages, offline. Returns the group. */
 export function registerPackage(program: CliCommand, { terminal }: Session): CliCommand {
-  const group = program.command('package').description('release and plugin packages');
+  const group = program.verb('package', 'release and plugin packages');
   group
-    .command('check')
-    .description('load a package and check all of it; exit status 1 if it is invalid')
+    .verb('check', 'load a package and check all of it; exit status 1 if it is invalid')
     .argument('[package]', 'folder of the package, or an archive made by `build`', '.')
     .output()
     .action((path: string, flags: OutputFlags) => run(() => check(terminal, flags, path)));
   group
-    .command('create')
-    .description('write a new package: a commented template that passes `check`')
+    .verb('create', 'write a new package: a commented template that passes `check`')
     .argument('<folder>', 'new folder; its name is the name of the package')
     .option('--extension', 'a plugin that extends existing releases, instead of a release')
     .output()
@@ -25,8 +23,7 @@ export function registerPackage(program: CliCommand, { terminal }: Session): Cli
       run(() => create(terminal, flags, path, extension)),
     );
   group
-    .command('build')
-    .description('check a package and archive it with checksums; the same files give the same bytes')
+    .verb('build', 'check a package and archive it with checksums; the same files give the same bytes')
     .argument('[folder]', 'folder of the package', '.')
     .option('-o, --output <folder>', 'where to put NAME-VERSION.tar.gz', '.')
     .option('--run-hook', 'first run the executable pre_build_hook of the package, in its folder')

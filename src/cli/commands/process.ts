@@ -13,8 +13,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
   const { terminal } = session;
 
   program
-    .command('up')
-    .description('Run everything: Temporal dev server if none answers, API, worker; Ctrl-C stops all of it')
+    .verb('up', 'Run everything: Temporal dev server if none answers, API, worker; Ctrl-C stops all of it')
     .option('--no-temporal', 'start no Temporal server: one must answer at temporal.address')
     .option('--simulate-maas', 'run a model of MAAS too, and use it')
     .option('--maas-seed <path>', 'documents whose nodes become bare machines in the model of MAAS, or a JSON seed')
@@ -33,21 +32,15 @@ export function registerProcesses(program: CliCommand, session: Session): void {
       });
     });
 
-  program
-    .command('api')
-    .description('Run only the REST API')
-    .action(async () => {
-      const { settings } = await session.settings();
-      const { serveApi } = await import('../processes/serve-api.js');
-      await serveApi(terminal, settings);
-    });
+  program.verb('api', 'Run only the REST API').action(async () => {
+    const { settings } = await session.settings();
+    const { serveApi } = await import('../processes/serve-api.js');
+    await serveApi(terminal, settings);
+  });
 
-  program
-    .command('worker')
-    .description('Run only the orchestrator worker')
-    .action(async () => {
-      const { settings } = await session.settings();
-      const { serveWorker } = await import('../processes/serve-worker.js');
-      await serveWorker(terminal, settings);
-    });
+  program.verb('worker', 'Run only the orchestrator worker').action(async () => {
+    const { settings } = await session.settings();
+    const { serveWorker } = await import('../processes/serve-worker.js');
+    await serveWorker(terminal, settings);
+  });
 }

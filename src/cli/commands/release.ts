@@ -12,18 +12,16 @@ export function registerReleases(program: CliCommand, session: Session): void {
     ['plugin', 'Plugins: extensions of releases', ['id', 'name', 'version', 'package_version', 'releases']],
   ] as const;
   for (const [name, description, columns] of lists) {
-    const group = program.command(name).description(description);
+    const group = program.verb(name, description);
     group
-      .command('list')
-      .description(`All ${name}s; packages contain them: package install`)
+      .verb('list', `All ${name}s; packages contain them: package install`)
       .output()
       .action(async (flags: OutputFlags) => {
         const found = await session.call(`GET /${name}s`);
         await printList(terminal, flags, isTabular(flags) ? found.map(withVersions) : found, columns);
       });
     group
-      .command('show')
-      .description(`One ${name}`)
+      .verb('show', `One ${name}`)
       .argument('<id>', `id of the ${name}`, idArgument)
       .output()
       .action(async (id: string, flags: OutputFlags) => {

@@ -7,9 +7,9 @@ import { ownedBy, ownerOf, registerDescribed, singular } from './described-file.
 /** `sitewright role …`: roles of releases and clusters, with their tags. */
 export function registerRole(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('role').description('Roles: purposes of nodes, and their tags');
+  const group = program.verb('role', 'Roles: purposes of nodes, and their tags');
 
-  ownedBy(group.command('list').description('Roles of a release or cluster'))
+  ownedBy(group.verb('list', 'Roles of a release or cluster'))
     .output()
     .action(async (flags: OutputFlags & { readonly release?: string; readonly env?: string }) => {
       const { kind, id } = ownerOf(flags);

@@ -24,8 +24,7 @@ interface AgainFlags extends FollowFlags, DescriptionFlags {
 /** Adds `again` to the `run` command. */
 export function registerRunAgain(group: CliCommand, session: Session, run: string): void {
   group
-    .command('again')
-    .description('Start a run with the input of an earlier one, or with parts of it changed')
+    .verb('again', 'Start a run with the input of an earlier one, or with parts of it changed')
     .argument('<run>', run)
     .option('--revision <revision>', 'of a site, instead of that of the earlier run: number, hash, latest, last-good')
     .addOption(new Option('--apply', 'of graphs: apply what was a dry run or noop').conflicts(['dryRun', 'noop']))

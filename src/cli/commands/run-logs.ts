@@ -16,8 +16,7 @@ const attemptNumber = (value: string): number => {
 /** Adds `logs` to `sitewright run`. */
 export function registerRunLogs(run: CliCommand, session: Session): void {
   run
-    .command('logs')
-    .description('Output of a task on its node; once it has ended, the exit code says whether it succeeded')
+    .verb('logs', 'Output of a task on its node; once it has ended, the exit code says whether it succeeded')
     .argument('<run>', 'id of the transaction of a run of graphs or of one of its graphs, or the workflow id')
     .argument('<task@node>', "as 'sitewright history show' lists them")
     .option('-f, --follow', 'follow the output until the task ends; waits for a task that has not started')

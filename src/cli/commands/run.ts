@@ -35,11 +35,10 @@ interface ActFlags extends FollowFlags {
 /** `sitewright run …`: view and control runs. */
 export function registerRun(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('run').description('Runs: view, pause, resume, stop, retry');
+  const group = program.verb('run', 'Runs: view, pause, resume, stop, retry');
 
   group
-    .command('list')
-    .description('Runs, newest first')
+    .verb('list', 'Runs, newest first')
     .option('--site <site>', 'only on this site')
     .repeatable('--kind <kind>', 'deploy_site, update_site, redeploy_nodes, test_site, execute_graph')
     .repeatable('--phase <phase>', 'only runs in this phase')
@@ -61,8 +60,7 @@ export function registerRun(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('show')
-    .description('One run; with --watch, until it ends')
+    .verb('show', 'One run; with --watch, until it ends')
     .argument('<run>', RUN)
     .option('--watch', 'follow it, with a line for each change')
     .output()
@@ -74,8 +72,7 @@ export function registerRun(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('status')
-    .description('Progress of a run: phase, nodes, failures')
+    .verb('status', 'Progress of a run: phase, nodes, failures')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -92,8 +89,7 @@ export function registerRun(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('report')
-    .description('What happened to every group and node, and why')
+    .verb('report', 'What happened to every group and node, and why')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -109,8 +105,7 @@ export function registerRun(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('tree')
-    .description('Every step and node of a run, as a tree')
+    .verb('tree', 'Every step and node of a run, as a tree')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -121,8 +116,7 @@ export function registerRun(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('nodes')
-    .description('The nodes of a run and their state')
+    .verb('nodes', 'The nodes of a run and their state')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -132,8 +126,7 @@ export function registerRun(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('watch')
-    .description('Follow a run until it ends; the exit code is its outcome')
+    .verb('watch', 'Follow a run until it ends; the exit code is its outcome')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {
@@ -173,8 +166,7 @@ export function registerRun(program: CliCommand, session: Session): void {
   }
 
   group
-    .command('retry')
-    .description('Retry a failed node of a run')
+    .verb('retry', 'Retry a failed node of a run')
     .argument('<run>', RUN)
     .argument('<node>', 'name of the node')
     .reason()

@@ -32,11 +32,10 @@ interface NoteFlags extends OutputFlags {
 /** `sitewright schedule …`: runs that start at set times. */
 export function registerSchedule(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('schedule').description('Schedules: runs that start at set times');
+  const group = program.verb('schedule', 'Schedules: runs that start at set times');
 
   group
-    .command('create')
-    .description('Start runs at set times: of a site (--test, --update), or of graphs (--env)')
+    .verb('create', 'Start runs at set times: of a site (--test, --update), or of graphs (--env)')
     .argument('<name>', 'name: lower-case letters, digits, dot, underscore, hyphen')
     .addOption(new Option('--test <site>', 'verify this site').conflicts(['update', 'env']))
     .addOption(new Option('--update <site>', 'update this site to its latest revision').conflicts(['env']))
@@ -72,8 +71,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('list')
-    .description('Schedules with their next times')
+    .verb('list', 'Schedules with their next times')
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await session.call('GET /schedules');
@@ -82,8 +80,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('show')
-    .description('A schedule: its times, its next and its last runs')
+    .verb('show', 'A schedule: its times, its next and its last runs')
     .argument('<name>', 'name of the schedule')
     .output()
     .action(async (schedule: string, flags: OutputFlags) => {
@@ -112,8 +109,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
   );
 
   group
-    .command('delete')
-    .description('Delete a schedule; its runs stay')
+    .verb('delete', 'Delete a schedule; its runs stay')
     .argument('<name>', 'name of the schedule')
     .asks()
     .output()

@@ -6,10 +6,8 @@ import type { Session } from '../session.js';
 export function registerSchemas(program: CliCommand, session: Session): void {
   const { terminal } = session;
   program
-    .command('schemas')
-    .description('JSON Schemas of the documents, for editors')
-    .command('export')
-    .description('Write the JSON Schemas into a folder, or print them all as one JSON object')
+    .verb('schemas', 'JSON Schemas of the documents, for editors')
+    .verb('export', 'Write the JSON Schemas into a folder, or print them all as one JSON object')
     .option('-o, --output <folder>', 'folder for the files; created if missing')
     .output()
     .action(async ({ output, ...flags }: OutputFlags & { readonly output?: string }) => {

@@ -13,11 +13,11 @@ const ID = 'id of the sequence';
 /** `sitewright sequence …`: graphs of several types under one name, run in order. */
 export function registerSequence(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('sequence').description('Sequences: graphs that a release runs in order');
+  const group = program.verb('sequence', 'Sequences: graphs that a release runs in order');
+  const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, idArgument);
 
   group
-    .command('list')
-    .description('Sequences of a release, or of the release of a cluster')
+    .verb('list', 'Sequences of a release, or of the release of a cluster')
     .option('-r, --release <id>', 'only of this release', idArgument)
     .option('-e, --env <id>', 'only of the release of this cluster', idArgument)
     .output()
@@ -27,10 +27,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
       await printList(terminal, flags, found.map(withTypes(flags)), ['id', 'name', 'release_id', 'graphs']);
     });
 
-  group
-    .command('show')
-    .description('One sequence')
-    .argument('<id>', ID, idArgument)
+  about('show', 'One sequence')
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       const found = await session.call('GET /sequences/:id', { params: { id } });
@@ -38,8 +35,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('create')
-    .description('Create a sequence of graph types')
+    .verb('create', 'Create a sequence of graph types')
     .requiredOption('-r, --release <id>', 'release of the sequence', idArgument)
     .requiredOption('-n, --name <name>', 'name, unique in the release')
     .requiredOption('-t, --type <types...>', 'types of graphs, in order')
@@ -50,8 +46,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('upload')
-    .description('Create a sequence from a file with name and graphs')
+    .verb('upload', 'Create a sequence from a file with name and graphs')
     .requiredOption('-r, --release <id>', 'release of the sequence', idArgument)
     .requiredOption('--file <file>', 'name and graphs as YAML or JSON')
     .output()
@@ -60,10 +55,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
       await create(session, flags, body);
     });
 
-  group
-    .command('update')
-    .description('Rename a sequence, or change its graphs')
-    .argument('<id>', ID, idArgument)
+  about('update', 'Rename a sequence, or change its graphs')
     .option('-n, --name <name>', 'its new name')
     .option('-t, --type <types...>', 'its types of graphs, in order')
     .output()
@@ -74,20 +66,14 @@ export function registerSequence(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, updated, `updated sequence ${id}\n`);
     });
 
-  group
-    .command('download')
-    .description('Print a sequence in the form for upload')
-    .argument('<id>', ID, idArgument)
+  about('download', 'Print a sequence in the form for upload')
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       const { name, graphs } = await session.call('GET /sequences/:id', { params: { id } });
       await printOne(terminal, flags, { name, graphs }, await yamlText({ name, graphs }));
     });
 
-  group
-    .command('delete')
-    .description('Delete a sequence; its graphs stay')
-    .argument('<id>', ID, idArgument)
+  about('delete', 'Delete a sequence; its graphs stay')
     .asks()
     .output()
     .action(async (id: string, { yes, ...flags }: OutputFlags & { readonly yes?: boolean }) => {
@@ -96,10 +82,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, { id: Number(id) }, `deleted sequence ${id}\n`);
     });
 
-  group
-    .command('execute')
-    .description('Run the graphs of a sequence on a cluster')
-    .argument('<id>', ID, idArgument)
+  about('execute', 'Run the graphs of a sequence on a cluster')
     .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
     .graphRun()
     .follows()

@@ -32,11 +32,10 @@ interface StartFlags extends FollowFlags, DescriptionFlags {
 /** `sitewright site …`: sites, their documents and revisions, and the runs on them. */
 export function registerSite(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const site = program.command('site').description('Sites: documents, revisions, and deployment');
+  const site = program.verb('site', 'Sites: documents, revisions, and deployment');
 
   site
-    .command('list')
-    .description('All sites')
+    .verb('list', 'All sites')
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await (await session.client()).sites.list();
@@ -50,8 +49,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .command('show')
-    .description('One site')
+    .verb('show', 'One site')
     .argument('<site>', 'name of the site')
     .output()
     .action(async (name: string, flags: OutputFlags) => {
@@ -59,8 +57,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .command('create')
-    .description('Create a site; then commit its documents')
+    .verb('create', 'Create a site; then commit its documents')
     .argument('<site>', 'name: lower-case letters, digits, dot, underscore, hyphen')
     .option('--cluster <name>', 'cluster whose software graph runs after the site is deployed')
     .output()
@@ -74,8 +71,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .command('delete')
-    .description('Delete a site with its revisions; its machines are not changed, its runs stay in the history')
+    .verb('delete', 'Delete a site with its revisions; its machines are not changed, its runs stay in the history')
     .argument('<site>', 'name of the site')
     .asks()
     .output()
@@ -88,8 +84,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .command('check')
-    .description('Check documents, offline: all problems at once, each with its place')
+    .verb('check', 'Check documents, offline: all problems at once, each with its place')
     .argument('<files...>', 'YAML files or folders')
     .output()
     .action(async (paths: readonly string[], flags: OutputFlags) => {
@@ -111,8 +106,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .command('commit')
-    .description('Store documents as the next revision of a site; refused when they have errors')
+    .verb('commit', 'Store documents as the next revision of a site; refused when they have errors')
     .argument('<site>', 'name of the site')
     .argument('<files...>', 'YAML files or folders: all documents of the site')
     .option('-m, --message <text>', 'what changed and why')
@@ -136,8 +130,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .command('revisions')
-    .description('Revisions of a site, newest first')
+    .verb('revisions', 'Revisions of a site, newest first')
     .argument('<site>', 'name of the site')
     .limit()
     .output()
@@ -155,8 +148,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .command('files')
-    .description('The documents of a revision, as they were committed')
+    .verb('files', 'The documents of a revision, as they were committed')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
     .output()
@@ -167,8 +159,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .command('plan')
-    .description('What a deployment would do: groups, nodes, and their current state in MAAS')
+    .verb('plan', 'What a deployment would do: groups, nodes, and their current state in MAAS')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
     .output()
@@ -183,8 +174,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .command('diff')
-    .description('Compare a revision with what was deployed last: nodes and groups that are new, changed or removed')
+    .verb('diff', 'Compare a revision with what was deployed last: nodes and groups that are new, changed or removed')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'revision: number, hash, latest or last-good', 'latest')
     .option('--since <revision>', 'revision to compare with (default: last-good)')

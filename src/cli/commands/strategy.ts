@@ -18,11 +18,10 @@ interface ShowFlags extends OutputFlags {
 /** `sitewright strategy …`: deployment groups, offline. */
 export function registerStrategy(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('strategy').description('Deployment groups: their nodes, and simulations');
+  const group = program.verb('strategy', 'Deployment groups: their nodes, and simulations');
 
   group
-    .command('simulate')
-    .description('Simulate strategies with scripted outcomes; prints one line of JSON for each case')
+    .verb('simulate', 'Simulate strategies with scripted outcomes; prints one line of JSON for each case')
     .requiredOption('--input <file>', 'one case as JSON, a list, or JSON Lines; - reads standard input')
     .action(async ({ input }: { readonly input: string }) => {
       const text = await readInput(input);
@@ -33,8 +32,7 @@ export function registerStrategy(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('show')
-    .description('The groups of a site, or of documents on disk: order, nodes, what must succeed, warnings')
+    .verb('show', 'The groups of a site, or of documents on disk: order, nodes, what must succeed, warnings')
     .argument('<source...>', 'name of a site, or YAML files or folders')
     .option('--revision <revision>', 'of a site: number, hash, latest or last-good', 'latest')
     .option('--dot', 'print a Graphviz drawing')

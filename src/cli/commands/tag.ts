@@ -14,11 +14,11 @@ interface OwnerFlags {
 /** `sitewright tag …`: tags of releases and clusters, and which nodes have them. */
 export function registerTag(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('tag').description('Tags: they place tasks on nodes');
+  const group = program.verb('tag', 'Tags: they place tasks on nodes');
   const named = (command: CliCommand): CliCommand =>
     ownedBy(command).requiredOption('-n, --name <name>', 'name of the tag');
 
-  ownedBy(group.command('list').description('Tags of a release, or of a cluster with those of its release and plugins'))
+  ownedBy(group.verb('list', 'Tags of a release, or of a cluster with those of its release and plugins'))
     .output()
     .action(async (flags: OwnerFlags & OutputFlags) => {
       const owner = ownerOf(flags);
@@ -51,7 +51,7 @@ export function registerTag(program: CliCommand, session: Session): void {
       await printList(terminal, flags, [...rows, ...instances], columns);
     });
 
-  named(group.command('show').description('One tag of a release or cluster'))
+  named(group.verb('show', 'One tag of a release or cluster'))
     .output()
     .action(async (flags: OwnerFlags & OutputFlags & { readonly name: string }) => {
       const { kind, id } = ownerOf(flags);

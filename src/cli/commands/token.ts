@@ -15,11 +15,10 @@ interface CreateFlags extends OutputFlags {
 /** `sitewright token …`: who may use the API. */
 export function registerToken(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.command('token').description('Tokens of the API and their permissions');
+  const group = program.verb('token', 'Tokens of the API and their permissions');
 
   group
-    .command('create')
-    .description('Create a token; it is shown only once')
+    .verb('create', 'Create a token; it is shown only once')
     .requiredOption('--name <name>', 'its owner, for the audit trail')
     .requiredOption('--role <role>', 'viewer, operator or admin')
     .option('--expires <when>', 'expiry: 90d, 12h, 30m from now, or ISO 8601 (default: never)')
@@ -30,8 +29,7 @@ export function registerToken(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('list')
-    .description('Tokens, newest first; never the tokens themselves')
+    .verb('list', 'Tokens, newest first; never the tokens themselves')
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await session.call('GET /tokens');
@@ -51,8 +49,7 @@ export function registerToken(program: CliCommand, session: Session): void {
     });
 
   group
-    .command('bootstrap')
-    .description('Create the first token of an admin directly in the store; run it on the API’s machine')
+    .verb('bootstrap', 'Create the first token of an admin directly in the store; run it on the API’s machine')
     .option('--name <name>', 'its owner', 'admin')
     .option('--expires <when>', 'expiry, as for create (default: never)')
     .output()

@@ -22,8 +22,7 @@ export function programVersion(): string {
 /** `sitewright version`. */
 export function registerVersion(program: CliCommand, session: Session): void {
   program
-    .command('version')
-    .description('Version of this program')
+    .verb('version', 'Version of this program')
     .output()
     .action(async (flags: OutputFlags) => {
       const version = programVersion();

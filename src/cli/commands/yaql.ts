@@ -22,28 +22,26 @@ interface EvalFlags {
 
 /** Adds `yaql eval`, `yaql console` and `yaql functions`. The engine is loaded only when one of them runs. */
 export function registerYaql(program: CliCommand, ports: YaqlCommandPorts): void {
-  const yaql = program.command('yaql').description('evaluate YAQL, the language of computed task fields');
+  const yaql = program.verb('yaql', 'evaluate YAQL, the language of computed task fields');
 
   states(
     yaql
-      .command('eval [expression]')
-      .description('evaluate an expression, or a file of them, and print the value as JSON')
+      .verb('eval [expression]', 'evaluate an expression, or a file of them, and print the value as JSON')
       .option('--batch <file>', 'evaluate records from a JSON-lines file; print {id, result} or {id, error} a line'),
   ).action(async (expression: string | undefined, flags: EvalFlags) => {
     const { runEval } = await import('./yaql-eval.js');
     process.exitCode = await runEval(expression, flags, ports);
   });
 
-  states(
-    yaql.command('console').description('evaluate expressions as you type them, with history and completion'),
-  ).action(async (flags: EvalFlags) => {
-    const { runConsole } = await import('./yaql-console.js');
-    process.exitCode = await runConsole(flags, ports);
-  });
+  states(yaql.verb('console', 'evaluate expressions as you type them, with history and completion')).action(
+    async (flags: EvalFlags) => {
+      const { runConsole } = await import('./yaql-console.js');
+      process.exitCode = await runConsole(flags, ports);
+    },
+  );
 
   yaql
-    .command('functions [name]')
-    .description("print the library's documentation, of all functions or of one")
+    .verb('functions [name]', "print the library's documentation, of all functions or of one")
     .option('--markdown', 'print the Markdown of docs/yaql.md')
     .action(async (name: string | undefined, flags: { markdown?: boolean }) => {
       const { runFunctions } = await import('./yaql-functions.js');

@@ -3,7 +3,7 @@ import { cli } from './recording-terminal.js';
 
 it.each([
   [['deploy', 'dc1'], "Did you mean 'sitewright site deploy' or 'sitewright cluster deploy'?"],
-  [['site', 'pause', 'dc1'], "Did you mean 'sitewright run pause'?"],
+  [['site', 'pause', 'dc1'], "Did you mean 'sitewright run pause' or 'sitewright schedule pause'?"],
 ])('a command of another group is named: %j', async (args, hint) => {
   const { code, err } = await cli(args);
   expect(code).toBe(2);
