@@ -5,7 +5,7 @@ import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor }
 import { codecAuthorization } from '../src/api/access/codec-authorization.js';
 import { type ApiOptions, createApi } from '../src/api/index.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
-import { AgentPresence, createOperations, type Operations, tagExtensionsOf } from '../src/ops/index.js';
+import { AgentPresence, createOperations, type Operations, openReader, tagExtensionsOf } from '../src/ops/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.js';
@@ -74,6 +74,8 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     closing.push(() => machines.close());
     const planner = await openPlanner(settings.yaql.helpers);
     closing.push(() => planner.close());
+    const reader = openReader();
+    closing.push(() => reader.close());
     const masterIp = masterAddress(settings);
     const temporalUiUrl = settings.temporal.ui_url ?? options.temporalUiUrl;
     const temporal = {
@@ -89,6 +91,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       temporal,
       maas: machines.maas,
       planner,
+      reader,
       version: programVersion(),
       ...(masterIp === undefined ? {} : { masterIp }),
       taskLogs: taskLogs(settings),

@@ -3,6 +3,7 @@ import type { TaskLogs } from '../agent/logs/index.js';
 import type { Planner } from '../clusters/planning/index.js';
 import type { MachineContext } from '../maas/index.js';
 import type { Store } from '../store/index.js';
+import type { Reader } from './reading/index.js';
 import type { TagExtension } from './tags/tag-extension.js';
 
 /** What use cases need; created once per process. */
@@ -13,6 +14,8 @@ export interface OpsDependencies {
   readonly maas: () => MachineContext;
   /** Plans graphs; by default in this thread, without users' helper functions. */
   readonly planner?: Planner;
+  /** Reads what users send; by default in this thread. */
+  readonly reader?: Reader;
   /** Address of the orchestrator's host for nodes: {MASTER_IP} in task fields. */
   readonly masterIp?: string;
   /** The output of tasks; absent if none is kept here. */

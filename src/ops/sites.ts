@@ -1,5 +1,5 @@
 import { type Diagnostic, isError } from '../core/diagnostic.js';
-import { loadSite, type SiteDocuments, type SourceFile } from '../documents/index.js';
+import type { SiteDocuments, SourceFile } from '../documents/index.js';
 import {
   type Page,
   type PageRequest,
@@ -10,6 +10,7 @@ import {
 } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { asProblem, problem } from './problem.js';
+import { readerHere } from './reading/index.js';
 import { compareSites, type SiteDifference } from './site-difference.js';
 import { siteOccupancy } from './site-occupancy.js';
 
@@ -43,7 +44,7 @@ export interface SiteOperations {
   list(): Promise<readonly SiteRecord[]>;
   get(name: string): Promise<SiteRecord>;
   delete(name: string, actor: string): Promise<void>;
-  check(files: readonly SourceFile[]): DocumentCheck;
+  check(files: readonly SourceFile[]): Promise<DocumentCheck>;
   commit(site: string, request: CommitRequest): Promise<CommitAnswer>;
   revisions(site: string, page?: PageRequest): Promise<Page<RevisionRecord>>;
   revision(site: string, reference: string): Promise<RevisionRecord & { readonly files: readonly SourceFile[] }>;
@@ -69,9 +70,21 @@ export interface SiteOperations {
 }
 
 export function siteOperations(deps: OpsDependencies): SiteOperations {
-  const { store } = deps;
+  const { store, reader = readerHere } = deps;
   const audit = (actor: string, action: string, site: string) =>
     store.audit.append({ actor, action, target: `site/${site}` });
+
+  async function checkDocuments(files: readonly SourceFile[]): Promise<DocumentCheck> {
+    if (files.length === 0)
+      throw problem('invalid', 'there are no documents', { hint: 'Give at least one YAML file.' });
+    const { site, diagnostics } = await reader.site(files);
+    return {
+      valid: site !== undefined && !diagnostics.some(isError),
+      diagnostics,
+      nodes: site?.nodes.length ?? 0,
+      groups: site?.strategy?.groups.length ?? (site ? 1 : 0),
+    };
+  }
 
   return {
     async create(request, actor) {
@@ -92,10 +105,10 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
       await store.sites.delete(name);
       await audit(actor, 'site.delete', name);
     },
-    check: (files) => checkDocuments(files),
+    check: checkDocuments,
     async commit(site, request) {
       await store.sites.get(site);
-      const check = checkDocuments(request.files);
+      const check = await checkDocuments(request.files);
       if (request.dry_run) return { ...check, revision: null, created: false };
       if (!check.valid && !request.force) {
         const errors = check.diagnostics.filter(isError).length;
@@ -122,7 +135,7 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
     revision: (site, reference) => store.sites.getRevision(site, parseReference(reference)),
     async documents(site, reference) {
       const { files, ...record } = await store.sites.getRevision(site, parseReference(reference));
-      const loaded = loadSite(files);
+      const loaded = await reader.site(files);
       if (!loaded.site) {
         throw problem('invalid', `revision ${record.number} of site ${site} has errors`, {
           hint: 'Commit corrected documents.',
@@ -153,15 +166,4 @@ export function parseReference(text: string): RevisionReference {
     });
   }
   return reference;
-}
-
-function checkDocuments(files: readonly SourceFile[]): DocumentCheck {
-  if (files.length === 0) throw problem('invalid', 'there are no documents', { hint: 'Give at least one YAML file.' });
-  const loaded = loadSite(files);
-  return {
-    valid: loaded.site !== undefined && !loaded.diagnostics.some(isError),
-    diagnostics: loaded.diagnostics,
-    nodes: loaded.site?.nodes.length ?? 0,
-    groups: loaded.site?.strategy?.groups.length ?? (loaded.site ? 1 : 0),
-  };
 }

@@ -1,16 +1,17 @@
-import { loadSite } from '../documents/index.js';
 import { StoreError } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
+import { type Reader, readerHere } from './reading/index.js';
 
 /** The series that settings or the latest documents of any site name; those of the settings only while the store is away. */
 export async function wantedSeries({
   store,
   distroSeries,
-}: Pick<OpsDependencies, 'store' | 'distroSeries'>): Promise<readonly string[]> {
+  reader = readerHere,
+}: Pick<OpsDependencies, 'store' | 'distroSeries' | 'reader'>): Promise<readonly string[]> {
   const found = new Set(distroSeries === undefined ? [] : [distroSeries]);
   try {
     for (const { name } of await store.sites.list()) {
-      for (const series of await seriesOf(store, name)) found.add(series);
+      for (const series of await seriesOf(store, reader, name)) found.add(series);
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -18,11 +19,11 @@ export async function wantedSeries({
   return [...found];
 }
 
-async function seriesOf(store: OpsDependencies['store'], site: string): Promise<readonly string[]> {
+async function seriesOf(store: OpsDependencies['store'], reader: Reader, site: string): Promise<readonly string[]> {
   try {
     const { number } = await store.sites.findRevision(site, 'latest');
     const { files } = await store.sites.getRevision(site, { number });
-    return (loadSite(files).site?.nodes ?? []).flatMap((node) => node.distro_series ?? []);
+    return ((await reader.site(files)).site?.nodes ?? []).flatMap((node) => node.distro_series ?? []);
   } catch (error) {
     // A site without documents, or one that was just deleted.
     if (error instanceof StoreError && error.failure.kind === 'not-found') return [];

@@ -18,7 +18,7 @@ export const nameText = (longest: number) =>
     .string()
     .min(1)
     .max(longest)
-    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must not have control characters');
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters');
 
 /** Stored with a run and shown in Temporal. */
 export const actorName = nameText(MOST.actor).describe(

@@ -1,13 +1,14 @@
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { printPath } from '../../core/plain-value.js';
 import { drawGraph, type GraphTask } from '../../graph/index.js';
 import type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
+import { readerHere } from '../reading/index.js';
 import { type ClusterLayer, clusterTasks } from './cluster-tasks.js';
 import { inFuelTerms } from './fuel-terms.js';
+import type { GraphReading, GraphSource } from './graph-source.js';
 import { graphSurroundings } from './graph-surroundings.js';
-import { type CheckedUpload, checkGraphUpload, checkTaskList, type GraphUpload } from './graph-upload.js';
+import type { GraphUpload } from './graph-upload.js';
 import { cutTasks, type TaskCut } from './task-cut.js';
 
 /** Which graphs to list: those of any of these owners that have one of the types. */
@@ -27,12 +28,6 @@ export interface GraphCheck {
   readonly valid: boolean;
   readonly diagnostics: readonly Diagnostic[];
   readonly tasks: number;
-}
-
-/** A file from a user: `body` is the parsed content, `place` finds the position of a value in its text. */
-export interface GraphSource {
-  readonly body: unknown;
-  readonly place?: (path: readonly (string | number)[]) => Pick<Diagnostic, 'file' | 'line' | 'column' | 'text'>;
 }
 
 /**
@@ -67,7 +62,7 @@ export interface GraphOperations {
   releaseTasks(release: number, type: string, cut?: TaskCut): Promise<GraphWithTasks['tasks']>;
 }
 
-export function graphOperations({ store }: OpsDependencies): GraphOperations {
+export function graphOperations({ store, reader = readerHere }: OpsDependencies): GraphOperations {
   const { graphs } = store;
 
   async function audited(actor: string, action: string, graph: GraphWithTasks): Promise<void> {
@@ -79,14 +74,14 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
   /** The upload, if it has no errors. */
   async function accepted(
     source: GraphSource,
-    check: typeof checkGraphUpload,
+    as: GraphReading['as'],
     owner: GraphOwner | null,
     type: string | null,
   ): Promise<{ content: GraphContent; warnings: readonly Diagnostic[] }> {
-    const checked = check(source.body, await graphSurroundings(store, owner, type));
-    const found = diagnosticsOf(checked, source);
-    if (found.some(isError)) throw refusal(found);
-    return { content: contentOf(checked.upload), warnings: found };
+    const surroundings = await graphSurroundings(store, owner, type);
+    const { upload, diagnostics } = await reader.graph({ source, as, surroundings });
+    if (diagnostics.some(isError)) throw refusal(diagnostics);
+    return { content: contentOf(upload), warnings: diagnostics };
   }
 
   async function ownGraph(owner: GraphOwner, type: string): Promise<GraphWithTasks> {
@@ -102,7 +97,7 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
   }
 
   async function changed(graph: GraphWithTasks, source: GraphSource, actor: string): Promise<UploadedGraph> {
-    const { content, warnings } = await accepted(source, checkGraphUpload, graph.owner, graph.type);
+    const { content, warnings } = await accepted(source, 'graph', graph.owner, graph.type);
     const stored = await graphs.update(graph.id, content);
     await audited(actor, 'graph.update', stored);
     return { graph: stored, warnings };
@@ -126,7 +121,7 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
     get: (id) => graphs.get(id),
     drawing: async (id) => drawGraph((await graphs.get(id)).tasks as readonly object[] as readonly GraphTask[]),
     async createOrphan(source, actor) {
-      const { content, warnings } = await accepted(source, checkGraphUpload, null, null);
+      const { content, warnings } = await accepted(source, 'graph', null, null);
       const graph = await graphs.create(null, null, content);
       await audited(actor, 'graph.create', graph);
       return { graph, warnings };
@@ -149,7 +144,7 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
           hint: 'Change it with PUT, or delete it first.',
         });
       }
-      const { content, warnings } = await accepted(source, checkGraphUpload, owner, type);
+      const { content, warnings } = await accepted(source, 'graph', owner, type);
       const graph = await graphs.create(owner, type, content);
       await audited(actor, 'graph.create', graph);
       return { graph, warnings };
@@ -162,18 +157,15 @@ export function graphOperations({ store }: OpsDependencies): GraphOperations {
     },
     async replaceTasks(owner, type, source, actor) {
       await mustExist(owner);
-      const { content, warnings } = await accepted(source, checkTaskList, owner, type);
+      const { content, warnings } = await accepted(source, 'tasks', owner, type);
       const { graph, created } = await graphs.put(owner, type, content);
       await audited(actor, created ? 'graph.create' : 'graph.update', graph);
       return { graph, warnings };
     },
     async check(source, as) {
-      const around = await graphSurroundings(store, as?.owner ?? null, as?.type ?? null);
-      const checked = Array.isArray(source.body)
-        ? checkTaskList(source.body, around)
-        : checkGraphUpload(source.body, around);
-      const diagnostics = diagnosticsOf(checked, source);
-      return { valid: !diagnostics.some(isError), diagnostics, tasks: checked.upload.tasks?.length ?? 0 };
+      const surroundings = await graphSurroundings(store, as?.owner ?? null, as?.type ?? null);
+      const { upload, diagnostics } = await reader.graph({ source, as: 'either', surroundings });
+      return { valid: !diagnostics.some(isError), diagnostics, tasks: upload.tasks?.length ?? 0 };
     },
 
     async tasks(cluster, type, layer, cut) {
@@ -216,15 +208,6 @@ function contentOf({ node_filter, on_success, on_error, on_stop, name, tasks }: 
     ...(on_stop === undefined ? {} : { onStop: on_stop as GraphContent['onStop'] & object }),
     ...(tasks === undefined ? {} : { tasks }),
   };
-}
-
-/** Findings with their path, and their position in the text if known. */
-function diagnosticsOf({ problems }: CheckedUpload, { place }: GraphSource): Diagnostic[] {
-  return problems.map(({ at, ...problem }) => ({
-    ...problem,
-    ...(at.length === 0 ? {} : { path: printPath(at) }),
-    ...(place === undefined ? {} : place(at)),
-  }));
 }
 
 const SHOWN = 10;

@@ -12,7 +12,8 @@ import { transactionOperations } from './transaction-operations.js';
 
 export type { ClusterLayer } from './cluster-tasks.js';
 export type { DeploymentOptions, StartedDeployment } from './deployment-operations.js';
-export type { GraphSource, UploadedGraph } from './graph-operations.js';
+export type { UploadedGraph } from './graph-operations.js';
+export type { GraphSource } from './graph-source.js';
 export type { ConfigTarget } from './openstack-configs.js';
 export type { HistoryRecord } from './task-history.js';
 export { fuelStatus } from './transaction-operations.js';

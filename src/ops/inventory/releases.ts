@@ -1,9 +1,9 @@
 import { pluginFits } from '../../clusters/index.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
+import { type Diagnostic, isError } from '../../core/diagnostic.js';
 import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
-import { checkGraphUpload } from '../graphs/graph-upload.js';
 import { problem } from '../problem.js';
+import { type Reader, readerHere } from '../reading/index.js';
 import { isObject, objectOf, textsOf } from './json-object.js';
 import { finding, refuseIfAny, unchangeable } from './refuse.js';
 
@@ -54,7 +54,7 @@ const NOT_METADATA = [
   'deployment_tasks',
 ];
 
-export function releaseOperations({ store }: OpsDependencies): ReleaseOperations {
+export function releaseOperations({ store, reader = readerHere }: OpsDependencies): ReleaseOperations {
   const get = (id: number) => store.releases.get(id);
   const refuseTaken = async (name: string, version: string, id?: number): Promise<void> => {
     const other = await store.releases.find(name, version);
@@ -69,7 +69,7 @@ export function releaseOperations({ store }: OpsDependencies): ReleaseOperations
     get,
     async create(upload, actor) {
       refuseIfAny(checkRoleTags(upload.roles_metadata, upload.tags_metadata));
-      const tasks = readTasks(upload);
+      const tasks = await readTasks(reader, upload);
       await refuseTaken(upload.name, upload.version);
       return store.atomically(async (within) => {
         const release = await within.releases.create({
@@ -87,7 +87,7 @@ export function releaseOperations({ store }: OpsDependencies): ReleaseOperations
       const release = await get(id);
       const roles = objectOf(upload.roles_metadata ?? release.rolesMetadata);
       const shown = { id, is_deployable: isDeployable(release), roles: Object.keys(roles) };
-      const tasks = readTasks(upload);
+      const tasks = await readTasks(reader, upload);
       refuseIfAny([
         ...unchangeable(upload, shown, ['id', 'is_deployable', 'roles']),
         ...checkRoleTags(roles, upload.tags_metadata ?? release.tagsMetadata),
@@ -194,19 +194,17 @@ const metadataOf = (upload: ReleaseUpload): JsonFields =>
     Object.entries(upload).filter(([name, value]) => value !== undefined && !NOT_METADATA.includes(name)),
   );
 
-function readTasks({ deployment_tasks: tasks }: ReleaseUpload): readonly unknown[] | undefined {
+async function readTasks(
+  reader: Reader,
+  { deployment_tasks: tasks }: ReleaseUpload,
+): Promise<readonly unknown[] | undefined> {
   if (tasks === undefined) return undefined;
-  const { upload, problems } = checkGraphUpload({ tasks });
+  const { upload, diagnostics } = await reader.graph({ source: { body: tasks }, as: 'tasks', surroundings: {} });
   refuseIfAny(
-    problems
-      .filter((one) => one.severity === 'error')
-      .map(({ message, code, hint, path }) =>
-        finding(
-          code,
-          `body.deployment_tasks${String(path ?? '').replace(/^tasks/, '')}`,
-          message,
-          hint ?? 'Correct it.',
-        ),
+    diagnostics
+      .filter(isError)
+      .map(({ message, code, hint, path = '' }) =>
+        finding(code, `body.deployment_tasks${path}`, message, hint ?? 'Correct it.'),
       ),
   );
   return upload.tasks;

@@ -13,8 +13,8 @@ import {
 import type { PackageRecord, PluginRecord, ReleaseRecord, Store } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { asProblem, problem } from '../problem.js';
+import { readerHere } from '../reading/index.js';
 import { type Applied, applyInstallation } from './apply-installation.js';
-import { readPackage } from './read-package.js';
 
 /** An installed package with its releases and plugins. */
 export interface PackageView {
@@ -50,7 +50,7 @@ export interface PackageOperations {
 }
 
 export function packageOperations(deps: OpsDependencies): PackageOperations {
-  const { store, masterIp = '' } = deps;
+  const { store, masterIp = '', reader = readerHere } = deps;
 
   async function view(record: PackageRecord): Promise<PackageView> {
     const [releases, plugins] = await Promise.all([
@@ -68,7 +68,7 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
     force: boolean,
     actor: string,
   ): Promise<Applied & { warnings: readonly Diagnostic[] }> {
-    const read = await readPackage(file);
+    const read = await reader.package(file);
     const applied = await store.atomically((within) => applyInstallation(within, read, { force, masterIp }));
     await audit(actor, applied.created ? 'package.install' : 'package.update', applied.package);
     return { ...applied, warnings: read.warnings };
@@ -118,7 +118,7 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
         for (const source of await sourcesIn(deps.packagesFolder)) {
           await attempt(source.name, async () => {
             const file = source.isFolder ? await archiveOf(source.path, scratch) : source.path;
-            const { installation } = await readPackage(file);
+            const { installation } = await reader.package(file);
             const known = wanted?.some((one) => one.name === installation.name) ?? true;
             return known ? await install(file, true, actor) : undefined;
           });

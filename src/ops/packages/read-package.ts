@@ -14,9 +14,14 @@ import type { GraphContent } from '../../store/index.js';
 import { checkGraphUpload } from '../graphs/graph-upload.js';
 import { problem } from '../problem.js';
 
-/** A checked package, ready to install. */
+type WithoutGraphs<T> = Omit<T, 'graphs'>;
+
+/** A checked package, ready to install; plain data, which another thread may have read. */
 export interface ReadPackage {
-  readonly installation: PackageInstallation;
+  readonly installation: Omit<PackageInstallation, 'releases' | 'plugin'> & {
+    readonly releases: readonly WithoutGraphs<PackageInstallation['releases'][number]>[];
+    readonly plugin: WithoutGraphs<PackageInstallation['plugin']>;
+  };
   readonly archive: Uint8Array;
   /** By type, for each release in order, and for the plugin. */
   readonly releaseGraphs: readonly ReadonlyMap<string, GraphContent>[];
@@ -77,11 +82,11 @@ export async function readPackage(path: string): Promise<ReadPackage> {
 }
 
 /** Plans need the hashes of folders for nodes without reading the archive. */
-function withFilesOfNodes(installation: PackageInstallation, tree: PackageTree): PackageInstallation {
-  const { plugin } = installation;
+function withFilesOfNodes(installation: PackageInstallation, tree: PackageTree): ReadPackage['installation'] {
+  const { graphs: _, ...plugin } = installation.plugin;
   return {
     ...installation,
-    releases: installation.releases.map((one) => ({
+    releases: installation.releases.map(({ graphs: _graphs, ...one }) => ({
       ...one,
       metadata: withNodeFiles(one.metadata, tree, installation),
     })),

@@ -1,0 +1,24 @@
+import { type LoadedSite, loadSite, type SourceFile } from '../../documents/index.js';
+import { type GraphReading, type ReadGraph, readGraph } from '../graphs/graph-source.js';
+import { type ReadPackage, readPackage } from '../packages/read-package.js';
+
+/**
+ * Reads and checks what users send. The time and memory that takes is the sender's choice: a process that answers others
+ * lets a thread do it.
+ *
+ * @throws ProblemError `invalid` for what cannot be read
+ */
+export interface Reader {
+  /** All documents of a site. */
+  site(files: readonly SourceFile[]): Promise<LoadedSite>;
+  graph(reading: GraphReading): Promise<ReadGraph>;
+  /** A package from the file of its archive. */
+  package(file: string): Promise<ReadPackage>;
+}
+
+/** Reads in the caller's thread, which it blocks. */
+export const readerHere: Reader = {
+  site: async (files) => loadSite(files),
+  graph: async (reading) => readGraph(reading),
+  package: readPackage,
+};

@@ -1,0 +1,73 @@
+import { Thread } from '../../platform/threads/thread.js';
+import { type Problem, ProblemError, problem } from '../problem.js';
+import type { Reader } from './reader.js';
+
+export interface ReadingRequest<Work extends keyof Reader> {
+  readonly work: Work;
+  readonly given: Parameters<Reader[Work]>[0];
+}
+
+export type ReadingAnswer<Work extends keyof Reader> =
+  | { readonly value: Awaited<ReturnType<Reader[Work]>> }
+  | { readonly refused: Problem };
+
+export interface OpenReader extends Reader {
+  close(): Promise<void>;
+}
+
+/** Four times what the documents of 1,000 machines take. */
+const MAX_MEGABYTES = 192;
+const MAX_MS = 30_000;
+
+/** Texts of a site below this, and graphs of fewer tasks, do not wait for larger ones. */
+const SMALL_TEXT = 128 * 1024;
+const SMALL_GRAPH = 300;
+
+/**
+ * Reads in threads, each with a limit of memory and time: one for small things, one for large ones, one for archives, of
+ * which one at a time is unpacked.
+ */
+export function openReader(): OpenReader {
+  const lane = (makes: string) =>
+    new Thread<ReadingRequest<keyof Reader>, ReadingAnswer<keyof Reader>>({
+      program: new URL('./reading-thread-main.js', import.meta.url),
+      makes,
+      maxMegabytes: MAX_MEGABYTES,
+    });
+  const [small, large, archives] = [lane('the result'), lane('the result'), lane('the package')];
+  const ask = async <Work extends keyof Reader>(
+    thread: typeof small,
+    work: Work,
+    given: ReadingRequest<Work>['given'],
+  ): Promise<Awaited<ReturnType<Reader[Work]>>> => {
+    const asked = await thread.ask({ work, given }, { withinMs: MAX_MS });
+    if (!asked.ok) {
+      if (asked.reason === 'late') throw tooMuch(`it took longer than ${MAX_MS / 1000} s to read`);
+      if (asked.reason === 'out-of-memory') throw tooMuch(`it needs more than ${MAX_MEGABYTES} MB to read`);
+      throw asked.error;
+    }
+    // A message has no type parameter: the answer is to this work.
+    const answer = asked.value as ReadingAnswer<Work>;
+    if ('refused' in answer) throw new ProblemError(answer.refused);
+    return answer.value;
+  };
+  return {
+    site: (files) =>
+      ask(files.reduce((sum, { text }) => sum + text.length, 0) < SMALL_TEXT ? small : large, 'site', files),
+    graph: (reading) => ask(isSmall(reading.source) ? small : large, 'graph', reading),
+    package: (file) => ask(archives, 'package', file),
+    async close() {
+      await Promise.all([small.close(), large.close(), archives.close()]);
+    },
+  };
+}
+
+const tooMuch = (how: string): ProblemError =>
+  problem('invalid', `what was sent is too large or too intricate: ${how}`, { hint: 'Split it, or simplify it.' });
+
+function isSmall(source: Parameters<Reader['graph']>[0]['source']): boolean {
+  if ('yaml' in source) return source.yaml.length < SMALL_TEXT;
+  const { body } = source;
+  const tasks = Array.isArray(body) ? body : (body as { readonly tasks?: unknown } | null | undefined)?.tasks;
+  return !Array.isArray(tasks) || tasks.length < SMALL_GRAPH;
+}

@@ -1,0 +1,46 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OpenReader, openReader, readerHere } from '../../../src/ops/index.js';
+
+let reader: OpenReader;
+beforeAll(() => {
+  reader = openReader();
+});
+afterAll(() => reader.close());
+
+const file = (text: string) => [{ name: 'a.yaml', text }];
+
+describe('what users send is read in threads', () => {
+  it('with the same result as here', async () => {
+    const documents = file('schema: x/Y/v1\nmetadata: {name: n}\ndata: {a: "\\0"}\n');
+    expect(await reader.site(documents)).toEqual(await readerHere.site(documents));
+    const graph = {
+      source: { yaml: '- id: a\n  type: shell\n  version: 2.1.0\n  requires: [b]\n' },
+      as: 'either',
+      surroundings: { known: new Set(['c']) },
+    } as const;
+    expect(await reader.graph(graph)).toEqual(await readerHere.graph(graph));
+  });
+
+  it('and refusals are those of here', async () => {
+    const broken = { source: { yaml: 'a: [' }, as: 'graph', surroundings: {} } as const;
+    const refusal = await readerHere.graph(broken).catch(({ problem }: { problem: unknown }) => problem);
+    expect(refusal).toMatchObject({ code: 'invalid', errors: [{ line: 1 }] });
+    await expect(reader.graph(broken)).rejects.toMatchObject({ problem: refusal });
+    const folder = await mkdtemp(join(tmpdir(), 'sitewright-reading-'));
+    const archive = join(folder, 'p.tar.gz');
+    await writeFile(archive, 'no archive');
+    await expect(reader.package(archive)).rejects.toMatchObject({ problem: { code: 'invalid' } });
+    await rm(folder, { recursive: true });
+  });
+
+  it('while this thread goes on, and small things do not wait for large ones', async () => {
+    const ends: string[] = [];
+    const large = reader.site(file('k: v\n'.repeat(100_000))).then(() => ends.push('large'));
+    const small = reader.site(file('a: 1\n')).then(() => ends.push('small'));
+    await Promise.all([large, small]);
+    expect(ends).toEqual(['small', 'large']);
+  });
+});
