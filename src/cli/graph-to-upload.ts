@@ -100,7 +100,7 @@ async function check(tasks: readonly unknown[], sources: readonly GraphSource[],
   if (errors.length > 0) throw invalid(placed);
   if (placed.length === 0) return;
   const { say } = await import('./commands/graph-input.js');
-  say(placed, terminal.err);
+  say(placed, terminal);
 }
 
 const invalid = (problems: readonly Diagnostic[]): CliError =>

@@ -52,6 +52,7 @@ export function createProgram(terminal: Terminal, complain: (text: string) => vo
       'file with the token for the API, mode 600 (default: SITEWRIGHT_TOKEN, else ‘sitewright login’)',
     )
     .option('--no-color', 'no colours; NO_COLOR in the environment does the same')
+    .option('--all', 'show every problem, not only the first of each kind')
     .version(programVersion(), '-V, --version', 'version of this program')
     .showSuggestionAfterError()
     .showHelpAfterError('(add --help for usage)')

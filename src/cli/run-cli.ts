@@ -13,7 +13,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   const before = process.exitCode;
   process.exitCode = undefined;
   const complain = wantsJson(args) ? () => {} : terminal.err;
-  const program = createProgram(terminal, complain);
+  const program = createProgram({ ...terminal, all: wantsAll(args) }, complain);
   try {
     await program.parseAsync([...args], { from: 'user' });
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done;
@@ -60,13 +60,15 @@ async function problemText(problem: CliProblem, args: readonly string[], termina
   let findings = '';
   if (errors.length > 0 && (isPlaced || !isRepeated)) {
     const { formatDiagnostics } = await import('../documents/diagnostics/format-diagnostics.js');
-    findings = formatDiagnostics(errors, await sourcesOf(errors));
+    findings = formatDiagnostics(errors, await sourcesOf(errors), { all: wantsAll(args) });
   }
   const lines = [`${paint.bad('error:')} ${isRepeated && isPlaced ? 'the input is not valid' : message}`];
   if (run && !message.includes(run.id)) lines.push(`  run:  ${run.id} (${run.workflow_id})`);
   if (hint !== undefined) lines.push(`  ${paint.strong('hint:')} ${hint}`);
   return `${findings}${lines.join('\n')}\n`;
 }
+
+const wantsAll = (args: readonly string[]): boolean => args.includes('--all');
 
 function wantsJson(args: readonly string[]): boolean {
   return args.some(

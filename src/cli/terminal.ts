@@ -8,6 +8,8 @@ export interface Terminal {
   readonly cwd: string;
   /** Name of the user this process runs as; undefined when the system has none for it. */
   loginName?(): string | undefined;
+  /** Every problem is shown, not only the first of each kind. */
+  readonly all?: boolean;
   /** Colours may be used on standard output. */
   readonly color: boolean;
   /** A user can answer questions. */
@@ -26,6 +28,9 @@ export interface Terminal {
   /** Resolves early when aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
+
+/** Where a check prints the problems that it found. */
+export type Complaints = Pick<Terminal, 'err' | 'all'>;
 
 /** Timeout for a piped answer, which arrives at once; services may have a pipe without a writer. */
 const PIPED_LINE_MS = 2000;

@@ -44,6 +44,35 @@ export function groupProblems<P extends Pick<Diagnostic, 'severity' | 'code' | '
   return [...groups.values()];
 }
 
+/** Groups of problems for a screen; `alike` counts further problems of the kind of the group that are left out. */
+export interface ShownGroup<P> extends ProblemGroup<P> {
+  readonly alike: number;
+}
+
+const SHOWN_OF_A_KIND = 3;
+
+/**
+ * The first groups of each kind: problems whose messages differ only in quoted names and numbers, such as the same
+ * lack on each of 200 nodes, are of one kind. The last group of a kind counts those left out.
+ */
+export function firstOfEachKind<P extends Pick<Diagnostic, 'severity' | 'code' | 'message'>>(
+  groups: readonly ProblemGroup<P>[],
+): ShownGroup<P>[] {
+  const kinds = new Map<string, { at: number; groups: number }>();
+  const shown: { first: P; others: readonly P[]; alike: number }[] = [];
+  for (const { first, others } of groups) {
+    const key = JSON.stringify([first.severity, first.code, first.message.replace(/'[^']*'|"[^"]*"|\d+/g, '…')]);
+    const kind = kinds.get(key);
+    if (kind !== undefined && kind.groups >= SHOWN_OF_A_KIND) {
+      shown[kind.at]!.alike += 1 + others.length;
+      continue;
+    }
+    kinds.set(key, { at: shown.length, groups: (kind?.groups ?? 0) + 1 });
+    shown.push({ first, others, alike: 0 });
+  }
+  return shown;
+}
+
 const SHOWN_PLACES = 5;
 
 /** `and 184 more like it: tasks.yaml:12:3, tasks.yaml:20:3, …`; undefined when there are no others. */

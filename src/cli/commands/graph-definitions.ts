@@ -4,6 +4,7 @@ import { EXIT } from '../exit-codes.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
+import type { Complaints } from '../terminal.js';
 import { planFile, type ReadGraph, readGraphFile, say } from './graph-input.js';
 import { type GraphOrigin, layerOption, originOptions, readGraphOf, readStoredGraph } from './stored-graph.js';
 
@@ -13,7 +14,7 @@ const GRAPH = 'a list of tasks, or an object with tasks or layers, as JSON or YA
 
 /** Adds `check`, `draw` and `diff` to the `graph` command: they need no nodes. Offline except for stored graphs. */
 export function registerGraphDefinitions(graph: CliCommand, session: Session): void {
-  const { out, err } = session.terminal;
+  const { out } = session.terminal;
   const check = graph
     .verb(
       'check',
@@ -22,7 +23,9 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     .action(async (origin: GraphOrigin) => {
       const { input, env } = origin;
       const isFile = input !== undefined && env === undefined;
-      process.exitCode = isFile ? await checkFile(session, input) : await checkStored(session, origin, out, err);
+      process.exitCode = isFile
+        ? await checkFile(session, input)
+        : await checkStored(session, origin, out, session.terminal);
     });
   originOptions(check, GRAPH);
   const draw = graph
@@ -35,7 +38,7 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     .option('--parents-for <task>', 'only this task and its direct predecessors')
     .option('--remove <types...>', 'omit tasks of these types: group, stage, skipped')
     .action(async (options: DrawFlags) => {
-      process.exitCode = await drawOrigin(session, options, out, err);
+      process.exitCode = await drawOrigin(session, options, out, session.terminal);
     });
   originOptions(draw, GRAPH);
   graph
@@ -47,40 +50,41 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     .addOption(layerOption())
     .forms(['text', 'json'])
     .action(async (options: DiffFlags) => {
-      process.exitCode = await diffFiles(session, options, out, err);
+      process.exitCode = await diffFiles(session, options, out, session.terminal);
     });
 }
 
 /** Exit code 0, even with warnings; that of invalid use with errors. */
 async function checkFile(session: Session, file: string): Promise<number> {
-  const { out: print, err: complain } = session.terminal;
-  const graph = await readGraphFile(file, complain);
+  const { terminal } = session;
+  const { out: print } = terminal;
+  const graph = await readGraphFile(file, terminal);
   if (!graph.ok) return EXIT.invalid;
   const hasCluster = typeof graph.value === 'object' && graph.value !== null && 'cluster' in graph.value;
   if (!hasCluster || file === '-') {
-    return reportGraph(graph, print, complain);
+    return reportGraph(graph, print, terminal);
   }
   const planned = await planFile(session, file);
   if (!planned.ok) return EXIT.invalid;
   const { cycleProblems, findCycles, placeInSource } = await import('../../graph/index.js');
   const cycles = placeInSource(cycleProblems(planned.plan, findCycles(planned.plan)), planned.source);
-  say([...planned.problems, ...cycles], complain, planned.sources);
+  say([...planned.problems, ...cycles], terminal, planned.sources);
   if (cycles.length > 0) return EXIT.invalid;
   print(`${counted(graph.tasks.length, 'task')}, planned as ${planned.plan.instances.length} on nodes: ok\n`);
   return EXIT.done;
 }
 
 /** Reports the problems of a readable graph. */
-function reportGraph(graph: Extract<ReadGraph, { ok: true }>, print: Print, complain: Print): number {
-  say(graph.problems, complain, graph.sources);
+function reportGraph(graph: Extract<ReadGraph, { ok: true }>, print: Print, terminal: Complaints): number {
+  say(graph.problems, terminal, graph.sources);
   const errors = graph.problems.filter(({ severity }) => severity === 'error').length;
   if (errors === 0) print(`${counted(graph.tasks.length, 'task')}: ok\n`);
   return errors === 0 ? EXIT.done : EXIT.invalid;
 }
 
-async function checkStored(session: Session, origin: GraphOrigin, print: Print, complain: Print): Promise<number> {
-  const graph = await readGraphOf(session, origin, complain);
-  return graph.ok ? reportGraph(graph, print, complain) : EXIT.invalid;
+async function checkStored(session: Session, origin: GraphOrigin, print: Print, terminal: Complaints): Promise<number> {
+  const graph = await readGraphOf(session, origin, terminal);
+  return graph.ok ? reportGraph(graph, print, terminal) : EXIT.invalid;
 }
 
 interface DrawFlags extends GraphOrigin {
@@ -94,10 +98,10 @@ async function drawOrigin(
   session: Session,
   { input, env, type, layer, format, ...options }: DrawFlags,
   print: Print,
-  complain: Print,
+  terminal: Complaints,
 ): Promise<number> {
   const origin = { ...(input && { input }), ...(env && { env }), ...(type && { type }), ...(layer && { layer }) };
-  const graph = await readGraphOf(session, origin, complain);
+  const graph = await readGraphOf(session, origin, terminal);
   if (!graph.ok) return EXIT.invalid;
   const { drawGraph, GraphProblemError } = await import('../../graph/index.js');
   try {
@@ -107,7 +111,7 @@ async function drawOrigin(
     return EXIT.done;
   } catch (error) {
     if (!(error instanceof GraphProblemError)) throw error;
-    complain(`error[${error.code}]: ${error.message}\n    ${error.hint ?? ''}\n`);
+    terminal.err(`error[${error.code}]: ${error.message}\n    ${error.hint ?? ''}\n`);
     return EXIT.invalid;
   }
 }
@@ -118,15 +122,15 @@ interface DiffFlags extends GraphOrigin {
   readonly format: 'text' | 'json';
 }
 
-async function diffFiles(session: Session, options: DiffFlags, print: Print, complain: Print): Promise<number> {
+async function diffFiles(session: Session, options: DiffFlags, print: Print, terminal: Complaints): Promise<number> {
   const { against, env } = options;
   if ((against === undefined) === (env === undefined))
     throw usageError('name the older graph', 'Give --against FILE, or --env ID of a cluster.');
   const before =
     against === undefined
-      ? await readStoredGraph(session, { ...options, env: env! }, complain)
-      : await readGraphFile(against, complain);
-  const after = await readGraphFile(options.input, complain);
+      ? await readStoredGraph(session, { ...options, env: env! }, terminal)
+      : await readGraphFile(against, terminal);
+  const after = await readGraphFile(options.input, terminal);
   if (!before.ok || !after.ok) return EXIT.invalid;
   const { diffGraphs, diffText } = await import('../../graph/index.js');
   const difference = diffGraphs(

@@ -4,6 +4,7 @@ import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index
 import type { Engine, HelperModule } from '../../yaql/index.js';
 import { readStandardInput } from '../read-input.js';
 import type { Session } from '../session.js';
+import type { Complaints } from '../terminal.js';
 import { loadYaqlHelpers } from '../yaql-user-functions.js';
 
 export type PlannedFile =
@@ -24,21 +25,21 @@ export type PlannedFile =
  * standard input.
  */
 export async function planFile(session: Session, file: string): Promise<PlannedFile> {
-  const complain = session.terminal.err;
+  const { terminal } = session;
   const name = file === '-' ? 'standard input' : file;
-  const text = await readText(file, complain);
+  const text = await readText(file, terminal);
   if (text === undefined) return { ok: false };
   const { placeInSource, planGraph, readPlanText } = await import('../../graph/index.js');
   const read = readPlanText(text, name);
   if (!read.ok) {
-    say(read.problems, complain, [{ name, text }]);
+    say(read.problems, terminal, [{ name, text }]);
     return { ok: false };
   }
   const helpers = await loadYaqlHelpers(session);
   const input = helpers === null ? read.input : { ...read.input, engine: await engineWith(helpers) };
   const planned = planGraph(input);
   if (!planned.ok) {
-    say([...read.problems, ...placeInSource(planned.problems, read.source)], complain, [{ name, text }]);
+    say([...read.problems, ...placeInSource(planned.problems, read.source)], terminal, [{ name, text }]);
     return { ok: false };
   }
   const problems = [...read.problems, ...placeInSource(planned.plan.problems, read.source)];
@@ -64,39 +65,40 @@ export type ReadGraph =
   | { readonly ok: false };
 
 /** Reads only the tasks of a file: a list, or an object with `tasks` or `layers`. Reports their problems. */
-export async function readGraphFile(file: string, complain: (text: string) => void): Promise<ReadGraph> {
+export async function readGraphFile(file: string, terminal: Complaints): Promise<ReadGraph> {
   const name = file === '-' ? 'standard input' : file;
-  const text = await readText(file, complain);
+  const text = await readText(file, terminal);
   if (text === undefined) return { ok: false };
   const { checkGraph, placeInSource, readSource, readTasks } = await import('../../graph/index.js');
   const read = readSource(text, name);
   if (!read.ok) {
-    say(read.problems, complain, [{ name, text }]);
+    say(read.problems, terminal, [{ name, text }]);
     return { ok: false };
   }
   const { source } = read;
   const { tasks, problems } = readTasks(source.value);
   const all = [...source.warnings, ...placeInSource([...problems, ...checkGraph(tasks)], source)];
   if (problems.some(({ severity }) => severity === 'error')) {
-    say(all, complain, [{ name, text }]);
+    say(all, terminal, [{ name, text }]);
     return { ok: false };
   }
   return { ok: true, tasks, problems: all, value: source.value, sources: [{ name, text }] };
 }
 
 /** The text of a file or of standard input; reports an error when it cannot be read. */
-async function readText(file: string, complain: (text: string) => void): Promise<string | undefined> {
+async function readText(file: string, terminal: Complaints): Promise<string | undefined> {
   const { readFile } = await import('node:fs/promises');
   try {
     return file === '-' ? await readStandardInput() : await readFile(file, 'utf8');
   } catch (error) {
     const hint = 'Name a readable file, or - for standard input.';
-    say([{ severity: 'error', code: 'graph.unreadable', message: (error as Error).message, hint, file }], complain);
+    say([{ severity: 'error', code: 'graph.unreadable', message: (error as Error).message, hint, file }], terminal);
     return undefined;
   }
 }
 
 /** Problems as all checks print them: each with its line of the sources, a hint and other places. */
-export function say(problems: readonly Diagnostic[], complain: (text: string) => void, sources: Sources = []): void {
-  if (problems.length > 0) complain(formatDiagnostics(problems, sources, { paths: true }));
+export function say(problems: readonly Diagnostic[], terminal: Complaints, sources: Sources = []): void {
+  const { all = false } = terminal;
+  if (problems.length > 0) terminal.err(formatDiagnostics(problems, sources, { paths: true, all }));
 }

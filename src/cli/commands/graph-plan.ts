@@ -67,7 +67,8 @@ async function planToText(
   session: Session,
   options: { readonly input: string; readonly format: PlanFormat; readonly node?: readonly string[] },
 ): Promise<number> {
-  const { out: print, err: complain } = session.terminal;
+  const { terminal } = session;
+  const { out: print } = terminal;
   const planned = await planFile(session, options.input);
   if (!planned.ok) return EXIT.invalid;
   const { cycleProblems, explainPlan, findCycles, placeInSource, planDot, planText } = await import(
@@ -75,11 +76,11 @@ async function planToText(
   );
   const { plan, input, problems, source } = planned;
   const cycles = placeInSource(cycleProblems(plan, findCycles(plan)), source);
-  say([...problems, ...cycles], complain, planned.sources);
+  say([...problems, ...cycles], terminal, planned.sources);
   if (cycles.length > 0) return EXIT.invalid;
   const unknown = (options.node ?? []).filter((node) => !plan.nodes.includes(node));
   if (unknown.length > 0) {
-    complain(`error: no node ${unknown.join(', ')}; there are ${plan.nodes.slice(0, 20).join(', ')}\n`);
+    terminal.err(`error: no node ${unknown.join(', ')}; there are ${plan.nodes.slice(0, 20).join(', ')}\n`);
     return EXIT.invalid;
   }
   if (options.format === 'dot') print(planDot(plan));

@@ -25,7 +25,8 @@ export function registerGraphSerialize(graph: CliCommand, session: Session): voi
  * cannot be read; problems with their places go to the other stream.
  */
 async function serializeFile(session: Session, file: string, digest: boolean): Promise<number> {
-  const { outAll: print, err: complain } = session.terminal;
+  const { terminal } = session;
+  const { outAll: print } = terminal;
   const planned = await planFile(session, file);
   if (!planned.ok) return EXIT.invalid;
   const { plan, problems } = planned;
@@ -34,7 +35,7 @@ async function serializeFile(session: Session, file: string, digest: boolean): P
   // Executors detect cycles themselves, so print the result anyway.
   say(
     [...problems, ...cycles.map((problem) => ({ ...problem, severity: 'warning' as const }))],
-    complain,
+    terminal,
     planned.sources,
   );
   if (digest) await print(`${JSON.stringify(digestOf(plan), null, 2)}\n`);

@@ -3,6 +3,7 @@ import type { CliCommand } from '../command.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { readStandardInput } from '../read-input.js';
 import type { Session } from '../session.js';
+import type { Complaints } from '../terminal.js';
 import { say } from './graph-input.js';
 
 /** Adds `simulate --input FILE` to the `graph` command. Offline: it reads a file and calls the scheduler. */
@@ -14,7 +15,7 @@ export function registerGraphSimulate(graph: CliCommand, session: Session): void
       'plans to simulate, as one JSON object, a list, or JSON Lines; - reads standard input',
     )
     .action(async (options: { readonly input: string }) => {
-      process.exitCode = await simulateFile(options.input, session.terminal.out, session.terminal.err);
+      process.exitCode = await simulateFile(options.input, session.terminal.out, session.terminal);
     });
 }
 
@@ -22,11 +23,7 @@ export function registerGraphSimulate(graph: CliCommand, session: Session): void
  * Prints a line for each readable input, and the problems of the others with their places.
  * Returns the exit code: 0, or 1 when any input could not be read. A refused run is a result, not a problem.
  */
-export async function simulateFile(
-  file: string,
-  print: (text: string) => void,
-  complain: (text: string) => void,
-): Promise<number> {
+export async function simulateFile(file: string, print: (text: string) => void, terminal: Complaints): Promise<number> {
   const [{ readFile }, { readJsonCases }, { simulate }, { readSimulation }] = await Promise.all([
     import('node:fs/promises'),
     import('../json-cases.js'),
@@ -40,7 +37,7 @@ export async function simulateFile(
   } catch (error) {
     const hint = 'Name a readable file, or - for standard input.';
     const problem = { severity: 'error', code: 'simulation.unreadable', message: (error as Error).message } as const;
-    say([{ ...problem, hint, file: name }], complain);
+    say([{ ...problem, hint, file: name }], terminal);
     return EXIT.failed;
   }
   const cases = readJsonCases(text);
@@ -54,7 +51,7 @@ export async function simulateFile(
     code = EXIT.failed;
     say(
       result.problems.map((problem) => ({ file: name, ...(line > 0 ? { line } : {}), ...problem })),
-      complain,
+      terminal,
     );
   }
   return code;

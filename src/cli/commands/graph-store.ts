@@ -151,7 +151,7 @@ interface DownloadFlags {
 
 async function downloadGraph(session: Session, flags: DownloadFlags): Promise<void> {
   const { env, type, format } = flags;
-  const named = LAYERS.filter((layer) => flags[layer]);
+  const named = LAYERS.filter((layer) => flags[layer] ?? (layer === 'all' && session.terminal.all === true));
   if (named.length > 1) throw usageError('--all, --cluster, --plugins and --release exclude each other');
   const layer = named[0] ?? 'all';
   const tasks = await session.call(TASKS_OF[layer], { params: { id: env }, query: { graph_type: type } });

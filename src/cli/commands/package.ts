@@ -147,7 +147,7 @@ async function readPackage(
 
 /** Findings with the lines they are about. */
 async function shown(
-  { color }: Terminal,
+  { color, all = false }: Terminal,
   problems: readonly PackageDiagnostic[],
   tree: PackageTree | undefined,
 ): Promise<string> {
@@ -158,7 +158,7 @@ async function shown(
     const content = tree?.files.get(file)?.content;
     if (content) sources.set(file, text.decode(content));
   }
-  const findings = formatDiagnostics(problems, sources, { color });
+  const findings = formatDiagnostics(problems, sources, { color, all });
   return findings === '' ? '' : `${findings}\n`;
 }
 

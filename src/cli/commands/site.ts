@@ -97,7 +97,7 @@ export function registerSite(program: CliCommand, session: Session): void {
         groups: loaded?.strategy?.groups.length ?? (loaded ? 1 : 0),
         diagnostics,
       };
-      const findings = await formatFindings(diagnostics, files, terminal.color);
+      const findings = await formatFindings(diagnostics, files, terminal);
       const verdict = check.valid
         ? `valid: ${counted(check.nodes, 'node')} in ${counted(check.groups, 'group')}`
         : 'not valid';
@@ -124,7 +124,7 @@ export function registerSite(program: CliCommand, session: Session): void {
         ...(flags.force ? { force: true } : {}),
         ...(flags.dryRun ? { dry_run: true } : {}),
       });
-      const findings = await formatFindings(answer.diagnostics, files, terminal.color);
+      const findings = await formatFindings(answer.diagnostics, files, terminal);
       await printOne(terminal, flags, answer, findings + commitText(name, answer));
       if (!answer.valid && !flags.force) process.exitCode = EXIT.invalid;
     });

@@ -3,6 +3,7 @@ import type { CliCommand } from '../command.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
+import type { Complaints } from '../terminal.js';
 import { type ReadGraph, readGraphFile, say } from './graph-input.js';
 
 /** Layers of a cluster's graph; `all` means merged. */
@@ -31,16 +32,12 @@ export const layerOption = (): Option =>
   ]);
 
 /** Reads the graph of a command and reports its problems. @throws CliError */
-export async function readGraphOf(
-  session: Session,
-  origin: GraphOrigin,
-  complain: (text: string) => void,
-): Promise<ReadGraph> {
+export async function readGraphOf(session: Session, origin: GraphOrigin, terminal: Complaints): Promise<ReadGraph> {
   const { input, env } = origin;
   if ((input === undefined) === (env === undefined))
     throw usageError('name the graph', 'Give --input FILE, or --env ID of a cluster.');
-  if (env === undefined) return readGraphFile(input!, complain);
-  return readStoredGraph(session, { ...origin, env }, complain);
+  if (env === undefined) return readGraphFile(input!, terminal);
+  return readStoredGraph(session, { ...origin, env }, terminal);
 }
 
 /** The API's path of the tasks of a cluster's graph: of one layer, or all merged. */
@@ -55,13 +52,13 @@ export const TASKS_OF = {
 export async function readStoredGraph(
   session: Session,
   { env, type = 'default', layer = 'all' }: GraphOrigin & { readonly env: string },
-  complain: (text: string) => void,
+  terminal: Complaints,
 ): Promise<ReadGraph> {
   const value = await session.call(TASKS_OF[layer], { params: { id: env }, query: { graph_type: type } });
   const { checkGraph, readTasks } = await import('../../graph/index.js');
   const { tasks, problems } = readTasks(value);
   const all = [...problems, ...checkGraph(tasks)].map(({ at: _at, ...problem }) => problem);
   if (!problems.some(({ severity }) => severity === 'error')) return { ok: true, tasks, problems: all, value };
-  say(all, complain);
+  say(all, terminal);
   return { ok: false };
 }

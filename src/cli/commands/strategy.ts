@@ -65,7 +65,7 @@ async function strategyOf(session: Session, sources: readonly string[], revision
     await formatFindings(
       diagnostics.filter(({ code }) => !code.startsWith('strategy.')),
       files,
-      false,
+      { ...session.terminal, color: false },
     ),
   );
   const { viewStrategy } = await import('../processes/view-strategy.js');

@@ -7,9 +7,9 @@ type Finding = { [Key in keyof Diagnostic]: Diagnostic[Key] | undefined };
 export async function formatFindings(
   findings: readonly Finding[],
   files: readonly SourceFile[],
-  color: boolean,
+  { color, all = false }: { readonly color: boolean; readonly all?: boolean },
 ): Promise<string> {
   if (findings.length === 0) return '';
   const { formatDiagnostics } = await import('../../documents/diagnostics/format-diagnostics.js');
-  return `${formatDiagnostics(findings as readonly Diagnostic[], files, { color })}\n`;
+  return `${formatDiagnostics(findings as readonly Diagnostic[], files, { color, all })}\n`;
 }

@@ -11,14 +11,14 @@ import { silenceChanges } from './status.js';
 /** Progress of a run of graphs, failures first. */
 export function graphStatusText(status: GraphRunStatus, color = false): string {
   const paint = paintFor(color);
-  const held = status.paused
+  const standing = status.paused
     ? `, ${paint.busy('paused')} since ${status.paused.since}${byAndWhy(status.paused)}`
     : status.stopping
       ? `, ${paint.busy('stopping')}`
       : '';
   const now = status.outcome ?? status.phase;
   const lines = [
-    `${paint.strong(`cluster ${status.cluster}`)}: ${paintState(paint, now)}, ${status.done} of ${counted(status.total, 'task')}${held}`,
+    `${paint.strong(`cluster ${status.cluster}`)}: ${paintState(paint, now)}, ${status.done} of ${counted(status.total, 'task')}${standing}`,
     `tasks: ${countsText(status.counts)}`,
   ];
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
@@ -34,6 +34,8 @@ export function graphStatusText(status: GraphRunStatus, color = false): string {
       `graph ${printable(graph.type)}: ${paintState(paint, graph.state)}, ${graph.done} of ${counted(graph.total, 'task')}${offline}${why}`,
     );
   }
+  const held = status.graphs.find(({ state }) => state === 'held');
+  if (held !== undefined) lines.push('it waits for you; one of these is next:', ...nextOfHeld(status));
   for (const warning of status.warnings) lines.push(`${paint.busy('warning')} ${printable(warning)}`);
   return `${lines.join('\n')}\n`;
 }
@@ -41,7 +43,12 @@ export function graphStatusText(status: GraphRunStatus, color = false): string {
 /** Changes between two statuses of a run of graphs. */
 export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | undefined, paint: Paint): string[] {
   const lines: string[] = [];
-  if (status.phase !== last?.phase && status.phase !== 'finished') lines.push(paint.strong(printable(status.phase)));
+  // A graph's own line says that it plans, runs or is held.
+  const isSaidBelow = status.graphs.some(
+    ({ type, state }) => state !== 'waiting' && status.phase === `${type}: ${state.replace('_', ' ')}`,
+  );
+  if (status.phase !== last?.phase && status.phase !== 'finished' && !isSaidBelow)
+    lines.push(paint.strong(printable(status.phase)));
   if (status.paused && !last?.paused) lines.push(`${paint.busy('paused')}${byAndWhy(status.paused)}`);
   if (!status.paused && last?.paused) lines.push('resumed');
   if (status.stopping && !last?.stopping)
@@ -58,8 +65,7 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
     const why = reason === undefined ? '' : `: ${printable(reason)}`;
     const away = offline.length === 0 ? '' : `, offline: ${someOf(offline)}`;
     lines.push(`graph ${printable(type)} ${paintState(paint, state)}${away}${why}`);
-    if (state === 'held')
-      lines.push(`it waits for you: run retry-task, run skip-task, or run stop, on ${status.transaction}`);
+    if (state === 'held') lines.push('it waits for you; one of these is next:', ...nextOfHeld(status));
   }
   if (last && status.done !== last.done) lines.push(`${status.done} of ${counted(status.total, 'task')} done`);
   if (status.outcome !== undefined && last?.outcome === undefined)
@@ -80,6 +86,15 @@ export const failedTaskText = (
   const tries = attempts > 1 ? ` after ${attempts} attempts` : '';
   return `${paint.bad('failed')} ${printable(task)}@${printable(node)}${tries}: ${printable(reason)}`;
 };
+
+/** The commands for a run that is held open by failed tasks, ready to be copied. */
+function nextOfHeld({ transaction, failed: [first] }: GraphRunStatus): string[] {
+  const task = first === undefined ? 'TASK@NODE' : printable(`${first.task}@${first.node}`);
+  return [
+    ...['retry-task', 'skip-task'].map((verb) => `  sitewright run ${verb} ${transaction} ${task}`),
+    `  sitewright run stop ${transaction}`,
+  ];
+}
 
 /** The first few of a list of names. */
 export const someOf = (names: readonly string[]): string =>

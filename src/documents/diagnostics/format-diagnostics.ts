@@ -1,10 +1,12 @@
-import { type Diagnostic, groupProblems, printOthers } from '../../core/diagnostic.js';
+import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../core/diagnostic.js';
 
 export interface FormatOptions {
   /** Colours for a terminal. Default: none. */
   readonly color?: boolean;
   /** Names the path of the value before the message, for messages that do not. */
   readonly paths?: boolean;
+  /** Every problem, not only the first of each kind. */
+  readonly all?: boolean;
 }
 
 /** Text of the files that diagnostics are about, by the name in `Diagnostic.file`. */
@@ -23,7 +25,7 @@ export function formatDiagnosticLine(diagnostic: Diagnostic, options: FormatOpti
 
 /**
  * Diagnostics for a person: each with the line of the source, the offending text underlined, and the
- * hint. Equal problems are printed once, with their other places. A count comes last.
+ * hint. Equal problems are printed once, with their other places; of many of one kind the first. A count comes last.
  * Ends with a line break; empty without problems.
  */
 export function formatDiagnostics(
@@ -34,7 +36,9 @@ export function formatDiagnostics(
   if (diagnostics.length === 0) return '';
   const lines = new SourceLines(sources);
   const paint = painter(options);
-  const blocks = groupProblems(diagnostics).map(({ first: diagnostic, others }) => {
+  const groups = groupProblems(diagnostics);
+  const shown = options.all ? groups.map((group) => ({ ...group, alike: 0 })) : firstOfEachKind(groups);
+  const blocks = shown.map(({ first: diagnostic, others, alike }) => {
     const block = [formatDiagnosticLine(diagnostic, options)];
     // A problem of a whole file or site has no source text to show.
     const line = isOfWholeFile(diagnostic) ? undefined : lines.get(diagnostic);
@@ -50,6 +54,7 @@ export function formatDiagnostics(
     if (diagnostic.hint !== undefined) block.push(`  ${paint('1', 'hint:')} ${printable(diagnostic.hint)}`);
     const more = printOthers(others);
     if (more !== undefined) block.push(`  ${printable(more)}`);
+    if (alike > 0) block.push(`  and ${alike} more of this kind; --all shows them`);
     return block.join('\n');
   });
   return `${blocks.join('\n\n')}\n\n${formatCounts(diagnostics)}\n`;

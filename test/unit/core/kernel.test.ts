@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Diagnostic, groupProblems, printOthers } from '../../../src/core/diagnostic.js';
+import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../../src/core/diagnostic.js';
 import { isMapping, printPath, setKey, valueAt } from '../../../src/core/plain-value.js';
 import { checkShape, flag, listOf, nonEmptyText, objectOf, withRule } from '../../../src/core/shape.js';
 
@@ -75,6 +75,17 @@ describe('problems of one cause', () => {
     expect(groups.map(({ first, others }) => [first.line, others.map(({ line }) => line)])).toEqual([
       [1, [3, 4]],
       [2, []],
+    ]);
+  });
+
+  it('are of one kind when only names and numbers differ: three are shown, and the others counted', () => {
+    const lacks = Array.from({ length: 200 }, (_, n) => problem(n, `no data for node '${n}'`));
+    const groups = groupProblems([...lacks, ...lacks, problem(500, 'other')]);
+    expect(firstOfEachKind(groups).map(({ first, others, alike }) => [first.line, others.length, alike])).toEqual([
+      [0, 1, 0],
+      [1, 1, 0],
+      [2, 1, 394],
+      [500, 0, 0],
     ]);
   });
 

@@ -16,11 +16,7 @@ describe('sitewright graph simulate', () => {
     await writeFile(file, content);
     let out = '';
     let err = '';
-    const code = await simulateFile(
-      file,
-      (text) => (out += text),
-      (text) => (err += text),
-    );
+    const code = await simulateFile(file, (text) => (out += text), { err: (text) => void (err += text) });
     return { code, out, err: err.replaceAll(file, 'plans.json') };
   };
 
@@ -102,13 +98,7 @@ describe('sitewright graph simulate', () => {
 
   it('complains about a file that is not there', async () => {
     let err = '';
-    expect(
-      await simulateFile(
-        join(folder, 'none'),
-        () => undefined,
-        (text) => (err += text),
-      ),
-    ).toBe(1);
+    expect(await simulateFile(join(folder, 'none'), () => undefined, { err: (text) => void (err += text) })).toBe(1);
     expect(err).toContain('Name a readable file');
   });
 });

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { graphChanges, graphStatusText } from '../../../src/cli/views/graph-status.js';
+import { paintFor } from '../../../src/cli/views/paint.js';
+import type { GraphRunStatus } from '../../../src/core/contracts/index.js';
+
+function statusOf(
+  state: GraphRunStatus['graphs'][number]['state'],
+  more: Partial<GraphRunStatus> = {},
+): GraphRunStatus {
+  const counts = { waiting: 2, failed: 1, dep_failed: 3, not_reached: 4, successful: 5, skipped: 6 };
+  const graph = { type: 'default', transaction: 8, state, done: 6, total: 15, counts, nodes: 2, failing_nodes: 1 };
+  return {
+    ...{ cluster: 1, transaction: 7, phase: `default: ${state.replace('_', ' ')}`, paused: null, stopping: false },
+    ...{ done: 6, total: 15, counts, failing_nodes: 1, running: [], silent: [], warnings: [] },
+    failed: [{ task: 'web', node: '2', attempts: 1, reason: 'exit 3' }],
+    graphs: [{ ...graph, parts: 1, offline: [] }],
+    ...more,
+  };
+}
+
+describe('progress of a run of graphs', () => {
+  it('names the commands that a held run waits for, ready to be copied', () => {
+    const text = graphStatusText(statusOf('held'));
+    expect(text).toContain('  sitewright run retry-task 7 web@2\n  sitewright run skip-task 7 web@2\n');
+    expect(text).toContain('  sitewright run stop 7\n');
+    expect(graphStatusText(statusOf('running'))).not.toContain('retry-task');
+  });
+
+  it('has one word for each state', () => {
+    expect(graphStatusText(statusOf('not_begun'))).toMatch(
+      /^tasks: 2 waiting, 5 success, 1 failed, 3 blocked, 4 never reached, 6 skipped$/m,
+    );
+    expect(graphStatusText(statusOf('failure'))).toMatch(/^graph default: failed, 6 of 15 tasks$/m);
+  });
+
+  it('is followed with one line for each phase', () => {
+    const paint = paintFor(false);
+    const planning = statusOf('planning');
+    expect(graphChanges(planning, undefined, paint).filter((line) => line.includes('planning'))).toHaveLength(1);
+    const running = statusOf('running');
+    expect(graphChanges(running, planning, paint)).toEqual(['graph default running']);
+    expect(graphChanges(running, running, paint)).toEqual([]);
+    expect(graphChanges(statusOf('running', { phase: 'default: closing' }), running, paint)).toEqual([
+      'default: closing',
+    ]);
+  });
+});
