@@ -6,7 +6,7 @@ import type { SilenceReports } from './maas-silence.js';
 
 /**
  * Dependencies that all activities of a worker process share. Created once by worker/. The lookups decide who may change
- * what, whose claims may be taken over, and whether a run is paused (fencing.ts).
+ * what, whose claims may be taken over, and whether a run starts anything new (fencing.ts).
  */
 export interface ActivityDependencies extends RunLookups {
   readonly store: Store;

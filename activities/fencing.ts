@@ -9,10 +9,11 @@ import {
   reopenRun,
 } from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
+import { held, RUN_STOPPED } from './run-holds.js';
 
 type Fence = Pick<ActivityDependencies, 'store' | 'execution'>;
 /** What is asked before a change. */
-export type Gate = Fence & Pick<ActivityDependencies, 'paused'>;
+export type Gate = Fence & Pick<ActivityDependencies, 'hold'>;
 type Execution = Required<Context['info']>['workflowExecution'];
 
 const own = (): Execution => Context.current().info.workflowExecution!;
@@ -34,14 +35,16 @@ export const proveClaim = async (fence: Fence, subject: ClaimSubject): Promise<n
   (await provenClaim(fence, subject)).generation;
 
 /**
- * As `proveClaim`, and fails, to be retried, while the run is paused. To be asked right before the first change that a try of
- * an activity makes: it may have been scheduled, or tried before, long ago.
+ * As `proveClaim`, and fails, to be retried, while the run is paused; for good when it is being stopped. To be asked right
+ * before the first change that a try of an activity makes: it may have been scheduled, or tried before, long ago.
  */
 export async function assertMayStart(gate: Gate, subject: ClaimSubject): Promise<void> {
   const { workflowId, executionId } = await provenClaim(gate, subject);
-  const paused = await gate.paused(workflowId, executionId).catch((error: unknown) => {
+  const { paused, stopping } = await gate.hold(workflowId, executionId).catch((error: unknown) => {
     throw held(`whether the run is paused is not known (${error instanceof Error ? error.message : String(error)})`);
   });
+  if (stopping)
+    throw ApplicationFailure.nonRetryable('the run is being stopped: this step changes nothing any more', RUN_STOPPED);
   if (paused !== null) throw held(`the run is paused since ${paused.since}`);
 }
 
@@ -112,20 +115,6 @@ async function goOn({ store }: Fence, { runId }: Claim, execution: string): Prom
     details: { execution },
   });
 }
-
-/** How soon a resume is noticed. */
-const LOOK_AGAIN_MS = 5_000;
-
-/** Type of the failure of a try that waits for a resume. */
-export const RUN_HELD = 'RunHeld';
-
-const held = (why: string): ApplicationFailure =>
-  ApplicationFailure.create({
-    message: `${why}: nothing is changed until it continues`,
-    type: RUN_HELD,
-    nextRetryDelay: LOOK_AGAIN_MS,
-    category: 'BENIGN',
-  });
 
 const lost = (subject: ClaimSubject, why: string): ApplicationFailure => {
   const what = 'site' in subject ? `site ${subject.site}` : `cluster ${subject.cluster}`;

@@ -14,6 +14,8 @@ export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
   switch (end.kind) {
     case 'refused':
       return { outcome: 'rejected', message: clip(`was not run: ${end.reason.replace(/^was not run: /, '')}`) };
+    case 'withdrawn':
+      return { outcome: 'cancelled', message: clip(`was not run: ${end.reason}`) };
     case 'not-accepted':
       return {
         outcome: outcomeOf(end.answer.failure),

@@ -1,8 +1,11 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import { OrderRefused, type OrderSource } from '../src/agent/index.js';
 import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.js';
 import { MaasConfigurationError, MaasError, type MachineContext, resolveMachine } from '../src/maas/index.js';
 import type { RunTask, TaskEnd } from './graph-contract.js';
+import type { SilenceReports } from './maas-silence.js';
 import type { FurtherTask } from './node-task.js';
+import { RUN_STOPPED } from './run-holds.js';
 
 /** Identifies the machine of a node in MAAS. */
 export interface NodeMachine {
@@ -22,7 +25,8 @@ export interface MaasTaskDependencies {
   readonly orders: Pick<OrderSource, 'fetch'>;
   /** Called before the first change that a try makes; rejects when the run does not have its cluster, or is paused. */
   readonly mayStart: (run: string) => Promise<void>;
-  /** As in `ActivityDependencies`. */
+  /** Both as in `ActivityDependencies`. */
+  readonly silence?: SilenceReports;
   readonly endIdentity?: (site: string, node: string, by: 'release') => Promise<void>;
 }
 
@@ -60,23 +64,27 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
     }
     report(from?.last ?? 'started');
     try {
-      const end = await carryOut(deps.maas(), type, machine, {
+      const options = {
         parameters,
         reached: from?.last,
         reach: report,
         mayStart,
         options: {
           signal: AbortSignal.any([cancel, leave]),
-          acting: async (action, isFirst) => {
+          acting: async (action: string, isFirst: boolean) => {
             if (isFirst) await mayStart();
-            if (action === 'release') await deps.endIdentity?.(machine.site, machine.agent, action);
+            if (action === 'release') await deps.endIdentity?.(machine.site, machine.agent, 'release');
           },
         },
         comment: `sitewright: run ${run}, task ${task}`,
-      });
+      };
+      const tried = () => carryOut(deps.maas(), type, machine, options);
+      const end = await (deps.silence === undefined ? tried() : deps.silence.during(undefined, tried));
       return taskEnd(end, startedAt);
     } catch (error) {
       if (leave.aborted) return undefined;
+      if (error instanceof ApplicationFailure && error.type === RUN_STOPPED)
+        return { outcome: 'cancelled', message: error.message };
       const times = { started_at: startedAt, ended_at: new Date().toISOString() };
       if (cancel.aborted) return { outcome: 'cancelled', message: 'what MAAS has started continues there', ...times };
       if (error instanceof MaasError && !error.failure.retryable)

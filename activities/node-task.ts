@@ -11,9 +11,11 @@ import {
   type OrderSource,
   type OrderVerifier,
   type RaiseAlarm,
+  RunHeld,
 } from '../src/agent/index.js';
 import type { AgentFacts, NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from './graph-contract.js';
 import { taskEnd } from './node-task-end.js';
+import { held, RUN_HELD } from './run-holds.js';
 
 /** Dependencies that the activities of one node share. Created by worker/. */
 export interface NodeTaskDependencies {
@@ -45,6 +47,12 @@ export type FurtherTask = (
 
 /** By `cancelKey`. */
 export type Cancels = Map<string, (order: ControlOrder) => void>;
+
+/** What heartbeats carry from one attempt to the next. */
+interface TaskProgress extends ExecutionProgress {
+  /** When an attempt last found the run paused (ms): time until then is not the task's. */
+  readonly heldUntil?: number;
+}
 
 const cancelKey = ({ run, task, generation }: Pick<RunTask, 'run' | 'task' | 'generation'>): string =>
   JSON.stringify([run, task, generation]);
@@ -114,7 +122,7 @@ async function withProgressHeartbeats(
   work: FurtherTask,
 ): Promise<TaskEnd> {
   const context = Context.current();
-  const from = context.info.heartbeatDetails as ExecutionProgress | undefined;
+  const from = context.info.heartbeatDetails as TaskProgress | undefined;
   let progress: ExecutionProgress =
     from?.gen === generation
       ? from
@@ -132,20 +140,28 @@ async function withProgressHeartbeats(
   if (leaving.aborted) onLeave();
   context.cancellationSignal.addEventListener('abort', onStop, { once: true });
   if (context.cancellationSignal.aborted) onStop();
-  const beat = setInterval(() => context.heartbeat(progress), heartbeatMs(context.info.heartbeatTimeoutMs));
+  let heldUntil = from?.heldUntil;
+  const report = () => context.heartbeat({ ...progress, ...(heldUntil === undefined ? {} : { heldUntil }) });
+  const beat = setInterval(report, heartbeatMs(context.info.heartbeatTimeoutMs));
   cancels.set(cancelKey({ run, task, generation }), (order) => cancel.abort(order));
-  context.heartbeat(progress);
+  report();
   try {
     const onProgress = (now: ExecutionProgress) => {
       const phaseChanged = now.phase !== progress.phase;
       progress = now;
-      if (phaseChanged) context.heartbeat(progress);
+      if (phaseChanged) report();
     };
     const end = await work(onProgress, from?.gen === generation ? from : undefined, cancel.signal, leave.signal);
     if (end !== undefined) return end;
   } catch (error) {
     if (!leave.signal.aborted) {
-      if (!isOverdue(context.info)) throw outage(error);
+      const failure = outage(error);
+      if (failure.type === RUN_HELD) {
+        heldUntil = Date.now();
+        report();
+        throw failure;
+      }
+      if (failure.nonRetryable === true || !isOverdue(context.info, heldUntil)) throw failure;
       return { outcome: 'unknown', message: `its agent cannot carry it out or follow it: ${reasonOf(error)}` };
     }
   } finally {
@@ -187,13 +203,15 @@ async function ordered(
 const outage = (error: unknown): ApplicationFailure =>
   error instanceof ApplicationFailure
     ? error
-    : ApplicationFailure.create({ message: reasonOf(error), type: 'AgentCannot' });
+    : error instanceof RunHeld
+      ? held(error.message)
+      : ApplicationFailure.create({ message: reasonOf(error), type: 'AgentCannot' });
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 250);
 
 /** Whether attempts have gone on for longer than the task may take: more of them would change nothing. */
-const isOverdue = (info: Info): boolean =>
-  info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs > info.startToCloseTimeoutMs;
+const isOverdue = (info: Info, heldUntil = 0): boolean =>
+  info.currentAttemptScheduledTimestampMs - Math.max(info.scheduledTimestampMs, heldUntil) > info.startToCloseTimeoutMs;
 
 export interface NodeControlDependencies {
   readonly node: string;

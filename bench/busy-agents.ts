@@ -73,6 +73,7 @@ async function rates() {
 /** A task in name only: a thousand processes would measure the machine. */
 const busy = (node: string): TaskHost => ({
   execution: () => undefined,
+  hasStarted: () => false,
   generations: () => [],
   ensure: async () => ({ kind: 'accepted', result: undefined }),
   cancel: () => undefined,

@@ -7,12 +7,13 @@ import type { Logger } from '../src/platform/telemetry/log.js';
 import type { Store } from '../src/store/index.js';
 import type { StartAgentsOptions } from './agent.js';
 import { secretsOf } from './gateway.js';
+import type { StartGate } from './start-gate.js';
 import { storeControl } from './store-control.js';
 import { storeOrders } from './store-orders.js';
 import { taskLogs } from './task-logs.js';
 
 /** Orders from the store, for agents on machines that may access it. */
-export function localOrders(settings: Settings, store: Store): OrderSource {
+export function localOrders(settings: Settings, store: Store, mayStart?: StartGate): OrderSource {
   const files = sourceFilesBelow(settings.gateway.source_roots.split(':').filter(isAbsolute));
   const sources = withPackageSources(files, store.packages);
   return storeOrders({
@@ -20,12 +21,18 @@ export function localOrders(settings: Settings, store: Store): OrderSource {
     logs: taskLogs(settings),
     secrets: secretsOf(settings),
     readSource: (path) => sources.read(path),
+    ...(mayStart === undefined ? {} : { mayStart }),
   });
 }
 
 /** What agents use that may access the store. */
-export function storeOrdersOf(settings: Settings, store: Store, log: Logger): StartAgentsOptions['ordersOf'] {
-  const orders = localOrders(settings, store);
+export function storeOrdersOf(
+  settings: Settings,
+  store: Store,
+  log: Logger,
+  mayStart: StartGate,
+): StartAgentsOptions['ordersOf'] {
+  const orders = localOrders(settings, store, mayStart);
   const control = storeControl(store);
   const alarms = auditedAlarms(store.audit, log);
   return ({ site, node }) => ({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { codecAuthorization } from '../src/api/access/codec-authorization.js';
 import { type ApiOptions, createApi } from '../src/api/index.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
@@ -9,9 +9,9 @@ import { AgentPresence, createOperations, type Operations, openReader, tagExtens
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.js';
-import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
 import { encryptionOf, isLoopback, startCodecEndpoint } from './encryption.js';
 import { startGateway } from './gateway.js';
+import { lazyConnection } from './lazy-connection.js';
 import { observeMaas, tracesOf } from './metrics.js';
 import { openIdOf } from './openid.js';
 import { programVersion } from './program-version.js';
@@ -182,17 +182,6 @@ function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string
     );
   }
   return pair;
-}
-
-/**
- * Connects on first use and again whenever the connection is lost, quickly enough for a server that is just starting.
- */
-export function lazyConnection(server: string | ServerSettings, maxAttempts = 3): Connection {
-  const quick = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2_000 };
-  // A caller is waiting: report an unavailable server within a second instead of retrying for minutes.
-  const retry = defaultGrpcRetryOptions({ maxAttempts, initialIntervalMs: () => 100 });
-  const options = connectionOptions(typeof server === 'string' ? { address: server } : server);
-  return Connection.lazy({ ...options, channelArgs: quick, interceptors: [makeGrpcRetryInterceptor(retry)] });
 }
 
 function listenError(error: unknown, host: string, port: number): Error {

@@ -4,11 +4,12 @@ import type { OrderBook, PlannedTask } from '../src/gateway/index.js';
 import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.js';
 import { earlierRuns, graphOfRun } from './graph-of-run.js';
 import { operatorOrders } from './operator-orders.js';
+import type { StartGate } from './start-gate.js';
 import { plannedExecution, whyNoneOf } from './store-orders.js';
 
 /** The order book of the gateway, from plans, runs and histories in the store. */
-export function storeOrderBook(store: Store): OrderBook {
-  return { find: (key) => found(() => findTask(store, key)), ...operatorOrders(store) };
+export function storeOrderBook(store: Store, mayStart: StartGate): OrderBook {
+  return { find: (key) => found(() => findTask(store, key)), mayStart, ...operatorOrders(store) };
 }
 
 async function findTask(

@@ -8,6 +8,7 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { storeOrderBook } from './gateway-orders.js';
+import { openStartGate } from './start-gate.js';
 import { taskLogs } from './task-logs.js';
 import { openStoreWhenAvailable } from './when-available.js';
 
@@ -45,6 +46,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
   const orderKeys = new OrderKeys(data_dir);
   const names = [...new Set([new URL(gatewayUrl(settings)).hostname, host, 'localhost', '127.0.0.1'])];
   const store = await openStoreWhenAvailable(settings.store.url, log, stop);
+  const gate = openStartGate(settings, store);
   const logs = taskLogs(settings);
   const gateway = createGateway(
     {
@@ -58,7 +60,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
         return { tasks, control: controlQueue(tasks) };
       },
       now: () => new Date(),
-      orders: storeOrderBook(store),
+      orders: storeOrderBook(store, gate.mayStart),
       secrets: secretsOf(settings),
       sources: withPackageSources(sourceFilesBelow(source_roots.split(':').filter(isAbsolute)), store.packages),
       logs: { append: async (key, chunk) => logs.append(key, chunk) },
@@ -69,7 +71,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
   try {
     await gateway.listen({ host, port });
   } catch (error) {
-    await store.close();
+    await Promise.all([gate.close(), store.close()]);
     const fix = 'set gateway.host and gateway.port (SITEWRIGHT_GATEWAY_HOST, SITEWRIGHT_GATEWAY_PORT)';
     throw new Error(`the gateway cannot listen on ${host}:${port}: ${String(error)}; ${fix}`, { cause: error });
   }
@@ -91,7 +93,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
       (stopped ??= (async () => {
         clearInterval(renewal);
         await gateway.close();
-        await store.close();
+        await Promise.all([gate.close(), store.close()]);
         end();
       })()),
   };

@@ -1,10 +1,9 @@
 import type { DataConverter } from '@temporalio/common';
 import { assertMayStart, type Gate } from '../activities/fencing.js';
-import type { NodeMachine } from '../activities/node-task-maas.js';
+import type { MaasTaskDependencies, NodeMachine } from '../activities/node-task-maas.js';
 import { maasTask } from '../activities/node-task-maas.js';
 import { maasTaskTypes } from '../src/agent/master/index.js';
 import { agentAddress, readClusterSources, uidOf } from '../src/clusters/index.js';
-import type { MachineContext } from '../src/maas/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { type Store, StoreError } from '../src/store/index.js';
@@ -13,6 +12,7 @@ import { localOrders, storeOrdersOf } from './agent-orders.js';
 import { graphOfRun } from './graph-of-run.js';
 import { endsIdentities } from './node-user-data.js';
 import { programVersion } from './program-version.js';
+import { startGate } from './start-gate.js';
 import { openStateFolder, StateFolderError } from './state-folder.js';
 
 /** How often to look for clusters that have no agent here yet. */
@@ -25,7 +25,7 @@ const POLL_MS = 3_000;
 export async function startMasterAgents(
   settings: Settings,
   log: Logger,
-  parts: Gate & { readonly maas: () => MachineContext; readonly dataConverter?: DataConverter },
+  parts: Gate & Pick<MaasTaskDependencies, 'maas' | 'silence'> & { readonly dataConverter?: DataConverter },
 ): Promise<RunningAgents> {
   const { store, maas, dataConverter } = parts;
   const orders = localOrders(settings, store);
@@ -38,7 +38,7 @@ export async function startMasterAgents(
     log.warn({ hint: error.hint }, `tasks on the orchestrator's own host will fail: ${error.message}`);
   }
   const agents = await startAgents(settings, [], log, {
-    ordersOf: storeOrdersOf(settings, store, log),
+    ordersOf: storeOrdersOf(settings, store, log, startGate(store, parts.hold)),
     version: programVersion(),
     staysEmpty: true,
     ...(dataConverter === undefined ? {} : { dataConverter }),
@@ -56,6 +56,7 @@ export async function startMasterAgents(
               if (clusterId != null) await assertMayStart(parts, { cluster: clusterId });
             },
             endIdentity,
+            ...(parts.silence === undefined ? {} : { silence: parts.silence }),
           },
           request,
         ),

@@ -100,7 +100,7 @@ export async function startOrchestrator(
   const metricsServer = await startMetricsServer(settings, metrics, log);
   log.info({ taskQueue, namespace, address }, 'worker is polling');
   const running = worker.run();
-  const masters = await startMasterAgents(settings, log, { ...gate, maas: machines.maas, ...encryption });
+  const masters = await startMasterAgents(settings, log, { ...gate, maas: machines.maas, silence, ...encryption });
   const done = running.finally(async () => {
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);

@@ -14,6 +14,7 @@ import { type AgentNode, type RunningAgents, startAgents } from './agent.js';
 import { storeOrdersOf } from './agent-orders.js';
 import { encryptionOf } from './encryption.js';
 import { programVersion } from './program-version.js';
+import { openStartGate } from './start-gate.js';
 import { openStateFolder } from './state-folder.js';
 import { openStoreWhenAvailable } from './when-available.js';
 
@@ -39,7 +40,9 @@ export async function runAgents(
   const policy = policyFile === undefined ? undefined : policyOf(policyFile);
   openStateFolder(settings.agent.state_dir);
   const store = await openStoreWhenAvailable(settings.store.url, log, stop);
-  const ordersOf = storeOrdersOf(settings, store, log);
+  const gate = openStartGate(settings, store);
+  const ordersOf = storeOrdersOf(settings, store, log, gate.mayStart);
+  const close = () => Promise.all([gate.close(), store.close()]);
   try {
     const agents = await startAgents(
       settings,
@@ -71,9 +74,9 @@ export async function runAgents(
       },
       stop,
     );
-    return { ...agents, done: agents.done.finally(() => store.close()) };
+    return { ...agents, done: agents.done.finally(close) };
   } catch (error) {
-    await store.close();
+    await close();
     throw error;
   }
 }

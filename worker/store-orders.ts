@@ -10,6 +10,7 @@ import { readTaskOrder, type TaskOrder } from '../src/clusters/index.js';
 import type { SecretProvider } from '../src/platform/secrets/index.js';
 import { type Store, StoreError } from '../src/store/index.js';
 import { earlierRuns, graphOfRun } from './graph-of-run.js';
+import type { StartGate } from './start-gate.js';
 
 export interface StoreOrdersParts {
   readonly store: Store;
@@ -17,6 +18,8 @@ export interface StoreOrdersParts {
   readonly secrets: SecretProvider;
   /** Reads a source of `copy_files`. */
   readonly readSource: (path: string) => Promise<Uint8Array>;
+  /** Absent for tasks that ask themselves before their first change. */
+  readonly mayStart?: StartGate;
 }
 
 /** Converts the stored order of a task to the execution of one attempt. */
@@ -69,12 +72,13 @@ export async function whyNoneOf(store: Store, run: string): Promise<string | und
  * Orders straight from the store, unsigned: for agents in the same process, or on machines that are trusted with the
  * store. Agents on nodes ask the gateway.
  */
-export function storeOrders({ store, logs, secrets, readSource }: StoreOrdersParts): OrderSource {
+export function storeOrders({ store, logs, secrets, readSource, mayStart }: StoreOrdersParts): OrderSource {
   return {
     async fetch(key) {
       try {
         const why = await whyNoneOf(store, key.run);
         if (why !== undefined) throw new OrderRefused(why);
+        await mayStart?.(key.run);
         const order = await readTaskOrder(store.plans, key.plan, key.node, key.task);
         const found = await graphOfRun(store, key.run);
         const earlier = found === undefined ? [] : await earlierRuns(store, found, key.task, order.uid);

@@ -1,7 +1,7 @@
-import { CancellationScope, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation, patched } from '@temporalio/workflow';
 import type { AbortAnswer, NodeCall } from '../activities/contract.js';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
-import { CLAIM_LOST } from '../src/core/run/index.js';
+import { CLAIM_LOST, describeSilence } from '../src/core/run/index.js';
 import { abortCall, nodeCall } from './activity-options.js';
 import { callActivity } from './border.js';
 import { startClock } from './call-clock.js';
@@ -49,7 +49,8 @@ const ACTIVITY_OF = { prepare: 'prepare_node', deploy: 'deploy_node', release: '
 
 /**
  * Makes a call and announces how it ended. If the call is cut short, nodes that have started and have no result are
- * aborted in MAAS where MAAS can do so. What the abort finds is reported as a late result.
+ * aborted in MAAS where MAAS can do so. What the abort finds is reported as a late result. A stop lets them finish, but does not
+ * wait for a MAAS that is silent.
  */
 export async function runCall(
   request: CallRequest,
@@ -88,6 +89,10 @@ export async function runCall(
     if (control.cancelled) end = { kind: 'cancelled' };
     else if (clock.expired) end = { kind: 'timeout', after_seconds: request.timeout };
     if (end.kind !== 'complete') break;
+    if (running.size > 0 && endsSilentSteps(control)) {
+      end = { kind: 'stopped' };
+      break;
+    }
     while (!control.paused && !control.stopping && running.size < limit) {
       const node = queue.shift();
       if (!node) break;
@@ -108,9 +113,22 @@ export async function runCall(
     await Promise.all(unfinished.map(({ settled }) => settled));
     throw failure(CLAIM_LOST, lost);
   }
+  if (end.kind === 'stopped') {
+    const why = `the run was stopped; ${describeSilence(control.maasSilentSince ?? '')}`;
+    for (const node of unfinished) {
+      const result = await node.settled;
+      const message = `${why}: what it does with ${node.name} is not known and may go on`;
+      const unknown: NodeResult = { ok: false, failure: { kind: 'maas-silent', message } };
+      listener.finished(node.index, isFromMachine(result) ? result : unknown);
+    }
+  }
   announce(end);
-  await Promise.all(unfinished.map((node) => settleUnfinished(request, node, listener)));
+  if (end.kind !== 'stopped') await Promise.all(unfinished.map((node) => settleUnfinished(request, node, listener)));
 }
+
+/** False in runs that were stopped before a stop did. */
+const endsSilentSteps = ({ stopping, maasSilentSince }: Control): boolean =>
+  stopping && maasSilentSince !== null && patched('stop-ends-silent-steps');
 
 function callNode(request: CallRequest, node: CalledNode): Promise<NodeResult> {
   const { verb, group } = request;
@@ -126,13 +144,15 @@ function callNode(request: CallRequest, node: CalledNode): Promise<NodeResult> {
  */
 const NOT_FROM_THE_MACHINE: ReadonlySet<string> = new Set(['cancelled', 'TimeoutFailure']);
 
+const isFromMachine = (result: NodeResult): boolean => result.ok || !NOT_FROM_THE_MACHINE.has(result.failure.kind);
+
 /**
  * Reads what the machine still does, aborts it where possible and reports a late result. Waits for the cancelled
  * activity first: otherwise one activity could deploy what the other aborts.
  */
 async function settleUnfinished(request: CallRequest, node: RunningNode, listener: CallListener): Promise<void> {
   const result = await node.settled;
-  if (result.ok || !NOT_FROM_THE_MACHINE.has(result.failure.kind)) listener.finished(node.index, result);
+  if (isFromMachine(result)) listener.finished(node.index, result);
   else await abortNode(request, node, listener);
 }
 

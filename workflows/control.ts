@@ -1,5 +1,5 @@
 import { CancellationScope, condition, patched } from '@temporalio/workflow';
-import type { OperatorAction, OperatorNote, Paused, RunAction } from '../src/core/run/index.js';
+import type { MaasSilence, OperatorAction, OperatorNote, Paused, RunAction } from '../src/core/run/index.js';
 
 /**
  * Whether operators have paused, stopped or cancelled a run. A workflow waits only through `changed`, with one waiter
@@ -9,6 +9,9 @@ export interface Control {
   paused: Paused | null;
   stopping: boolean;
   cancelled: boolean;
+  /** Since when MAAS has not answered. Set by `maasSilence`. */
+  maasSilentSince: string | null;
+  maasSilence(silence: MaasSilence): void;
   /** Something happened: waiters check their conditions again. */
   wake(): void;
   /** Resolves at the next `wake` after the moment it is called. */
@@ -40,6 +43,11 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
     paused: null,
     stopping: false,
     cancelled: false,
+    maasSilentSince: null,
+    maasSilence({ since }) {
+      control.maasSilentSince = since;
+      control.wake();
+    },
     wake() {
       version += 1;
     },

@@ -1,5 +1,9 @@
+import { MOST } from '../src/core/run-description.js';
+import { parseRunInput } from '../src/core/run-input.js';
+import { lineOf, objectOf, positiveInteger } from '../src/core/shape.js';
 import { callActivity } from './border.js';
 import { controlQueue, nodeQueue } from './protocol.js';
+import { validInput } from './run-input.js';
 
 /** A running agent answers in seconds. */
 const ANSWER_MS = 60_000;
@@ -11,6 +15,13 @@ export interface DrainAgent {
   readonly wait_ms: number;
 }
 
+const name = lineOf(MOST.name);
+const drainAgent = objectOf<DrainAgent>({ site: name, node: name, wait_ms: positiveInteger }, [
+  'site',
+  'node',
+  'wait_ms',
+]);
+
 export interface DrainedAgent {
   /** run/task/attempt of the tasks that continue under its supervisor. */
   readonly unfinished: readonly string[];
@@ -20,7 +31,10 @@ export interface DrainedAgent {
  * Asks the agent of a node to take no new tasks and exit. Running tasks stay with its supervisor. `agent drain` has
  * written the order to the store: an enrolled agent refuses without one.
  */
-export async function drain_agent({ site, node, wait_ms }: DrainAgent): Promise<DrainedAgent> {
+export async function drain_agent(...args: unknown[]): Promise<DrainedAgent> {
+  const { site, node, wait_ms } = validInput(
+    parseRunInput(drainAgent, args, '{"site":"dc1","node":"n1","wait_ms":60000}'),
+  );
   return await callActivity(
     'drain',
     { node },

@@ -6,6 +6,7 @@ import { PROGRESS_STEPS, type SliceResult } from './call-slices.js';
 import type { WorkflowContracts } from './contract.js';
 import { createControl } from './control.js';
 import { maasSilenceHandler, steeringHandlers } from './operators.js';
+import { assertStartedByRun } from './run-input.js';
 
 export interface RunCallInput extends CallRequest {
   readonly slice: string;
@@ -14,6 +15,7 @@ export interface RunCallInput extends CallRequest {
 
 /** One call on a slice of a big group's nodes. Only site workflows start it. */
 export async function run_call(input: RunCallInput): Promise<SliceResult> {
+  assertStartedByRun();
   const control = createControl(() => undefined);
 
   const started: number[] = [];
@@ -31,7 +33,10 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
     failed,
     paused: control.paused,
   });
-  const toParent = maasSilenceHandler((silence) => void signalParent('maas_silence', silence));
+  const toParent = maasSilenceHandler((silence) => {
+    control.maasSilence(silence);
+    void signalParent('maas_silence', silence);
+  });
   handle<WorkflowContracts['run_call']>({
     signals: { ...steeringHandlers({ control, status }).signals, ...toParent },
     updates: {},

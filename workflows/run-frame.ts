@@ -14,7 +14,6 @@ import {
   type AnyProgress,
   addWarning,
   type Explained,
-  explainCommon,
   failureType,
   isoTime,
   type MaasSilence,
@@ -22,9 +21,11 @@ import {
   type RunAction,
   type StepError,
 } from '../src/core/run/index.js';
+import type { ParsedRunInput } from '../src/core/run-input.js';
 import { type Control, createControl, pauseKeepsOpen } from './control.js';
 import { failure, stepError } from './failures.js';
 import type { SearchAttributeName } from './protocol.js';
+import { validInput } from './run-input.js';
 
 type Attributes = Partial<Readonly<Record<SearchAttributeName, string | number | null | undefined>>>;
 
@@ -72,19 +73,11 @@ type OpenAnswer<Opened, Failure> =
   | (Opened & { readonly ok: true; readonly search_attributes: readonly string[] })
   | { readonly ok: false; readonly failure: Failure };
 
-type Parsed<Input> =
-  | { readonly ok: true; readonly input: Input }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
 /** Progress of a run that starts now. @throws when its input is invalid */
-export function startProgress<Input>(parsed: Parsed<Input>) {
-  if (!parsed.ok) {
-    const invalid = { kind: 'invalid-input', problems: parsed.problems } as const;
-    throw failure(failureType(invalid), explainCommon(invalid).reason, parsed.problems);
-  }
+export function startProgress<Input>(parsed: ParsedRunInput<Input>) {
+  const input = validInput(parsed);
   // A reset changes the run id; the run is the same.
   const { workflowId: workflow_id, originalExecutionRunId: run_id } = workflowInfo();
-  const { input } = parsed;
   return { input, workflow_id, run_id, started_at: Date.now(), paused: null, stopping: false, warnings: [] };
 }
 
@@ -122,8 +115,9 @@ export function createRun<P extends AnyProgress>(
       log.warn(text);
       if (addWarning(progress.warnings, text)) run.refresh();
     },
-    maasSilence({ since }) {
-      progress.maas_silent_since = since;
+    maasSilence(silence) {
+      progress.maas_silent_since = silence.since;
+      control.maasSilence(silence);
       run.show();
     },
     setAttributes(values) {

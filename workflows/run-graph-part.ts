@@ -15,6 +15,7 @@ import { createControl } from './control.js';
 import { createPartDriver, type KeptPart, loadPart, type PartDriver, type PartOf } from './graph-part.js';
 import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.js';
 import { maasSilenceHandler } from './operators.js';
+import { assertStartedByRun } from './run-input.js';
 import type { TaskRun } from './task-agents.js';
 import { createAlarm } from './task-clock.js';
 
@@ -56,6 +57,7 @@ const SILENT_SECONDS = 10;
 
 /** One part of a graph that is too big for one workflow. Started by `execute_graph` only. */
 export async function run_graph_part(input: RunGraphPartInput): Promise<PartReport> {
+  assertStartedByRun();
   const control = createControl(() => undefined);
   const early: ToPartSignal[] = [];
   let driver: PartDriver | null = null;

@@ -4,7 +4,14 @@ import type { Execution, ExecutionKey } from './execution.js';
 import type { FollowEvent, OutputOffsets } from './follow.js';
 import { shipLog } from './log-shipment.js';
 import type { EnsureAnswer } from './node-agent.js';
-import { type OrderKey, OrderRefused, type OrderSource, type OrderVerifier, type RaiseAlarm } from './order-source.js';
+import {
+  type OrderKey,
+  OrderRefused,
+  type OrderSource,
+  type OrderVerifier,
+  OrderWithdrawn,
+  type RaiseAlarm,
+} from './order-source.js';
 import { readableTail } from './output-text.js';
 import type { TaskResult } from './result.js';
 
@@ -28,6 +35,8 @@ export type CarriedOut =
     }
   /** Nothing was done, and a retry will not change that. */
   | { readonly kind: 'refused'; readonly reason: string }
+  /** Nothing was done: the run ends. */
+  | { readonly kind: 'withdrawn'; readonly reason: string }
   /** It cannot be accepted at the moment (the disk is full); nothing was done. */
   | { readonly kind: 'not-accepted'; readonly answer: Extract<EnsureAnswer, { kind: 'refused' }> }
   /** `leave` was aborted. The supervisor continues, and the next caller follows it. */
@@ -37,6 +46,8 @@ export type CarriedOut =
 export interface ExecutionHost {
   /** An execution that was ensured before. */
   execution(key: ExecutionKey): Execution | undefined | Promise<Execution | undefined>;
+  /** Whether an execution that was ensured before has started: it runs, or has ended. */
+  hasStarted(key: ExecutionKey): boolean | Promise<boolean>;
   /** Generations of a task that were ensured before, newest first. */
   generations(task: Omit<ExecutionKey, 'generation'>): readonly number[] | Promise<readonly number[]>;
   /** Starts it on the first call only. */
@@ -86,10 +97,11 @@ export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Pr
   if (cancel.aborted) await onCancel();
   else cancel.addEventListener('abort', cancelOnAbort, { once: true });
   try {
-    // What is in the journal was verified on arrival, and must be followed even while the source is unavailable.
+    // What has started was verified on arrival, and must be followed even while the source is unavailable.
     const known = await agent.execution(key);
-    const execution = known !== undefined && isOf(known, key) ? known : await fetchOrder(key, options);
-    if (typeof execution === 'string') return { kind: 'refused', reason: execution };
+    const isFollowed = known !== undefined && isOf(known, key) && (await agent.hasStarted(key));
+    const execution = isFollowed ? known : await fetchOrder(key, options);
+    if ('kind' in execution) return execution;
     for await (const before of known === undefined ? earlierAttempts(agent, execution) : []) {
       followed = before;
       if (cancel.aborted) await onCancel();
@@ -126,14 +138,18 @@ function orderIn({ reason }: AbortSignal): ControlOrder {
 const isOf = ({ plan, type, mode = 'apply', debug }: Execution, key: OrderKey): boolean =>
   plan === key.plan && type === key.type && mode === key.mode && debug === key.debug;
 
-/** The execution to run, or the reason it is refused. */
-async function fetchOrder(key: OrderKey, { orders, verify }: CarryOutOptions): Promise<Execution | string> {
+/** The execution to run, or why it is not run. */
+async function fetchOrder(
+  key: OrderKey,
+  { orders, verify }: CarryOutOptions,
+): Promise<Execution | Extract<CarriedOut, { kind: 'refused' | 'withdrawn' }>> {
   try {
     const order = await orders.fetch(key);
-    const refusal = (await verify?.(order, key)) ?? mismatch(order.execution, key);
-    return refusal ?? { ...order.execution, plan: key.plan };
+    const reason = (await verify?.(order, key)) ?? mismatch(order.execution, key);
+    return reason === undefined ? { ...order.execution, plan: key.plan } : { kind: 'refused', reason };
   } catch (error) {
-    if (error instanceof OrderRefused) return error.message;
+    if (error instanceof OrderWithdrawn) return { kind: 'withdrawn', reason: error.message };
+    if (error instanceof OrderRefused) return { kind: 'refused', reason: error.message };
     throw error;
   }
 }

@@ -14,7 +14,7 @@ export type { FollowEvent, OutputOffsets } from './follow.js';
 export { type EnsureAnswer, NodeAgent, type NodeAgentOptions, type NodeFacts } from './node-agent.js';
 export { openExecutions } from './open-executions.js';
 export type { LogChunk, Order, OrderKey, OrderSource, OrderVerifier, RaiseAlarm } from './order-source.js';
-export { OrderRefused } from './order-source.js';
+export { OrderRefused, OrderWithdrawn, RunHeld } from './order-source.js';
 export type { OutputStream } from './output-segments.js';
 export { readableTail, readableText } from './output-text.js';
 export { DEFAULT_PATH_ROOTS } from './path-rules.js';

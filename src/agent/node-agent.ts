@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type TaskInput, typesOver } from '../core/task-types/index.js';
 import { unlessUnreadable } from '../platform/files/durable-file.js';
+import { fileErrorCode } from '../platform/files/file-errors.js';
 import { ownCgroup } from './cgroup.js';
 import { contain, releaseContainment } from './containment.js';
 import {
@@ -131,6 +132,10 @@ export class NodeAgent {
   /** An execution that this agent or an earlier one has ensured. */
   execution(key: ExecutionKey): Execution | undefined {
     return unlessUnreadable(() => this.#journal(key).readExecution());
+  }
+
+  hasStarted(key: ExecutionKey): boolean {
+    return unlessUnreadable(() => this.#journal(key).isFresh()) !== true;
   }
 
   generations({ run, task, node }: Omit<ExecutionKey, 'generation'>): number[] {
@@ -343,21 +348,8 @@ export class NodeAgent {
     } catch (error) {
       if (error instanceof PlacementError) return { failure: error.failure };
       // Everything else is an outage: the task starts when it is over.
-      if (!FILE_ERRORS.has(String((error as NodeJS.ErrnoException).code))) throw error;
+      if (fileErrorCode(error) === undefined) throw error;
       return { failure: systemFailure(path, error) };
     }
   }
 }
-
-/** Errors of a source file itself, which a repetition does not change. */
-const FILE_ERRORS: ReadonlySet<string> = new Set([
-  'EACCES',
-  'EFBIG',
-  'EINVAL',
-  'EISDIR',
-  'ELOOP',
-  'ENAMETOOLONG',
-  'ENOENT',
-  'ENOTDIR',
-  'EPERM',
-]);

@@ -33,7 +33,8 @@ export type LogChunk =
 
 /**
  * Where an agent fetches and ships what Temporal does not carry. Every call rejects with `OrderRefused` when a retry is
- * useless, and with any other error on an outage, when a retry makes sense.
+ * useless, and with any other error on an outage, when a retry makes sense. `fetch` is asked before anything is done: it
+ * rejects with `RunHeld` while the run is paused.
  */
 export interface OrderSource {
   fetch(key: OrderKey): Promise<Order>;
@@ -50,6 +51,14 @@ export type RaiseAlarm = (kind: string, message: string, key: ExecutionKey) => P
 /** The order or secret does not exist or is not permitted, and a retry will not change that. */
 export class OrderRefused extends Error {
   override readonly name = 'OrderRefused';
+}
+
+/** The run ends before the task has started: it does not start any more. */
+export class OrderWithdrawn extends OrderRefused {}
+
+/** The run is paused: the task starts when it continues. */
+export class RunHeld extends Error {
+  override readonly name = 'RunHeld';
 }
 
 /** Verifies an order before it is carried out; returns why it must not be. */

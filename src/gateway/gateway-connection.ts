@@ -1,7 +1,7 @@
 import { Agent, request as send } from 'undici';
 import type { z } from 'zod';
-import { OrderRefused } from '../agent/index.js';
-import { problemAnswer } from './wire.js';
+import { OrderRefused, OrderWithdrawn, RunHeld } from '../agent/index.js';
+import { HELD, problemAnswer, WITHDRAWN } from './wire.js';
 
 export interface GatewayAddress {
   /** `https://host:port`. */
@@ -83,6 +83,8 @@ function problemOf(status: number, content: Buffer): Error {
     // A proxy answered.
   }
   if (problem.file_code !== undefined) return Object.assign(new Error(problem.message), { code: problem.file_code });
+  if (problem.code === HELD) return new RunHeld(problem.message);
+  if (problem.code === WITHDRAWN) return new OrderWithdrawn(problem.message);
   // 408 and 429 are temporary, and so are a proxy's answers while the gateway restarts.
   if (status >= 500 || status === 408 || status === 429) return new Error(problem.message);
   return new GatewayRefused(problem.code, problem.message);

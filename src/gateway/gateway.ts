@@ -1,8 +1,9 @@
 import type { TLSSocket } from 'node:tls';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { TaskResult } from '../agent/index.js';
+import { OrderWithdrawn, RunHeld, type TaskResult } from '../agent/index.js';
 import { checkSchema, DOCUMENT_WORDS } from '../documents/index.js';
+import { fileErrorCode } from '../platform/files/file-errors.js';
 import type { Logger } from '../platform/telemetry/log.js';
 import { StoreError } from '../store/index.js';
 import { type EnrolmentParts, enrol, renew } from './enrolment.js';
@@ -16,6 +17,7 @@ import {
   cancelRequest,
   drainRequest,
   enrolRequest,
+  HELD,
   LARGEST_CHUNK,
   orderRequest,
   outputRequest,
@@ -23,6 +25,7 @@ import {
   resultRequest,
   secretRequest,
   sourceRequest,
+  WITHDRAWN,
 } from './wire.js';
 
 export interface GatewayParts extends EnrolmentParts, HandOutParts {
@@ -158,8 +161,11 @@ function readable<T>(schema: z.ZodType<T>, value: unknown): T {
 
 function answerProblem(error: unknown, reply: FastifyReply, log: Logger): FastifyReply {
   if (error instanceof Refusal) return reply.code(error.status).send({ code: error.code, message: error.message });
-  const { code = '', statusCode, message } = error as { code?: string; statusCode?: number; message: string };
-  if (/^E[A-Z]+$/.test(code)) return reply.code(422).send({ code: 'source', message, file_code: code });
+  if (error instanceof RunHeld) return reply.code(503).send({ code: HELD, message: error.message });
+  if (error instanceof OrderWithdrawn) return reply.code(403).send({ code: WITHDRAWN, message: error.message });
+  const { statusCode, message } = error as { statusCode?: number; message: string };
+  const file_code = fileErrorCode(error);
+  if (file_code !== undefined) return reply.code(422).send({ code: 'source', message, file_code });
   if (statusCode === 413) void reply.header('connection', 'close');
   if (statusCode !== undefined && statusCode < 500)
     return reply.code(statusCode).send({ code: 'malformed', message: 'the request cannot be read' });

@@ -53,6 +53,7 @@ export class HandOut {
     const verdict = judgeGeneration(key.generation, planned.latest);
     if (verdict.kind === 'not-yet') throw notYet(verdict.message);
     if (verdict.kind === 'never') return this.#refuse(caller, 'generation', verdict.message, key);
+    await this.#parts.orders.mayStart(key.run);
     const hash = executionHash(execution);
     const first = await identities.recordOrder(execution, hash, now().toISOString());
     if (first !== hash)

@@ -16,6 +16,8 @@ export interface PlannedTask {
 export interface OrderBook {
   /** Undefined if the run has no such task on that node. Rejects for outages. */
   find(key: Pick<ExecutionKey, 'run' | 'task' | 'node'>): Promise<PlannedTask | undefined>;
+  /** Rejects with `RunHeld` or `OrderWithdrawn` when nothing of the run may start now. */
+  mayStart(run: string): Promise<void>;
   /** The operator's request to cancel the running tasks of a run, if any. */
   cancelled(run: string): Promise<ControlOrder | undefined>;
   /** The newest valid request to drain a node's agent, with its `id`. */

@@ -53,6 +53,9 @@ export const enrolmentAnswer = orderKeysAnswer.extend({
 });
 export type EnrolmentAnswer = z.output<typeof enrolmentAnswer>;
 
+/** Codes of refusals of orders: the run is paused; it ends. */
+export const [HELD, WITHDRAWN] = ['held', 'withdrawn'];
+
 export const problemAnswer = z.object({ code: z.string(), message: z.string(), file_code: z.string().optional() });
 
 /** Maximum bytes of one chunk of output. */

@@ -10,7 +10,7 @@ import { simulatorKeys } from '../../src/maas-simulator/index.js';
 import { createOperations, type Operations } from '../../src/ops/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
 import { openStore, type Store } from '../../src/store/index.js';
-import { lazyConnection } from '../../worker/api.js';
+import { lazyConnection } from '../../worker/lazy-connection.js';
 import type { LivingSite } from '../rig/living-site.js';
 import { openapiCheck } from '../rig/openapi-check.js';
 import type { TemporalRig } from '../rig/temporal.js';

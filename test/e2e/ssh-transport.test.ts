@@ -118,6 +118,51 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     }
   });
 
+  it.each([
+    ['exit', 'cause=done\ncode=0\nstart'],
+    ['claim', 'x y z\n'],
+  ])(
+    'a garbled record of its %s is set aside: the outcome is unknown, and nothing runs again',
+    async (file, damage) => {
+      const counter = at(`damaged-${++count}`);
+      const stray = `86${count}.${process.pid}`;
+      const wanted = shell(`echo x >>${counter}; ${file === 'claim' ? `exec sleep ${stray}` : ''}`);
+      const folder = remotePlace(at('state'), wanted).folder;
+      await node().ensure(wanted);
+      if (file === 'exit') await end(node(), wanted);
+      else {
+        await eventually(() => existsSync(counter));
+        // Its runner dies without a word.
+        process.kill(Number(readFileSync(join(folder, 'claim'), 'utf8').split(' ')[0]), 'SIGKILL');
+      }
+      writeFileSync(join(folder, file), damage);
+      const [again, other] = await Promise.all([carried(wanted), carried(wanted)]);
+      expect(again).toEqual(other);
+      expect(again).toMatchObject({
+        outcome: 'unknown',
+        failure: { kind: 'journal', execution: `7/${wanted.task}/1`, damage: file },
+      });
+      expect(readFileSync(join(folder, `${file}.unreadable`), 'utf8')).toBe(damage);
+      expect(running(stray)).toEqual([]);
+      expect(readFileSync(counter, 'utf8')).toBe('x\n');
+      // The next task of the node goes on.
+      expect(await carried(shell('true'))).toMatchObject({ outcome: 'ok' });
+    },
+  );
+
+  it('a running task with an unreadable claim runs to completion', async () => {
+    const gate = at(`claim-gate-${++count}`);
+    const wanted = shell(`until [ -e ${gate} ]; do sleep 0.05; done`);
+    const host = node();
+    await host.ensure(wanted);
+    writeFileSync(join(remotePlace(at('state'), wanted).folder, 'claim'), 'garbled');
+    const beats = host.follow(wanted);
+    expect((await beats.next()).value).toMatchObject({ kind: 'progress' });
+    writeFileSync(gate, '');
+    expect((await end(node(), wanted)).result).toMatchObject({ outcome: 'ok' });
+    await beats.return();
+  });
+
   it('a connection that is cut in mid-command is made again: the command ran once, its output is complete', async () => {
     const proxy = await TcpProxy.open(`127.0.0.1:${rig.target.port}`);
     try {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { startDevServer } from '../../src/platform/temporal/dev-server.js';
-import { lazyConnection } from '../../worker/api.js';
+import { lazyConnection } from '../../worker/lazy-connection.js';
 import { nodeQueue } from '../../workflows/protocol.js';
 import { AgentRig } from './agent.js';
 import { type AgentHost, startAgentHost } from './agent-host-process.js';

@@ -13,7 +13,7 @@ import { createOperations } from '../../src/ops/index.js';
 import { runLookups } from '../../src/platform/temporal/run-lookups.js';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
 import { openStore, type Store } from '../../src/store/index.js';
-import { lazyConnection } from '../../worker/api.js';
+import { lazyConnection } from '../../worker/lazy-connection.js';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
 import { type ApiRig, apiOf } from '../api/api-rig.js';
 import type { RunningWorker, TemporalRig } from './temporal.js';

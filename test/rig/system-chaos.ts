@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { MachineStatus } from '../../src/maas/index.js';
 import type { Store } from '../../src/store/index.js';
-import { lazyConnection } from '../../worker/api.js';
+import { lazyConnection } from '../../worker/lazy-connection.js';
 import { exampleDocuments, exampleHosts } from './living-site.js';
 import { type Backup, type ProcessSystem, processSystem, type Target } from './process-system.js';
 import { random } from './random.js';

@@ -1,9 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { OrderKey } from '../../src/agent/index.js';
 import { TaskLogs } from '../../src/agent/logs/index.js';
 import { environmentSecrets } from '../../src/platform/secrets/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
+import { holdLookup } from '../../src/platform/temporal/run-hold.js';
 import { type RunningAgents, startAgents } from '../../worker/agent.js';
+import { startGate } from '../../worker/start-gate.js';
 import { storeOrders } from '../../worker/store-orders.js';
 import { type Environment, environment } from '../api/fuel-graphs-rig.js';
 import { AgentRig } from '../rig/agent.js';
@@ -20,11 +24,14 @@ let files: AgentRig;
 let system: LivingCluster;
 let agents: RunningAgents | undefined;
 let env: Environment;
+/** While true, no agent gets an order. */
+let ordersAreAway = false;
 
 beforeAll(async () => {
   rig = await temporalRig({ namespace: 'own' });
 });
 beforeEach(() => {
+  ordersAreAway = false;
   files = new AgentRig();
 });
 afterEach(async () => {
@@ -62,7 +69,10 @@ async function open(database?: string, script = '', offlineWaitSeconds = 60, hea
 async function startAgain(): Promise<void> {
   const logs = new TaskLogs({ folder: files.path('logs') });
   const readSource = () => Promise.reject(new Error('none'));
-  const orders = storeOrders({ store: system.store, logs, secrets: environmentSecrets(), readSource });
+  const mayStart = startGate(system.store, holdLookup(rig.client));
+  const stored = storeOrders({ store: system.store, logs, secrets: environmentSecrets(), readSource, mayStart });
+  const fetch = (key: OrderKey) => (ordersAreAway ? Promise.reject(new Error('orders are away')) : stored.fetch(key));
+  const orders = { ...stored, fetch };
   const { address, namespace } = rig;
   agents = await startAgents(
     { temporal: { address, namespace } as never, agent: { state_dir: files.stateDir, keep_days: 14 } as never },
@@ -147,6 +157,47 @@ it('a task that its supervisor ended while the agent was away is unknown until t
   expect(await second.result()).toMatchObject({ outcome: 'success' });
   expect(ran()).toBe(1);
   expect(await messageOf(next.id as number)).toContain('it was not repeated: attempt 1 of run');
+});
+
+describe('a task that its node has not started when operators act', () => {
+  const lastFailure = async (run: WorkflowHandle): Promise<string | null | undefined> =>
+    (await run.describe()).raw.pendingActivities?.[0]?.lastFailure?.message;
+
+  /** A run whose first task is with its node, which then goes away without having started it. */
+  async function taken(): Promise<{ readonly id: number; readonly run: WorkflowHandle }> {
+    await open();
+    ordersAreAway = true;
+    const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
+      cluster: env.cluster,
+      graphs: [{ type: 'custom' }],
+    });
+    const run = rig.client.workflow.getHandle(body.workflow_id as string, body.run as string);
+    await eventually(async () => (await lastFailure(run)) === 'orders are away');
+    await agents!.stop();
+    return { id: body.id as number, run };
+  }
+
+  it('does not start while the run is paused, and starts when it continues', async () => {
+    const { run } = await taken();
+    await run.executeUpdate('pause');
+    ordersAreAway = false;
+    await startAgain();
+    await eventually(async () => (await lastFailure(run))?.startsWith('the run is paused since') === true);
+    expect(ran()).toBe(0);
+    await run.executeUpdate('resume');
+    expect(await run.result()).toMatchObject({ outcome: 'success' });
+    expect(ran()).toBe(3);
+  });
+
+  it('does not start any more when the run is stopped', async () => {
+    const { id, run } = await taken();
+    await run.signal('stop');
+    ordersAreAway = false;
+    await startAgain();
+    await run.result().catch(() => undefined);
+    expect(ran()).toBe(0);
+    expect(await messageOf(id)).toBe('was not run: the run was stopped before it started');
+  });
 });
 
 it('a cancellation reaches running tasks by the control queue, long before their next heartbeat', async () => {

@@ -212,6 +212,26 @@ describe('a MAAS that takes connections and does not answer', () => {
     await recordHistory(handle, `test_site--${outcome}-while-looking`);
   });
 
+  it('stop ends steps of nodes that are retried within ten seconds, and says what is not known', async () => {
+    site = await livingSite(rig, { seed: { machines }, silenceAfterMs: 500, auto: { deploy_ms: 3_600_000 } });
+    await site.commit(await exampleDocuments());
+    const handle = await start('deploy_site');
+    while (!((await site.entered(MachineStatus.Deploying)).stl1r01s03 === 1)) await lookAgain();
+    await site.control('faults', [{ match: '.', kind: 'drop_before', times: 100_000 }]);
+    while ((await handle.query<RunStatus>('status')).maas_silent_since === undefined) await lookAgain();
+    const report = await endInTime(handle, 'stop');
+    expect(report.outcome).toBe('stopped');
+    expect(nodeOf(report, 'stl1r01s03')).toMatchObject({
+      state: 'failure',
+      failed_in: 'deploy',
+      failure_kind: 'maas-silent',
+      reason: expect.stringMatching(
+        /^the run was stopped; MAAS has not answered since \d\d:\d\d UTC: what it does with stl1r01s03 is not known/,
+      ),
+    });
+    await recordHistory(handle, 'deploy_site--stopped-while-maas-is-silent');
+  });
+
   it.each(ends)('%s ends the loading of a plan, which says since when, within ten seconds', async (action, outcome) => {
     site = await livingSite(rig, { seed: { machines }, silenceAfterMs: 500 });
     await site.commit(await exampleDocuments());

@@ -137,6 +137,17 @@ it('inputs with mistakes fail at once, with each mistake', async () => {
     message: expect.stringContaining("field 'reason' must be a text of 1 to 2000 characters"),
   });
   expect((await start('test_site', 'dc1', 'dc2')).message).toContain('input must be one JSON object');
+  expect(await start('drain_agent', { site: 'dc1' })).toMatchObject({
+    type: 'InvalidInput',
+    message: expect.stringMatching(/missing field 'node'.*missing field 'wait_ms'/),
+  });
+  for (const type of ['run_call', 'run_graph_part'])
+    for (const input of [undefined, { site: 'dc1' }])
+      expect(await start(type, input)).toMatchObject({
+        type: 'StartedByRunsOnly',
+        nonRetryable: true,
+        message: expect.stringContaining(`only runs start ${type}, as a part of their work: start one of deploy_site,`),
+      });
   await worker.stop();
 });
 

@@ -130,7 +130,8 @@ piece() { # letter file offset
 o=${from.stdout} e=${from.stderr} look=0
 while :; do
   over=
-  [ -e "$dir/exit" ] && over=yes
+  has_result && over=yes
+  [ -z "$over" ] && [ -e "$dir/exit" ] && { settle; has_result && over=yes; }
   piece O stdout "$o"; o=$((o + n)); got=$n
   piece E stderr "$e"; e=$((e + n)); got=$((got + n))
   [ "$got" -gt 0 ] && continue

@@ -16,11 +16,18 @@ import type { RemoteEnd } from './ssh-work.js';
  * The result of an execution, from the record on its node. The same record always gives the same result.
  *
  * @param limitSeconds for the message of a timeout
+ * @param execution its name for people
  */
-export function remoteResult(type: string, text: string, limitSeconds: number, cancelReason: string): TaskResult {
+export function remoteResult(
+  type: string,
+  text: string,
+  limitSeconds: number,
+  cancelReason: string,
+  execution: string,
+): TaskResult {
   const record = new EndRecord(text);
   const ended = record.text('ended');
-  const base = endOf(type, record, limitSeconds, cancelReason);
+  const base = endOf(type, record, limitSeconds, cancelReason, execution);
   const { failure } = base;
   const found = record.count('found');
   const strongest = record.text('strongest');
@@ -29,6 +36,7 @@ export function remoteResult(type: string, text: string, limitSeconds: number, c
     'try-timeout': 'timeout',
     cancel: 'cancel',
     interrupted: 'interrupted',
+    damaged: 'interrupted',
   } as const;
   const cause = causes[record.text('cause') as keyof typeof causes];
   return {
@@ -79,7 +87,13 @@ function tryRecord(line: string, at: number): TryRecord {
   return { number: at + 1, startedAt, endedAt, outcome, exitCode, message };
 }
 
-function endOf(type: string, record: EndRecord, limitSeconds: number, cancelReason: string): RemoteEnd {
+function endOf(
+  type: string,
+  record: EndRecord,
+  limitSeconds: number,
+  cancelReason: string,
+  execution: string,
+): RemoteEnd {
   const unknown = { changed: null, exitCode: null, summary: {} };
   const last = record.all('try').at(-1)?.split(' ')[2];
   const exitCode = last === undefined ? null : Number(last);
@@ -88,6 +102,10 @@ function endOf(type: string, record: EndRecord, limitSeconds: number, cancelReas
     case 'interrupted': {
       const cause = record.text('lost') === 'reboot' ? 'reboot' : 'supervisor-lost';
       return { ...unknown, failure: { kind: 'interrupted', cause } };
+    }
+    case 'damaged': {
+      const damage = record.text('damage').trim().replaceAll(' ', ', ');
+      return { ...unknown, failure: { kind: 'journal', execution, damage } };
     }
     case 'cancel':
       return {

@@ -16,9 +16,27 @@ start_of() { # pid; its start time, nothing if it is gone
   set -- $stat
   [ "$1" != Z ] && echo "\${20}"
 }
+is_count() { case $1 in '' | *[!0-9]*) return 1 ;; esac; }
+read_claim() { # sets pid, start and boot; 1: it is unreadable
+  pid= start= boot=
+  read -r pid start boot 2>/dev/null <"$dir/claim"
+  is_count "$pid" && is_count "$start" && [ \${#boot} -eq 36 ]
+}
 supervised() { # 0: its runner is running; 1: it is gone; 2: never claimed
-  read -r pid start boot 2>/dev/null <"$dir/claim" || return 2
-  [ "$boot" = "$(boot_id)" ] && [ "$(start_of "$pid")" = "$start" ]
+  [ -e "$dir/claim" ] || return 2
+  if read_claim; then
+    [ "$boot" = "$(boot_id)" ] && [ "$(start_of "$pid")" = "$start" ]
+    return
+  fi
+  # The leader of the session that runs its copy of the runner.
+  pid=$(processes | while read -r process parent session born; do
+    [ "$process" = "$session" ] && tr '\\0' '\\n' <"/proc/$process/cmdline" 2>/dev/null | grep -qxF "$dir/runner.sh" && echo "$process"
+  done | head -n 1)
+  [ -n "$pid" ]
+}
+has_result() { # whether \`exit\` is there, and whole
+  [ -e "$dir/exit" ] || return 1
+  for wanted in 'cause=[a-z]' itemized= ended= boot=; do grep -qa "^$wanted" "$dir/exit" || return 1; done
 }
 processes() { # all running ones, a line each: pid, parent, session, start time
   for file in /proc/[0-9]*/stat; do
@@ -102,15 +120,23 @@ output_record() {
   echo "itemized=$(grep -acE '^([<>ch*][fdLDS.]|[*]deleting)' "$dir/stdout" 2>/dev/null)"
 }
 moment() { date -u +%Y-%m-%dT%H:%M:%SZ; }
-settle() { # ends an execution whose runner is gone
-  [ -e "$dir/exit" ] && return
+settle() { # ends an execution whose runner is gone; sets aside what is damaged
+  has_result && return
   supervised
-  [ $? -eq 1 ] || return 0
-  lost=supervisor-lost
-  read -r pid start boot <"$dir/claim"
-  if [ "$boot" = "$(boot_id)" ]; then end_all 0; else lost=reboot; found=0; survivors=0; strongest=; fi
+  gone=$? damage=
+  [ -e "$dir/exit" ] && damage=exit
+  [ "$gone" -eq 2 ] || read_claim || damage="$damage claim"
+  [ "$gone" -eq 1 ] || { [ "$gone" -eq 2 ] && [ -n "$damage" ]; } || return 0
+  cause=interrupted lost=supervisor-lost found=0 survivors=0 strongest=
+  if [ -z "$boot" ] || [ "$boot" = "$(boot_id)" ] || [ -n "$damage" ]; then end_all 0; else lost=reboot; fi
   rm -rf "$scratch"
-  { echo "cause=interrupted"; echo "lost=$lost"; cat "$dir/tries" 2>/dev/null; output_record; echo "found=$found"; echo "survivors=$survivors"; echo "strongest=$strongest"; echo "ended=$(moment)"; echo "boot=$(boot_id)"; } | first exit
+  for part in $damage; do
+    cause=damaged
+    ln "$dir/$part" "$dir/$part.unreadable" 2>/dev/null
+  done
+  # Another connection may have replaced it. The claim stays, too: it says that the execution has started.
+  [ "$dir/exit" -ef "$dir/exit.unreadable" ] && rm -f "$dir/exit"
+  { echo "cause=$cause"; echo "lost=$lost"; echo "damage=$damage"; cat "$dir/tries" 2>/dev/null; output_record; echo "found=$found"; echo "survivors=$survivors"; echo "strongest=$strongest"; echo "ended=$(moment)"; echo "boot=$(boot_id)"; } | first exit
 }
 `;
 

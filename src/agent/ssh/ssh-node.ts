@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { typesOver } from '../../core/task-types/index.js';
-import { isExecution } from '../execution.js';
+import { executionIn, isExecution } from '../execution.js';
 import {
   DEFAULT_PATH_ROOTS,
   type EnsureAnswer,
@@ -77,6 +77,10 @@ export class SshNode implements ExecutionHost {
 
   async execution(key: ExecutionKey): Promise<Execution | undefined> {
     return (await this.#look(key)).intent;
+  }
+
+  async hasStarted(key: ExecutionKey): Promise<boolean> {
+    return (this.#seen.get(nameOf(key)) ?? (await this.#look(key))).state === 'started';
   }
 
   async generations(task: Omit<ExecutionKey, 'generation'>): Promise<number[]> {
@@ -164,7 +168,7 @@ export class SshNode implements ExecutionHost {
             const reason = this.#cancellations.get(nameOf(key)) ?? 'the run requested it';
             this.#cancellations.delete(nameOf(key));
             this.#intents.delete(nameOf(key));
-            const result = remoteResult(execution.type, event.record, limit, reason);
+            const result = remoteResult(execution.type, event.record, limit, reason, executionIn(place.folder));
             for (const stream of ['stdout', 'stderr'] as const) {
               const to = result.output[stream].bytes;
               if (to > offsets[stream]) yield { kind: 'gap', stream, offset: offsets[stream], to };

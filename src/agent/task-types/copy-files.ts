@@ -1,4 +1,5 @@
 import { copyFiles as type } from '../../core/task-types/files.js';
+import { fileErrorCode } from '../../platform/files/file-errors.js';
 import { describeFailure } from '../result.js';
 import { runner } from '../task-runner.js';
 import { frameOf, type PlacedOverSsh, place, placeScript, STOPPED } from './placed-file.js';
@@ -29,9 +30,9 @@ export const copyFiles = runner(type, {
         try {
           files.push({ ...frameOf(file.dst, file, p), data: await contentOf({ source: file.src }) });
         } catch (error) {
-          // As in the agent: an error of the file system fails only that file.
-          const { code } = error as NodeJS.ErrnoException;
-          if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
+          // As in the agent: an error of the file fails only that file.
+          const code = fileErrorCode(error);
+          if (code === undefined) throw error;
           files.push({ path: file.src, reason: code });
         }
       }

@@ -1,7 +1,7 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import type { RunEnd } from '../../store/index.js';
 import { closedOutcome, findExecution, type RunExecution } from './is-run-open.js';
-import { type PauseLookup, pauseLookup } from './run-pause.js';
+import { type HoldLookup, holdLookup } from './run-hold.js';
 
 /** What only Temporal knows of runs. */
 export interface RunLookups {
@@ -9,13 +9,14 @@ export interface RunLookups {
   readonly execution: (workflowId: string, runId: string | null) => Promise<RunExecution | null>;
   /** How a run ended; null while it is open. */
   readonly end: (workflowId: string, runId: string | null) => Promise<RunEnd | null>;
-  readonly paused: PauseLookup;
+  /** See `holdLookup`. */
+  readonly hold: HoldLookup;
 }
 
 export const runLookups = (client: Client): RunLookups => ({
   execution: (workflowId, runId) => findExecution(client, workflowId, runId),
   end: (workflowId, runId) => findEnd(client, workflowId, runId),
-  paused: pauseLookup(client),
+  hold: holdLookup(client),
 });
 
 /** How a run ended, over its resets; null while it is open. */

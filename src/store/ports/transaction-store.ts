@@ -83,7 +83,10 @@ export interface TransactionStore {
   /** Newest first. */
   page(filter?: TransactionFilter & PageRequest): Promise<Page<TransactionRecord>>;
   update(id: number, change: TransactionChange): Promise<TransactionRecord>;
-  /** Ends the run and its open children; these become `stopped` if the run did, else `error`. */
+  /**
+   * Ends the run and its open children; these become `stopped` if the run did, else `error`. Tasks that are recorded as running
+   * become `failed`, as no one records their end.
+   */
   endRun(
     id: number,
     end: {

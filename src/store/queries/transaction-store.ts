@@ -136,6 +136,18 @@ export class SqlTransactionStore implements TransactionStore {
       for (const child of await childrenOf(transaction, id)) {
         if (isOpen(child.status)) await apply(transaction, child, ofChildren);
       }
+      // What ran them is gone; their sequence stays, so that a run that goes on after a reset replaces this.
+      await transaction
+        .updateTable('taskHistory')
+        .set({ status: 'failed', message: UNKNOWN_END, timeEnd: timeEnd ?? new Date().toISOString() })
+        .where('status', 'in', ['running', 'retrying'])
+        .where('transactionId', 'in', (eb) =>
+          eb
+            .selectFrom('deploymentTransaction')
+            .select('id')
+            .where((one) => selfOrChild(one, id)),
+        )
+        .execute();
       return runOf(transaction, await apply(transaction, stored, ofRun));
     });
   }
@@ -241,6 +253,9 @@ export class SqlTransactionStore implements TransactionStore {
 
 /** Message of the children that ended with their run. */
 const ABORTED = 'Aborted';
+
+/** Message of tasks that run when their run ends without having recorded how they ended. */
+const UNKNOWN_END = 'its run ended without it: how it ended is not known';
 
 async function apply(
   transaction: Transaction<Tables>,

@@ -134,7 +134,7 @@ describe('planning a graph', () => {
     const key = { run: String(graph), task: 'a', node: String(world.nodes[0]), generation: 1 };
     const direct = storeOrders({ store: world.store } as Parameters<typeof storeOrders>[0]);
     const fetch = () => direct.fetch({ ...key, plan: plan.hash, type: 'shell', mode: 'apply' });
-    const book = storeOrderBook(world.store);
+    const book = storeOrderBook(world.store, async () => undefined);
     expect((await fetch()).execution).toMatchObject({ task: 'a', parameters: { cmd: 'echo a' } });
     expect(await book.find(key)).toMatchObject({ isOpen: true });
     const holder = { workflowId: `execute_graph:${world.cluster}:run-1`, runId: 'run-1' };

@@ -82,7 +82,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     maas: () => {
       throw new MaasConfigurationError(['no MAAS here']);
     },
-    paused: async () => null,
+    hold: async () => ({ paused: null, stopping: false }),
     end: async (_workflow, run) =>
       run !== null && open.has(run) ? null : { outcome: 'terminated', at: new Date(), reason: 'by the test' },
     execution: async (_workflow, run) =>

@@ -27,6 +27,8 @@ export class GatewayRig {
   /** Content of sources in packages. */
   readonly packageFiles = new Map<string, string>();
   readonly drains = new Map<string, ControlOrder & { readonly id: string }>();
+  /** What the gate of runs says. */
+  mayStart: () => Promise<void> = async () => undefined;
   shipped: { key: ExecutionKey; chunk: LogChunk }[] = [];
   logLines: string[] = [];
   /** How far the clocks of nodes are ahead. */
@@ -59,6 +61,7 @@ export class GatewayRig {
         now,
         orders: {
           find: async ({ run, task, node }) => this.tasks.get(JSON.stringify([run, task, node])),
+          mayStart: () => this.mayStart(),
           cancelled: async (run) => this.cancelledRuns.get(run),
           drained: async (site, node) => this.drains.get(`${site}/${node}`),
         },
@@ -86,6 +89,7 @@ export class GatewayRig {
     this.tasks.clear();
     this.cancelledRuns.clear();
     this.drains.clear();
+    this.mayStart = async () => undefined;
     this.shipped = [];
     this.logLines = [];
     this.now = new Date();

@@ -1,7 +1,15 @@
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { carryOutOrder, type Execution, NodeAgent, OrderRefused, prepareTask } from '../../../src/agent/index.js';
+import {
+  carryOutOrder,
+  type Execution,
+  NodeAgent,
+  OrderRefused,
+  OrderWithdrawn,
+  prepareTask,
+  RunHeld,
+} from '../../../src/agent/index.js';
 import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.js';
 import { OrderKeys } from '../../../src/gateway/identity/index.js';
 import {
@@ -150,6 +158,31 @@ describe('orders (test 19: a stolen credential of the namespace commands no agen
     ]);
     rig.plan(shell(), { isOpen: false });
     expect(await codeOf(node.fetch(key))).toBe('run-over');
+  });
+
+  it('are not handed out while their run is paused, nor when it ends, also if the journal has them', async () => {
+    const node = await rig.node('dc1', 'n1');
+    const key = rig.plan(shell());
+    const { execution } = await node.fetch(key);
+    const ensured: Execution[] = [];
+    const agent = {
+      execution: () => execution,
+      hasStarted: () => false,
+      generations: () => [],
+      ensure: async (one: Execution) => {
+        ensured.push(one);
+        return { kind: 'accepted', result: undefined } as const;
+      },
+      follow: () => expect.unreachable(),
+      cancel: () => undefined,
+    };
+    const never = new AbortController().signal;
+    const carriedOut = () => carryOutOrder(key, { agent, orders: node, onProgress() {}, cancel: never, leave: never });
+    rig.mayStart = async () => Promise.reject(new RunHeld('the run is paused since noon'));
+    await expect(carriedOut()).rejects.toThrow(new RunHeld('the run is paused since noon'));
+    rig.mayStart = async () => Promise.reject(new OrderWithdrawn('the run was stopped'));
+    expect(await carriedOut()).toEqual({ kind: 'withdrawn', reason: 'the run was stopped' });
+    expect([ensured, await rig.alarms()]).toEqual([[], []]);
   });
 
   it("are never another node's, no matter who polls its queue", async () => {

@@ -135,6 +135,21 @@ describeStore('TaskHistoryStore', (backend) => {
     expect(await failureOf(history.page(graph, { before: 'x' }))).toMatchObject({ kind: 'invalid' });
   });
 
+  it('closes what is recorded as running when its run ends; a run that goes on after a reset replaces it', async () => {
+    const { store, run, graph, history } = await planned();
+    const row = { node: '1', task: 'a', status: 'running', attempt: 1, sequence: 1 } as const;
+    await history.record(graph, [row, { ...row, task: 'b', status: 'successful' }]);
+    await store.transactions.endRun(run.id, { status: 'error', message: 'terminated' });
+    const rows = (tasks: string[]) => history.list(graph, { nodes: ['1'], tasks });
+    expect(await rows(['a'])).toMatchObject([
+      { status: 'failed', message: 'its run ended without it: how it ended is not known', timeEnd: expect.any(String) },
+    ]);
+    expect(await rows(['b'])).toMatchObject([{ status: 'successful' }]);
+    await store.transactions.reopenRun(run.id);
+    await history.record(graph, [{ ...row, status: 'successful', sequence: 2, message: 'done' }]);
+    expect(await rows(['a'])).toMatchObject([{ status: 'successful', message: 'done' }]);
+  });
+
   it('shows one task on one node over runs, newest first', async () => {
     const { store, cluster, run, graph, history } = await planned();
     await store.transactions.endRun(run.id, { status: 'ready' });
