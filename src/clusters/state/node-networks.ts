@@ -1,16 +1,11 @@
+import type { AddressFact } from '../../core/address-fact.js';
 import { isMapping } from '../../core/plain-value.js';
 import type { Fields } from '../../graph/index.js';
 import type { ClusterNode, ClusterSources } from '../sources.js';
 
-/** An address of an interface, as MAAS reported it. */
-interface Attachment {
+/** An address, and the interface that has it. */
+interface Attachment extends AddressFact {
   readonly endpoint: string;
-  readonly mode: string;
-  readonly ip: string | null;
-  readonly cidr: string | null;
-  readonly gateway: string | null;
-  readonly subnet: string | null;
-  readonly space: string | null;
 }
 
 /** Networks and roles of networks of a node, in Fuel's shapes. */

@@ -20,6 +20,15 @@ export const nameText = (longest: number) =>
     .max(longest)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters');
 
+/** Name of a site or a schedule. */
+export const plainName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,62}$/,
+    'must begin with a lower-case letter or digit and have only those, dot, underscore and hyphen, 63 at most',
+  )
+  .describe('Lower-case letters, digits, `.`, `_`, `-`; 63 at most.');
+
 /** Stored with a run and shown in Temporal. */
 export const actorName = nameText(MOST.actor).describe(
   'Who does it. Default: the header X-Sitewright-User, else `api`.',

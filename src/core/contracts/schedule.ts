@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OVERLAP_POLICIES, SCHEDULED_KINDS } from '../words.js';
-import { anyJson, timestamp } from './primitives.js';
+import { anyJson, plainName, timestamp } from './primitives.js';
 import { gone, tagged } from './route.js';
 import { operatorBody } from './run.js';
 import type { Wire } from './wire.js';
@@ -9,13 +9,7 @@ const timezone = z.string().min(1).max(100);
 
 export const newScheduleBody = z
   .strictObject({
-    name: z
-      .string()
-      .regex(
-        /^[a-z0-9][a-z0-9._-]{0,62}$/,
-        'must begin with a lower-case letter or digit and have only those, dot, underscore and hyphen, 63 at most',
-      )
-      .describe('Lower-case letters, digits, `.`, `_`, `-`; 63 at most.'),
+    name: plainName,
     kind: z.enum(SCHEDULED_KINDS).describe('The workflow to start.'),
     input: z
       .record(z.string(), z.unknown())

@@ -1,17 +1,11 @@
 import { z } from 'zod';
-import { siteParams, timestamp } from './primitives.js';
+import { plainName, siteParams, timestamp } from './primitives.js';
 import { gone, tagged } from './route.js';
 import type { Wire } from './wire.js';
 
 export const newSiteBody = z
   .strictObject({
-    name: z
-      .string()
-      .regex(
-        /^[a-z0-9][a-z0-9._-]{0,62}$/,
-        'must begin with a lower-case letter or digit and have only those, dot, underscore and hyphen, 63 at most',
-      )
-      .describe('Lower-case letters, digits, `.`, `_`, `-`; 63 at most.'),
+    name: plainName,
     cluster: z
       .string()
       .min(1)

@@ -9,6 +9,17 @@ export const HARDWARE_PROFILE_SCHEMA = 'drydock/HardwareProfile/v1';
 export const NETWORK_LINK_SCHEMA = 'drydock/NetworkLink/v1';
 export const NETWORK_SCHEMA = 'drydock/Network/v1';
 
+export const KNOWN_SCHEMAS = [
+  STRATEGY_SCHEMA,
+  CONFIGURATION_SCHEMA,
+  NODE_SCHEMA,
+  HOST_PROFILE_SCHEMA,
+  HARDWARE_PROFILE_SCHEMA,
+  NETWORK_LINK_SCHEMA,
+  NETWORK_SCHEMA,
+] as const;
+export type KnownSchema = (typeof KNOWN_SCHEMAS)[number];
+
 const name = z.string().min(1).describe('Name of the document; unique among those of its schema.');
 
 /** `metadata` of a Deckhand document. Layering is checked for shape but not applied. */

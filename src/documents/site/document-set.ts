@@ -1,9 +1,10 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { placeProblem } from '../diagnostics/place-problem.js';
 import type { ReadLimits } from '../reader/limits.js';
+import type { KnownSchema } from '../schemas/envelope.js';
 import { type DocumentMetadata, NODE_SCHEMA } from '../schemas/envelope.js';
 import { parseYaml } from '../yaml-document.js';
-import { type IgnoredDocument, type KnownSchema, readDocument, type SiteDocument } from './site-document.js';
+import { type IgnoredDocument, readDocument, type SiteDocument } from './site-document.js';
 
 /** A text with the name its user knows. */
 export interface SourceFile {

@@ -15,6 +15,7 @@ import {
   CONFIGURATION_SCHEMA,
   HARDWARE_PROFILE_SCHEMA,
   HOST_PROFILE_SCHEMA,
+  type KnownSchema,
   NETWORK_LINK_SCHEMA,
   NETWORK_SCHEMA,
   NODE_SCHEMA,
@@ -27,7 +28,7 @@ import { chooseConfiguration, chooseStrategy } from './choose-documents.js';
 import { DocumentSet, type SourceFile } from './document-set.js';
 import { LayoutResolver, type NamedDocuments } from './resolve-layout.js';
 import { type ResolvedNode, resolveNodes } from './resolve-nodes.js';
-import type { Checked, KnownSchema, SiteDocument } from './site-document.js';
+import type { Checked, SiteDocument } from './site-document.js';
 
 /** A site, ready to deploy. */
 export interface SiteDocuments {

@@ -5,6 +5,7 @@ import type { DeviceReference, MachineLayout, NetworkAttachment, PortLayout } fr
 import type { ValuePath } from '../../core/plain-value.js';
 import { placeProblem } from '../diagnostics/place-problem.js';
 import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.js';
+import type { KnownSchema } from '../schemas/envelope.js';
 import {
   BOND_MODES,
   type HardwareProfileData,
@@ -17,7 +18,7 @@ import {
 import { inheritValue, mergeTags } from './inheritance.js';
 import type { Owned, ReportLayout } from './owned-value.js';
 import { resolveStorage } from './resolve-storage.js';
-import type { Checked, KnownSchema, SiteDocument } from './site-document.js';
+import type { Checked, SiteDocument } from './site-document.js';
 
 type Named<Value> = ReadonlyMap<string, Owned<Value>>;
 

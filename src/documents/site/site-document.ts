@@ -5,28 +5,13 @@ import { isMapping } from '../../core/plain-value.js';
 import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.js';
 import { checkSchema } from '../diagnostics/schema-problems.js';
 import {
-  CONFIGURATION_SCHEMA,
   type DocumentMetadata,
   documentMetadata,
-  HARDWARE_PROFILE_SCHEMA,
-  HOST_PROFILE_SCHEMA,
-  NETWORK_LINK_SCHEMA,
-  NETWORK_SCHEMA,
+  KNOWN_SCHEMAS,
+  type KnownSchema,
   NODE_SCHEMA,
-  STRATEGY_SCHEMA,
 } from '../schemas/envelope.js';
 import type { YamlDocument } from '../yaml-document.js';
-
-const KNOWN_SCHEMAS = [
-  STRATEGY_SCHEMA,
-  CONFIGURATION_SCHEMA,
-  NODE_SCHEMA,
-  HOST_PROFILE_SCHEMA,
-  HARDWARE_PROFILE_SCHEMA,
-  NETWORK_LINK_SCHEMA,
-  NETWORK_SCHEMA,
-] as const;
-export type KnownSchema = (typeof KNOWN_SCHEMAS)[number];
 
 /** A document of a schema this program reads, with a checked envelope and unchecked data. */
 export interface SiteDocument {

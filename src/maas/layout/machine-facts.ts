@@ -1,3 +1,4 @@
+import type { AddressFact } from '../../core/address-fact.js';
 import type { Hardware, Interface } from './hardware.js';
 
 /** Interfaces and disks of a machine as the inventory keeps them, in the shape of Fuel's hardware reports. */
@@ -18,16 +19,6 @@ interface InterfaceFact {
   readonly vlan: number | null;
   /** Its addresses, each with its subnet and space in MAAS. */
   readonly addresses: readonly AddressFact[];
-}
-
-interface AddressFact {
-  /** `static`, `auto`, `dhcp`, `link_up`. */
-  readonly mode: string;
-  readonly ip: string | null;
-  readonly cidr: string | null;
-  readonly gateway: string | null;
-  readonly subnet: string | null;
-  readonly space: string | null;
 }
 
 /** What MAAS knows of a machine's interfaces, addresses and disks. */

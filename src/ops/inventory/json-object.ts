@@ -1,5 +1,6 @@
+import { mergeOver } from '../../clusters/index.js';
 import { isMapping } from '../../core/plain-value.js';
-import type { Json, JsonObject } from '../../store/index.js';
+import type { JsonObject } from '../../store/index.js';
 
 export const isObject = (value: unknown): value is JsonObject => isMapping(value);
 
@@ -12,15 +13,8 @@ export const textsOf = (value: unknown): readonly string[] => {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 };
 
-/** Merges `over` into a copy of `base`: objects merge at every depth, everything else is replaced. */
-export function mergeDeep(base: JsonObject, over: JsonObject): JsonObject {
-  const merged: Record<string, Json> = { ...base };
-  for (const [key, value] of Object.entries(over)) {
-    const old = Object.hasOwn(base, key) ? base[key] : undefined;
-    merged[key] = isObject(old) && isObject(value) ? mergeDeep(old, value) : value;
-  }
-  return merged;
-}
+/** `mergeOver` for what is stored. */
+export const mergeDeep = (base: JsonObject, over: JsonObject): JsonObject => objectOf(mergeOver(base, over));
 
 /** Equal as JSON, whatever the order of keys. */
 export function sameJson(left: unknown, right: unknown): boolean {
