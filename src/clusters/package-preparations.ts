@@ -58,7 +58,14 @@ function preparation(layer: Preparation['layer'], owner: string | undefined, fil
   return {
     layer,
     ...(owner === undefined ? {} : { owner }),
-    tasks: tasks.map((task) => ({ task, at, layer, ...(owner === undefined ? {} : { owner }), replaces: [] })),
+    tasks: tasks.map((task) => ({
+      task,
+      at,
+      layer,
+      ...(owner === undefined ? {} : { owner }),
+      replaces: [],
+      prepares: true,
+    })),
   };
 }
 

@@ -49,6 +49,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       status: cluster.status,
       site: cluster.site,
       settings: cluster.attributes,
+      ...vmwareOf(cluster.attributes, release.metadata),
       networks: cluster.networkConfig,
       // A cluster's own roles are stored beside its settings.
       roles: isMapping(cluster.attributes.roles_metadata) ? cluster.attributes.roles_metadata : {},
@@ -133,6 +134,12 @@ function tagsOwnedBy(tags: readonly TagRecord[], kind: TagRecord['owner']['kind'
       .filter(({ owner }) => owner.kind === kind && owner.id === id)
       .map(({ name, hasPrimary, metadata }) => [name, { ...metadata, has_primary: hasPrimary }]),
   );
+}
+
+function vmwareOf(settings: Fields, release: Fields): { vmware?: Fields } {
+  const initial = release.vmware_attributes_metadata ?? release.vmware_attributes;
+  const vmware = settings.vmware ?? (isMapping(initial) ? initial.editable : undefined);
+  return isMapping(vmware) ? { vmware } : {};
 }
 
 const networkRolesOf = ({ network_roles_metadata: roles }: Fields) =>

@@ -33,6 +33,8 @@ export interface ClusterFacts {
   readonly site: string | null;
   /** Settings as users see them: groups of `{value, …}`, in `editable` and `generated`. */
   readonly settings: Fields;
+  /** VMware settings as users see them; absent when the release has none. */
+  readonly vmware?: Fields;
   readonly networks: Fields;
   /** Tag -> id of its primary node. */
   readonly primaries: Readonly<Record<string, number>>;

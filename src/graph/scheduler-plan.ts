@@ -22,7 +22,7 @@ export function schedulerPlan(plan: Plan, options: SchedulerPlanOptions = {}): S
     nodes: plan.nodes.flatMap((id, node) =>
       plan.byNode[node]!.length === 0 ? [] : [{ id, kind: node === sync ? ('sync' as const) : ('node' as const) }],
     ),
-    tasks: plan.instances.map(({ id, node, type, failOnError, parameters }) => {
+    tasks: plan.instances.map(({ task, id, node, type, failOnError, parameters }) => {
       const strategy = parameters?.strategy;
       return {
         id,
@@ -30,6 +30,7 @@ export function schedulerPlan(plan: Plan, options: SchedulerPlanOptions = {}): S
         type,
         fail_on_error: truthy(failOnError),
         ...(isMapping(strategy) ? { strategy } : {}),
+        ...(plan.tasks[task]?.merged.prepares ? { prepares: true as const } : {}),
       };
     }),
     edges: edges.map(([before, after]) => [keys[before]!, keys[after]!] as const),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clusterStates, planCluster, readClusterSources, readGraphLayers } from '../../src/clusters/index.js';
 import { readManifest } from '../../src/core/folder-manifest.js';
 import { createOperations } from '../../src/ops/index.js';
 import { withPackageSources } from '../../src/ops/packages/index.js';
@@ -326,7 +327,7 @@ it('the folder of packages: new ones are installed, changed ones updated, bad on
   };
   const { packages, inventory } = createOperations({
     store,
-    temporal: {} as never,
+    temporal: { client: {} } as never,
     maas: never,
     packagesFolder: join(home, 'packages'),
   });
@@ -406,7 +407,10 @@ it('disks and interfaces of a machine of MAAS cannot be set here, where they wou
   const { id } = (await rig.ask('POST', '/api/v1/nodes', node)).body;
   for (const part of ['disks', 'interfaces']) {
     const refused = await rig.ask('PUT', `/api/v1/nodes/${id}/${part}`, []);
-    expect(refused).toMatchObject({ status: 409, body: { hint: expect.stringContaining('Change them in MAAS') } });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { hint: expect.stringContaining('documents of site machines') },
+    });
   }
 });
 
@@ -418,7 +422,7 @@ it('the base release is installed once, and only where nothing else is', async (
     const maas = () => {
       throw new Error('not asked for here');
     };
-    return { store, ...createOperations({ store, temporal: {} as never, maas }) };
+    return { store, ...createOperations({ store, temporal: { client: {} } as never, maas }) };
   };
   const fresh = await operations('fresh.db');
   const other = await operations('other.db');
@@ -469,6 +473,8 @@ describe('plugins in a cluster', () => {
     const at = `/api/v1/clusters/${id}/vmware_attributes`;
     expect((await rig.ask('GET', at)).body).toEqual(vmware);
     expect(await rig.ask('PUT', at, vmware)).toMatchObject({ status: 200, body: vmware });
+    const now = clusterStates(await readClusterSources(rig.store, id), { states: {}, tasks: [] }).now;
+    expect(now.common.vmware_attributes).toEqual(vmware.editable.value);
   });
 
   // promise: 4.19
@@ -506,6 +512,26 @@ describe('plugins in a cluster', () => {
     ]);
     expect(requires('hello')).toEqual([]);
     expect(requires('metrics-1.0-repository')).toEqual(['metrics-1.0-repository-files']);
+    // A part of the graph has the preparations of its tasks.
+    const fed = await readClusterSources(rig.store, cluster);
+    const layers = await readGraphLayers(rig.store, fed, 'default');
+    const workOf = (start: string) => {
+      const planned = planCluster(fed, layers, {
+        type: 'default',
+        nodes,
+        subgraphs: [{ start: [start], end: [start] }],
+      });
+      if (!planned.ok || !planned.graph) throw new Error(JSON.stringify(planned));
+      const { nameOf, names, noWork } = planned.graph;
+      return nameOf.flatMap((name, task) => (noWork[task] === 1 ? [] : names[name]!)).sort();
+    };
+    expect(workOf('metrics')).toEqual([
+      'metrics',
+      'metrics-1.0-files',
+      'metrics-1.0-repository',
+      'metrics-1.0-repository-files',
+    ]);
+    expect(workOf('hello')).toEqual(['hello']);
     const scripts = tasks.get('metrics-1.0-files')!;
     expect(scripts).toMatchObject({
       type: 'package_files',

@@ -81,6 +81,11 @@ export const COMMON_DATA: DataKeys<CommonGiven> = {
       version: release.version,
     }),
   },
+  vmware_attributes: {
+    holds: 'the values of the VMware settings: `availability_zones`, `glance`, `network`',
+    origin: 'the VMware settings of the cluster, else those of the release',
+    value: ({ sources: { cluster } }) => (isMapping(cluster.vmware?.value) ? cluster.vmware.value : cluster.vmware),
+  },
 };
 
 /** Facts of a cluster: read by name, without being content. */

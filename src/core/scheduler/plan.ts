@@ -44,6 +44,8 @@ export interface PlanTask {
   readonly strategy?: TaskStrategy | null;
   /** Further attempts after a failed one, `interval` milliseconds apart. Default none. */
   readonly retry?: { readonly count: number; readonly interval: number };
+  /** Prepares its node for the tasks that wait for it: a subgraph that has one of those has this, too. */
+  readonly prepares?: true;
 }
 
 /** `one_by_one` means 1, `parallel` means its amount (0: no limit), every other type means no limit. */

@@ -40,7 +40,23 @@ export function keptBySubgraphs(
       if ((after === undefined || after[at] === 1) && (before === undefined || before[at] === 1)) kept[at] = true;
     }
   }
+  keepPreparations(plan, successors, kept);
   return { kept, bad };
+}
+
+function keepPreparations({ tasks }: SchedulerPlan, successors: readonly (readonly number[])[], kept: boolean[]): void {
+  // Joins are numbered after the tasks.
+  const waiting = (at: number): readonly number[] =>
+    successors[at]!.flatMap((next) => (next < tasks.length ? [next] : successors[next]!));
+  // One preparation may be for another, which is listed after it or before.
+  for (let isStable = false; !isStable; ) {
+    isStable = true;
+    for (const [at, { prepares, node }] of tasks.entries()) {
+      if (!prepares || kept[at] || !waiting(at).some((next) => kept[next] && tasks[next]!.node === node)) continue;
+      kept[at] = true;
+      isStable = false;
+    }
+  }
 }
 
 /** `task` matches the task on all nodes; `task/1,3-5` on these nodes, with ranges of numeric ids. */

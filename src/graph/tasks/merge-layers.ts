@@ -30,6 +30,8 @@ export interface MergedTask extends PlacedInInput {
   readonly owner?: string;
   /** Layers whose task of the same id this one replaces entirely. */
   readonly replaces: readonly LayerName[];
+  /** Of a `Preparation`. */
+  readonly prepares?: true;
 }
 
 /** Tasks that a node with work of one owner needs to have done first. */
