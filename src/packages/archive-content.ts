@@ -1,6 +1,6 @@
 import { addFolders, type PackageFile, type PackageTree, parentOf } from './package-tree.js';
 import type { PackageDiagnostic } from './problems.js';
-import { readTar, type TarLimits, type TarMember, type TarProblem } from './tar.js';
+import { piecesOf, readTar, type TarBytes, type TarLimits, type TarMember, type TarProblem } from './tar.js';
 
 /** Name of the list of checksums inside an archive: the form of `sha256sum`. */
 export const CHECKSUM_FILE = 'checksums.sha256';
@@ -11,6 +11,12 @@ export interface ArchiveLimits extends TarLimits {
   /** Above `freeBytes`, an archive that grows by more than this factor counts as a bomb. */
   readonly maxRatio: number;
   readonly freeBytes: number;
+}
+
+/** Contents that checks read, of one file and of all together. */
+export interface KeptContents {
+  keeps(path: string, size: number): boolean;
+  readonly mostBytes: number;
 }
 
 export const DEFAULT_ARCHIVE_LIMITS: ArchiveLimits = {
@@ -25,6 +31,8 @@ export const DEFAULT_ARCHIVE_LIMITS: ArchiveLimits = {
 export interface ArchiveReading {
   /** Undefined when the archive is refused. */
   readonly tree: PackageTree | undefined;
+  /** Of the members that are files of the tree. */
+  readonly members?: readonly TarMember[];
   readonly problems: readonly PackageDiagnostic[];
 }
 
@@ -41,14 +49,16 @@ export const archiveProblem = (archive: string, code: string, message: string, h
 });
 
 /**
- * Makes the tree of an unpacked archive, in memory, after checking every member for paths that leave the
- * package, links, devices, duplicates and wrong checksums. Any of these refuses the archive.
+ * Makes the tree of an unpacked archive after checking every member for paths that leave the package, links, devices,
+ * duplicates and wrong checksums. Any of these refuses the archive. Contents go through memory in pieces; those that
+ * checks read stay.
  */
 export function readArchiveContent(
   archive: string,
-  bytes: Uint8Array,
+  bytes: TarBytes,
   limits: TarLimits,
-  sha256: (content: Uint8Array) => string,
+  sha256: (pieces: Iterable<Uint8Array>) => string,
+  kept: KeptContents,
 ): ArchiveReading {
   const { members, problems } = readTar(bytes, limits);
   if (problems.length > 0) return refused(problems.map((problem) => describe(archive, problem)));
@@ -58,17 +68,31 @@ export function readArchiveContent(
   if (conflict) return refused([archiveProblem(archive, 'archive.damaged', `'${conflict.path}' lies inside a file`)]);
   const files = new Map<string, PackageFile>();
   const folders = new Set<string>(['']);
-  for (const { path, kind, executable, content } of inside) {
-    if (kind === 'folder') addFolders(folders, path);
-    else {
-      addFolders(folders, parentOf(path));
-      files.set(path, { size: content.length, executable, content });
+  let bytesKept = 0;
+  for (const { path, kind, executable, at, size } of inside) {
+    if (kind === 'folder') {
+      addFolders(folders, path);
+      continue;
     }
+    addFolders(folders, parentOf(path));
+    const keeps = path === CHECKSUM_FILE ? size <= kept.mostBytes : kept.keeps(path, size);
+    if (keeps) bytesKept += size;
+    if (bytesKept > kept.mostBytes) {
+      const message = `its files of data have more than ${kept.mostBytes} bytes together`;
+      return refused([archiveProblem(archive, 'archive.too-much-data', message, 'Leave out what no check reads.')]);
+    }
+    const sum = sha256(piecesOf(bytes, at, size));
+    files.set(path, {
+      size,
+      executable,
+      sha256: sum,
+      ...(keeps && { content: Uint8Array.from(bytes.read(at, size)) }),
+    });
   }
-  const wrong = checkSums(archive, files, sha256);
+  const wrong = checkSums(archive, files);
   if (wrong.length > 0) return refused(wrong);
   files.delete(CHECKSUM_FILE);
-  return { tree: { name: archive, files, folders }, problems: [] };
+  return { tree: { name: archive, files, folders }, members: inside, problems: [] };
 }
 
 function ancestors(path: string): string[] {
@@ -96,11 +120,7 @@ export const formatChecksums = (sums: ReadonlyMap<string, string>): string =>
     .map(([path, sum]) => `${sum}  ${path}\n`)
     .join('');
 
-function checkSums(
-  archive: string,
-  files: ReadonlyMap<string, PackageFile>,
-  sha256: (content: Uint8Array) => string,
-): PackageDiagnostic[] {
+function checkSums(archive: string, files: ReadonlyMap<string, PackageFile>): PackageDiagnostic[] {
   const list = files.get(CHECKSUM_FILE);
   if (!list?.content) {
     const hint = 'Build the archive with `sitewright package build`.';
@@ -120,8 +140,8 @@ function checkSums(
     const [, sum, path] = match as unknown as [string, string, string];
     listed.add(path);
     const file = files.get(path);
-    if (!file?.content) report(`'${path}' is listed but not in the archive`);
-    else if (sha256(file.content) !== sum) report(`'${path}' differs from its checksum`);
+    if (file === undefined) report(`'${path}' is listed but not in the archive`);
+    else if (file.sha256 !== sum) report(`'${path}' differs from its checksum`);
   }
   for (const path of files.keys()) if (path !== CHECKSUM_FILE && !listed.has(path)) report(`'${path}' has no checksum`);
   return wrong;

@@ -1,7 +1,20 @@
 // Reads and writes packages; repository-index.ts runs the tools of repositories.
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, type Stats } from 'node:fs';
-import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { closeSync, createReadStream, createWriteStream, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -13,12 +26,12 @@ import {
   CHECKSUM_FILE,
   DEFAULT_ARCHIVE_LIMITS,
   formatChecksums,
+  type KeptContents,
   readArchiveContent,
 } from './archive-content.js';
 import { DATA_EXTENSIONS, MAX_DATA_BYTES, TEXT_EXTENSIONS } from './load-path.js';
 import { extensionOf, joinPath, type PackageFile, type PackageTree } from './package-tree.js';
-import { sha256 } from './sha256.js';
-import { tarEnd, tarHeader, tarPadding } from './tar.js';
+import { piecesOf, type TarBytes, tarEnd, tarHeader, tarPadding } from './tar.js';
 
 /** Folders of the author's tools, not part of the package. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.build']);
@@ -182,14 +195,16 @@ class GzipHeader extends Transform {
 }
 
 /**
- * Reads an archive into memory, never to disk, and refuses hostile ones (see readArchiveContent);
- * reading stops as soon as it unpacks to more than the limits. Throws PackageDiskError when there is no such file.
+ * Reads an archive and refuses hostile ones (see readArchiveContent). It is unpacked into a temporary file in pieces;
+ * unpacking stops as soon as it has more than the limits. Throws PackageDiskError when there is no such file.
+ *
+ * @param into an empty folder that gets the files of a good archive
  */
 export async function readPackageArchive(
   path: string,
   limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS,
+  into?: string,
 ): Promise<ArchiveReading> {
-  const packed = (await diskResult(path, stat(path))).size;
   const refuse = (code: string, message: string, hint?: string): ArchiveReading => ({
     tree: undefined,
     problems: [archiveProblem(basename(path), code, message, hint)],
@@ -201,35 +216,88 @@ export async function readPackageArchive(
       'Name the folder of a package, or an archive made by `sitewright package build`.',
     );
   }
-  const chunks: Buffer[] = [];
+  const scratch = await diskResult(path, mkdtemp(join(tmpdir(), 'sitewright-archive-')));
+  try {
+    const unpacked = join(scratch, 'unpacked.tar');
+    const bomb = await unpack(path, unpacked, limits);
+    if (bomb !== undefined) return refuse('archive.bomb', bomb, 'Do not install this archive.');
+    const fd = openSync(unpacked, 'r');
+    try {
+      const bytes = bytesOfFile(fd);
+      const reading = readArchiveContent(basename(path), bytes, limits, sha256OfPieces, KEPT);
+      if (into !== undefined && reading.tree !== undefined) await writeMembers(into, reading, bytes);
+      return reading;
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (!(error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw diskError(path, error);
+    const message = `the archive is damaged: ${(error as Error).message}`;
+    return refuse('archive.damaged', message, 'Download it again, or rebuild it.');
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Contents of data that checks read: a package has 0.1 MB of it. */
+const KEPT: KeptContents = {
+  keeps: (path, size) => READ.has(extensionOf(path)) && size <= MAX_DATA_BYTES,
+  mostBytes: 32 * 1024 * 1024,
+};
+
+/** Returns why it stopped, if the archive has more than the limits. */
+async function unpack(from: string, to: string, limits: ArchiveLimits): Promise<string | undefined> {
+  const packed = (await stat(from)).size;
   let size = 0;
   let bomb: string | undefined;
+  const measure = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      if (size > limits.maxUnpackedBytes) bomb = `it unpacks to more than ${limits.maxUnpackedBytes} bytes`;
+      else if (size > limits.freeBytes && size > packed * limits.maxRatio)
+        bomb = `it unpacks to more than ${limits.maxRatio} times its size`;
+      if (bomb === undefined) done(null, chunk);
+      else done(new PackageDiskError(bomb));
+    },
+  });
   try {
-    await pipeline(createReadStream(path), createGunzip(), async (source) => {
-      for await (const chunk of source as AsyncIterable<Buffer>) {
-        size += chunk.length;
-        if (size > limits.maxUnpackedBytes) bomb = `it unpacks to more than ${limits.maxUnpackedBytes} bytes`;
-        else if (size > limits.freeBytes && size > packed * limits.maxRatio) {
-          bomb = `it unpacks to more than ${limits.maxRatio} times its size`;
-        }
-        if (bomb !== undefined) throw new PackageDiskError(bomb);
-        chunks.push(chunk);
-      }
-    });
+    await pipeline(createReadStream(from), createGunzip({ chunkSize: 128 * 1024 }), measure, createWriteStream(to));
   } catch (error) {
-    if (bomb !== undefined) return refuse('archive.bomb', bomb, 'Do not install this archive.');
-    if ((error as NodeJS.ErrnoException).code?.startsWith('Z_')) {
-      return refuse(
-        'archive.damaged',
-        `the archive is damaged: ${(error as Error).message}`,
-        'Download it again, or rebuild it.',
-      );
-    }
-    throw diskError(path, error);
+    if (bomb === undefined) throw error;
   }
-  const whole = Buffer.concat(chunks);
-  const bytes = new Uint8Array(whole.buffer, whole.byteOffset, whole.length);
-  return readArchiveContent(basename(path), bytes, limits, sha256);
+  return bomb;
+}
+
+/** Pieces share one buffer. */
+function bytesOfFile(fd: number): TarBytes {
+  const { size } = fstatSync(fd);
+  let buffer = Buffer.alloc(64 * 1024);
+  return {
+    length: size,
+    read(at, length) {
+      if (length > buffer.length) buffer = Buffer.alloc(length);
+      return buffer.subarray(0, readSync(fd, buffer, 0, length, at));
+    },
+  };
+}
+
+function sha256OfPieces(pieces: Iterable<Uint8Array>): string {
+  const hash = createHash('sha256');
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest('hex');
+}
+
+async function writeMembers(folder: string, { tree, members = [] }: ArchiveReading, bytes: TarBytes): Promise<void> {
+  for (const path of tree?.folders ?? []) await mkdir(join(folder, path), { recursive: true });
+  for (const { path, kind, executable, at, size } of members) {
+    if (kind === 'folder' || !tree?.files.has(path)) continue;
+    const file = await open(join(folder, path), 'wx', executable ? 0o755 : 0o644);
+    try {
+      for (const piece of piecesOf(bytes, at, size)) await file.writeFile(piece);
+    } finally {
+      await file.close();
+    }
+  }
 }
 
 async function isGzip(path: string): Promise<boolean> {

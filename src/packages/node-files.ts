@@ -9,8 +9,8 @@ export const manifestOf = (tree: PackageTree, folder: string): readonly Manifest
   filesBelow(
     [...tree.files].map(([path, file]) => ({ path, ...file })),
     folder,
-  ).flatMap(({ path, executable, content }) =>
-    content === undefined ? [] : [{ path, sha256: sha256(content), executable }],
+  ).flatMap(({ path, executable, content, sha256: known = content && sha256(content) }) =>
+    known === undefined ? [] : [{ path, sha256: known, executable }],
   );
 
 /** Keys of a record that name folders for nodes, and the names under which their hashes are stored. */

@@ -2,16 +2,15 @@
 export interface PackageFile {
   readonly size: number;
   readonly executable: boolean;
-  /** The content; absent in a tree from a folder for files no check reads (repositories, images). */
+  /** The content; absent for files no check reads (repositories, images). */
   readonly content?: Uint8Array;
+  /** Of the content, 64 hexadecimal digits; known of files of an archive. */
+  readonly sha256?: string;
   /** Why it must not be read, as the end of a sentence: "is a link out of …". */
   readonly refused?: string;
 }
 
-/**
- * The files of a package folder or archive, in memory: checks use this, so that a hostile
- * archive is refused before anything is written to disk.
- */
+/** The files of a package folder or archive, with the contents that checks read. */
 export interface PackageTree {
   /** The folder or archive, as the user named it. */
   readonly name: string;

@@ -3,8 +3,27 @@ export interface TarMember {
   readonly path: string;
   readonly kind: 'file' | 'folder';
   readonly executable: boolean;
-  readonly content: Uint8Array;
+  /** Of its content in the archive. */
+  readonly at: number;
+  readonly size: number;
 }
+
+/** An unpacked archive, of which pieces are read; it need not be in memory. */
+export interface TarBytes {
+  readonly length: number;
+  /** Fewer at the end. */
+  read(at: number, length: number): Uint8Array;
+}
+
+/** The content of a member, in pieces that are no longer used when the next one comes. */
+export function* piecesOf(bytes: TarBytes, at: number, size: number): Generator<Uint8Array> {
+  for (let done = 0; done < size; done += PIECE) yield bytes.read(at + done, Math.min(PIECE, size - done));
+}
+
+export const bytesInMemory = (whole: Uint8Array): TarBytes => ({
+  length: whole.length,
+  read: (at, length) => whole.subarray(at, at + length),
+});
 
 /** Why an archive is refused. Nothing of a refused archive is used. */
 export type TarProblem =
@@ -23,6 +42,10 @@ export interface TarLimits {
 }
 
 const BLOCK = 512;
+const PIECE = 1024 * 1024;
+
+/** Of a path or an extended header. */
+const LONGEST_HEADER = 64 * 1024;
 
 /** Limit of listed problems. */
 const MAX_PROBLEMS = 100;
@@ -91,12 +114,12 @@ function paxRecord(key: string, value: string): Uint8Array {
 }
 
 /** Reads a whole unpacked archive and checks every member. Use `members` only when there are no problems. */
-export function readTar(bytes: Uint8Array, limits: TarLimits): { members: TarMember[]; problems: TarProblem[] } {
+export function readTar(bytes: TarBytes, limits: TarLimits): { members: TarMember[]; problems: TarProblem[] } {
   return new TarReader(bytes, limits).run();
 }
 
 class TarReader {
-  readonly #bytes: Uint8Array;
+  readonly #bytes: TarBytes;
   readonly #limits: TarLimits;
   readonly #members: TarMember[] = [];
   readonly #problems: TarProblem[] = [];
@@ -105,7 +128,7 @@ class TarReader {
   #longName: string | undefined;
   #longSize: number | undefined;
 
-  constructor(bytes: Uint8Array, limits: TarLimits) {
+  constructor(bytes: TarBytes, limits: TarLimits) {
     this.#bytes = bytes;
     this.#limits = limits;
   }
@@ -123,11 +146,11 @@ class TarReader {
 
   /** False at the end, and when the rest cannot be read. */
   #next(): boolean {
-    const block = this.#bytes.subarray(this.#at, this.#at + BLOCK);
+    const block = Uint8Array.from(this.#bytes.read(this.#at, BLOCK));
     if (block.length < BLOCK) return this.#damaged('it ends without an end mark');
     if (block.every((byte) => byte === 0)) {
-      if (this.#bytes.subarray(this.#at).some((byte) => byte !== 0))
-        return this.#damaged('there is data after its end');
+      for (const piece of piecesOf(this.#bytes, this.#at, this.#bytes.length - this.#at))
+        if (piece.some((byte) => byte !== 0)) return this.#damaged('there is data after its end');
       return false;
     }
     const sum = number(block.subarray(148, 156));
@@ -137,15 +160,17 @@ class TarReader {
     if (size === undefined || size < 0 || this.#at + BLOCK + size > this.#bytes.length) {
       return this.#damaged('a member is longer than the archive');
     }
-    const content = this.#bytes.subarray(this.#at + BLOCK, this.#at + BLOCK + size);
-    this.#at += BLOCK + size + tarPadding(size).length;
-    return this.#member(block, type, content);
+    const at = this.#at + BLOCK;
+    this.#at = at + size + tarPadding(size).length;
+    return this.#member(block, type, at, size);
   }
 
-  #member(block: Uint8Array, type: string, content: Uint8Array): boolean {
-    if (type === 'x') return this.#paxRecords(content);
+  #member(block: Uint8Array, type: string, at: number, size: number): boolean {
     if (type === 'g') return true;
-    if (type === 'L') {
+    if (type === 'x' || type === 'L') {
+      if (size > LONGEST_HEADER) return this.#damaged('an extended header is too long');
+      const content = Uint8Array.from(this.#bytes.read(at, size));
+      if (type === 'x') return this.#paxRecords(content);
       this.#longName = cString(content);
       return true;
     }
@@ -156,10 +181,10 @@ class TarReader {
     this.#longSize = undefined;
     if (type === '1' || type === '2' || type === 'K') {
       this.#problems.push({ kind: 'link', path: written, target: cString(block.subarray(157, 257)) });
-    } else if (type === '5') this.#add(written, 'folder', true, new Uint8Array());
+    } else if (type === '5') this.#add(written, 'folder', true, at, 0);
     else if (type === '0' || type === '\u0000' || type === '7') {
       const executable = ((number(block.subarray(100, 108)) ?? 0) & 0o111) !== 0;
-      this.#add(written, 'file', executable, content);
+      this.#add(written, 'file', executable, at, size);
     } else {
       const what =
         { '3': 'a device', '4': 'a device', '6': 'a pipe' }[type] ?? `a member of the unknown type '${type}'`;
@@ -168,7 +193,7 @@ class TarReader {
     return true;
   }
 
-  #add(written: string, kind: TarMember['kind'], executable: boolean, content: Uint8Array): void {
+  #add(written: string, kind: TarMember['kind'], executable: boolean, at: number, size: number): void {
     const path = written.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
     if (path === '' || path === '.') {
       if (kind === 'folder') return;
@@ -183,7 +208,7 @@ class TarReader {
       }
     } else {
       this.#seen.add(path);
-      this.#members.push({ path, kind, executable, content });
+      this.#members.push({ path, kind, executable, at, size });
     }
   }
 

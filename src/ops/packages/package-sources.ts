@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import {
   filesBelow,
   formatManifest,
@@ -9,7 +9,7 @@ import {
   PACKAGE_SOURCE,
   parsePackageSource,
 } from '../../core/folder-manifest.js';
-import { manifestOf, readPackageArchive } from '../../packages/index.js';
+import { DEFAULT_ARCHIVE_LIMITS, manifestOf, readPackageArchive } from '../../packages/index.js';
 import type { PackageStore } from '../../store/index.js';
 
 /** Reads the content of sources by path. An error with a file system `code` concerns the file. */
@@ -44,14 +44,9 @@ export function withPackageSources(others: Sources, packages: Pick<PackageStore,
     const folder = await mkdtemp(join(await root, 'p-'));
     const archive = `${folder}.tar.gz`;
     await writeFile(archive, await packages.readArchive(id));
-    const { tree, problems } = await readPackageArchive(archive);
+    const { tree, problems } = await readPackageArchive(archive, DEFAULT_ARCHIVE_LIMITS, folder);
     rmSync(archive);
     if (tree === undefined) throw new Error(`the stored archive cannot be read: ${problems[0]?.message}`);
-    for (const [path, { content }] of tree.files) {
-      const file = join(folder, path);
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, content ?? new Uint8Array());
-    }
     return { folder, files: manifestOf(tree, ''), folders: tree.folders };
   }
 

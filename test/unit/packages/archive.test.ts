@@ -180,6 +180,26 @@ describe('hostile archives', () => {
     expect(await codes(file, { ...DEFAULT_ARCHIVE_LIMITS, maxUnpackedBytes: 1024 })).toEqual(['archive.bomb']);
   });
 
+  it('keeps in memory what checks read, and a bounded amount of that', async () => {
+    const large = 'x'.repeat(9 * 1024 * 1024);
+    const file = archive([{ path: 'metadata.yaml' }, { path: 'repo/a.deb', content: large }]);
+    const into = join(work, 'into');
+    const { tree } = await readPackageArchive(file, DEFAULT_ARCHIVE_LIMITS, into);
+    expect(tree?.files.get('metadata.yaml')?.content).toBeDefined();
+    expect(tree?.files.get('repo/a.deb')).toEqual({
+      size: large.length,
+      executable: false,
+      sha256: createHash('sha256').update(large).digest('hex'),
+    });
+    expect(readFileSync(join(into, 'repo/a.deb'), 'utf8') === large).toBe(true);
+    const data = Array.from({ length: 5 }, (_, index) => ({
+      path: `${index}.yaml`,
+      content: large.slice(0, 7_000_000),
+    }));
+    const limits = { ...DEFAULT_ARCHIVE_LIMITS, maxRatio: 1_000_000 };
+    expect(await codes(archive(data), limits)).toEqual(['archive.too-much-data']);
+  });
+
   it('refuses too many members', async () => {
     const members = Array.from({ length: 12 }, (_, index) => ({ path: `f${index}` }));
     expect(await codes(archive(members), { ...DEFAULT_ARCHIVE_LIMITS, maxMembers: 10 })).toEqual([

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.js';
 import type { ClusterSources } from '../../../src/clusters/index.js';
 import { packagePreparations } from '../../../src/clusters/package-preparations.js';
-import { readPackageArchive } from '../../../src/packages/index.js';
+import { DEFAULT_ARCHIVE_LIMITS, readPackageArchive } from '../../../src/packages/index.js';
 import { recordingTerminal } from '../cli/recording-terminal.js';
 
 const root = mkdtempSync(join(tmpdir(), 'sitewright-repositories-'));
@@ -58,8 +58,9 @@ describe.skipIf(!has('dpkg-scanpackages'))('the repository of a package', () => 
     expect(without.err).toContain('repo has packages without an index, so nodes cannot install them');
     const made = await build('--index');
     expect([made.code, made.err]).toEqual([0, '']);
-    const { tree } = await readPackageArchive(join(root, 'metrics-1.0.0.tar.gz'));
-    expect(Buffer.from(tree!.files.get('repo/Packages')!.content!).toString()).toContain('Package: sitewright-probe');
+    const into = join(root, 'unpacked');
+    const { tree } = await readPackageArchive(join(root, 'metrics-1.0.0.tar.gz'), DEFAULT_ARCHIVE_LIMITS, into);
+    expect(readFileSync(join(into, 'repo/Packages'), 'utf8')).toContain('Package: sitewright-probe');
     expect(tree!.files.has('repo/Packages.gz')).toBe(true);
   });
 
