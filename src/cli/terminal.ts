@@ -12,6 +12,8 @@ export interface Terminal {
   readonly all?: boolean;
   /** Colours may be used on standard output. */
   readonly color: boolean;
+  /** Characters in a line; undefined when the output is not a terminal: then lines have any length. */
+  readonly columns?: number | undefined;
   /** A user can answer questions. */
   readonly interactive: boolean;
   /** Aborted by Ctrl-C. The first call installs the handler of Ctrl-C. */
@@ -51,6 +53,9 @@ export function processTerminal(): Terminal {
       }
     },
     color: stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb',
+    get columns() {
+      return stdout.isTTY === true ? stdout.columns : undefined;
+    },
     interactive: stdin.isTTY === true && stdout.isTTY === true,
     interrupted() {
       if (!interruption) {

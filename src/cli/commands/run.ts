@@ -28,6 +28,15 @@ interface ListFlags extends OutputFlags {
 /** How a run stands, in one word; its phase, unless it is over or paused. */
 const stateOfRun = ({ outcome, paused, phase }: Run): string => stateWord(outcome ?? (paused ? 'paused' : phase));
 
+/** Beginnings of ids, which name their runs as the whole ids do. The first 13 characters are the time of its start. */
+function shortIds(ids: readonly string[]): string[] {
+  return ids.map((id) => {
+    let length = 13;
+    while (ids.some((other) => other !== id && other.startsWith(id.slice(0, length)))) length++;
+    return id.slice(0, length);
+  });
+}
+
 interface ActFlags extends FollowFlags {
   readonly reason?: string;
 }
@@ -54,7 +63,9 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const { items } = await client.runs.list({ ...filter, started_by: by, ...(open ? { open } : {}) });
       const flags = { format, ...(column ? { column } : {}) };
-      const runs = items.map((run) => ({ ...run, state: stateOfRun(run) }));
+      const short = format === 'table' && column === undefined && terminal.columns !== undefined;
+      const ids = short ? shortIds(items.map(({ id }) => id)) : undefined;
+      const runs = items.map((run, at) => ({ ...run, id: ids?.[at] ?? run.id, state: stateOfRun(run) }));
       const columns = ['id', 'kind', 'site', 'state', 'failed_nodes', 'title', 'started_at', 'started_by', 'revision'];
       await printList(terminal, flags, runs, columns);
     });

@@ -39,13 +39,17 @@ export async function printList(
   const shown = flags.column ?? columns;
   switch (flags.format) {
     case 'table':
-      return terminal.out(formatTable(list, shown, terminal.color));
+      return terminal.out(formatTable(list, shown, terminal.color, widthFor(terminal, shown)));
     case 'csv':
       return terminal.out(formatCsv(list, shown));
     default:
       return printData(terminal, flags.format, flags.column ? list.map((row) => pick(row, shown)) : list);
   }
 }
+
+/** Explanations are of no use when they are cut. */
+const widthFor = ({ columns }: Terminal, shown: readonly string[]): number | undefined =>
+  shown.some((name) => ['message', 'hint', 'reason'].includes(name)) ? undefined : columns;
 
 /** Prints one record: `text` for people, all fields for programs; csv has one line with its plain fields. */
 export async function printOne(

@@ -18,24 +18,80 @@ export const printable = (text: string): string =>
 
 const bold = (text: string, color: boolean): string => (color ? `\u001b[1m${text}\u001b[0m` : text);
 
+/** A column is not made narrower than this or its heading; rather the last columns are left out. */
+const NARROWEST = 8;
+
 /**
  * Columns as wide as their widest value, headings in capitals. Numbers are right-aligned.
  * The last column is not padded, so that no line ends in spaces.
+ *
+ * @param most characters in a line. What does not fit is cut, the widest columns first, but never the first column,
+ * which names the row. Columns left out are named below.
  */
-export function formatTable(rows: readonly Row[], columns: readonly string[], color = false): string {
+export function formatTable(
+  rows: readonly Row[],
+  columns: readonly string[],
+  color = false,
+  most = Number.POSITIVE_INFINITY,
+): string {
   const heads = columns.map((column) => column.toUpperCase().replaceAll('_', ' '));
   const cells = rows.map((row) => columns.map((column) => cellText(row[column])));
   const numeric = columns.map((column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
-  const widths = heads.map((head, at) => Math.max(width(head), ...cells.map((line) => width(line[at]!))));
+  const widths = fitted(
+    heads.map((head, at) => cells.reduce((widest, line) => Math.max(widest, width(line[at]!)), width(head))),
+    heads.map((head) => Math.max(NARROWEST, width(head))),
+    most,
+  );
   const lay = (line: readonly string[]): string =>
-    line
-      .map((text, at) => {
+    widths
+      .map((most, at) => {
+        const text = cut(line[at]!, most);
         const gap = ' '.repeat(widths[at]! - width(text));
         return numeric[at] ? gap + text : text + gap;
       })
       .join('  ')
       .trimEnd();
-  return [bold(lay(heads), color), ...cells.map(lay)].map((line) => `${line}\n`).join('');
+  const omitted = columns.slice(widths.length);
+  const more =
+    omitted.length === 0 ? [] : wrapped(`more columns, with -c NAME or -f json: ${omitted.join(', ')}`, most);
+  return [bold(lay(heads), color), ...cells.map(lay), ...more].map((line) => `${line}\n`).join('');
+}
+
+/** Widths of the columns that fit, from the first one. */
+function fitted(widths: readonly number[], least: readonly number[], most: number): number[] {
+  const fit = [...widths];
+  for (;;) {
+    const excess = fit.reduce((sum, one) => sum + one + 2, -2) - most;
+    if (excess <= 0) return fit;
+    const widest = fit.reduce(
+      (found, one, at) => (at > 0 && one > least[at]! && (found === 0 || one > fit[found]!) ? at : found),
+      0,
+    );
+    if (widest > 0) fit[widest] = Math.max(least[widest]!, fit[widest]! - excess);
+    else if (fit.length > 1) fit.pop();
+    else return fit;
+  }
+}
+
+/** The start of a text that fits, with a mark that it goes on. */
+function cut(text: string, most: number): string {
+  if (width(text) <= most) return text;
+  let start = '';
+  for (const character of text) {
+    if (width(start + character) > most - 1) break;
+    start += character;
+  }
+  return `${start}…`;
+}
+
+function wrapped(text: string, most: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && width(last) + 1 + width(word) <= most) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 /** One record as `name  value` lines. */

@@ -31,6 +31,37 @@ it('wide and combining characters count as what they take', () => {
   expect(text).toBe('A     B\n日本  x\ne\u0301     y\n');
 });
 
+describe('a list on a terminal', () => {
+  const wide = ['01a20506-fe6c', '01a20507-aaaa'].map((id, at) => ({
+    ...{ id, kind: 'execute_graph', site: null, state: 'success with failures', failed_nodes: 12, started_by: 'nina' },
+    ...{ title: '日本 and a long title of a run '.repeat(4 * at), started_at: '2026-11-22T20:58:24.000Z', revision: 3 },
+  }));
+  const all = ['id', 'kind', 'site', 'state', 'failed_nodes', 'title', 'started_at', 'started_by', 'revision'];
+  const widthOf = (line: string) => [...line].reduce((sum, one) => sum + (/[日本]/.test(one) ? 2 : 1), 0);
+
+  it.each([40, 60, 80, 100, 132])(
+    'is not wider than its %i columns, names each row in full and what it leaves out',
+    async (most) => {
+      const terminal = recordingTerminal({ columns: most });
+      await printList(terminal, { format: 'table' }, wide, all);
+      const lines = terminal.said.out.trimEnd().split('\n');
+      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(most);
+      for (const [at, { id }] of wide.entries()) expect(lines[at + 1]).toMatch(new RegExp(`^${id} `));
+      const text = lines.join(' ').toLowerCase();
+      for (const column of all) expect(text).toMatch(new RegExp(column.replace('_', '[ _]')));
+    },
+  );
+
+  it('has whole values where there is room for them, and in files', async () => {
+    for (const columns of [500, undefined]) {
+      const terminal = recordingTerminal(columns === undefined ? {} : { columns });
+      await printList(terminal, { format: 'table' }, wide, all);
+      expect(terminal.said.out).toContain(wide[1]!.title.trimEnd());
+      expect(terminal.said.out).not.toContain('…');
+    }
+  });
+});
+
 it('control characters are made visible', () => {
   expect(formatTable([{ a: '\u001b[2Jx\u202ey' }], ['a'])).toBe('A\n\uFFFD[2Jx\uFFFDy\n');
 });

@@ -14,6 +14,8 @@ export interface TerminalOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   readonly color?: boolean;
+  /** Width of the terminal; absent: not a terminal. */
+  readonly columns?: number;
   /** The answers to questions; absent: not interactive. */
   readonly answer?: string;
   /** What another program sends on standard input. */
@@ -29,6 +31,7 @@ export function recordingTerminal(options: TerminalOptions = {}): RecordingTermi
     env: options.env ?? {},
     cwd: options.cwd ?? process.cwd(),
     color: options.color ?? false,
+    columns: options.columns,
     interactive: options.answer !== undefined,
     interrupted: () => interruption.signal,
     interrupt: () => interruption.abort(),
