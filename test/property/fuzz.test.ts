@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { type FuzzTarget, fuzz } from '../rig/fuzz/guided.js';
+import { TARGETS } from '../rig/fuzz/targets.js';
+import { seededRandom } from '../unit/yaql/mutations.js';
+
+/** How many inputs for each; an hour of them: `npx tsx bench/fuzz-parsers.ts --seconds 3600`. */
+const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_500);
+
+it.each(TARGETS)('$name takes or refuses whatever comes, and soon', (target) => {
+  const { inputs, findings } = fuzz(target, { random: seededRandom(7), more: (done) => done < INPUTS, guided: false });
+  expect(findings).toEqual([]);
+  expect(inputs).toBeGreaterThanOrEqual(INPUTS);
+});
+
+it('what is slow or breaks is found, and coverage leads to what blind mutation does not reach', () => {
+  const wanted = 'fuzzing';
+  // A lock that opens letter by letter: each is a block of its own.
+  const lock = (text: string): void => {
+    if (text[0] !== wanted[0]) return;
+    if (text[1] !== wanted[1]) return;
+    if (text[2] !== wanted[2]) return;
+    if (text[3] !== wanted[3]) return;
+    if (text[4] !== wanted[4]) return;
+    if (text[5] !== wanted[5]) return;
+    throw new RangeError('open');
+  };
+  const target: FuzzTarget = { name: 'lock', seeds: ['------'], words: [...wanted], code: '/fuzz.test.ts', run: lock };
+  const more = (done: number): boolean => done < 20_000;
+  const guided = fuzz(target, { random: seededRandom(1), more, guided: true });
+  expect(guided.findings[0]).toMatchObject({ target: 'lock', what: expect.stringContaining('RangeError: open') });
+  expect(guided.discovered.length).toBeGreaterThan(2);
+  const blind = fuzz(target, { random: seededRandom(1), more: (done) => done < guided.inputs, guided: false });
+  expect(blind.findings).toEqual([]);
+});
