@@ -1,5 +1,6 @@
 // Sends requests that are nearly right to an API of its own, and watches a bystander's latency, the memory of the process,
-// and answers of 500 and above: `npx tsx bench/fuzz.ts [--count N] [--seconds N] [--seed N]`. The table is in
+// and answers of 500 and above: `npx tsx bench/fuzz.ts [--count N] [--seconds N] [--seed N]
+// [--any-latency]`. The table is in
 // bench/fuzz-results.md; exit code 1 if anything did harm.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '100000' },
     seconds: { type: 'string', default: '3600' },
     seed: { type: 'string', default: String(Date.now() % 1e9) },
+    'any-latency': { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
@@ -243,7 +245,12 @@ const head = [
 console.log(`| ${head.join(' | ')} |\n|${' --- |'.repeat(head.length)}`);
 
 function report(name: string, statuses: ReadonlyMap<number, number>, bad: number, slowest: number, seen: Seen): void {
-  if (bad > 0 || seen.failed > 0 || seen.p99 > MOST_P99_MS || seen.megabytes > MOST_MEGABYTES) {
+  if (
+    bad > 0 ||
+    seen.failed > 0 ||
+    (seen.p99 > MOST_P99_MS && !values['any-latency']) ||
+    seen.megabytes > MOST_MEGABYTES
+  ) {
     harm += name === '(nothing)' ? 0 : 1;
   }
   const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);

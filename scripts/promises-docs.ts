@@ -31,13 +31,14 @@ export const PAGE = join(root, 'docs/promises.md');
 export const promisingDocuments = (): readonly PromisingDocument[] =>
   load(readFileSync(join(root, 'test/data/promises.yaml'), 'utf8')) as readonly PromisingDocument[];
 
-/** The tests below a line `// promise: 1.2 1.3`, by promise. */
-export function holdingTests(): ReadonlyMap<string, readonly HoldingTest[]> {
+/** The tests below a line `// promise: 1.2 1.3`, by promise. @param mark what stands instead of `promise` */
+export function holdingTests(mark = 'promise'): ReadonlyMap<string, readonly HoldingTest[]> {
+  const marks = new RegExp(`^ *// ${mark}: (.+)$`, 'gm');
   const found = new Map<string, HoldingTest[]>();
   for (const file of readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).sort()) {
     if (!file.endsWith('.test.ts')) continue;
     const text = readFileSync(join(root, 'test', file), 'utf8');
-    for (const { 1: ids, index } of text.matchAll(/^ *\/\/ promise: (.+)$/gm)) {
+    for (const { 1: ids, index } of text.matchAll(marks)) {
       const title = titleAfter(text.slice(text.indexOf('\n', index) + 1));
       for (const id of ids!.trim().split(/\s+/)) {
         found.set(id, [...(found.get(id) ?? []), { file: `test/${file}`, title }]);
@@ -53,17 +54,20 @@ function titleAfter(after: string): string {
   const plain = /^\s*(?:it|describe)(?:\.skipIf\([^\n]*?\))?\(\s*(['"`])(.*?)\1/.exec(text);
   const each = /^\s*(?:it|describe)[\s\S]*?\)\(\s*(['"`])(.*?)\1,\s/.exec(text);
   const title = (plain ?? each)?.[2];
-  if (title === undefined) throw new Error(`no test follows the promise above: ${text.slice(0, 100)}`);
+  if (title === undefined) throw new Error(`no test follows the mark above: ${text.slice(0, 100)}`);
   return title;
 }
+
+export const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+/** A link from a page in docs/. */
+export const shownTest = ({ file, title }: HoldingTest): string => `[${cell(title)}](../${file})`;
 
 /** docs/promises.md. */
 export function promisesPage(): string {
   const tests = holdingTests();
-  const cell = (text: string): string => text.replaceAll('|', '\\|');
-  const shown = ({ file, title }: HoldingTest): string => `[${cell(title)}](../${file})`;
   const row = ({ id, section, promise, where, open }: Promised): string => {
-    const held = (tests.get(id) ?? []).map(shown).join('; ');
+    const held = (tests.get(id) ?? []).map(shownTest).join('; ');
     return `| ${id} | ${cell(section)} | ${cell(promise)} | [${where}](../${where}) | ${open === undefined ? held : `**open**: ${cell(open)}`} |`;
   };
   const documents = promisingDocuments();

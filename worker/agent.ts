@@ -16,6 +16,7 @@ import {
   type OrderVerifier,
   type RaiseAlarm,
 } from '../src/agent/index.js';
+import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
@@ -104,6 +105,8 @@ export async function startAgents(
   options: StartAgentsOptions,
   stop?: AbortSignal,
 ): Promise<RunningAgents> {
+  // Secrets of tasks pass through this process.
+  keepMemoryOutOfCoreDumps();
   const server = connectionOptions(settings.temporal);
   const connection = await connectWhenAvailable(() => NativeConnection.connect(server), server.address, log, stop);
   const served: ServedNode[] = [];

@@ -3,6 +3,7 @@ import type { Server } from 'node:tls';
 import { OrderKeys } from '../src/gateway/identity/index.js';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.js';
 import { withPackageSources } from '../src/ops/packages/index.js';
+import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.js';
 import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/platform/secrets/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
@@ -39,6 +40,8 @@ export function gatewayUrl({ gateway }: Pick<Settings, 'gateway'>, boundPort = g
  * @throws Error with a message for the user if the address is in use, or a key file has unsafe permissions
  */
 export async function startGateway(settings: Settings, log: Logger, stop?: AbortSignal): Promise<RunningGateway> {
+  // Secrets of tasks pass through this process.
+  keepMemoryOutOfCoreDumps();
   const { host, port, data_dir, source_roots, temporal_address } = settings.gateway;
   if (host === undefined) throw new Error('gateway.host is not set: there is no gateway to start');
   const { CertificateAuthority } = await import('../src/gateway/identity/certificate-authority.js');

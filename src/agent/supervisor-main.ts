@@ -1,5 +1,6 @@
 // The detached process that runs one task to completion, even if the agent that started it ends.
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { keepMemoryOutOfCoreDumps } from '../platform/secrets/core-dumps.js';
 import { Journal } from './journal.js';
 import { prepareTask } from './prepare-task.js';
 import { ownIdentity } from './process-identity.js';
@@ -8,6 +9,8 @@ import { resultWithout } from './settle.js';
 import { Supervision } from './supervision.js';
 import type { SupervisorOrder } from './supervisor-order.js';
 
+// The order may contain secrets.
+keepMemoryOutOfCoreDumps();
 // If the agent is killed while it writes, the order does not parse, and the next agent starts another supervisor.
 const order = JSON.parse(readFileSync(0, 'utf8')) as SupervisorOrder;
 const journal = new Journal(order.folder);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { allowCoreDumpsOf } from '../platform/secrets/core-dumps.js';
 import { type Containment, MARK_VARIABLE } from './containment.js';
 import { systemFailure } from './place-file.js';
 import type { Command, CommandEnd } from './task-runner.js';
@@ -62,6 +63,7 @@ export async function runCommand(
     );
     child.once('error', (error) => resolve({ kind: 'not-started', failure: systemFailure(program, error) }));
     if (child.pid !== undefined) {
+      allowCoreDumpsOf(child.pid);
       containment.adopt(child.pid);
       surroundings.started(child.pid);
     }

@@ -127,6 +127,7 @@ describe('without Temporal and MAAS', () => {
   });
 });
 
+// threat: anyone-6 owasp-8
 it('without tokens, requests from other machines are refused', async () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org'])
     await expect(startApi(await settingsFor({ SITEWRIGHT_API_HOST: host }), log)).rejects.toThrow(
@@ -150,6 +151,7 @@ it('a listener beyond this machine without TLS is warned of', async () => {
   await expect(fetch(`${api.url}/health/live`)).rejects.toThrow();
 });
 
+// threat: owasp-10
 it('a server that accepts connections but never answers is distinguished from an unavailable worker', async () => {
   const deaf = createServer(() => undefined);
   await new Promise<void>((listening) => deaf.listen(0, '127.0.0.1', listening));

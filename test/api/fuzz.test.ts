@@ -43,6 +43,7 @@ afterAll(() => rig.close());
 /** Statuses that any route may answer with, whatever it does: what came may not even be a request to it. */
 const ANYWHERE = [400, 404, 405, 413, 415];
 
+// threat: anyone-7 owasp-3
 it('whatever is sent to any route, the answer is one that its description allows, and never an internal error', async () => {
   const seen = new Map<string, Set<number>>();
   // Generators of bodies are made once for each route: they are large.
@@ -81,6 +82,7 @@ it('whatever is sent to any route, the answer is one that its description allows
   expect(rig.log.filter((line) => Number(line.level) >= 50)).toEqual([]);
 }, 180_000);
 
+// threat: anyone-7
 it('whatever the path and the method are, the answer is a problem or a page', async () => {
   const segment = fc.oneof(
     fc.constantFrom('api', 'v1', 'sites', 'runs', 'docs', 'health', '.', '..', '', '%2e%2e'),

@@ -145,6 +145,7 @@ describe('packages', () => {
   });
 
   // promise: 1.8 3.29 4.1 4.8 4.16 4.18
+  // threat: author-1 admin-1
   it('an archive becomes a release with roles, tags and graphs; again it changes nothing', async () => {
     const archive = await archiveOf(releasePackage());
     const first = await install(archive);
@@ -218,6 +219,7 @@ describe('packages', () => {
     expect((await rig.ask('GET', '/api/v1/plugins')).body).toHaveLength(1);
   });
 
+  // threat: author-5
   it('a failure half-way leaves the old state', async () => {
     const before = await rig.ask('GET', '/api/v1/packages');
     const roles = await rig.ask('GET', `/api/v1/releases/${before.body[0].releases[0].id}/roles`);

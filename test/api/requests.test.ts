@@ -88,6 +88,7 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ status: 415, detail: "a body with Content-Encoding 'gzip' is not understood" });
   });
 
+  // threat: owasp-4
   it('a large body is refused with its limit; documents may be larger', async () => {
     const megabyte = 'x'.repeat(1024 * 1024);
     expect(await refused('POST', '/api/v1/sites', { name: megabyte })).toMatchObject({
@@ -102,6 +103,7 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ status: 413, detail: 'the body is larger than 32 MiB' });
   });
 
+  // threat: owasp-3
   it('all problems of path, query and body are reported at once, with what was probably meant', async () => {
     const answer = await refused('POST', `/api/v1/sites/${'x'.repeat(1001)}/revisions?forse=1&dry_run=yes`, {
       files: [
@@ -250,6 +252,7 @@ it('a sound request id of the caller is kept', async () => {
   expect(replaced.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
 });
 
+// threat: owasp-8
 it('what no one expected is logged under the request and answered without internals', async () => {
   const original = rig.store.sites.list;
   Object.assign(rig.store.sites, { list: () => Promise.reject(new Error('secret internals at /home/x')) });

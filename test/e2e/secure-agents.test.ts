@@ -217,6 +217,7 @@ function payloadsIn(value: unknown, found: temporal.api.common.v1.IPayload[]): v
   else for (const inner of Object.values(value)) payloadsIn(inner, found);
 }
 
+// threat: temporal-4 viewer-3 remains-1
 it('a run over gateway, signed orders and encrypted payloads: the secret is where it was meant, and nowhere else', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const uses = [
@@ -310,6 +311,7 @@ async function intruderOn(taskQueue: string): Promise<Worker> {
   });
 }
 
+// threat: temporal-2
 it('the credential of the namespace alone commands no agent, and its use raises an alarm', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const { name, planHash } = await graphOf(transaction);
@@ -376,6 +378,7 @@ it('a node whose certificate is revoked gets no more orders; a redeployed one do
   expect([counted(first, 'first'), counted(second, 'last')]).toEqual([3, 3]);
 }, 90_000);
 
+// threat: temporal-3
 it('what Temporal alone cancels continues; what an operator cancels ends, and says so', async () => {
   const first = String(env.nodes[0]);
   const logs = new TaskLogs({ folder: settings.task_logs.folder });

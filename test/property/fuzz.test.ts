@@ -6,6 +6,7 @@ import { seededRandom } from '../unit/yaql/mutations.js';
 /** How many inputs for each; an hour of them: `npx tsx bench/fuzz-parsers.ts --seconds 3600`. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_500);
 
+// threat: viewer-4 node-4 temporal-5 owasp-4
 it.each(TARGETS)('$name takes or refuses whatever comes, and soon', (target) => {
   const { inputs, findings } = fuzz(target, { random: seededRandom(7), more: (done) => done < INPUTS, guided: false });
   expect(findings).toEqual([]);

@@ -41,6 +41,7 @@ describePage('the page of an API with tokens', () => {
     return one.page;
   };
 
+  // threat: remains-3
   it('asks for a token, says when it is wrong, and shows what was asked for once it is right', async () => {
     const page = await at('/clusters');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();

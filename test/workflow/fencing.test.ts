@@ -117,6 +117,7 @@ describe('a reset of a run that has ended', () => {
     });
   });
 
+  // threat: owasp-6
   it('says which run has the site, and leaves its machines alone', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());

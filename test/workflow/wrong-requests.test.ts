@@ -57,6 +57,7 @@ it('a workflow type that does not exist fails once, and says which there are', a
   await run.ended();
 });
 
+// threat: temporal-5
 it('unknown and malformed signals are warnings in status, details and report; what fits takes effect', async () => {
   const { site, run, call } = await deploying();
   await run.handle.signal('pauze', { reason: 'x' });
@@ -88,6 +89,7 @@ it('unknown and malformed signals are warnings in status, details and report; wh
 });
 
 describe('updates and queries', () => {
+  // threat: temporal-5
   it('are refused with what there is instead, and without stack traces', async () => {
     const { run, call } = await deploying();
     const refusal = async (work: Promise<unknown>): Promise<string> =>
@@ -117,6 +119,7 @@ describe('updates and queries', () => {
   });
 });
 
+// threat: temporal-5
 it('inputs with mistakes fail at once, with each mistake', async () => {
   const worker = await rig.runWorker({ taskQueue: rig.workflowId('queue'), activities: {} });
   const start = async (type: string, ...args: unknown[]) => {

@@ -23,6 +23,7 @@ StateDirectoryMode=0700
 Environment=NODE_ENV=production LANG=C.UTF-8
 OOMPolicy=continue
 TasksMax=infinity
+LimitCORE=0:infinity
 
 [Install]
 WantedBy=multi-user.target

@@ -8,7 +8,7 @@ import { compileTemplate, expressionsIn, isExpression } from '../fields/template
 import type { Problems } from '../problem.js';
 import { versionNumbers } from './adapt-legacy.js';
 import { namePattern } from './name-pattern.js';
-import { type Fields, READ_FIELDS, UNUSABLE_ID } from './task.js';
+import { type Fields, isUnusableId, READ_FIELDS } from './task.js';
 
 /** An engine that only parses; it caches every expression. */
 const parser = createTaskEngine({ cacheSize: 20_000 });
@@ -42,7 +42,7 @@ export function checkTask(task: unknown, at: ValuePath, problems: Problems): tas
 export const isNamed = (task: unknown): task is Fields => isMapping(task) && isUsableId(task.id ?? task.task_name);
 
 const isUsableId = (id: unknown): boolean =>
-  typeof id === 'string' && id !== '' && id !== UNUSABLE_ID && !CONTROL.test(id);
+  typeof id === 'string' && id !== '' && !isUnusableId(id) && !CONTROL.test(id);
 
 /** Expressions and texts with names in braces: their value is known only when they are evaluated. */
 const isOpen = (value: unknown): boolean => isExpression(value) || (typeof value === 'string' && value.includes('{'));

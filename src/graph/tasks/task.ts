@@ -64,8 +64,8 @@ export const READ_FIELDS: ReadonlySet<string> = new Set([
 /** Roles with a special meaning: a list with one of them means the plain word. */
 const SPECIAL_ROLES: ReadonlySet<unknown> = new Set(['*', 'master', 'self']);
 
-/** The one text that cannot be a task id: it has a special meaning in JavaScript. */
-export const UNUSABLE_ID = '__proto__';
+/** The few texts that cannot be task ids: JavaScript finds something of its own under them (`__proto__`, `toString`). */
+export const isUnusableId = (text: string): boolean => text in Object.prototype;
 
 const DEFAULT_VERSION = '1.0.0';
 

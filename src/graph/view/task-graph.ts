@@ -2,7 +2,7 @@ import { DirectedGraph } from 'graphology';
 import { isMapping } from '../../core/plain-value.js';
 import { GraphProblemError } from '../problem.js';
 import { isRegex, namePattern } from '../tasks/name-pattern.js';
-import { type GraphTask, UNUSABLE_ID } from '../tasks/task.js';
+import { type GraphTask, isUnusableId } from '../tasks/task.js';
 
 /** A name in a graph of definitions: a task, or an undefined name. */
 export interface TaskNode {
@@ -39,7 +39,7 @@ export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions
   };
   const edge = (from: string, to: string, kind: TaskEdge['kind']): void => {
     // graphology keeps neighbours in plain objects; no task can have that name.
-    if (from === UNUSABLE_ID || to === UNUSABLE_ID) return;
+    if (isUnusableId(from) || isUnusableId(to)) return;
     for (const end of [from, to]) if (!graph.hasNode(end)) graph.addNode(end, { task: undefined });
     if (!graph.hasEdge(from, to)) graph.addEdge(from, to, { kind });
   };

@@ -88,7 +88,8 @@ function withoutSecrets(value: unknown, depth: number): unknown {
   );
 }
 
-const withoutSecretTexts = (line: string): string =>
+/** A text without the secrets that are recognizable by their form. */
+export const withoutSecretTexts = (line: string): string =>
   SECRET_TEXTS.reduce((text, [form, instead]) => text.replace(form, instead), line);
 
 const LEVELS: Readonly<Record<number, string>> = {

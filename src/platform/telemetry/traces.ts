@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
+import { withoutSecretTexts } from './log.js';
 
 export type SpanKind = 'internal' | 'server' | 'client';
 type Attributes = Readonly<Record<string, string | number | undefined>>;
@@ -139,7 +140,7 @@ const writtenSpan = ({
   startTimeUnixNano: `${Math.round(startMs)}000000`,
   endTimeUnixNano: `${Math.round(endMs)}000000`,
   attributes: written(attributes),
-  status: error === undefined ? {} : { code: 2, message: error.slice(0, 300) },
+  status: error === undefined ? {} : { code: 2, message: withoutSecretTexts(error).slice(0, 300) },
 });
 
 const written = (attributes: Attributes): object[] =>

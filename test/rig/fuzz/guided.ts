@@ -12,7 +12,7 @@ export interface FuzzTarget {
   readonly words?: readonly string[];
   /** Scripts whose coverage guides: part of their path. */
   readonly code: string;
-  /** Takes one input. Throws for what must not happen; refusing an input is no reason to throw. */
+  /** Takes one input. Throws for what must not happen; it does not throw for an input that it refuses. */
   run(input: string): void;
 }
 

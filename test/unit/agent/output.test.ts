@@ -204,6 +204,7 @@ linux('output of a task', () => {
     expect((await printed(agent, task, 'stderr')).equals(readFileSync(file))).toBe(true);
   });
 
+  // threat: viewer-3
   it('#18 holds no secret, and neither do journal, arguments and result', async () => {
     const canaries = {
       'sec:env': 'canary-in-environment-7741',

@@ -45,6 +45,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 describe('enrolment', () => {
+  // threat: node-3 admin-3
   it('gives a node its identity once, and its key never leaves it', async () => {
     const ticket = await rig.ticket('dc1', 'n1');
     const folder = rig.nodeFolder();
@@ -75,6 +76,7 @@ describe('enrolment', () => {
     expect(await codeOf(enrolNode(rig.nodeFolder(), ticket))).toBe('token-expired');
   });
 
+  // threat: network-1
   it('sends no token to a gateway of another authority', async () => {
     const ticket = await rig.ticket('dc1', 'n1');
     const other = new CertificateAuthority(rig.path('other'));
@@ -83,6 +85,7 @@ describe('enrolment', () => {
     expect(await codeOf(enrolNode(rig.nodeFolder(), ticket))).toBe('ok');
   });
 
+  // threat: node-3
   it('ends the identity that a node had before it was installed again', async () => {
     const before = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
@@ -114,6 +117,7 @@ describe('enrolment', () => {
 });
 
 describe('without a certificate of ours', () => {
+  // threat: network-1
   it('nothing but enrolment answers', async () => {
     await rig.node('dc1', 'n1');
     const stranger = new GatewayConnection({ url: rig.url, authority: rig.authority.certificate });
@@ -143,6 +147,7 @@ describe('without a certificate of ours', () => {
 });
 
 describe('orders (test 19: a stolen credential of the namespace commands no agent)', () => {
+  // threat: node-1 temporal-2
   it('are handed out signed, and only what the plan of an open run has', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
@@ -185,6 +190,7 @@ describe('orders (test 19: a stolen credential of the namespace commands no agen
     expect([ensured, await rig.alarms()]).toEqual([[], []]);
   });
 
+  // threat: node-2 owasp-1
   it("are never another node's, no matter who polls its queue", async () => {
     const [own, foreign] = [await rig.node('dc1', 'n1'), await rig.node('dc2', 'n1')];
     const neighbour = await rig.node('dc1', 'n2');
@@ -250,6 +256,7 @@ describe('secrets and sources', () => {
       secrets: [{ name: 'token', ref: 'api-token', as: 'file' }],
     });
 
+  // threat: node-1 node-2 owasp-1
   it('are given to the task that names them, while its run is open', async () => {
     mkdirSync(rig.path('secrets/db'));
     writeFileSync(rig.path('secrets/db/password'), 'CANARY-1\n', { mode: 0o600 });
@@ -266,6 +273,7 @@ describe('secrets and sources', () => {
     expect(rig.logLines.join('')).not.toContain('CANARY');
   });
 
+  // threat: operator-4 owasp-7
   it('come from the folders for sources only', async () => {
     const sources = rig.path('sources');
     mkdirSync(join(sources, 'folder'), { recursive: true });
@@ -307,6 +315,7 @@ describe('malformed requests', () => {
     await connection.close();
   });
 
+  // threat: owasp-10
   it('an outage is distinguished from a refusal', async () => {
     const lost = await new GatewayRig().start();
     const node = await lost.node('dc1', 'n1');
@@ -376,6 +385,7 @@ describe('an agent with a gateway', () => {
     for (const text of seen) expect(text).not.toContain(canary);
   });
 
+  // threat: temporal-2 network-2
   it('runs nothing that someone else put onto its queue, and says so', async () => {
     const node = await rig.node('dc1', 'n1');
     const execution = shell({ parameters: { cmd: `touch ${agents.path('done')}` } });
@@ -393,6 +403,7 @@ describe('an agent with a gateway', () => {
 });
 
 describe('cancelling and draining', () => {
+  // threat: temporal-3
   it('is signed when an operator ordered it, for the very task, and otherwise refused with an alarm', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());

@@ -115,6 +115,24 @@ describe('a graph that is uploaded', () => {
     expect(errors.map(({ path, message }) => `${path}: ${message}`)).toEqual([expect.stringMatching(message)]);
   });
 
+  it.each(Object.getOwnPropertyNames(Object.prototype))(
+    'is refused for a task named %s, or passes over a dependency of that name',
+    (id) => {
+      const named = (name: string, more: object = {}) => ({
+        id: name,
+        type: 'shell',
+        version: '2.1.0',
+        roles: ['web'],
+        ...more,
+      });
+      const problems = found({
+        tasks: [named('t', { requires: ['/t.*/', id], required_for: [id] }), named(id, { requires: ['t'] })],
+      });
+      expect(problems.filter((problem) => problem.startsWith('error tasks[1].id'))).toHaveLength(1);
+      expect(() => found({ tasks: [named('t', { requires: [id], required_for: [id] })] })).not.toThrow();
+    },
+  );
+
   // promise: 1.13
   it('is refused for duplicate ids, all named at once, sorted', () => {
     const tasks = ['y', 'x', 'y', 'x', 'z'].map((id) => ({ id, type: 'noop' }));

@@ -45,12 +45,14 @@ async function allRoutes(): Promise<Route[]> {
 const goesOn = (path: string): boolean => path.endsWith('/events');
 
 describe('every route', () => {
+  // threat: owasp-9
   it('is one of the map of routes, and all of the map are there', async () => {
     const routes = await allRoutes();
     expect(routes.length).toBe(Object.keys(API).length);
     expect(routes.filter(({ need }) => need === undefined)).toEqual([]);
   });
 
+  // threat: owasp-5
   it('is decided by rule: readers read, operators work, admins have what all share and what does not come back', async () => {
     for (const { method, path, need } of await allRoutes()) {
       const name = `${method} ${path}`;
@@ -74,6 +76,7 @@ describe('every route', () => {
     }
   });
 
+  // threat: viewer-1 viewer-2 operator-2 owasp-5
   it('lets in authorized callers and no one else', async () => {
     const callers: readonly [Role | undefined, Record<string, string>][] = [
       [undefined, {}],
@@ -100,6 +103,7 @@ describe('every route', () => {
     }
   }, 60_000);
 
+  // threat: anyone-1 owasp-8
   it('also outside the API: only health and the files of the page are public', async () => {
     for (const path of [
       '/openapi.json',
@@ -130,6 +134,7 @@ describe('every route', () => {
     expect((await rig.ask('OPTIONS', '/api/v1/sites')).status).toBe(401);
   });
 
+  // threat: owasp-5
   it('is for admins where it does not say', async () => {
     const app = Fastify();
     app.setErrorHandler(answerProblem);
@@ -168,6 +173,7 @@ describe('a caller', () => {
       });
   });
 
+  // threat: operator-1 operator-2
   it('acts under the name of its token, whatever name it sends', async () => {
     const headers = { ...bearer(secrets.operator), 'x-sitewright-user': 'somebody-else' };
     expect((await rig.ask('POST', '/api/v1/releases', {}, headers)).status).toBe(403);
@@ -184,6 +190,7 @@ describe('a caller', () => {
     expect(actors).not.toContain('somebody-else');
   });
 
+  // threat: anyone-3 owasp-2
   it('loses its stream of events, and an upload under way, within seconds of its token', async () => {
     const admin = bearer(secrets.admin);
     const request = { name: 'watcher', role: 'operator', expires: '1d' };
@@ -244,6 +251,7 @@ describe('a caller', () => {
     });
   });
 
+  // threat: viewer-3 remains-1
   it('leaves no token in any line of the log, nor in any answer but the first', async () => {
     const admin = bearer(secrets.admin);
     const made = await rig.ask('POST', '/api/v1/tokens', { name: 'canary', role: 'operator' }, admin);
@@ -283,6 +291,7 @@ describe('the codec endpoint', () => {
 });
 
 describe('limits of rates', () => {
+  // threat: anyone-8 owasp-4
   it('apply to each token and each address separately, and say when to retry', async () => {
     const limited = await apiAlone({ tokens: true, ratePerMinute: 3 });
     const tokens = tokenOperations(limited.store);

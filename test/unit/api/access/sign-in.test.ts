@@ -146,6 +146,7 @@ describe('an API with a provider', () => {
   const own = { 'sec-fetch-site': 'same-origin' };
   const me = () => browser.ask(`${pageUrl}/api/v1/me`);
 
+  // threat: network-3 anyone-1 owasp-2
   it('signs a user in by its pages, and keeps the session where no script can read it', async () => {
     expect((await rig.ask('GET', '/api/v1/session')).body).toEqual({ tokens: true, openid: `${pageUrl}/auth/login` });
     expect((await me()).status).toBe(401);
@@ -167,6 +168,7 @@ describe('an API with a provider', () => {
     expect(seen).not.toMatch(/code=/);
   });
 
+  // threat: anyone-4 owasp-6
   it('a cookie permits changes to its own page only', async () => {
     await inTo('/runs');
     const create = (headers: Record<string, string>, name: string) =>
@@ -193,6 +195,7 @@ describe('an API with a provider', () => {
     expect((await browser.ask(`${pageUrl}/api/v1/session`, { method: 'DELETE' })).status).toBe(403);
   });
 
+  // threat: admin-2 anyone-3 owasp-2
   it('ends with signing out, when it expires, and when an admin revokes it, streams included', async () => {
     await inTo('/runs');
     const session = browser.cookie('sitewright')!;
@@ -220,6 +223,7 @@ describe('an API with a provider', () => {
     });
   });
 
+  // threat: anyone-5 owasp-5 owasp-10
   it('lets in no one without a role, or with an answer that is not for this browser', async () => {
     expect((await inTo('/runs', 'eva')).href).toBe(`${pageUrl}/?sign_in=no-role`);
     expect(browser.cookie('sitewright')).toBeUndefined();
@@ -240,6 +244,7 @@ describe('an API with a provider', () => {
     );
   });
 
+  // threat: anyone-5 owasp-7
   it('sends no one to another site', async () => {
     for (const to of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/a b', ''])
       expect((await rig.ask('GET', `/auth/login?return_to=${encodeURIComponent(to)}`)).status, to).toBe(400);
@@ -322,6 +327,7 @@ describe('an API with a provider', () => {
     await rm(home, { recursive: true });
   });
 
+  // threat: network-3
   it('takes a token of ours into the cookie, and forgets it without revoking it', async () => {
     const { token } = await tokenOperations(rig.store).create({ name: 'ci', role: 'viewer' }, 'test');
     const signInWith = (given: string, headers: Record<string, string> = own) =>

@@ -114,6 +114,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       await close();
     });
 
+    // threat: network-4
     it('checks whom it speaks to: authority and name', async () => {
       const [right, named] = [await server('server'), await server('named')];
       const reaches = async (address: string, tls: object) => {
@@ -178,6 +179,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     };
     const withTls = { SITEWRIGHT_API_TLS_CERT_FILE: at('server.pem'), SITEWRIGHT_API_TLS_KEY_FILE: at('server.key') };
 
+    // threat: network-4
     it('lets the CLI in with a token, over a connection that both believe', async () => {
       const settings = settingsOf({ ...withTls, SITEWRIGHT_ACCESS_TOKENS: 'on' });
       const api = await startApi(settings, quiet);

@@ -21,6 +21,7 @@ describe('roles', () => {
 describe('a token', () => {
   const id = '01J00000000000000000000000';
 
+  // threat: anyone-2 admin-3 owasp-2
   it('is never the same twice, and is known by its hash only', () => {
     const [one, two] = [mintToken(id), mintToken(id)];
     expect(one.token).not.toBe(two.token);
@@ -71,6 +72,7 @@ describeStore('The use cases of tokens', (backend) => {
     return error.problem;
   };
 
+  // threat: admin-1 admin-2 admin-3
   it('lets in who has a token, until it expires or is revoked', async () => {
     const store = await backend.fresh();
     let now = start;

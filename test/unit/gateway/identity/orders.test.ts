@@ -82,6 +82,7 @@ describe('a signed order', () => {
     expect(judged(order, change)).toBe(rejection);
   });
 
+  // threat: network-2
   it('must be there, readable, and of a key this node pins', () => {
     expect(judged(undefined)).toBe('no-order');
     expect(judged({ execution })).toBe('no-order');
@@ -100,6 +101,7 @@ describe('a signed order', () => {
     );
   });
 
+  // threat: network-2
   it('is rejected with any single byte of its proof changed', () => {
     const bytes = Buffer.from(order.proof);
     for (let at = 0; at < bytes.length; at += 7) {

@@ -111,6 +111,7 @@ describe('loadSettings', () => {
     expect(bad({ env: { SITEWRIGHT_ACCESS_TOKENS: 'maybe' } })).toMatchObject([{ path: 'access.tokens' }]);
   });
 
+  // threat: owasp-8
   it('wants certificate and key together, and keys that only their owner reads', () => {
     const key = join(cwd, 'tls.key');
     writeFileSync(key, 'x');

@@ -9,6 +9,7 @@ function logged(format: 'json' | 'pretty' = 'json') {
   return { log: createLogger({ level: 'trace', format }, 'test', (line) => lines.push(line)), lines };
 }
 
+// threat: viewer-3 remains-1
 it('keeps secrets out of every line, wherever they stand', () => {
   const keys = [
     'authorization',

@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
+import { cell, type HoldingTest, holdingTests, shownTest } from './promises-docs.js';
+
+interface Sentence {
+  readonly id: string;
+  readonly sentence: string;
+}
+
+interface Threats {
+  readonly parties: readonly {
+    readonly party: string;
+    readonly sentences: readonly (Sentence & { readonly does: 'can' | 'cannot' })[];
+  }[];
+  readonly owasp: readonly (Sentence & { readonly risk: string })[];
+}
+
+const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+export const SECURITY_PAGE = at('docs/security.md');
+
+export const threats = (): Threats => load(readFileSync(at('test/data/threats.yaml'), 'utf8')) as Threats;
+
+export const allSentences = ({ parties, owasp }: Threats): readonly Sentence[] => [
+  ...parties.flatMap(({ sentences }) => sentences),
+  ...owasp,
+];
+
+/** docs/security.md with its two tables as they should be. */
+export function securityPage(): string {
+  const tests = holdingTests('threat');
+  const held = (id: string): string => (tests.get(id) ?? ([] as readonly HoldingTest[])).map(shownTest).join('; ');
+  const { parties, owasp } = threats();
+  const model = parties.flatMap(({ party, sentences }) => [
+    `### ${party}`,
+    '',
+    '| | | held by |',
+    '| --- | --- | --- |',
+    ...sentences.map(({ id, does, sentence }) => `| ${does} | ${cell(sentence)} | ${held(id)} |`),
+    '',
+  ]);
+  const risks = [
+    '| risk | here | held by |',
+    '| --- | --- | --- |',
+    ...owasp.map(({ id, risk, sentence }) => `| ${risk} | ${cell(sentence)} | ${held(id)} |`),
+    '',
+  ];
+  return between(between(readFileSync(SECURITY_PAGE, 'utf8'), 'threats', model), 'owasp', risks);
+}
+
+function between(page: string, name: string, lines: readonly string[]): string {
+  const [start, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`];
+  const [from, to] = [page.indexOf(start), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`docs/security.md has no place for ${name}`);
+  return `${page.slice(0, from + start.length)}\n${lines.join('\n')}\n${page.slice(to)}`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(SECURITY_PAGE, securityPage());

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { holdingTests } from '../../../scripts/promises-docs.js';
+import { allSentences, SECURITY_PAGE, securityPage, threats } from '../../../scripts/threats-docs.js';
+
+const tests = holdingTests('threat');
+const sentences = allSentences(threats());
+
+it('names every party and all ten risks, each sentence once', () => {
+  const ids = sentences.map(({ id }) => id);
+  expect(ids).toEqual([...new Set(ids)]);
+  expect(threats().owasp.map(({ risk }) => risk.split(' ')[0])).toEqual(
+    Array.from({ length: 10 }, (_, at) => `API${at + 1}`),
+  );
+  for (const party of ['Viewer', 'Operator', 'Admin', 'Node', 'network', 'package', 'Temporal'])
+    expect(
+      threats().parties.some((one) => one.party.includes(party)),
+      party,
+    ).toBe(true);
+});
+
+it('every sentence has a test, and every mark a sentence', () => {
+  expect(sentences.filter(({ id }) => !tests.has(id)).map(({ id, sentence }) => `${id}: ${sentence}`)).toEqual([]);
+  const known = new Set(sentences.map(({ id }) => id));
+  expect([...tests.keys()].filter((id) => !known.has(id))).toEqual([]);
+});
+
+it('docs/security.md is made of them', () => {
+  expect(readFileSync(SECURITY_PAGE, 'utf8'), 'run npm run docs:threats').toBe(securityPage());
+});

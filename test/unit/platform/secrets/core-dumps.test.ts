@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { allowCoreDumpsOf } from '../../../../src/platform/secrets/core-dumps.js';
+import { builtProgram } from '../../../rig/program.js';
+
+/** Elsewhere dumps go to a program of the system. */
+const isFile = process.platform === 'linux' && /^core/.test(readFileSync('/proc/sys/kernel/core_pattern', 'utf8'));
+
+// threat: remains-2
+it.skipIf(!isFile)('a core dump of a process that holds secrets has none of them', () => {
+  const [node, program] = builtProgram('test/rig/core-dump-process.ts');
+  const dumpOf = (how: string): Buffer => {
+    const folder = mkdtempSync(join(tmpdir(), 'sitewright-core-'));
+    try {
+      const command = `ulimit -c unlimited && exec "${node}" "${program}" ${how}`;
+      const { signal } = spawnSync('bash', ['-c', command], { cwd: folder });
+      expect(signal).toBe('SIGABRT');
+      const [dump] = readdirSync(folder).filter((name) => name.startsWith('core'));
+      return readFileSync(join(folder, dump!));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+  // The canary sings where nothing protects it.
+  expect(dumpOf('open').includes('canary-of-the-core')).toBe(true);
+  expect(dumpOf('private').includes('canary-of-the-core')).toBe(false);
+});
+
+it('a program that has ended needs nothing any more', () => {
+  expect(() => allowCoreDumpsOf(2 ** 30)).not.toThrow();
+});
