@@ -1,7 +1,6 @@
 // Sends requests that are nearly right to an API of its own, and watches a bystander's latency, the memory of the process,
 // and answers of 500 and above: `npx tsx bench/fuzz.ts [--count N] [--seconds N] [--seed N]
-// [--any-latency]`. The table is in
-// bench/fuzz-results.md; exit code 1 if anything did harm.
+// [--any-latency] [name of a group …]`. The table is in bench/fuzz-results.md; exit code 1 if anything did harm.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -28,7 +27,8 @@ const MOST_P99_MS = 250;
 const MOST_MEGABYTES = 600;
 const AT_ONCE = 4;
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     count: { type: 'string', default: '100000' },
     seconds: { type: 'string', default: '3600' },
@@ -266,6 +266,7 @@ try {
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   report('(nothing)', new Map(), 0, 0, await bystander.phase());
   for (const { name, share, next } of groups) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
     const until = performance.now() + Number(values.seconds) * 1_000 * share;
     const statuses = new Map<number, number>();
     let left = Math.ceil(Number(values.count) * share);
