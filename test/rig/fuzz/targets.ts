@@ -7,7 +7,7 @@ import { parseYaml } from '../../../src/documents/index.js';
 import { readJson } from '../../../src/documents/reader/read-json.js';
 import { SourceText } from '../../../src/documents/reader/source-text.js';
 import * as wire from '../../../src/gateway/wire.js';
-import { readTar } from '../../../src/packages/tar.js';
+import { bytesInMemory, readTar } from '../../../src/packages/tar.js';
 import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../../src/yaql/index.js';
 import { readProgress } from '../../../workflows/call-slices.js';
 import { readNews } from '../../../workflows/graph-news.js';
@@ -100,7 +100,8 @@ const tarTarget: FuzzTarget = {
   ],
   code: '/src/packages/',
   run(text) {
-    const { members } = readTar(Buffer.from(text, 'latin1'), { maxMembers: 100, maxPathBytes: 200, maxDepth: 10 });
+    const bytes = bytesInMemory(Buffer.from(text, 'latin1'));
+    const { members } = readTar(bytes, { maxMembers: 100, maxPathBytes: 200, maxDepth: 10 });
     for (const { path } of members)
       if (path.startsWith('/') || path.split('/').some((step) => step === '..' || step === '.' || step === ''))
         throw new Error(`a member leaves the folder: ${JSON.stringify(path)}`);
