@@ -10,6 +10,8 @@ import type { Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/
 export interface SiteActivities {
   /** Claims the site for this run and writes the run's row. Safe to repeat. */
   open_run(request: OpenRun): Promise<OpenRunAnswer>;
+  /** Takes the documents from the branch that the site follows and stores them as a revision. Safe to repeat. */
+  fetch_source(request: FetchSource): Promise<FetchSourceAnswer>;
   /** Loads and validates a revision, resolves groups, and for update_site finds what has changed. */
   load_plan(request: LoadPlan): Promise<LoadPlanAnswer>;
   verify_site(request: SiteCheck): Promise<SiteCheckAnswer>;
@@ -43,6 +45,15 @@ export interface OpenRun {
 export type OpenRunAnswer =
   /** `search_attributes`: those that this server knows. Setting another one would block the workflow. */
   | { readonly ok: true; readonly search_attributes: readonly string[] }
+  | { readonly ok: false; readonly failure: RunFailure };
+
+export interface FetchSource {
+  readonly site: string;
+}
+
+export type FetchSourceAnswer =
+  /** `deployed`: it is the revision that was deployed last. */
+  | { readonly ok: true; readonly revision: number; readonly commit: string; readonly deployed: boolean }
   | { readonly ok: false; readonly failure: RunFailure };
 
 export interface LoadPlan {

@@ -1,5 +1,7 @@
 import type { Planner } from '../src/clusters/planning/index.js';
 import type { MachineContext } from '../src/maas/index.js';
+import type { GitLimits } from '../src/platform/git/index.js';
+import type { SecretProvider } from '../src/platform/secrets/index.js';
 import type { RunLookups } from '../src/platform/temporal/run-lookups.js';
 import type { Store } from '../src/store/index.js';
 import type { SilenceReports } from './maas-silence.js';
@@ -30,6 +32,8 @@ export interface ActivityDependencies extends RunLookups {
   readonly silence?: SilenceReports;
   /** The structured log of the process; reports of runs that close are written there, in full. Absent: nowhere. */
   readonly log?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+  /** Reads repositories for sites that follow a branch. Absent: such a run fails. */
+  readonly git?: { readonly limits: GitLimits; readonly secrets: SecretProvider };
   /** Plans graphs, including users' helper functions. */
   readonly planner: Planner;
 }

@@ -1,6 +1,7 @@
 import { bookkeepingActivities } from './bookkeeping.js';
 import type { SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
+import { sourceActivities } from './fetch-source.js';
 import { graphCloseActivities } from './graph-close.js';
 import type { GraphActivities } from './graph-contract.js';
 import { graphRunActivities } from './graph-run.js';
@@ -20,6 +21,7 @@ export function createActivities(deps: ActivityDependencies): SiteActivities & G
   const cache = new SiteCache(deps.store);
   return {
     ...bookkeepingActivities(deps),
+    ...sourceActivities(deps),
     ...planActivities(deps, cache),
     ...siteCheckActivities(deps, cache),
     ...nodeActivities(deps, cache),

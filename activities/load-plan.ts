@@ -59,6 +59,8 @@ async function loadPlan(
     site,
     revision: revision.record.number,
     hash: revision.record.hash,
+    ...(revision.record.commitId === null ? {} : { commit: revision.record.commitId }),
+    ...(revision.record.commitUrl === null ? {} : { commit_url: revision.record.commitUrl }),
     nodes: planned.map((node) => node.name),
     groups: planGroups(strategy, planned).map(groupToWire),
     pace: paceOf(configuration, deps.settings),

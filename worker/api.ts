@@ -10,7 +10,7 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.js';
 import { encryptionOf, isLoopback, startCodecEndpoint } from './encryption.js';
-import { startGateway } from './gateway.js';
+import { secretsOf, startGateway } from './gateway.js';
 import { lazyConnection } from './lazy-connection.js';
 import { observeMaas, tracesOf } from './metrics.js';
 import { openIdOf } from './openid.js';
@@ -95,6 +95,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       version: programVersion(),
       ...(masterIp === undefined ? {} : { masterIp }),
       taskLogs: taskLogs(settings),
+      secrets: secretsOf(settings),
       tagExtensions: tagExtensionsOf(settings.tags.extensions),
       ...(settings.deploy.distro_series === undefined ? {} : { distroSeries: settings.deploy.distro_series }),
       ...(settings.packages.folder === undefined ? {} : { packagesFolder: settings.packages.folder }),

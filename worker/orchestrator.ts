@@ -17,7 +17,7 @@ import { observeActivities, observeMaas, startMetricsServer, tracesOf } from './
 import { endsIdentities, nodeUserData } from './node-user-data.js';
 import { programVersion } from './program-version.js';
 import { installRuntime } from './runtime.js';
-import { activitySettings, machinesOf } from './services.js';
+import { activitySettings, gitOf, machinesOf } from './services.js';
 import { connectWhenAvailable, openStoreWhenAvailable } from './when-available.js';
 
 export interface Orchestrator {
@@ -76,6 +76,7 @@ export async function startOrchestrator(
     searchAttributes,
     silence,
     planner,
+    git: gitOf(settings),
     log: (fields, message) => log.info(fields, message),
     settings: deploySettings,
     userData: nodeUserData(settings, store, deploySettings.user_data),

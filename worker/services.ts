@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { ActivitySettings } from '../activities/index.js';
+import type { ActivityDependencies, ActivitySettings } from '../activities/index.js';
 import { MaasConfigurationError, type MachineContext } from '../src/maas/index.js';
 import { type MachinesConfig, openMachines } from '../src/maas/open-machines.js';
 import { readMaasKey, type Settings } from '../src/platform/settings/index.js';
+import { secretsOf } from './gateway.js';
 
 /**
  * Opens the configured MAAS. A worker without MAAS starts anyway, since graphs and queries do not need it; a call that
@@ -58,3 +59,13 @@ export async function activitySettings(settings: Settings): Promise<ActivitySett
     ...(user_data_file === undefined ? {} : { user_data: await readFile(user_data_file, 'utf8') }),
   };
 }
+
+/** How repositories of sites are read. */
+export const gitOf = (settings: Settings): NonNullable<ActivityDependencies['git']> => ({
+  secrets: secretsOf(settings),
+  limits: {
+    allowLocal: settings.git.allow_local === 'on',
+    timeoutMs: settings.git.timeout_seconds * 1000,
+    maxBytes: settings.git.max_megabytes * 1024 * 1024,
+  },
+});

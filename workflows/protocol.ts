@@ -53,6 +53,7 @@ export const QUERIES = {
 
 export const ACTIVITIES = {
   open_run: 'open_run',
+  fetch_source: 'fetch_source',
   load_plan: 'load_plan',
   verify_site: 'verify_site',
   prepare_site: 'prepare_site',

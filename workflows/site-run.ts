@@ -151,22 +151,10 @@ function createSiteRun(progress: RunProgress): SiteRun {
     fail(failure: RunFailure) {
       progress.failure = failure;
     },
-    loadPlan: () =>
-      run.phase('load', async () => {
-        const { site, revision } = input;
-        const nodes = kind === 'redeploy_nodes' ? input.nodes : undefined;
-        const options = inquiry(`load documents of ${site}`, HEARTBEAT_SECONDS);
-        const request = { kind, site, revision, nodes };
-        const answer = await control.readOnly(() => callActivity('load_plan', request, options));
-        if (!answer.ok) {
-          run.fail(answer.failure);
-          return { value: null, state: 'failure', detail: describeRunFailure(answer.failure) };
-        }
-        const { plan } = answer;
-        progress.plan = plan;
-        const detail = `revision ${plan.revision}, ${counted(plan.nodes.length, 'node')} in ${counted(plan.groups.length, 'group')}`;
-        return { value: plan, detail };
-      }),
+    async loadPlan() {
+      const revision = input.fetch ? await fetchDocuments() : input.revision;
+      return revision === null ? null : loadDocuments(revision);
+    },
     async record(nodes: readonly NodeReport[]) {
       const failed_nodes = failedOf(progress);
       run.setAttributes({ FailedNodes: failed_nodes });
@@ -182,6 +170,40 @@ function createSiteRun(progress: RunProgress): SiteRun {
       }
     },
   });
+
+  /** The revision to work on; null when there is none, or nothing to do. */
+  const fetchDocuments = (): Promise<number | null> =>
+    run.phase<number | null>('fetch', async () => {
+      const { site } = input;
+      const options = inquiry(`fetch documents of ${site}`, HEARTBEAT_SECONDS);
+      const answer = await control.readOnly(() => callActivity('fetch_source', { site }, options));
+      if (!answer.ok) return refused(answer.failure);
+      const { revision, commit, deployed } = answer;
+      const detail = `revision ${revision}, commit ${commit}`;
+      return kind === 'update_site' && deployed
+        ? { value: null, detail: `${detail}: deployed already` }
+        : { value: revision, detail };
+    });
+
+  const loadDocuments = (revision: string | number | undefined): Promise<SitePlan | null> =>
+    run.phase<SitePlan | null>('load', async () => {
+      const { site } = input;
+      const nodes = kind === 'redeploy_nodes' ? input.nodes : undefined;
+      const options = inquiry(`load documents of ${site}`, HEARTBEAT_SECONDS);
+      const request = { kind, site, revision, nodes };
+      const answer = await control.readOnly(() => callActivity('load_plan', request, options));
+      if (!answer.ok) return refused(answer.failure);
+      const { plan } = answer;
+      progress.plan = plan;
+      const detail = `revision ${plan.revision}, ${counted(plan.nodes.length, 'node')} in ${counted(plan.groups.length, 'group')}`;
+      return { value: plan, detail };
+    });
+
+  const refused = (failure: RunFailure) => {
+    run.fail(failure);
+    return { value: null, state: 'failure' as const, detail: describeRunFailure(failure) };
+  };
+
   return run;
 }
 

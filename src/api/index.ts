@@ -31,7 +31,7 @@ import { serveRevisions } from './routes/revisions.js';
 import { serveRuns } from './routes/runs.js';
 import { serveSchedules } from './routes/schedules.js';
 import { serveHealth, serveService } from './routes/service.js';
-import { serveSites } from './routes/sites.js';
+import { serveSites, serveWebhooks } from './routes/sites.js';
 import { serveTokens } from './routes/tokens.js';
 import type { RouteGroup } from './serve.js';
 
@@ -136,6 +136,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   await describeRoutes(app, version, tokensOn);
   const groups = [
     serveSites,
+    serveWebhooks,
     serveRevisions,
     serveSiteNodes,
     serveRuns,

@@ -49,6 +49,7 @@ export type Handlers<M extends RouteMap> = { readonly [At in keyof M]: Handler<M
 
 const MEANINGS = {
   400: 'The request is not valid; `errors` has all that is wrong with it.',
+  401: 'It is not signed as it must be.',
   404: 'Not found.',
   409: 'It conflicts with what is there.',
   413: 'The body is too large.',

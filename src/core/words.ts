@@ -43,6 +43,7 @@ export const LOST_OUTCOMES = ['terminated', 'lost'] as const;
 export type LostOutcome = (typeof LOST_OUTCOMES)[number];
 
 export const PHASE_NAMES = [
+  'fetch',
   'load',
   'verify_site',
   'prepare_site',

@@ -2,6 +2,7 @@ import type { Client, Connection } from '@temporalio/client';
 import type { TaskLogs } from '../agent/logs/index.js';
 import type { Planner } from '../clusters/planning/index.js';
 import type { MachineContext } from '../maas/index.js';
+import type { SecretProvider } from '../platform/secrets/index.js';
 import type { Store } from '../store/index.js';
 import type { Reader } from './reading/index.js';
 import type { TagExtension } from './tags/tag-extension.js';
@@ -20,6 +21,8 @@ export interface OpsDependencies {
   readonly masterIp?: string;
   /** The output of tasks; absent if none is kept here. */
   readonly taskLogs?: TaskLogs;
+  /** Secrets that webhooks are signed with; absent: there are no webhooks. */
+  readonly secrets?: SecretProvider;
   /** Base address of Temporal's Web UI, without a trailing slash. */
   readonly temporalUiUrl?: string;
   /** Version of this program, recorded in the memo of runs. */

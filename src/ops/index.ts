@@ -6,6 +6,7 @@ import { healthOperations } from './health.js';
 import { inventoryOperations } from './inventory/index.js';
 import { nodeOperations } from './nodes.js';
 import { packageOperations } from './packages/index.js';
+import { pushOperations } from './pushes.js';
 import { runOperations } from './runs.js';
 import { scheduleOperations } from './schedules.js';
 import { siteOperations } from './sites.js';
@@ -46,6 +47,8 @@ export function createOperations(deps: OpsDependencies) {
   return {
     sites,
     runs,
+    /** Webhooks of repositories. */
+    pushes: pushOperations(deps, runs),
     /** Runs that start at set times. */
     schedules: scheduleOperations(deps),
     ...graphUseCases(deps, runs),

@@ -1,4 +1,5 @@
 import { type Diagnostic, isError } from '../core/diagnostic.js';
+import type { GitSource } from '../core/git-source.js';
 import type { SiteDocuments, SourceFile } from '../documents/index.js';
 import {
   type Page,
@@ -44,6 +45,8 @@ export interface SiteOperations {
   list(): Promise<readonly SiteRecord[]>;
   get(name: string): Promise<SiteRecord>;
   delete(name: string, actor: string): Promise<void>;
+  /** Has the site follow a branch; null: none any more. */
+  follow(name: string, source: GitSource | null, actor: string): Promise<SiteRecord>;
   check(files: readonly SourceFile[]): Promise<DocumentCheck>;
   commit(site: string, request: CommitRequest): Promise<CommitAnswer>;
   revisions(site: string, page?: PageRequest): Promise<Page<RevisionRecord>>;
@@ -104,6 +107,13 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
         });
       await store.sites.delete(name);
       await audit(actor, 'site.delete', name);
+    },
+    async follow(name, source, actor) {
+      const site = await store.sites.setSource(name, source);
+      const details = source === null ? {} : { url: source.url, branch: source.branch };
+      const action = source === null ? 'site.unfollow' : 'site.follow';
+      await store.audit.append({ actor, action, target: `site/${name}`, details });
+      return site;
     },
     check: checkDocuments,
     async commit(site, request) {

@@ -114,6 +114,10 @@ export function apiOfSite(rig: TemporalRig, site: LivingSite): Promise<ApiRig> {
     temporal: { client, connection, namespace, taskQueue: site.worker.taskQueue, address },
     maas: () => machines,
     temporalUiUrl: 'http://temporal.example',
+    secrets: {
+      name: 'of the test',
+      read: async (ref) => (ref === 'hook' ? { kind: 'found', value: 'of the hook' } : { kind: 'absent' }),
+    },
   });
   return apiOf(operations, site.store, () => Promise.all([machines.close(), connection.close()]));
 }

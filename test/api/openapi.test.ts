@@ -105,8 +105,8 @@ it.each([false, true])('every route says whom it answers (tokens: %s)', async (t
       const need = (API as RouteMap)[at]?.access;
       const isOpen = need === 'anyone';
       expect(security, name).toEqual(isOpen ? [] : [{ bearer: [] }, { authToken: [] }, ...(tokens ? [] : [{}])]);
-      // Anyone may try to sign in.
-      const takesSecret = isOpen && /\/session(\/exchange)?$/.test(path) && method === 'post';
+      // Anyone may try to sign in, or send what is signed.
+      const takesSecret = isOpen && /\/(?:session(?:\/exchange)?|webhook)$/.test(path) && method === 'post';
       expect(Object.keys(responses).includes('401'), name).toBe(!isOpen || takesSecret);
       expect(components.responses, name).toHaveProperty(responses['403']!.$ref!.replace('#/components/responses/', ''));
       if (!isOpen) expect(responses['403']!.$ref!.toLowerCase(), name).toMatch(new RegExp(`needs${need}$`));

@@ -1,5 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createHmac } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
+import { gitRepository } from '../rig/git-repository.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookAgain } from '../rig/look-again.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -423,6 +425,92 @@ describe('schedules', () => {
     expect((await api.ask('GET', '/api/v1/schedules/foreign')).status).toBe(404);
     expect((await api.ask('GET', '/api/v1/schedules')).body.items).toEqual([]);
   });
+});
+
+it('a site follows a branch: runs take its documents from there, started by hand or by a signed webhook', async () => {
+  await living();
+  const repository = await gitRepository();
+  onTestFinished(() => repository.remove());
+  const documents = (await exampleDocuments()).map(({ name, text }) => ({ name: `stl1/${name}`, text }));
+  const commit = await repository.commit(
+    [...documents, { name: 'other.yaml', text: 'no: document\n' }],
+    'Add the site',
+  );
+  const path = '/api/v1/sites/stl1/source';
+  const source = { url: repository.url, branch: 'main', folder: 'stl1', webhook_secret: 'hook' };
+  for (const [wrong, detail] of [
+    [{ url: 'ext::sh -c id' }, /url must be an address/],
+    [{ branch: '--all' }, /branch is not the name of a branch/],
+    [{ folder: '../x' }, /folder must be a path/],
+  ] as const)
+    expect(await api.ask('PUT', path, { ...source, ...wrong })).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringMatching(detail) },
+    });
+  expect(await start({ kind: 'deploy_site', fetch: true, revision: 1 })).toMatchObject({
+    status: 400,
+    body: { detail: expect.stringContaining('exclude each other') },
+  });
+
+  const phases = async (run: string) => {
+    const ended = await finished(run);
+    const { body: report } = await api.ask('GET', `/api/v1/runs/${run}/report`);
+    return { ended, report, names: report.phases.map(({ name }: { name: string }) => name) };
+  };
+  const lost = await phases((await start({ kind: 'update_site', fetch: true })).body.id);
+  expect(lost.report).toMatchObject({
+    outcome: 'failed',
+    failure: { kind: 'source-failed', message: 'the site follows no branch' },
+  });
+  expect(await api.ask('PUT', path, source)).toMatchObject({ status: 200, body: { source } });
+  const first = await phases((await start({ kind: 'deploy_site', fetch: true })).body.id);
+  expect(first.report).toMatchObject({ outcome: 'success', revision: 2, commit });
+  expect((await api.ask('GET', '/api/v1/sites/stl1/revisions/last-good')).body).toMatchObject({
+    number: 2,
+    commit_id: commit,
+    commit_url: null,
+    author: 'Eva',
+    message: 'Add the site',
+  });
+
+  // What is deployed already is left alone.
+  const push = (payload: object, headers: Record<string, string>, site = 'stl1') =>
+    api.ask('POST', `/api/v1/sites/${site}/source/webhook`, JSON.stringify(payload), {
+      'content-type': 'application/json',
+      ...headers,
+    });
+  const signed = (payload: object, secret = 'of the hook') => ({
+    'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(JSON.stringify(payload)).digest('hex')}`,
+  });
+  const main = { ref: 'refs/heads/main' };
+  const pushed = await push(main, signed(main));
+  expect(pushed.status).toBe(202);
+  const second = await phases(pushed.body.run);
+  expect(second.ended).toMatchObject({ outcome: 'success', started_by: 'webhook', kind: 'update_site' });
+  expect(second.names).toEqual(['fetch']);
+  expect(await push({ ref: 'refs/heads/other' }, { 'x-gitlab-token': 'of the hook' })).toMatchObject({
+    status: 202,
+    body: { run: null },
+  });
+  for (const refused of [
+    await push(main, {}),
+    await push(main, signed(main, 'another')),
+    await push(main, signed({ ref: 'another' })),
+    await push(main, { 'x-gitlab-token': 'another' }),
+    await push(main, signed(main), 'elsewhere'),
+  ])
+    expect(refused).toMatchObject({ status: 401, body: { detail: expect.stringContaining('not signed') } });
+
+  // What has errors is not stored.
+  const broken = await repository.commit([{ name: 'stl1/nodes.yaml', text: 'schema: [\n' }]);
+  const third = await phases((await start({ kind: 'update_site', fetch: true })).body.id);
+  expect(third.report).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringContaining(`commit ${broken} is not valid: stl1/nodes.yaml:1:`),
+  });
+  expect((await api.ask('GET', '/api/v1/sites/stl1')).body).toMatchObject({ latest_revision: 2 });
+  expect(await api.ask('DELETE', path)).toMatchObject({ status: 200, body: { source: null } });
+  expect((await push(main, signed(main))).status).toBe(401);
 });
 
 // promise: 5.32

@@ -98,6 +98,10 @@ export async function livingSite(
           }),
       ...runLookups(rig.client),
       searchAttributes: async () => (await checkSearchAttributes(rig.connection, rig.namespace)).usable,
+      git: {
+        secrets: { name: 'of the test', read: async () => ({ kind: 'absent' }) },
+        limits: { allowLocal: true, timeoutMs: 60_000, maxBytes: 1_000_000 },
+      },
       ...(options.userData === undefined ? {} : { userData: options.userData(store) }),
       ...(options.endIdentity === undefined ? {} : { endIdentity: options.endIdentity(store) }),
       settings: {

@@ -143,6 +143,7 @@ export function scriptedSite(
       site.opened.push(request);
       return { ok: true, search_attributes: ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'] };
     },
+    fetch_source: async () => ({ ok: true, revision: site.plan.revision, commit: 'c0ffee', deployed: false }),
     load_plan: async (_request: LoadPlan) => ({ ok: true, plan: site.plan }),
     verify_site: async () => ({ ok: true, problems: [], warnings: [] }),
     prepare_site: async () => ({ ok: true, problems: [], warnings: [] }),

@@ -1,5 +1,7 @@
-import { siteListSchema, siteRoutes, siteSchema } from '../../core/contracts/site.js';
+import { siteListSchema, siteRoutes, siteSchema, webhookRoutes } from '../../core/contracts/site.js';
+import { RequestError } from '../problems/transport-problem.js';
 import { actorOf } from '../requests/actor.js';
+import { given } from '../requests/given.js';
 import { type RouteGroup, serve } from '../serve.js';
 import { shown } from '../shown.js';
 
@@ -15,5 +17,35 @@ export const serveSites: RouteGroup = async (app, { operations: { sites } }) =>
     },
     'GET /sites': async () => viewList({ items: await sites.list() }),
     'GET /sites/:site': async ({ params }) => view(await sites.get(params.site)),
+    async 'PUT /sites/:site/source'(request) {
+      const { webhook_secret, ...source } = request.body;
+      const followed = given({ ...source, webhookSecret: webhook_secret });
+      return view(await sites.follow(request.params.site, followed, actorOf(request)));
+    },
+    'DELETE /sites/:site/source': async (request) =>
+      view(await sites.follow(request.params.site, null, actorOf(request))),
     'DELETE /sites/:site': async (request) => sites.delete(request.params.site, actorOf(request)),
   });
+
+export const serveWebhooks: RouteGroup = async (app, { operations: { pushes } }) => {
+  // The signature is of the bytes.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body);
+  serve(app, webhookRoutes, {
+    async 'POST /sites/:site/source/webhook'({ params, headers, body }) {
+      const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
+      const answer = await pushes.receive(params.site, {
+        body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+        signature: header('x-hub-signature-256'),
+        token: header('x-gitlab-token'),
+      });
+      if (answer.kind === 'started') return { run: answer.run };
+      if (answer.kind === 'ignored') return { run: null };
+      throw new RequestError({
+        code: 'unauthenticated',
+        message: 'the request is not signed with the webhook secret of such a site',
+        hint: "Name the secret in 'sitewright site follow --webhook-secret', and give its value to the host of the repository.",
+      });
+    },
+  });
+};

@@ -19,6 +19,7 @@ interface CreateFlags extends OutputFlags, DescriptionFlags {
   readonly paused?: boolean;
   readonly revision?: string;
   readonly releaseRemoved?: boolean;
+  readonly fetch?: boolean;
   readonly type?: readonly string[];
   readonly dryRun?: boolean;
   readonly noop?: boolean;
@@ -49,6 +50,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
     )
     .option('--paused', 'start nothing until it is resumed')
     .option('--revision <revision>', 'of a site: number, hash, latest or last-good (default: the latest)')
+    .option('--fetch', 'of a site: first take the documents from the branch that it follows')
     .option('--release-removed', 'with --update: also release the machines of nodes removed from the documents')
     .option('-t, --type <types...>', 'with --env: types of graphs, in order (default: default)')
     .dryRuns()
@@ -129,7 +131,7 @@ const nextText = ({ next_times: [next], paused, timezone }: Schedule): string =>
 
 /** Kind and input of the runs that the flags name. */
 function scheduledRun(flags: CreateFlags) {
-  const { test, update, env, type, revision, releaseRemoved, dryRun, noop, reason } = flags;
+  const { test, update, env, type, revision, releaseRemoved, fetch, dryRun, noop, reason } = flags;
   const foreign = (names: readonly (readonly [name: string, value: unknown])[], to: string): void => {
     const [name] = names.find(([, value]) => value !== undefined) ?? [];
     if (name !== undefined) throw usageError(`${name} is not for ${to}`, `Omit ${name}.`);
@@ -137,7 +139,10 @@ function scheduledRun(flags: CreateFlags) {
   const described = { ...descriptionOf(flags), ...(reason === undefined ? {} : { reason }) };
   const ofGraphs = [['--type', type] as const, ['--dry-run', dryRun] as const, ['--noop', noop] as const];
   if (env !== undefined) {
-    foreign([['--revision', revision] as const, ['--release-removed', releaseRemoved] as const], 'graphs');
+    foreign(
+      [['--revision', revision] as const, ['--fetch', fetch] as const, ['--release-removed', releaseRemoved] as const],
+      'graphs',
+    );
     const mode = dryRun ? 'dry_run' : noop ? 'noop_run' : undefined;
     const input = {
       cluster: Number(env),
@@ -155,6 +160,7 @@ function scheduledRun(flags: CreateFlags) {
   const input = {
     site,
     ...(revision === undefined ? {} : { revision }),
+    ...(fetch ? { fetch } : {}),
     ...(releaseRemoved ? { release_removed: true } : {}),
     ...described,
   };

@@ -10,6 +10,7 @@ import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { type Session, userOf } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
 import { formatFindings } from '../views/findings.js';
+import { registerSiteSource } from './site-source.js';
 
 interface CommitFlags extends OutputFlags {
   readonly message?: string;
@@ -27,6 +28,7 @@ interface StartFlags extends FollowFlags, DescriptionFlags {
   readonly yes?: boolean;
   readonly erase?: boolean;
   readonly releaseRemoved?: boolean;
+  readonly fetch?: boolean;
 }
 
 /** `sitewright site …`: sites, their documents and revisions, and the runs on them. */
@@ -186,13 +188,15 @@ export function registerSite(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, difference, (color) => differenceText(difference, color));
     });
 
-  starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, in order');
-  starter(
-    site,
-    session,
-    'update',
-    'update_site',
-    'Deploy what differs from the last deployed revision; the rest is not changed',
+  fetching(starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, in order'));
+  fetching(
+    starter(
+      site,
+      session,
+      'update',
+      'update_site',
+      'Deploy what differs from the last deployed revision; the rest is not changed',
+    ),
   ).option('--release-removed', 'also release the machines of nodes removed from the documents');
   starter(
     site,
@@ -203,8 +207,12 @@ export function registerSite(program: CliCommand, session: Session): void {
   )
     .argument('<nodes...>', 'names of the nodes')
     .option('--erase', 'also erase their disks');
-  starter(site, session, 'test', 'test_site', 'Verify a site and change nothing');
+  fetching(starter(site, session, 'test', 'test_site', 'Verify a site and change nothing'));
+  registerSiteSource(site, session);
 }
+
+const fetching = (command: CliCommand): CliCommand =>
+  command.option('--fetch', 'first take the documents from the branch that the site follows');
 
 /** A command that starts a run on a site. */
 function starter(
@@ -242,6 +250,7 @@ function starter(
         ...(flags.reason === undefined ? {} : { reason: flags.reason }),
         ...descriptionOf(flags),
         ...(nodes === undefined ? {} : { nodes: [...new Set(nodes)] }),
+        ...(flags.fetch ? { fetch: true } : {}),
         ...(flags.erase ? { erase: true } : {}),
         ...(flags.releaseRemoved ? { release_removed: true } : {}),
         ...(user === undefined ? {} : { started_by: user }),
@@ -263,6 +272,7 @@ async function question(
     const disks = flags.erase ? 'erase their disks and ' : '';
     return `Release ${nodes.join(', ')} of site ${site}, ${disks}deploy them again? All data on their disks is lost.`;
   }
+  if (flags.fetch) return `${verb === 'update' ? 'Update' : 'Deploy'} site ${site} from the branch that it follows?`;
   const { groups } = await client.sites.strategy(site, flags.revision ?? 'latest');
   const count = new Set(groups.flatMap((group) => group.nodes)).size;
   const release = flags.releaseRemoved ? ' and release the machines of removed nodes' : '';

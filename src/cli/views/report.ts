@@ -37,7 +37,8 @@ export function reportText(report: RunReport, color = false): string {
 function headOf(report: RunReport, paint: Paint): string[] {
   const outcome = paintState(paint, report.outcome ?? 'running');
   const revision = report.revision === undefined ? '' : ` revision ${report.revision}`;
-  const lines = [`${paint.strong(`${report.kind} of ${printable(report.site)}${revision}`)}: ${outcome}`];
+  const commit = report.commit === undefined ? '' : ` (commit ${printable(report.commit_url ?? report.commit)})`;
+  const lines = [`${paint.strong(`${report.kind} of ${printable(report.site)}${revision}`)}${commit}: ${outcome}`];
   lines.push(paint.dim(`run ${report.run_id}, workflow ${printable(report.workflow_id)}`));
   return [...lines, ...runLines(report, paint)];
 }

@@ -17,12 +17,13 @@ import { runRoutes } from './run.js';
 import { watchRoutes } from './run-tasks.js';
 import { scheduleRoutes } from './schedule.js';
 import { healthRoutes, serviceRoutes } from './service.js';
-import { siteRoutes } from './site.js';
+import { siteRoutes, webhookRoutes } from './site.js';
 import { tokenRoutes } from './token.js';
 
 /** All routes of the REST API, by method and path below `/api/v1`. */
 export const API = {
   ...siteRoutes,
+  ...webhookRoutes,
   ...revisionRoutes,
   ...siteNodeRoutes,
   ...runRoutes,

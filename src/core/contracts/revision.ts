@@ -57,6 +57,8 @@ export const revisionSchema = z
     diagnostics: z.array(diagnosticSchema),
     author: z.string().nullable(),
     message: z.string().nullable(),
+    commit_id: z.string().nullable().describe('The commit of the followed branch that it was taken from.'),
+    commit_url: z.string().nullable().describe('Its page; null where none is known.'),
     created_at: timestamp,
     file_count: z.int(),
     size: z.int().describe('Bytes of all files together.'),

@@ -30,7 +30,7 @@ export interface Route {
   /** The events of the answer, where it is or can be a stream of events: name and data of each. */
   readonly events?: z.ZodType<{ readonly event: string; readonly data: unknown }>;
   /** Problems beside those that follow from path, query and body. */
-  readonly also?: readonly (400 | 404 | 409 | 502)[];
+  readonly also?: readonly (400 | 401 | 404 | 409 | 502)[];
   /** It needs neither store nor Temporal, and so never answers 503. */
   readonly alone?: true;
   /** Its part of the description, where it differs from that of the routes around it. */

@@ -30,6 +30,12 @@ export const startRunBody = z
       .union([z.int().min(1), z.string().min(1).max(100)])
       .optional()
       .describe('A number, a hash, or `latest` (default).'),
+    fetch: z
+      .boolean()
+      .optional()
+      .describe(
+        'First take the documents from the branch that the site follows; update_site ends if they are deployed already.',
+      ),
     nodes: z
       .array(nameText(MOST.name))
       .max(MOST.names)

@@ -109,6 +109,8 @@ export const runReportSchema = z
     run_id: z.string(),
     revision: z.int().optional(),
     hash: z.string().optional(),
+    commit: z.string().optional().describe('The commit that the revision was taken from.'),
+    commit_url: z.string().optional().describe('Its page.'),
     outcome: z.enum(SITE_RUN_OUTCOMES).optional().describe('Absent while it goes on.'),
     failure: failureOf<RunFailure>().optional(),
     reason: z.string().optional().describe('The failure in one sentence.'),

@@ -108,6 +108,8 @@ const sitePlan = z.strictObject({
   site: z.string(),
   revision: z.int(),
   hash: z.string(),
+  commit: z.string().optional().describe('The commit that the revision was taken from.'),
+  commit_url: z.string().optional().describe('Its page.'),
   nodes: texts,
   groups: z.array(groupWire),
   pace: sitePace,

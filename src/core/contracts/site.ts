@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { branchProblem, folderProblem, gitUrlProblem } from '../git-source.js';
 import { plainName, siteParams, timestamp } from './primitives.js';
 import { gone, tagged } from './route.js';
 import type { Wire } from './wire.js';
@@ -15,10 +16,37 @@ export const newSiteBody = z
   })
   .meta({ id: 'NewSite' });
 
+const source = z
+  .strictObject({
+    url: z.string().min(1).max(2_000).describe('Any address that git takes: `https://…`, `ssh://…`, `git@host:path`.'),
+    branch: z.string().min(1).max(250),
+    folder: z.string().min(1).max(500).optional().describe('Of the documents in the repository. Default: all of it.'),
+    credential: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('Name of the secret to read it with: `USER:PASSWORD` or a token for http, a private key for ssh.'),
+    webhook_secret: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('Name of the secret with which webhooks are signed. Not given: there is no webhook.'),
+  })
+  .meta({ id: 'GitSource', description: 'The branch that a site follows.' });
+
+export const newSourceBody = source.superRefine(({ url, branch, folder }, context) => {
+  const problems = { url: gitUrlProblem(url), branch: branchProblem(branch), folder: folder && folderProblem(folder) };
+  for (const [field, message] of Object.entries(problems))
+    if (message) context.addIssue({ code: 'custom', path: [field], message });
+});
+
 export const siteSchema = z
   .strictObject({
     name: z.string(),
     cluster: z.string().nullable(),
+    source: source.nullable().describe('The branch that its documents come from; null for none.'),
     created_at: timestamp,
     latest_revision: z.int().nullable(),
     last_good_revision: z.int().nullable().describe('The revision that was deployed successfully last.'),
@@ -52,6 +80,23 @@ export const siteRoutes = tagged('sites', {
     params: siteParams,
     answers: { 200: siteSchema },
   },
+  'PUT /sites/:site/source': {
+    id: 'followBranch',
+    access: 'operator',
+    summary: 'Have a site follow a branch of a Git repository',
+    description:
+      'A run with `fetch` takes the documents from there: start one by hand, by a schedule, or by a webhook.',
+    params: siteParams,
+    body: newSourceBody,
+    answers: { 200: siteSchema },
+  },
+  'DELETE /sites/:site/source': {
+    id: 'unfollowBranch',
+    access: 'operator',
+    summary: 'Have a site follow no branch any more',
+    params: siteParams,
+    answers: { 200: siteSchema },
+  },
   'DELETE /sites/:site': {
     id: 'deleteSite',
     access: 'admin',
@@ -59,5 +104,24 @@ export const siteRoutes = tagged('sites', {
     params: siteParams,
     answers: gone,
     also: [409],
+  },
+});
+
+/** Guarded by its signature, not by a token. */
+export const webhookRoutes = tagged('sites', {
+  'POST /sites/:site/source/webhook': {
+    id: 'receivePush',
+    access: 'anyone',
+    summary: 'Receive a push to the branch that a site follows: starts `update_site` with `fetch`',
+    description:
+      'Signed with the secret of the site, as GitHub and Gitea do (`X-Hub-Signature-256`: HMAC-SHA256 of the body) or GitLab (`X-Gitlab-Token`). A push to another branch starts nothing.',
+    params: siteParams,
+    body: z.unknown().meta({ id: 'Push', description: 'What the host of the repository sends.' }),
+    answers: {
+      202: z
+        .strictObject({ run: z.string().nullable().describe('Id of the run; null for none.') })
+        .meta({ id: 'PushAnswer' }),
+    },
+    also: [401, 409],
   },
 });

@@ -6,6 +6,8 @@ export type RunFailure =
   | AnyRunFailure<'phase'>
   | { readonly kind: 'site-busy'; readonly site: string; readonly workflow_id: string; readonly run_id: string }
   | { readonly kind: 'site-not-found'; readonly site: string }
+  /** The branch that the site follows could not be read, or has errors. */
+  | { readonly kind: 'source-failed'; readonly site: string; readonly message: string }
   | { readonly kind: 'revision-not-found'; readonly site: string; readonly revision: string }
   | {
       readonly kind: 'documents-invalid';
@@ -38,6 +40,8 @@ export function describeRunFailure(failure: RunFailure): string {
       return `site ${failure.site} is busy with ${failure.workflow_id} (run ${failure.run_id}): one run per site at a time`;
     case 'site-not-found':
       return `there is no site ${failure.site}: create it with 'sitewright site create ${failure.site}' and commit its documents`;
+    case 'source-failed':
+      return `the documents of site ${failure.site} cannot be taken from its repository: ${failure.message}`;
     case 'revision-not-found':
       return `site ${failure.site} has no revision ${failure.revision}: 'sitewright site revisions ${failure.site}' lists them`;
     case 'documents-invalid':
@@ -72,6 +76,8 @@ function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string 
       return explainCommon(failure).next_step;
     case 'site-busy':
       return `wait for it, or stop it: temporal workflow signal --workflow-id ${failure.workflow_id} --name stop`;
+    case 'source-failed':
+      return `correct the repository, or what the site follows ('sitewright site follow ${site}'), then start again`;
     case 'site-not-found':
     case 'revision-not-found':
       return 'commit the documents, then start again';

@@ -1,6 +1,6 @@
 import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.js';
 import { type ParsedRunInput, parseRunInput } from '../run-input.js';
-import { flag, lineOf, objectOf, type Shape, valueThat } from '../shape.js';
+import { flag, lineOf, objectOf, type Shape, valueThat, withRule } from '../shape.js';
 import type { SiteRunKind } from '../words.js';
 
 /** Input of all four: one JSON object (design §5). Every field but `site` (and `nodes` of `redeploy_nodes`) is optional. */
@@ -8,6 +8,11 @@ export interface SiteRunInput extends RunDescription {
   readonly site: string;
   /** Number, hash (or a unique prefix of it), or `latest` (default). */
   readonly revision?: string | number;
+  /**
+   * First take the documents from the branch that the site follows; with update_site, end if these are deployed already.
+   * Default false.
+   */
+  readonly fetch?: boolean;
   readonly started_by?: string;
   readonly reason?: string;
   /** update_site: also release the machines of nodes that were removed from the documents. Default false. */
@@ -48,11 +53,17 @@ const COMMON = {
   ...descriptionFields,
 };
 
+/** Fetching decides which revision it is. */
+const fetching = (shape: Shape<SiteRunInput>): Shape<SiteRunInput> =>
+  withRule(shape, ({ fetch, revision: given }) =>
+    fetch && given !== undefined ? "fields 'fetch' and 'revision' exclude each other: give one of them" : undefined,
+  );
+
 const SHAPES: Readonly<Record<SiteRunKind, Shape<SiteRunInput>>> = {
-  deploy_site: objectOf(COMMON, ['site']),
-  update_site: objectOf({ ...COMMON, release_removed: flag }, ['site']),
+  deploy_site: fetching(objectOf({ ...COMMON, fetch: flag }, ['site'])),
+  update_site: fetching(objectOf({ ...COMMON, fetch: flag, release_removed: flag }, ['site'])),
   redeploy_nodes: objectOf({ ...COMMON, nodes, erase: flag }, ['site', 'nodes']),
-  test_site: objectOf(COMMON, ['site']),
+  test_site: fetching(objectOf({ ...COMMON, fetch: flag }, ['site'])),
 };
 
 /** Checks a workflow's arguments. Reports every bad field. */

@@ -36,7 +36,7 @@ export function reportRun(progress: RunProgress): RunReport {
     kind,
     site: input.site,
     ...reportAny(progress, (failure) => explainRunFailure(failure, kind, input.site)),
-    ...(plan ? { revision: plan.revision, hash: plan.hash } : {}),
+    ...(plan ? { revision: plan.revision, hash: plan.hash, ...commitOf(plan) } : {}),
     phases: progress.phases,
     ...(progress.baremetal ? { baremetal: reportBaremetal(progress.baremetal) } : {}),
     ...(progress.released ? { released: progress.released } : {}),
@@ -45,6 +45,11 @@ export function reportRun(progress: RunProgress): RunReport {
     warnings: warningsOf(progress),
   };
 }
+
+const commitOf = ({ commit, commit_url }: SitePlan) => ({
+  ...(commit === undefined ? {} : { commit }),
+  ...(commit_url === undefined ? {} : { commit_url }),
+});
 
 const NO_NODES: Readonly<Record<NodeState, number>> = { not_started: 0, prepared: 0, success: 0, failure: 0 };
 

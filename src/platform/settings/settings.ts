@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { gitSettings } from './git-settings.js';
 
 declare module 'zod' {
   /** Metadata of a setting besides its description. Lists of settings are derived from it. */
@@ -33,9 +34,8 @@ const filePath = text.meta({ isPath: true });
 const ownSecret = (content: string) => filePath.meta({ ownSecret: content });
 
 /**
- * All settings, each with its rules, default, description for docs/settings.md and metadata
- * (`meta`). A setting's name in the file is its path (`temporal.address`), in the environment `SITEWRIGHT_` and the path
- * in capitals (`SITEWRIGHT_TEMPORAL_ADDRESS`).
+ * All settings, each with its rules, default, description for docs/settings.md and metadata (`meta`). Its name in the file
+ * is its path (`temporal.address`), in the environment the path in capitals (`SITEWRIGHT_TEMPORAL_ADDRESS`).
  */
 export const settingsSchema = z.strictObject({
   temporal: z.strictObject({
@@ -243,6 +243,7 @@ export const settingsSchema = z.strictObject({
         .describe('Hours after which a user must sign in again; a changed role takes effect then.'),
     }),
   }),
+  git: gitSettings,
   agent: z.strictObject({
     state_dir: filePath
       .default('/var/lib/sitewright')

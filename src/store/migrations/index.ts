@@ -8,6 +8,7 @@ import { openstackConfigs } from './0007-openstack-configs.js';
 import { signInSessions } from './0008-sign-in-sessions.js';
 import { runResults } from './0009-run-results.js';
 import { neverReached } from './0010-never-reached.js';
+import { gitSources } from './0011-git-sources.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   signInSessions,
   runResults,
   neverReached,
+  gitSources,
 ];

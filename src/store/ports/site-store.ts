@@ -1,3 +1,4 @@
+import type { GitSource } from '../../core/git-source.js';
 import type { New, Stored } from '../tables.js';
 import type { Page, PageRequest } from './page.js';
 
@@ -44,6 +45,8 @@ export interface SiteStore {
   list(): Promise<readonly SiteRecord[]>;
   /** Sets or clears the site's cluster. */
   setCluster(name: string, cluster: string | null): Promise<SiteRecord>;
+  /** Sets or clears the branch that the site follows. */
+  setSource(name: string, source: GitSource | null): Promise<SiteRecord>;
   /**
    * Removes the site with its revisions and node facts. Its runs and audit entries stay.
    * @throws `conflict` with the holder while a run claims the site.

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { GitSource } from '../../core/git-source.js';
 import { conflict, notFound } from '../failure.js';
 import { InputCheck, storable } from '../input.js';
 import type { Page, PageRequest } from '../ports/page.js';
@@ -66,6 +67,17 @@ export class SqlSiteStore implements SiteStore {
       const site = await holdSite(transaction, name);
       await transaction.updateTable('site').set({ cluster: value }).where('name', '=', name).execute();
       return siteOf({ ...site, cluster: value });
+    });
+  }
+
+  setSource(name: string, source: GitSource | null): Promise<SiteRecord> {
+    const check = new InputCheck();
+    const value = source === null ? null : check.json('source', source);
+    check.done();
+    return this.#session.write(async (transaction) => {
+      const site = await holdSite(transaction, name);
+      await transaction.updateTable('site').set({ source: value }).where('name', '=', name).execute();
+      return siteOf({ ...site, source: value });
     });
   }
 
@@ -237,7 +249,7 @@ function revisionNotFound(site: string, reference: RevisionReference) {
 }
 
 const siteOf = (row: Row<'site'>): SiteRecord => ({
-  ...row,
+  ...recordOf('site', row),
   latestRevision: row.latestRevision === 0 ? null : row.latestRevision,
 });
 

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
+import type { GitSource } from '../../core/git-source.js';
 import { bytes, count, flag, json, key, siteName, text, time } from './column.js';
 
 /** Sites, their revisions, and what MAAS reported about their nodes. */
@@ -7,6 +8,8 @@ export const siteTables = {
     name: siteName(),
     /** Cluster whose software graph runs on the site once it is deployed. */
     cluster: key().nullable(),
+    /** The branch that its documents come from. */
+    source: json<GitSource>().nullable(),
     createdAt: time().internal(),
     /** 0 if there is none. */
     latestRevision: count().internal(),
@@ -25,6 +28,9 @@ export const siteTables = {
     diagnostics: json<readonly Diagnostic[]>().initially('[]'),
     author: text().nullable(),
     message: text().nullable(),
+    /** Of the commit that it was taken from, and its page. */
+    commitId: text().nullable(),
+    commitUrl: text().nullable(),
     createdAt: time().internal(),
     fileCount: count().internal(),
     /** Of all texts together, in UTF-8 bytes, before compression. */

@@ -449,6 +449,37 @@ describe('nodes', () => {
   });
 });
 
+describe('site follow', () => {
+  const site = { name: 'dc1', cluster: null, source: null, created_at: '2026-01-01T00:00:00Z' };
+
+  it('sends the branch and the names of secrets, and says what to do next', async () => {
+    const flags = ['--folder', 'dc1', '--credential', 'git/reader', '--webhook-secret', 'git/hook'];
+    const args = ['site', 'follow', 'dc1', 'https://git.example.org/sites.git', ...flags];
+    const { code, out, requests } = await against(() => [200, site], args);
+    expect(requests[0]).toMatchObject({
+      method: 'PUT',
+      at: '/sites/dc1/source',
+      body: {
+        url: 'https://git.example.org/sites.git',
+        branch: 'main',
+        folder: 'dc1',
+        credential: 'git/reader',
+        webhook_secret: 'git/hook',
+      },
+    });
+    expect(out).toContain('sitewright site update dc1 --fetch');
+    expect(code).toBe(0);
+  });
+
+  it('is undone by unfollow, and read by --fetch', async () => {
+    const undone = await against(() => [200, site], ['site', 'unfollow', 'dc1']);
+    expect(undone.requests[0]).toMatchObject({ method: 'DELETE', at: '/sites/dc1/source' });
+    await api?.close();
+    const { requests } = await against(() => [202, runRecord()], ['site', 'update', 'dc1', '--fetch', '--yes']);
+    expect(requests[0]).toMatchObject({ at: '/sites/dc1/runs', body: { kind: 'update_site', fetch: true } });
+  });
+});
+
 describe('schedule', () => {
   const schedule = {
     name: 'nightly',
@@ -477,7 +508,7 @@ describe('schedule', () => {
       'test_site',
       { site: 'dc1', revision: '3', reason: 'why' },
     ],
-    [['--update', 'dc1', '--release-removed'], 'update_site', { site: 'dc1', release_removed: true }],
+    [['--update', 'dc1', '--fetch'], 'update_site', { site: 'dc1', fetch: true }],
     [
       ['--env', '1', '-t', 'a', 'b', '--noop', '--label', 'team:x'],
       'execute_graph',

@@ -40,6 +40,7 @@ export function SiteView({ id }) {
           empty="No revision yet."
           columns=${[
             ['Revision', (one) => one.number, 'number'],
+            ['Commit', (one) => html`<${Commit} of=${one} />`],
             [
               '',
               (one) =>
@@ -121,3 +122,7 @@ function MachineTable({ base }) {
         />`}
   <//>`;
 }
+
+/** The commit that a revision was taken from. */
+const Commit = ({ of: { commit_id: id, commit_url: url } }) =>
+  id === null ? '' : url === null ? id.slice(0, 10) : html`<a href=${url} rel="noreferrer">${id.slice(0, 10)}</a>`;

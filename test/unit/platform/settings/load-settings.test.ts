@@ -44,7 +44,10 @@ describe('loadSettings', () => {
       tags: {},
       packages: { base_release: 'on' },
       api: { host: '127.0.0.1', port: 8080, tls: {}, rate_limit_per_minute: 6_000 },
-      access: { tokens: 'off' },
+      access: {
+        tokens: 'off',
+        openid: { name_claim: 'email', roles_claim: 'groups', scopes: 'openid profile email', session_hours: 10 },
+      },
       agent: { state_dir: '/var/lib/sitewright', keep_days: 14 },
       task_logs: { folder: join(cwd, '.sitewright/task-logs'), megabytes: 16 },
       gateway: {
@@ -55,6 +58,7 @@ describe('loadSettings', () => {
         node_package: 'nodejs',
       },
       secrets: {},
+      git: { allow_local: 'off', timeout_seconds: 120, max_megabytes: 64 },
       codec: { host: '127.0.0.1', port: 8081 },
       telemetry: { metrics_host: '127.0.0.1' },
       log: { level: 'info', format: 'pretty' },

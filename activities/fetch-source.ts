@@ -1,0 +1,65 @@
+import { isError } from '../src/core/diagnostic.js';
+import { commitUrl } from '../src/core/git-source.js';
+import { loadSite } from '../src/documents/index.js';
+import { type FetchedBranch, fetchBranch, GitError } from '../src/platform/git/index.js';
+import type { FetchSourceAnswer, SiteActivities } from './contract.js';
+import type { ActivityDependencies } from './dependencies.js';
+import { withHeartbeats } from './heartbeats.js';
+
+/** Takes the documents of a site from the branch that it follows. */
+export const sourceActivities = (deps: ActivityDependencies): Pick<SiteActivities, 'fetch_source'> => ({
+  fetch_source: ({ site }) => withHeartbeats(deps, ({ signal }) => fetchSource(deps, site, signal)),
+});
+
+async function fetchSource(
+  { store, git }: ActivityDependencies,
+  site: string,
+  signal: AbortSignal | undefined,
+): Promise<FetchSourceAnswer> {
+  const refuse = (message: string): FetchSourceAnswer => ({
+    ok: false,
+    failure: { kind: 'source-failed', site, message },
+  });
+  const { source, lastGoodRevision } = await store.sites.get(site);
+  if (source === null) return refuse('the site follows no branch');
+  if (git === undefined) return refuse('this worker does not read repositories');
+  let credential: string | undefined;
+  if (source.credential !== undefined) {
+    const secret = await git.secrets.read(source.credential);
+    if (secret.kind !== 'found')
+      return refuse(secret.kind === 'unusable' ? secret.message : `there is no secret ${source.credential}`);
+    credential = secret.value;
+  }
+  let fetched: FetchedBranch;
+  try {
+    fetched = await fetchBranch(source, credential, git.limits, signal);
+  } catch (error) {
+    if (!(error instanceof GitError) || signal?.aborted) throw error;
+    return refuse(`${source.url} branch ${source.branch}: ${error.message}`);
+  }
+  const { commit, author, message, files } = fetched;
+  const { diagnostics } = loadSite(files);
+  const errors = diagnostics.filter(isError);
+  if (errors.length > 0) {
+    const first = errors.slice(0, 5).map(({ file, line, message: text }) => `${file ?? ''}:${line ?? ''}: ${text}`);
+    const more = errors.length > first.length ? `; and ${errors.length - first.length} more` : '';
+    return refuse(`commit ${commit} is not valid: ${first.join('; ')}${more}`);
+  }
+  const by = author.replace(/\p{Cc}/gu, ' ').slice(0, 200);
+  const { revision, created } = await store.sites.addRevision(site, {
+    files,
+    diagnostics,
+    message: message.slice(0, 10_000),
+    commitId: commit,
+    commitUrl: commitUrl(source.url, commit),
+    ...(by.trim() === '' ? {} : { author: by }),
+  });
+  if (created)
+    await store.audit.append({
+      actor: `git:${source.branch}`,
+      action: 'site.commit',
+      target: `site/${site}/revisions/${revision.number}`,
+      details: { commit },
+    });
+  return { ok: true, revision: revision.number, commit, deployed: revision.number === lastGoodRevision };
+}

@@ -1,0 +1,49 @@
+import type { CliCommand } from '../command.js';
+import { type OutputFlags, printOne } from '../formats/output.js';
+import type { Session } from '../session.js';
+
+interface FollowFlags extends OutputFlags {
+  readonly branch: string;
+  readonly folder?: string;
+  readonly credential?: string;
+  readonly webhookSecret?: string;
+}
+
+/** `site follow` and `site unfollow`: the branch of a repository that the documents of a site come from. */
+export function registerSiteSource(site: CliCommand, session: Session): void {
+  const { terminal } = session;
+
+  site
+    .command('follow')
+    .description('Take the documents of a site from a branch of a Git repository; runs with --fetch read it')
+    .argument('<site>', 'name of the site')
+    .argument('<url>', 'address: https://…, ssh://…, git@host:path')
+    .option('--branch <name>', 'the branch', 'main')
+    .option('--folder <path>', 'folder of the documents in the repository (default: all of it)')
+    .option('--credential <secret>', 'secret to read it with: USER:PASSWORD, a token, or a private key for ssh')
+    .option('--webhook-secret <secret>', 'secret with which the host of the repository signs webhooks')
+    .output()
+    .action(async (name: string, url: string, flags: FollowFlags) => {
+      const { branch, folder, credential, webhookSecret } = flags;
+      const body = {
+        url,
+        branch,
+        ...(folder === undefined ? {} : { folder }),
+        ...(credential === undefined ? {} : { credential }),
+        ...(webhookSecret === undefined ? {} : { webhook_secret: webhookSecret }),
+      };
+      const now = await session.call('PUT /sites/:site/source', { params: { site: name }, body });
+      const next = `  next:  sitewright site update ${name} --fetch\n`;
+      await printOne(terminal, flags, now, `site ${name} follows ${branch} of ${url}\n${next}`);
+    });
+
+  site
+    .command('unfollow')
+    .description('Follow no branch any more; revisions stay')
+    .argument('<site>', 'name of the site')
+    .output()
+    .action(async (name: string, flags: OutputFlags) => {
+      const now = await session.call('DELETE /sites/:site/source', { params: { site: name } });
+      await printOne(terminal, flags, now, `site ${name} follows no branch\n`);
+    });
+}

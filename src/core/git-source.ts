@@ -1,0 +1,51 @@
+/** The branch of a Git repository that a site follows. */
+export interface GitSource {
+  readonly url: string;
+  readonly branch: string;
+  /** Folder of the documents in the repository; absent: all of it. */
+  readonly folder?: string;
+  /** Name of the secret with which it is read: `USER:PASSWORD`, or a private key for ssh. */
+  readonly credential?: string;
+  /** Name of the secret with which webhooks are signed. */
+  readonly webhookSecret?: string;
+}
+
+const USER = String.raw`(?:\w[\w.-]*@)?`;
+const HOST = String.raw`(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])`;
+/** `https://host/path`, `ssh://git@host:22/path`, `file:///path`. */
+const URL_FORM = new RegExp(String.raw`^(?:(?:https?|ssh|git)://${USER}${HOST}(?::\d{1,5})?/|file:///)[^\s\\]+$`);
+/** `git@host:path`, but not `transport::address`, which runs a program. */
+const SCP_FORM = new RegExp(String.raw`^${USER}${HOST}:(?![:-])[^\s\\]+$`);
+
+/** What is wrong with an address, for git must read it as one and never as an option or a command. */
+export function gitUrlProblem(url: string): string | undefined {
+  if (/^[a-z][a-z0-9+.-]*:\/\/[^/@]*:[^/]*@/i.test(url))
+    return 'must not contain a password: put it into a secret and name that as `credential`';
+  if (URL_FORM.test(url) || (!url.includes('://') && SCP_FORM.test(url))) return undefined;
+  return 'must be an address such as https://git.example.org/sites.git or git@git.example.org:sites.git';
+}
+
+/** The rules of `git check-ref-format`, and nothing that looks like an option. */
+export const branchProblem = (branch: string): string | undefined =>
+  /^[^-/.\s][^\s~^:?*[\\]*$/.test(branch) &&
+  !/[^\x21-\x7e\u{a0}-\u{10ffff}]|\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)|[/.]$|^@$/u.test(branch)
+    ? undefined
+    : 'is not the name of a branch';
+
+export const folderProblem = (folder: string): string | undefined =>
+  folder.split('/').every((part) => part !== '' && part !== '.' && part !== '..') && !/^[-:]|[\\\p{Cc}]/u.test(folder)
+    ? undefined
+    : 'must be a path in the repository, without . and ..';
+
+/** The page of a commit where hosts of repositories have it; null for an address without pages. */
+export function commitUrl(url: string, commit: string): string | null {
+  const web = /^(https?:\/\/)(?:[^/@]*@)?([^/]+)\/(.+)$/.exec(url);
+  const ssh = /^(?:ssh:\/\/)?(?:[^/@:]*@)?([A-Za-z0-9.-]+)(?::\d{1,5}\/|[:/])(.+)$/.exec(url);
+  const [scheme, host, path] = web
+    ? web.slice(1)
+    : ssh && !/^(file|git):/.test(url)
+      ? ['https://', ssh[1], ssh[2]]
+      : [];
+  if (host === undefined || path === undefined) return null;
+  return `${scheme}${host}/${path.replace(/^\/+|(?:\.git)?\/*$/g, '')}/commit/${commit}`;
+}

@@ -1,0 +1,72 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isMapping } from '../core/plain-value.js';
+import { type SiteRecord, StoreError } from '../store/index.js';
+import type { OpsDependencies } from './dependencies.js';
+import type { RunOperations } from './runs.js';
+
+/** A webhook as it came. */
+export interface Push {
+  readonly body: Buffer;
+  /** `sha256=` and the HMAC of the body, as GitHub and Gitea send it. */
+  readonly signature: string | undefined;
+  /** The secret itself, as GitLab sends it. */
+  readonly token: string | undefined;
+}
+
+export type PushAnswer =
+  | { readonly kind: 'started'; readonly run: string }
+  /** It is about another branch, or about no branch. */
+  | { readonly kind: 'ignored' }
+  /** The same for every reason, so that it says nothing about sites. */
+  | { readonly kind: 'unsigned' };
+
+export interface PushOperations {
+  /** Starts `update_site` with `fetch` for a push to the branch that the site follows. @throws `site-busy` */
+  receive(site: string, push: Push): Promise<PushAnswer>;
+}
+
+export function pushOperations(
+  { store, secrets }: Pick<OpsDependencies, 'store' | 'secrets'>,
+  runs: Pick<RunOperations, 'start'>,
+): PushOperations {
+  return {
+    async receive(name, push) {
+      const site = await store.sites.get(name).catch((error: unknown) => {
+        if (error instanceof StoreError && !error.passing) return undefined;
+        throw error;
+      });
+      const secret = await secretOf(site);
+      if (secret === undefined || !isSigned(push, secret)) return { kind: 'unsigned' };
+      if (refOf(push.body) !== `refs/heads/${site?.source?.branch}`) return { kind: 'ignored' };
+      const { id } = await runs.start('update_site', { site: name, fetch: true, started_by: 'webhook' });
+      return { kind: 'started', run: id };
+    },
+  };
+
+  async function secretOf(site: SiteRecord | undefined): Promise<string | undefined> {
+    const named = site?.source?.webhookSecret;
+    const answer = named === undefined ? undefined : await secrets?.read(named);
+    return answer?.kind === 'found' && answer.value !== '' ? answer.value : undefined;
+  }
+}
+
+const isSigned = ({ body, signature, token }: Push, secret: string): boolean => {
+  if (signature !== undefined)
+    return areEqual(signature, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`);
+  return token !== undefined && areEqual(token, secret);
+};
+
+/** In a time that depends on neither text. */
+function areEqual(one: string, other: string): boolean {
+  const digest = (text: string) => createHmac('sha256', 'length').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+function refOf(body: Buffer): unknown {
+  try {
+    const sent: unknown = JSON.parse(body.toString('utf8'));
+    return isMapping(sent) ? sent.ref : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,2 @@
+export { type FetchedBranch, fetchBranch } from './fetch-branch.js';
+export { GitError, type GitLimits } from './run-git.js';

@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { branchProblem, commitUrl, folderProblem, gitUrlProblem } from '../../../../src/core/git-source.js';
+import { fetchBranch } from '../../../../src/platform/git/index.js';
+import { type GitRepository, gitRepository } from '../../../rig/git-repository.js';
+
+describe('what git is given', () => {
+  it.each([
+    'https://git.example.org/sites.git',
+    'http://nina@git.example.org:8080/a/b',
+    'ssh://git@git.example.org:2222/sites.git',
+    'git@git.example.org:team/sites.git',
+    'git://[::1]/sites',
+    'file:///srv/git/sites.git',
+  ])('%s is an address', (url) => {
+    expect(gitUrlProblem(url)).toBeUndefined();
+  });
+
+  it.each([
+    'ext::sh -c touch% /tmp/x',
+    'ext::sh',
+    'fd::17',
+    '--upload-pack=touch /tmp/x',
+    '-oProxyCommand=x:y',
+    'ssh://-oProxyCommand=x/y',
+    '-oProxyCommand=x@host:path',
+    'ssh://-l@host/path',
+    'host:-path',
+    'https://host/a b',
+    'https://host/a\nb',
+    'ftp://host/path',
+    '/srv/git/sites.git',
+    'sites.git',
+    '',
+    'https://nina:secret@host/path',
+  ])('%j is not', (url) => {
+    expect(gitUrlProblem(url)).toBeTypeOf('string');
+  });
+
+  it.each(['main', 'release/10.0', 'a.b_c-d', 'größe'])('%s is a branch', (branch) => {
+    expect(branchProblem(branch)).toBeUndefined();
+  });
+  it.each([
+    '',
+    '-x',
+    '--all',
+    'a..b',
+    'a b',
+    'a:b',
+    'a*',
+    'a^',
+    'a~1',
+    'a.lock',
+    'a/',
+    '.a',
+    'a/.b',
+    '@',
+    'a@{1}',
+    'a\n',
+  ])('%j is not', (branch) => {
+    expect(branchProblem(branch)).toBeTypeOf('string');
+  });
+  it.each([
+    ['sites/dc1', true],
+    ['..', false],
+    ['a/../b', false],
+    ['/a', false],
+    ['a/', false],
+    ['-a', false],
+    [':(top)a', false],
+  ])('%j as a folder: %s', (folder, fits) => {
+    expect(folderProblem(folder) === undefined).toBe(fits);
+  });
+
+  it.each([
+    ['https://github.com/a/b.git', 'https://github.com/a/b/commit/c0ffee'],
+    ['https://nina@host:8080/a/b/', 'https://host:8080/a/b/commit/c0ffee'],
+    ['git@host:a/b.git', 'https://host/a/b/commit/c0ffee'],
+    ['ssh://git@host:2222/a/b.git', 'https://host/a/b/commit/c0ffee'],
+    ['file:///srv/git/a.git', null],
+    ['git://host/a', null],
+  ])('a commit of %s is at %s', (url, page) => {
+    expect(commitUrl(url, 'c0ffee')).toBe(page);
+  });
+});
+
+describe('fetching', () => {
+  let repository: GitRepository;
+  let server: Server | undefined;
+  const limits = { allowLocal: true, timeoutMs: 60_000, maxBytes: 200_000 };
+  beforeAll(async () => {
+    repository = await gitRepository();
+  });
+  afterEach(() => {
+    server?.closeAllConnections();
+    server?.close();
+    server = undefined;
+  });
+  afterAll(() => repository.remove());
+  const source = (more: object = {}) => ({ url: repository.url, branch: 'main', ...more });
+  const fetched = (more: object = {}, own: Partial<typeof limits> = {}) =>
+    fetchBranch(source(more), undefined, { ...limits, ...own });
+
+  it('gives the YAML files of the tip, and nothing that is a link', async () => {
+    await repository.commit([{ name: 'old.yaml', text: 'old: 1\n' }]);
+    await symlink('/etc/passwd', join(repository.folder, 'link.yaml'));
+    const files = [
+      { name: 'dc1/nodes.yaml', text: 'a: ä\n' },
+      { name: 'dc1/more/x.yml', text: '' },
+      { name: 'dc1/readme.md', text: 'no' },
+      { name: 'dc1 and more/y.yaml', text: 'y: 1\n' },
+    ];
+    const commit = await repository.commit(files, 'Add rack 3\n\nmore');
+    const all = await fetched();
+    expect(all).toMatchObject({ commit, author: 'Eva', message: 'Add rack 3' });
+    expect(all.files.map(({ name }) => name)).toEqual([
+      'dc1 and more/y.yaml',
+      'dc1/more/x.yml',
+      'dc1/nodes.yaml',
+      'old.yaml',
+    ]);
+    expect((await fetched({ folder: 'dc1' })).files).toEqual([
+      { name: 'dc1/more/x.yml', text: '' },
+      { name: 'dc1/nodes.yaml', text: 'a: ä\n' },
+    ]);
+  });
+
+  it('says what is wrong', async () => {
+    await expect(fetched({ branch: 'nosuch' })).rejects.toThrow(/couldn't find remote ref refs\/heads\/nosuch/);
+    await expect(fetched({ folder: 'nosuch' })).rejects.toThrow(/has no YAML files in nosuch/);
+    await expect(fetched({ url: 'file:///nosuch' })).rejects.toThrow(/nosuch/);
+    await expect(fetched({}, { allowLocal: false })).rejects.toThrow(/transport 'file' not allowed/);
+  });
+
+  it('runs no program that an address names, also of a source that was stored otherwise', async () => {
+    const mark = join(repository.folder, 'ran');
+    for (const url of [`ext::touch ${mark}`, `--upload-pack=touch ${mark}`])
+      await expect(fetched({ url })).rejects.toThrow(/^the address must be/);
+    await expect(fetched({ branch: `--upload-pack=touch ${mark}` })).rejects.toThrow(/^the branch/);
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  it('takes no more than is allowed', async () => {
+    await repository.git('checkout', '--quiet', '-b', 'big');
+    await repository.commit([{ name: 'noise.bin', text: randomBytes(400_000) }]);
+    await expect(fetched({ branch: 'big' })).rejects.toThrow(/larger than 200000 bytes/);
+    // Small as it is sent, big as it is read.
+    await repository.git('checkout', '--quiet', '-b', 'bomb', 'main');
+    await repository.commit([{ name: 'bomb.yaml', text: 'a'.repeat(300_000) }]);
+    await expect(fetched({ branch: 'bomb' })).rejects.toThrow(/YAML files have more than 200000 bytes/);
+  });
+
+  it('sends a credential to its address, ends in time, and says neither', async () => {
+    const seen: (string | undefined)[] = [];
+    server = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      if (seen.length > 1) return;
+      response.writeHead(302, { location: 'http://127.0.0.1:1/elsewhere' }).end();
+    });
+    await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sites.git`;
+    const redirected = fetchBranch(source({ url }), 'nina:hidden-word', limits);
+    await expect(redirected).rejects.toThrow(/redirect|302/);
+    expect(seen).toEqual([`Basic ${Buffer.from('nina:hidden-word').toString('base64')}`]);
+    // It never answers.
+    const silent = fetchBranch(source({ url }), 'nina:hidden-word', { ...limits, timeoutMs: 500 });
+    const error: unknown = await silent.catch((thrown: unknown) => thrown);
+    expect(String(error)).toContain('took too long');
+    expect(String(error)).not.toContain('hidden-word');
+  });
+});
