@@ -123,12 +123,14 @@ describePage('operating from the page alone', () => {
     await row.getByText('rabbitmq').waitFor();
     expect((await rig.ask('GET', `${api}/nodes?cluster_id=1`)).body).toHaveLength(2);
 
-    await row.getByRole('button', { name: 'Assign tags' }).click();
+    await row.getByRole('checkbox', { name: 'Choose node-14' }).check();
+    await page.getByRole('button', { name: 'Assign tags' }).click();
     await page.getByRole('dialog').getByLabel('mongo').check();
     await page.getByRole('dialog').getByRole('button', { name: 'Assign tags' }).click();
     await row.getByText('mongo').waitFor();
     await screenshot(page, 'page-cluster');
-    await row.getByRole('button', { name: 'Remove' }).click();
+    await row.getByRole('checkbox', { name: 'Choose node-14' }).check();
+    await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await row.waitFor({ state: 'detached' });
     expect((await rig.ask('GET', `${api}/nodes?cluster_id=1`)).body).toHaveLength(1);
@@ -150,7 +152,7 @@ describePage('operating from the page alone', () => {
     await writePackageFolder(packageTree('plug', [['metadata.yaml', JSON.stringify(metadata)]]), source);
     const { path } = await writePackageArchive(await readPackageFolder(source), 'plug', '1.2.0', folder);
     await rig.ask('POST', `${api}/packages`, (await readFile(path)) as never, { 'content-type': 'application/gzip' });
-    await page.goto(`${origin}/clusters/1`);
+    await page.goto(`${origin}/clusters/1?view=settings`);
     const row = page.getByRole('row', { name: /plug A plugin/ });
     const enabled = async () =>
       (await rig.ask('GET', `${api}/clusters/1/attributes`)).body.editable.plug.metadata.enabled;

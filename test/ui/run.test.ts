@@ -16,6 +16,7 @@ import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { supervisorProgram } from '../rig/program.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.js';
+import { storeGraphRun } from './stored-runs.js';
 
 const api = '/api/v1';
 
@@ -135,8 +136,13 @@ describePage('the page of a run of graphs', () => {
   it('is started from its cluster, watched live, paused with a reason, and repaired', async () => {
     const gate = gates();
     await serve(gate.task);
+    const tasks = TASKS.map(({ id, type }) => ({ id, type }));
+    const earlier = { id: 'earlier', tasks, nodes: env.nodes.map(String), startedAt: '2026-01-01T10:00:00.000Z' };
+    await storeGraphRun(system.store, env, { ...earlier, seconds: 900 });
     const page = await at('/clusters');
     const run = await start(page);
+    // The earlier one took an hour.
+    await page.getByText(/about 59 min \d+ s left/).waitFor();
 
     const task = page.getByRole('row', { name: /database/ });
     await task.getByText('running').waitFor();
@@ -173,7 +179,8 @@ describePage('the page of a run of graphs', () => {
     await page.waitForURL(/status=failed/);
     expect(await page.getByRole('combobox', { name: /^Status/ }).inputValue()).toBe('failed');
     await page.getByRole('row', { name: /compute-agent/ }).waitFor({ state: 'detached' });
-    await act(page, 'Retry', 'disk was cleaned');
+    await page.getByRole('checkbox', { name: 'Choose database on prod-1' }).check();
+    await act(page, 'Retry all chosen', 'disk was cleaned');
     await page.getByText('No such task.').waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
     await task.getByText('running').waitFor();

@@ -13,6 +13,7 @@ import { ThemeSwitch } from './theme.js';
 import { AuditView } from './views/audit.js';
 import { ClusterView } from './views/cluster.js';
 import { ClustersView } from './views/clusters.js';
+import { CompareView } from './views/compare.js';
 import { GraphView } from './views/graph.js';
 import { GraphsView } from './views/graphs.js';
 import { NodeView } from './views/node.js';
@@ -48,6 +49,7 @@ const LISTS = {
   packages: PackagesView,
   tags: TagsView,
   audit: AuditView,
+  compare: CompareView,
 };
 
 const ONES = {

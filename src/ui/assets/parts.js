@@ -108,9 +108,12 @@ export const Progress = ({ done, total, bad = 0, badly = `${bad} failed`, what =
 
 const share = (part, whole) => (whole === 0 ? 0 : (100 * part) / whole);
 
-/** Views of one thing, in the address: `views` are `[key, text]`, the first is shown where none is named. */
-export function Tabs({ views, current }) {
-  const addressOf = (key) => addressWith({ view: key === views[0][0] ? '' : key });
+/**
+ * Views of one thing, in the address: `views` are `[key, text]`, the first is shown where none is named. `clears`:
+ * fields of the address that belong to one of them.
+ */
+export function Tabs({ views, current, clears = {} }) {
+  const addressOf = (key) => addressWith({ ...clears, view: key === views[0][0] ? '' : key });
   return html`<nav class="tabs" aria-label="Views">
     ${views.map(
       ([key, text]) =>
@@ -135,7 +138,7 @@ export const Cells = ({ label, cells, chosen, onChoose }) =>
         key=${one.key}
         class=${`cell ${one.look}${one.away ? ' away' : ''}`}
         title=${one.text}
-        aria-label=${one.text}
+        aria-label=${cells.length > NAMED ? one.text : undefined}
         aria-pressed=${chosen === undefined ? undefined : chosen === one.name || chosen === one.key}
         onClick=${() => onChoose(one)}
       >

@@ -1,18 +1,26 @@
 import { useState } from 'preact/hooks';
 import { ApiProblem, post, query as queryOf, send } from '../api.js';
-import { Action, Choice, Choices } from '../ask.js';
+import { Choice, Choices } from '../ask.js';
 import { html } from '../html.js';
 import { forbidden } from '../identity.js';
-import { Fold, Loaded, Missing, Problem, State, say, Title } from '../parts.js';
-import { filterBy, go } from '../router.js';
+import { Fold, Loaded, Missing, Problem, State, say, Tabs, Title } from '../parts.js';
+import { filterBy } from '../router.js';
 import { listsChanged, problemOf, useData } from '../store.js';
 import { Table } from '../table.js';
 import { count } from '../words.js';
+import { ClusterNodes } from './cluster-nodes.js';
 import { GraphPicture } from './graph-picture.js';
-import { NodeTable } from './nodes.js';
+import { RunGraphs } from './run-graphs.js';
+import { RunGrid } from './run-grid.js';
 import { RunTable } from './runs.js';
 
 const LIST = ['/clusters', 'Clusters'];
+const VIEWS = [
+  ['nodes', 'Nodes'],
+  ['graphs', 'Graphs and plan'],
+  ['runs', 'Runs'],
+  ['settings', 'Plugins and settings'],
+];
 
 /** One cluster: checks, nodes with roles and tags, plan, graph, settings, runs. */
 export function ClusterView({ id, query }) {
@@ -27,6 +35,8 @@ export function ClusterView({ id, query }) {
   const types = [...new Set((graphs.data ?? []).flatMap((one) => one.relations.map(({ type }) => type)))].sort();
   const type = query.get('type') ?? (types.includes('default') ? 'default' : types[0]);
   const name = cluster.data?.name ?? id;
+  const asked = query.has('plan') ? 'graphs' : query.has('settings') ? 'settings' : query.get('view');
+  const view = VIEWS.some(([key]) => key === asked) ? asked : 'nodes';
   if (cluster.data === undefined && cluster.problem !== undefined)
     return html`<${Missing} of=${`Cluster ${id}`} problem=${cluster.problem} list=${LIST} onRetry=${cluster.reload} />`;
   const reload = () => {
@@ -44,33 +54,36 @@ export function ClusterView({ id, query }) {
     <//>
     ${cluster.data && html`<${Facts} cluster=${cluster.data} release=${release.data} />`}
     <${Loaded} from=${checks}>${(data) => html`<${Checks} of=${data} />`}<//>
-    <h2>Nodes</h2>
-    <${Loaded} from=${nodes}>
-      ${(all) =>
-        html`<${NodeTable}
-          nodes=${all}
-          empty="No node yet: take some in below."
-          actions=${(node) => html`<${NodeTags} base=${base} node=${node} tags=${(tags.data ?? []).map((one) => one.name)} onDone=${reload} />`}
-        />`}
-    <//>
-    <${Fold} label="Take nodes into the cluster" open=${query.has('take')}>${() => html`<${FreeNodes} base=${base} onDone=${reload} />`}<//>
-    <h2>Graphs</h2>
-    <div class="filters">
-      <${Choice} label="Type" value=${type} options=${types.map((one) => [one, one])} onChange=${(value) => filterBy({ type: value })} />
-      ${type && html`<a href=${`${base}/deployment_tasks${queryOf({ graph_type: type })}`} download=${`${name}-${type}.json`}>Download the merged tasks</a>`}
-    </div>
+    <${Tabs} views=${VIEWS} current=${view} clears=${{ plan: '', settings: '', name: '', page: '' }} />
     ${
-      type &&
-      html`<${Fold} label="What a run would do now, and why" open=${query.has('plan')}>${() => html`<${Plan} base=${base} type=${type} />`}<//>
-      <${Fold} label="Drawing of the merged graph">${() => html`<${GraphPicture} path=${`${base}/deploy_tasks/graph.svg${queryOf({ graph_type: type })}`} />`}<//>`
+      view === 'nodes' &&
+      html`<${Loaded} from=${nodes}>
+        ${(all) => html`<${ClusterNodes} ...${{ base, query, nodes: all, tags: (tags.data ?? []).map((one) => one.name), onDone: reload }} />`}
+      <//>
+      <${Fold} label="Take nodes into the cluster" open=${query.has('take')}>${() => html`<${FreeNodes} base=${base} onDone=${reload} />`}<//>`
     }
-    <h2>Runs</h2>
-    <${ClusterRuns} id=${id} />
-    <h2>Plugins</h2>
-    <${Plugins} base=${base} onDone=${reload} />
-    <h2>Settings</h2>
-    <${Fold} label="Show and change as JSON" open=${query.has('settings')}>${() => html`<${Settings} base=${base} />`}<//>`;
+    ${view === 'graphs' && html`<${Graphs} ...${{ base, query, types, type, name, nodes: nodes.data ?? [] }} />`}
+    ${view === 'runs' && html`<${ClusterRuns} id=${id} />`}
+    ${
+      view === 'settings' &&
+      html`<h2>Plugins</h2>
+      <${Plugins} base=${base} onDone=${reload} />
+      <h2>Settings</h2>
+      <${Settings} base=${base} />`
+    }`;
 }
+
+/** A graph of the cluster: what it would do now, and its drawing. */
+const Graphs = ({ base, query, types, type, name, nodes }) => html`<div class="filters">
+    <${Choice} label="Type" value=${type} options=${types.map((one) => [one, one])} onChange=${(value) => filterBy({ type: value })} />
+    ${type && html`<a href=${`${base}/deployment_tasks${queryOf({ graph_type: type })}`} download=${`${name}-${type}.json`}>Download the merged tasks</a>`}
+  </div>
+  ${
+    type
+      ? html`<${Fold} label="What a run would do now, and why" open=${query.has('plan')}>${() => html`<${Plan} base=${base} type=${type} nodes=${nodes} />`}<//>
+      <${Fold} label="Drawing of the merged graph">${() => html`<${GraphPicture} path=${`${base}/deploy_tasks/graph.svg${queryOf({ graph_type: type })}`} />`}<//>`
+      : html`<p class="quiet">There is no graph yet.</p>`
+  }`;
 
 const Facts = ({ cluster, release }) => html`<p class="facts">
   ${`release ${release ? `${release.name} ${release.version}` : cluster.release_id} · `}${
@@ -84,104 +97,6 @@ const Checks = ({ of }) =>
     : html`<ul class=${of.ok ? 'banner plain' : 'problem plain'} aria-label="Checks">
         ${of.findings.map((one) => html`<li><strong>${one.severity}</strong> ${one.message} ${one.hint && html`<span class="quiet">${one.hint}</span>`}</li>`)}
       </ul>`;
-
-function RunGraphs({ id, types, type, locked, nodes }) {
-  const start = async ({ type: graphType, tasks, nodes: chosen, mode, force, hold, reason }) => {
-    const list = (text) =>
-      text
-        .split(',')
-        .map((one) => one.trim())
-        .filter(Boolean);
-    const graph = {
-      type: graphType,
-      ...(tasks ? { tasks: list(tasks) } : {}),
-      ...(chosen.length > 0 ? { nodes: chosen.map(Number) } : {}),
-    };
-    const run = await post('/api/v1/graphs/execute', {
-      cluster: id,
-      graphs: [graph],
-      ...(mode ? { [mode]: true } : {}),
-      ...(force ? { force: true } : {}),
-      ...(hold ? { hold_on_failure: true } : {}),
-      ...(reason ? { reason } : {}),
-    });
-    go(`/runs/${run.run}`);
-  };
-  const fields = [
-    { name: 'type', label: 'Graph', options: types.map((one) => [one, one]), value: type },
-    {
-      name: 'mode',
-      label: 'How',
-      options: [
-        ['', 'run it'],
-        ['dry_run', 'dry run: plan only'],
-        ['noop_run', 'noop run: tasks say what they would change'],
-      ],
-    },
-    { name: 'tasks', label: 'Only these tasks', placeholder: 'all; or names with commas between' },
-    {
-      name: 'nodes',
-      label: 'Only these nodes; none chosen: all',
-      type: 'choices',
-      options: nodes.map((one) => [String(one.id), one.name]),
-    },
-    { name: 'hold', label: 'Hold on failure, so that failed tasks can be retried', type: 'checkbox', value: true },
-    { name: 'force', label: 'Everything counts as changed', type: 'checkbox' },
-  ];
-  const why =
-    (locked && 'A run works on this cluster: wait for it, or steer it on its page.') ||
-    (types.length === 0 && 'There is no graph yet: its release has none. Upload one.');
-  return html`<${Action} label="Run a graph" fields=${fields} act=${start} disabled=${why} done="The run has started." />`;
-}
-
-/** Tags of a node: those of its roles, and more. */
-function NodeTags({ base, node, tags, onDone }) {
-  const change = (verb) => async (given) => {
-    await post(`/api/v1/tags/${verb}`, { nodes: [node.id], tags: given.tags });
-    onDone();
-  };
-  const take = async () => {
-    await post(`${base}/unassignment`, [{ id: node.id }]);
-    onDone();
-  };
-  const choices = (names) => [
-    {
-      name: 'tags',
-      label: 'Tags',
-      type: 'choices',
-      needed: true,
-      options: [...new Set(names)].sort().map((one) => [one, one]),
-    },
-  ];
-  const free = tags.filter((one) => !node.tags.includes(one));
-  return html`<${Action}
-      label="Assign tags"
-      title=${`Assign tags to ${node.name}`}
-      reason=${false}
-      disabled=${free.length === 0 && 'It has all tags of this cluster. The page of the tags makes more.'}
-      fields=${choices(free)}
-      act=${change('assign')}
-      done=${`${node.name} has more tags.`}
-    />
-    <${Action}
-      label="Unassign"
-      title=${`Take tags from ${node.name}`}
-      reason=${false}
-      disabled=${node.tags.length === 0 && 'It has no tag.'}
-      fields=${choices(node.tags)}
-      act=${change('unassign')}
-      done=${`${node.name} has fewer tags.`}
-    />
-    <${Action}
-      label="Remove"
-      title=${`Take ${node.name} out of the cluster`}
-      explain="At once where nothing was deployed on it yet; a deployed node goes with the next deployment."
-      reason=${false}
-      act=${take}
-      done=${`${node.name} leaves the cluster.`}
-      danger
-    />`;
-}
 
 function FreeNodes({ base, onDone }) {
   const free = useData('/api/v1/nodes?cluster_id=');
@@ -222,7 +137,9 @@ function FreeNodes({ base, onDone }) {
 }
 
 /** By node what runs and what does not, and why. */
-function Plan({ base, type }) {
+function Plan({ base, type, nodes }) {
+  const names = new Map(nodes.map((one) => [String(one.id), one.name]));
+  const nameOf = (node) => names.get(node) ?? node;
   const plan = useData(`${base}/plan${queryOf({ graph_type: type })}`);
   return html`<${Loaded} from=${plan}>
     ${(data) => html`<p class="facts">
@@ -232,14 +149,14 @@ function Plan({ base, type }) {
       ${data.nodes.slice(0, 100).map(
         (
           node,
-        ) => html`<${Fold} key=${node.node} label=${`Node ${node.node}: ${node.runs.length} run, ${node.skipped.length} skipped`}>
+        ) => html`<${Fold} key=${node.node} label=${`Node ${nameOf(node.node)}: ${node.runs.length} run, ${node.skipped.length} skipped`}>
           ${() => html`<${PlanNode} node=${node} />`}
         <//>`,
       )}
       ${data.nodes.length > 100 && html`<p class="quiet">The first 100 nodes of ${data.nodes.length}.</p>`}
       <${Reasons} heading="On no node" rows=${data.not_placed.map((one) => [one.task, one.reason])} />
-      <${Reasons} heading="Not on the primary node" rows=${data.skipped_primaries.map((one) => [one.task, `node ${one.node} has it as ${one.tag}`])} />
-      <${Reasons} heading="Nodes left out" rows=${data.left_out.map((one) => [one.node, one.reason])} />`}
+      <${Reasons} heading="Not on the primary node" rows=${data.skipped_primaries.map((one) => [one.task, `node ${nameOf(one.node)} has it as ${one.tag}`])} />
+      <${Reasons} heading="Nodes left out" rows=${data.left_out.map((one) => [nameOf(one.node), one.reason])} />`}
   <//>`;
 }
 
@@ -266,17 +183,11 @@ const Reasons = ({ heading, rows }) =>
     <ul class="plain">${rows.map(([what, why]) => html`<li><strong>${what}</strong> ${why}</li>`)}</ul>`;
 
 function ClusterRuns({ id }) {
-  const again = listsChanged.value;
-  const transactions = useData(`/api/v1/transactions${queryOf({ cluster_id: id, transaction_types: 'deploy' })}`, {
-    again,
-  });
-  const runs = useData(`/api/v1/runs${queryOf({ kind: 'execute_graph', limit: 200 })}`, { again });
+  const runs = useData(`/api/v1/runs${queryOf({ label: `cluster:${id}`, limit: 20 })}`, { again: listsChanged.value });
   return html`<${Loaded} from=${runs}>
-    ${({ items }) => html`<${RunTable}
-        runs=${items.filter((run) => run.labels.cluster === String(id)).slice(0, 20)}
-        empty="No run yet: run a graph, above."
-      />
-      ${transactions.data?.length > 0 && html`<p class="quiet">${count(transactions.data.length, 'run')} of graphs in all.</p>`}`}
+    ${({ items, next }) => html`<${RunTable} runs=${items} empty="No run yet: run a graph, above." />
+      ${next !== null && html`<p><a href=${`/runs?cluster=${id}`}>Show all runs of this cluster</a></p>`}
+      <${RunGrid} runs=${items.filter((run) => run.labels.transaction !== undefined)} />`}
   <//>`;
 }
 

@@ -1,10 +1,11 @@
 import { query as queryOf } from '../api.js';
 import { Choice } from '../ask.js';
+import { criticalPath } from '../critical-path.js';
 import { html } from '../html.js';
 import { Cells, Counts, Loaded, Tabs } from '../parts.js';
 import { addressWith, filterBy, go } from '../router.js';
 import { useData } from '../store.js';
-import { count, doneOf, placeOf, said, some, TASK_STATUSES, workOf, worst } from '../words.js';
+import { count, doneOf, lasting, placeOf, said, some, TASK_STATUSES, workOf, worst } from '../words.js';
 import { GraphMap } from './graph-map.js';
 import { TaskLog } from './task-log.js';
 import { TaskTable } from './task-table.js';
@@ -77,7 +78,7 @@ export function GraphRun({ base, tables, query }) {
         <${TaskTable} ...${shared} query=${query} live=${live} />`
     }
     ${view === 'graph' && html`<${Graph} ...${{ base, graph, tasks, query }} />`}
-    ${view === 'timeline' && html`<${Bars} ...${shared} node=${node} />`}
+    ${view === 'timeline' && html`<${Bars} ...${shared} node=${node} query=${query} />`}
     <p class="quiet">
       <a href=${`/api/v1/transactions/${chosen}/deployment_history`} target="_blank">History as JSON</a>${' · '}<a
         href=${`/api/v1/transactions/${chosen}/plan`}
@@ -98,7 +99,7 @@ const saidCounts = (counts) =>
 
 /** The graph. A task that is chosen in it is shown among the tasks. */
 function Graph({ base, graph, tasks, query }) {
-  if (!graph.planned) return html`<p class="quiet">It is drawn once it is planned.</p>`;
+  if (!graph.planned && tasks.length === 0) return html`<p class="quiet">It is drawn once it is planned.</p>`;
   const choose = (task) => go(addressWith({ view: '', task, status: '', before: '' }), { stay: true });
   return html`<${GraphMap} ...${{ base, graph, query }} key=${graph.type} counts=${new Map(tasks)} onChoose=${choose} />`;
 }
@@ -134,25 +135,49 @@ const CELL = {
 
 /** Rows of 1,000 bars are read at most; of a large run those of the chosen nodes, or of what failed and runs. */
 const MOST_BARS = 1000;
+const STARTED = 'failed,running,retrying,successful,ignored';
 
-function Bars({ base, graph, run, version, names, node }) {
-  const path = `${base}/tasks${queryOf({ graph, limit: MOST_BARS, nodes: node, statuses: 'failed,running,retrying,successful,ignored' })}`;
+function Bars({ base, graph, run, version, names, node, query }) {
+  const path = `${base}/tasks${queryOf({ graph, limit: MOST_BARS, nodes: node, statuses: STARTED })}`;
   const tasks = useData(path, { again: version });
-  return html`<${Loaded} from=${tasks}>
-    ${({ items, next }) =>
-      html`${next !== null && html`<p class="quiet">The first ${items.length.toLocaleString()} bars; choose a node above to see all of its.</p>`}
+  const isCritical = query.has('critical');
+  const shape = useData(isCritical ? `${base}/graph${queryOf({ graph })}` : null);
+  return html`<label class="check"
+      ><input type="checkbox" checked=${isCritical} onChange=${() => filterBy({ critical: isCritical ? '' : '1' })} /> Critical path</label
+    >
+    <${Loaded} from=${tasks}>
+    ${({ items, next }) => {
+      const rows = items.map((one) => ({ ...one, from: one.time_start, to: one.time_end }));
+      const steps = shape.data === undefined ? [] : criticalPath(rows, shape.data.edges);
+      const critical = new Set(steps.map(({ key }) => key));
+      return html`${next !== null && html`<p class="quiet">The first ${items.length.toLocaleString()} bars; choose a node above to see all of its.</p>`}
+        ${isCritical && html`<${CriticalPath} path=${steps} names=${names} />`}
         <${Timeline}
           from=${run.started_at}
           until=${run.ended_at}
-          rows=${items.map((one) => ({
+          rows=${rows.map((one) => ({
             row: one.node,
             name: names[one.node],
             label: one.task,
             status: one.status,
-            from: one.time_start,
-            to: one.time_end,
+            from: one.from,
+            to: one.to,
+            isCritical: critical.has(`${one.task}@${one.node}`),
             href: addressWith({ log: `${one.task}@${one.node}` }),
           }))}
-        />`}
+        />`;
+    }}
   <//>`;
 }
+
+/** What made the run as long as it was: each task that the next one waited for. */
+const CriticalPath = ({ path, names }) =>
+  path.length === 0
+    ? html`<p class="quiet">Nothing has ended yet.</p>`
+    : html`<ol class="critical-path" aria-label="Critical path">
+        ${path.map(
+          ({ key, row, wait }) => html`<li key=${key}>
+            ${placeOf(key, names).text} <span class="quiet">${lasting(row.from, row.to)}${wait >= 1000 ? `, ${lasting(0, wait)} after the one before` : ''}</span>
+          </li>`,
+        )}
+      </ol>`;

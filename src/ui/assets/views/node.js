@@ -1,10 +1,10 @@
 import { query } from '../api.js';
 import { html } from '../html.js';
-import { Fold, Loaded, Missing, State, Title } from '../parts.js';
+import { Fold, Loaded, Missing, RunState, State, Title } from '../parts.js';
 import { listsChanged, useData } from '../store.js';
 import { Table } from '../table.js';
 import { Ago, Lasting } from '../times.js';
-import { said } from '../words.js';
+import { said, TASK_STATUSES } from '../words.js';
 
 const LIST = ['/nodes', 'Nodes'];
 
@@ -39,6 +39,7 @@ export function NodeView({ id }) {
         ${Object.keys(one.labels).length > 0 && html`<dt>Labels</dt><dd>${Object.entries(one.labels).map(([key, value]) => html`<span class="tag">${key}=${value}</span>`)}</dd>`}
       </dl>
       ${one.site && html`<h2>What runs on its site did</h2><${History} node=${one} />`}
+      ${one.cluster && html`<h2>What runs of its cluster did</h2><${ClusterHistory} node=${one} />`}
       <h2>Hardware</h2>
       <${Fold} label="Disks, interfaces and facts as JSON">${() => html`<pre tabindex="0">${JSON.stringify({ meta: one.meta, network_data: one.network_data }, null, 2)}</pre>`}<//>`}
   <//>`;
@@ -80,4 +81,43 @@ function History({ node }) {
         ]}
       />`}
   <//>`;
+}
+
+/** Runs of graphs on its cluster, with its own tasks in each. */
+function ClusterHistory({ node }) {
+  const runs = useData(`/api/v1/runs${query({ label: `cluster:${node.cluster}`, limit: 10 })}`, {
+    again: listsChanged.value,
+  });
+  return html`<${Loaded} from=${runs}>
+    ${({ items }) =>
+      html`<${Table}
+        label="Runs of its cluster"
+        rows=${items.filter((run) => run.labels.transaction !== undefined)}
+        keyOf=${(run) => run.id}
+        empty="No run touched it yet."
+        columns=${[
+          ['#', (run) => run.number ?? '', 'number'],
+          [
+            'Run',
+            (run) => html`<a href=${`/runs/${run.id}${query({ node: node.id })}`}>${run.title ?? said(run.kind)}</a>`,
+            'name',
+          ],
+          ['Outcome of the run', (run) => html`<${RunState} run=${run} paused=${run.paused} />`],
+          ['Its tasks', (run) => html`<${OwnTasks} run=${run} node=${node.id} />`, 'wide'],
+          ['Started', (run) => html`<${Ago} of=${run.started_at} />`, 'number'],
+          ['Took', (run) => html`<${Lasting} from=${run.started_at} to=${run.ended_at} />`, 'number'],
+        ]}
+      />`}
+  <//>`;
+}
+
+function OwnTasks({ run, node }) {
+  const { data } = useData(`/api/v1/runs/${run.id}/counts`, { again: run.outcome ?? run.done });
+  if (data === undefined) return html`<span class="quiet">…</span>`;
+  const counts = {};
+  for (const graph of data.graphs)
+    for (const [status, n] of Object.entries(graph.nodes[node] ?? {})) counts[status] = (counts[status] ?? 0) + n;
+  const found = TASK_STATUSES.filter((status) => counts[status] > 0);
+  if (found.length === 0) return html`<span class="quiet">none on this node</span>`;
+  return found.map((status) => html`<${State} key=${status} of=${status}>${counts[status]} ${said(status)}<//> `);
 }

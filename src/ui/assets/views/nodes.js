@@ -2,19 +2,18 @@ import { NODE_STATUSES } from 'core/words';
 import { query } from '../api.js';
 import { Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Cells, Command, Empty, Loaded, Pages, State, Title } from '../parts.js';
+import { Cells, Command, Empty, Loaded, State, Title } from '../parts.js';
 import { filterBy } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 import { Table } from '../table.js';
 import { count } from '../words.js';
 
 const RANK = { error: 0, deploying: 1, provisioning: 1 };
-const PAGE = 100;
 
 /** The inventory: a grid of all, and a table of those that are asked for. */
 export function NodesView({ query: given }) {
   const filter = { status: given.get('status') ?? '', cluster_id: given.get('cluster') ?? '' };
-  const [name, role, page] = [given.get('name') ?? '', given.get('role') ?? '', Number(given.get('page') ?? 0)];
+  const [name, role] = [given.get('name') ?? '', given.get('role') ?? ''];
   const nodes = useData(`/api/v1/nodes${query({ ...filter, roles: role })}`, {
     again: listsChanged.value,
     every: 15_000,
@@ -22,7 +21,7 @@ export function NodesView({ query: given }) {
   const clusters = useData('/api/v1/clusters', { again: listsChanged.value });
   const nameOf = new Map((clusters.data ?? []).map((one) => [one.id, one.name]));
   const isFiltered = [name, role, filter.status, filter.cluster_id].some((one) => one !== '');
-  const choose = (field) => (value) => filterBy({ [field]: value, page: '' });
+  const choose = (field) => (value) => filterBy({ [field]: value });
   const roles = [...new Set((nodes.data ?? []).flatMap((one) => [...one.roles, ...one.pending_roles]))].sort();
   return html`<${Title} of="Nodes" />
     <form class="filters" role="search" aria-label="Filter nodes" onSubmit=${(event) => event.preventDefault()}>
@@ -50,9 +49,8 @@ export function NodesView({ query: given }) {
         return html`<p class="facts">
             ${count(wanted.length, 'node')}${failed > 0 ? html`, <span class="bad">${failed} failed</span>` : ''}${wanted.some((one) => !one.online) ? `, ${wanted.filter((one) => !one.online).length} not answering` : ''}
           </p>
-          <${Cells} label="Nodes at a glance" cells=${cells} chosen=${name} onChoose=${({ name: chosen }) => filterBy({ name: chosen === name ? '' : chosen, page: '' })} />
-          <${NodeTable} nodes=${wanted.slice(page * PAGE, (page + 1) * PAGE)} nameOf=${nameOf} />
-          <${Pages} page=${page} size=${PAGE} of=${wanted.length} />`;
+          <${Cells} label="Nodes at a glance" cells=${cells} chosen=${name} onChoose=${({ name: chosen }) => filterBy({ name: chosen === name ? '' : chosen })} />
+          <${NodeTable} nodes=${wanted} nameOf=${nameOf} />`;
       }}
     <//>`;
 }
@@ -67,7 +65,7 @@ const CELL = {
   removing: 'warn',
 };
 
-const showAll = () => filterBy({ name: '', role: '', status: '', cluster: '', page: '' });
+const showAll = () => filterBy({ name: '', role: '', status: '', cluster: '' });
 
 const NoNode = () => html`<${Empty} title="There is no node yet.">
   <p>Machines come in when their <a href="/sites">site</a> is deployed. Others are registered by name, one or many:</p>
@@ -76,12 +74,13 @@ const NoNode = () => html`<${Empty} title="There is no node yet.">
 <//>`;
 
 /** Nodes with what they are for. */
-export const NodeTable = ({ nodes, nameOf, actions, empty = 'No such node.' }) =>
+export const NodeTable = ({ nodes, nameOf, selection, empty = 'No such node.' }) =>
   html`<${Table}
     label="Nodes"
     rows=${nodes}
     keyOf=${(one) => one.id}
     empty=${empty}
+    selection=${selection}
     columns=${[
       [
         'Node',
@@ -122,6 +121,5 @@ export const NodeTable = ({ nodes, nameOf, actions, empty = 'No such node.' }) =
       ...(nodes.some((one) => one.ip || one.mac)
         ? [['Address', (one) => html`${one.ip ?? ''} <span class="quiet">${one.mac ?? ''}</span>`]]
         : []),
-      ...(actions === undefined ? [] : [['', actions, 'actions']]),
     ]}
   />`;

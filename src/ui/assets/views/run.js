@@ -1,13 +1,16 @@
 import { post } from '../api.js';
 import { Action } from '../ask.js';
 import { html } from '../html.js';
+import { useClusterNames, useNodeNames } from '../names.js';
 import { Missing, notice, Progress, RunState, Title } from '../parts.js';
 import { go } from '../router.js';
 import { useData, useEvents } from '../store.js';
+import { TimeLeft } from '../time-left.js';
 import { Ago, Lasting } from '../times.js';
-import { said, timeOf } from '../words.js';
+import { placeOf, said, timeOf } from '../words.js';
 import { GraphRun } from './graph-run.js';
-import { subjectOf } from './runs.js';
+import { RunAgain } from './run-again.js';
+import { nameOfRun } from './runs.js';
 import { SiteRun } from './site-run.js';
 
 const LIST = ['/runs', 'Runs'];
@@ -16,13 +19,14 @@ const LIST = ['/runs', 'Runs'];
 export function RunView({ id, query }) {
   const base = `/api/v1/runs/${encodeURIComponent(id)}`;
   const { tables, problem } = useEvents(`${base}/events`);
+  const clusters = useClusterNames();
   if (tables === null) {
     if (problem !== undefined) return html`<${Missing} of="Run" problem=${problem} list=${LIST} />`;
     return html`<${Title} of="Run" trail=${[LIST]} /><p class="quiet" role="status">Loading …</p>`;
   }
   const { run, status } = tables;
   const ofGraphs = run.kind === 'execute_graph';
-  const name = run.title ?? `${said(run.kind)} ${subjectOf(run)}`;
+  const name = nameOfRun(run, clusters);
   const held = run.outcome === null && /: held$/.test(status.phase);
   return html`<${Title}
       of=${name}
@@ -31,7 +35,7 @@ export function RunView({ id, query }) {
     >
       ${name} <${RunState} run=${{ outcome: run.outcome, phase: status.phase }} paused=${Boolean(status.paused)} />
     <//>
-    <${Facts} run=${run} />
+    <${Facts} run=${{ ...run, total: status.total }} paused=${status.paused !== null} />
     <${Progress}
       done=${status.done}
       total=${status.total}
@@ -66,7 +70,7 @@ export function RunView({ id, query }) {
         ? html`<${GraphRun} base=${base} tables=${tables} query=${query} />`
         : html`<${SiteRun} base=${base} tables=${tables} query=${query} />`
     }
-    <${OperatorActions} base=${base} again=${`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`} />`;
+    <${OperatorActions} base=${base} cluster=${run.labels.cluster} again=${`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`} />`;
 }
 
 const failedAndBlocked = (counts) =>
@@ -76,16 +80,17 @@ const failedAndBlocked = (counts) =>
     .join(', ');
 
 /** What it works on, who started it, when and why. */
-function Facts({ run }) {
+function Facts({ run, paused }) {
   const { cluster } = run.labels;
   const known = useData(cluster === undefined ? null : `/api/v1/clusters/${cluster}`);
   const about = [
     run.site !== null && html`site <a href=${`/sites/${encodeURIComponent(run.site)}`}>${run.site}</a>`,
+    run.number !== null && `run #${run.number}`,
     cluster !== undefined && html`cluster <a href=${`/clusters/${cluster}`}>${known.data?.name ?? cluster}</a>`,
     run.revision !== null && `revision ${run.revision}`,
     html`started <${Ago} of=${run.started_at} />${run.started_by ? ` by ${run.started_by}` : ''}`,
     run.reason && (run.outcome === null || run.outcome === 'success') && `“${run.reason}”`,
-    html`${run.ended_at ? 'took' : 'for'} <${Lasting} from=${run.started_at} to=${run.ended_at} />`,
+    html`${run.ended_at ? 'took' : 'for'} <${Lasting} from=${run.started_at} to=${run.ended_at} />${run.outcome === null && !paused && html`<${TimeLeft} run=${run} />`}`,
     run.temporal_url && html`<a href=${run.temporal_url} target="_blank" rel="noreferrer">Show in Temporal</a>`,
   ].filter(Boolean);
   return html`<p class="facts">${about.map((one, at) => html`${at > 0 && ' · '}${one}`)}</p>`;
@@ -105,8 +110,9 @@ function Conclusion({ base, run }) {
 function Steering({ base, run, status, ofGraphs }) {
   if (run.outcome !== null) {
     const { cluster, transaction } = run.labels;
+    const offer = html`<${RunAgain} base=${base} run=${run} />`;
     if (!ofGraphs || transaction === undefined || run.outcome === 'success' || run.outcome === 'nothing_to_do')
-      return null;
+      return offer;
     const again = async (given) => {
       const started = await post('/api/v1/graphs/execute', {
         cluster: Number(cluster),
@@ -115,7 +121,7 @@ function Steering({ base, run, status, ofGraphs }) {
       });
       go(`/runs/${started.run}`);
     };
-    return html`<${Action}
+    return html`${offer}<${Action}
       label="Retry from failure"
       explain="Starts a run of what failed in this one and everything after it. What succeeded is not run again."
       act=${again}
@@ -151,7 +157,8 @@ function Steering({ base, run, status, ofGraphs }) {
 }
 
 /** What people did to the run. */
-function OperatorActions({ base, again }) {
+function OperatorActions({ base, again, cluster }) {
+  const names = useNodeNames(cluster);
   const report = useData(`${base}/report`, { again });
   const actions = report.data?.operator ?? [];
   if (actions.length === 0) return null;
@@ -159,7 +166,7 @@ function OperatorActions({ base, again }) {
     <ul class="plain">
       ${actions.map(
         (one) => html`<li>
-          <${Ago} of=${one.at} /> <strong>${said(one.action)}</strong> ${one.node ?? one.task ?? ''} ${one.by ? `by ${one.by}` : ''}${
+          <${Ago} of=${one.at} /> <strong>${said(one.action)}</strong> ${one.node ?? (one.task === undefined ? '' : placeOf(one.task, names).text)} ${one.by ? `by ${one.by}` : ''}${
             one.reason ? `: ${one.reason}` : ''
           }
         </li>`,

@@ -1,10 +1,10 @@
 import { post } from '../api.js';
 import { Action, Choice, Search } from '../ask.js';
 import { html } from '../html.js';
-import { Cells, Loaded, Pages, Progress, State, Tabs } from '../parts.js';
+import { Cells, Loaded, Progress, State, Tabs } from '../parts.js';
 import { filterBy } from '../router.js';
 import { useData } from '../store.js';
-import { Table } from '../table.js';
+import { Chosen, forEach, Table, useSelection } from '../table.js';
 import { Lasting } from '../times.js';
 import { count, said, some } from '../words.js';
 import { Timeline } from './timeline.js';
@@ -150,7 +150,6 @@ function treeOf(groups) {
   return tree;
 }
 
-const PAGE = 100;
 const RANK = { failure: 0, not_started: 2, prepared: 1, success: 3 };
 
 function NodeTable({ base, rows, report, query, live }) {
@@ -164,8 +163,18 @@ function NodeTable({ base, rows, report, query, live }) {
     )
     .filter((one) => one.node.includes(name))
     .sort((a, b) => (RANK[a.state] ?? 2) - (RANK[b.state] ?? 2) || (a.node < b.node ? -1 : 1));
-  const page = Number(query.get('page') ?? 0);
-  const shown = wanted.slice(page * PAGE, (page + 1) * PAGE);
+  const selection = useSelection(wanted, {
+    keyOf: (one) => one.node,
+    isChoosable: (one) => live && one.state === 'failure',
+  });
+  const retry = async (given) => {
+    await forEach(
+      selection.rows,
+      (one) => one.node,
+      (one) => post(`${base}/nodes/${encodeURIComponent(one.node)}/retry`, given),
+    );
+    selection.clear();
+  };
   return html`<form class="filters" role="search" aria-label="Filter nodes" onSubmit=${(event) => event.preventDefault()}>
       <${Search} label="Node" value=${name} onChange=${(text) => filterBy({ node: text, page: '' })} />
       <${Choice}
@@ -178,9 +187,13 @@ function NodeTable({ base, rows, report, query, live }) {
       ${(group || state || name) && html`<button type="button" onClick=${() => filterBy({ group: '', state: '', node: '', page: '' })}>Show all</button>`}
       <span class="quiet">${count(wanted.length, 'node')}</span>
     </form>
+    <${Chosen} selection=${selection} what=${selection.rows.length === 1 ? 'node' : 'nodes'}>
+      <${Action} label="Retry all chosen" explain="Retries these nodes while the run goes on; their groups are judged again." act=${retry} done="The nodes are tried again." />
+    <//>
     <${Table}
       label="Nodes"
-      rows=${shown}
+      selection=${live && wanted.some((one) => one.state === 'failure') ? selection : undefined}
+      rows=${wanted}
       keyOf=${(one) => one.node}
       empty="No such node."
       columns=${[
@@ -211,5 +224,5 @@ function NodeTable({ base, rows, report, query, live }) {
         ],
       ]}
     />
-    <${Pages} page=${page} size=${PAGE} of=${wanted.length} />`;
+`;
 }

@@ -1,17 +1,20 @@
 import { query } from '../api.js';
 import { html } from '../html.js';
 import { Command, Empty, Fold, Loaded, Missing, State, Title } from '../parts.js';
+import { addressWith } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 import { Table } from '../table.js';
 import { Ago } from '../times.js';
 import { count, some } from '../words.js';
+import { Documents } from './revisions.js';
 import { RunTable } from './runs.js';
+import { SitePlan } from './site-plan.js';
 import { StartRun } from './sites.js';
 
 const LIST = ['/sites', 'Sites'];
 
 /** One site: its revisions, groups, machines and runs. */
-export function SiteView({ id }) {
+export function SiteView({ id, query: given }) {
   const base = `/api/v1/sites/${encodeURIComponent(id)}`;
   const again = listsChanged.value;
   const site = useData(base, { again });
@@ -28,6 +31,7 @@ export function SiteView({ id }) {
       <${Command} text=${`sitewright site commit ${id} FOLDER`} />
     <//>`
     }
+    ${given.has('plan') && site.data?.latest_revision != null && html`<${SitePlan} base=${base} site=${site.data} query=${given} />`}
     <h2>Runs</h2>
     <${Loaded} from=${runs}>${({ items }) => html`<${RunTable} runs=${items} empty="No run yet: deploy it, above." />`}<//>
     <h2>Revisions</h2>
@@ -39,7 +43,12 @@ export function SiteView({ id }) {
           keyOf=${(one) => one.number}
           empty="No revision yet."
           columns=${[
-            ['Revision', (one) => one.number, 'number'],
+            [
+              'Revision',
+              (one) =>
+                html`<a href=${addressWith({ revision: one.number, since: one.number > 1 ? one.number - 1 : '' })} data-stay aria-label=${`Show revision ${one.number}`}>${one.number}</a>`,
+              'number',
+            ],
             ['Commit', (one) => html`<${Commit} of=${one} />`],
             [
               '',
@@ -59,7 +68,9 @@ export function SiteView({ id }) {
     <//>
     ${
       site.data?.latest_revision != null &&
-      html`<h2>Deployment groups of the newest revision</h2>
+      html`<h2>Documents</h2>
+      <${Documents} base=${base} newest=${site.data.latest_revision} query=${given} />
+      <h2>Deployment groups of the newest revision</h2>
       <${Groups} base=${base} />
       <h2>Machines</h2>
       <${Machines} base=${base} />`

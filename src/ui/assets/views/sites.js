@@ -59,7 +59,10 @@ export function StartRun({ site, open }) {
   const busy = open !== undefined && 'A run works on this site already.';
   const never = site.last_good_revision === null && 'Nothing was deployed yet that could be updated.';
   const revision = `revision ${site.latest_revision}`;
-  return html`<${Action}
+  return html`${
+    none === false &&
+    html`<a class="button" href=${`/sites/${encodeURIComponent(site.name)}?plan=1`} aria-label=${`Plan: what a deployment of ${site.name} would do`}>Plan</a> `
+  }<${Action}
       label="Deploy"
       title=${`Deploy ${site.name}`}
       disabled=${none || busy}

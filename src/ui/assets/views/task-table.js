@@ -4,7 +4,7 @@ import { html } from '../html.js';
 import { Loaded, Older, State } from '../parts.js';
 import { addressWith, filterBy } from '../router.js';
 import { useData } from '../store.js';
-import { Table } from '../table.js';
+import { Chosen, forEach, Table, useSelection } from '../table.js';
 import { Lasting } from '../times.js';
 import { placeOf, said, TASK_STATUSES } from '../words.js';
 
@@ -16,16 +16,30 @@ export function TaskTable({ base, graph, query, version, live, names }) {
   const tasks = useData(path, { again: version });
   const change = (field) => (value) => filterBy({ [field]: value, before: '' });
   const none = { node: '', status: '', task: '', before: '' };
+  const keyOf = (one) => `${one.task}@${one.node}`;
+  const rows = tasks.data?.items ?? [];
+  const isChoosable = (one) => live && one.status === 'failed';
+  const selection = useSelection(rows, { keyOf, nameOf: (one) => placeOf(keyOf(one), names).text, isChoosable });
+  const toAll = (verb) => async (given) => {
+    const url = (one) => `${base}/tasks/${encodeURIComponent(keyOf(one))}/${verb}`;
+    await forEach(selection.rows, selection.nameOf, (one) => post(url(one), given));
+    selection.clear();
+  };
   return html`<form class="filters" role="search" aria-label="Filter tasks" onSubmit=${(event) => event.preventDefault()}>
       <${Search} label="Task" value=${name} onChange=${change('task')} />
       <${Search} label="Node" value=${names[node] ?? node} placeholder="id or name" onChange=${change('node')} />
       <${Choice} label="Status" value=${status} options=${[['', 'all'], ...TASK_STATUSES.map((one) => [one, said(one)])]} onChange=${change('status')} />
       ${(node || status || name) && html`<button type="button" onClick=${() => filterBy(none)}>Show all</button>`}
     </form>
+    <${Chosen} selection=${selection} what=${selection.rows.length === 1 ? 'task' : 'tasks'}>
+      <${Action} label="Retry all chosen" explain="Runs these tasks again; what was lost with them becomes free again." act=${toAll('retry')} done="The tasks are tried again." />
+      <${Action} label="Skip all chosen" explain="Goes on as if these tasks had nothing to do." act=${toAll('skip')} done="The tasks are skipped." />
+    <//>
     <${Loaded} from=${tasks}>
       ${({ items, next }) =>
         html`<${Table}
             label="Tasks"
+            selection=${items.some(isChoosable) ? selection : undefined}
             rows=${items}
             keyOf=${(one) => `${one.task}@${one.node}`}
             empty="No such task."

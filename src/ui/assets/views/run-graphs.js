@@ -1,0 +1,70 @@
+import { post } from '../api.js';
+import { Action } from '../ask.js';
+import { html } from '../html.js';
+import { go } from '../router.js';
+
+/**
+ * Runs a graph, once it was asked how. `given`: the input of an earlier run, which is offered again; `label` says what it
+ * is then.
+ */
+export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run a graph' }) {
+  const [before] = given?.graphs ?? [];
+  const start = async ({ type: graphType, tasks, nodes: chosen, mode, force, hold, reason }) => {
+    const list = (text) =>
+      text
+        .split(',')
+        .map((one) => one.trim())
+        .filter(Boolean);
+    const graph = {
+      type: graphType,
+      ...(tasks ? { tasks: list(tasks) } : {}),
+      ...(chosen.length > 0 ? { nodes: chosen.map(Number) } : {}),
+    };
+    const run = await post('/api/v1/graphs/execute', {
+      cluster: id,
+      graphs: [graph],
+      ...(mode ? { [mode]: true } : {}),
+      ...(force ? { force: true } : {}),
+      ...(hold ? { hold_on_failure: true } : {}),
+      ...(reason ? { reason } : {}),
+    });
+    go(`/runs/${run.run}`);
+  };
+  const fields = [
+    { name: 'type', label: 'Graph', options: types.map((one) => [one, one]), value: before?.type ?? type },
+    {
+      name: 'mode',
+      label: 'How',
+      options: [
+        ['', 'run it'],
+        ['dry_run', 'dry run: plan only'],
+        ['noop_run', 'noop run: tasks say what they would change'],
+      ],
+      value: given?.mode === 'apply' ? '' : (given?.mode ?? ''),
+    },
+    {
+      name: 'tasks',
+      label: 'Only these tasks',
+      value: before?.tasks?.join(', ') ?? '',
+      placeholder: 'all; or names with commas between',
+    },
+    {
+      name: 'nodes',
+      label: 'Only these nodes; none chosen: all',
+      type: 'choices',
+      options: nodes.map((one) => [String(one.id), one.name]),
+      value: (before?.nodes ?? []).map(String),
+    },
+    {
+      name: 'hold',
+      label: 'Hold on failure, so that failed tasks can be retried',
+      type: 'checkbox',
+      value: given?.hold_on_failure ?? true,
+    },
+    { name: 'force', label: 'Everything counts as changed', type: 'checkbox', value: given?.force ?? false },
+  ];
+  const why =
+    (locked && 'A run works on this cluster: wait for it, or steer it on its page.') ||
+    (types.length === 0 && 'There is no graph yet: its release has none. Upload one.');
+  return html`<${Action} label=${label} fields=${fields} act=${start} disabled=${why} done="The run has started." />`;
+}

@@ -1,0 +1,247 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { type ApiRig, apiAlone } from '../api/api-rig.js';
+import { type Environment, environment } from '../api/fuel-graphs-rig.js';
+import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.js';
+import { storeGraphRun } from './stored-runs.js';
+
+const api = '/api/v1';
+
+const chain = (...names: string[]) =>
+  names.map((id, at) => ({ id, type: 'shell', role: ['compute'], requires: at === 0 ? [] : [names[at - 1]!] }));
+
+/** One system with a site, a cluster of 200 nodes and some runs, which these tests only look at. */
+describePage('looking at runs', () => {
+  let browser: Browser;
+  let rig: ApiRig;
+  let env: Environment;
+  let origin: string;
+  const opened: OpenPage[] = [];
+
+  beforeAll(async () => {
+    [browser, rig] = await Promise.all([launch(), apiAlone()]);
+    await rig.api.listen({ port: 0, host: '127.0.0.1' });
+    origin = `http://127.0.0.1:${(rig.api.server.address() as AddressInfo).port}`;
+    env = await environment(rig.store, 'prod');
+    const names = Array.from({ length: 198 }, (_, at) => `rack${at % 4}-${String(at).padStart(3, '0')}`);
+    const made = await Promise.all(names.map((name) => rig.store.nodes.create({ name, status: 'ready' })));
+    await rig.store.nodes.assign(
+      env.cluster,
+      made.map(({ id }) => ({ id, roles: ['compute'] })),
+    );
+    const nodes = env.nodes.map(String);
+    const tasks = chain('packages', 'database', 'verify');
+    await storeGraphRun(rig.store, env, { id: 'first', tasks, nodes, startedAt: '2026-05-01T10:00:00.000Z' });
+    await storeGraphRun(rig.store, env, {
+      ...{ id: 'second', nodes, startedAt: '2026-05-02T10:00:00.000Z', seconds: 30, outcome: 'failed' },
+      ...{ tasks: chain('packages', 'database', 'monitor'), endings: { database: 'failed', monitor: 'skipped' } },
+    });
+    await rig.ask('POST', `${api}/sites`, { name: 'dc1' });
+    const document = (rack: string) => ({
+      files: [{ name: 'nodes.yaml', text: `# machines\nrack: ${rack}\n` }],
+      author: 'nina',
+      force: true,
+    });
+    for (const rack of ['one', 'two']) await rig.ask('POST', `${api}/sites/dc1/revisions`, document(rack));
+  }, 120_000);
+  afterEach(() => closePages(opened));
+  afterAll(async () => {
+    await rig?.close();
+    await browser?.close();
+  });
+
+  const at = async (path: string, options?: PageOptions): Promise<Page> => {
+    const one = await openPage(browser, `${origin}${path}`, options);
+    opened.push(one);
+    return one.page;
+  };
+
+  it('two runs are compared: what was planned, what came of it, how long it took', async () => {
+    const page = await at('/runs');
+    await page.getByRole('checkbox', { name: 'Choose run 1' }).check();
+    await page.getByRole('button', { name: 'Compare' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Compare' }).isDisabled()).toBe(true);
+    await page.getByRole('checkbox', { name: 'Choose run 2' }).check();
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.waitForURL(/compare\?a=first&b=second/);
+    await page.getByRole('row', { name: /^database on prod-1 success failed 10 s 30 s exit code 3/ }).waitFor();
+    await page.getByRole('row', { name: /^verify on prod-1 success not planned/ }).waitFor();
+    await page.getByRole('row', { name: /^monitor on prod-2 not planned skipped/ }).waitFor();
+    // Slower by more than a half, with the same outcome.
+    await page.getByLabel(/^Show/).selectOption('slower');
+    await page.getByRole('row', { name: /^packages on prod-1 success success 10 s 30 s/ }).waitFor();
+    await page.waitForURL(/show=slower/);
+    await screenshot(page, 'page-compare');
+  });
+
+  it('the cluster shows tasks by run, and a node what each run did to it', async () => {
+    const page = await at(`/clusters/${env.cluster}?view=runs`);
+    const grid = page.getByRole('region', { name: 'Tasks by run' });
+    await grid.getByRole('link', { name: 'database in run 2: 2 failed' }).waitFor();
+    await grid.getByRole('link', { name: 'database in run 1: 2 success' }).waitFor();
+    await grid
+      .getByRole('row', { name: /verify/ })
+      .getByLabel('not in this run')
+      .waitFor();
+    await grid.getByRole('link', { name: 'database in run 2: 2 failed' }).click();
+    await page.waitForURL(/runs\/second\?task=database/);
+    await page.goto(`${origin}/nodes/${env.nodes[0]}`);
+    const row = page.getByRole('region', { name: 'Runs of its cluster' }).getByRole('row', { name: /^2 / });
+    await row.getByText('1 failed').waitFor();
+    await row.getByText('1 skipped').waitFor();
+  });
+
+  it('200 nodes of a cluster are paged and filtered, and many are changed at once', async () => {
+    const page = await at(`/clusters/${env.cluster}`);
+    await page.getByText('1–50 of 200').waitFor();
+    expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThan(4_000);
+    await page.getByRole('button', { name: 'After' }).click();
+    await page.waitForURL(/page=1/);
+    await page.getByText('51–100 of 200').waitFor();
+    await page.getByLabel('Name, address or tag').fill('rack3');
+    await page.waitForURL(/name=rack3/);
+    await page.getByText('49 nodes', { exact: true }).waitFor();
+    await page.getByRole('checkbox', { name: 'Choose all shown' }).check();
+    await page.getByText('49 nodes chosen').waitFor();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('49 nodes removed from the cluster.').waitFor();
+  });
+
+  it('a run is started again with changes', async () => {
+    const page = await at('/runs/second');
+    await page.getByRole('button', { name: 'Run again' }).click();
+    const dialog = page.getByRole('dialog');
+    // As it was: its nodes are chosen, and it did not hold.
+    await expect.poll(() => dialog.getByLabel('prod-1').isChecked()).toBe(true);
+    expect(await dialog.getByRole('checkbox', { name: /Hold on failure/ }).isChecked()).toBe(false);
+    const asked = page.waitForRequest(/graphs\/execute/);
+    await dialog.getByLabel('prod-2').uncheck();
+    await dialog.getByRole('checkbox', { name: 'Everything counts as changed' }).check();
+    await dialog.getByLabel('Reason').fill('the disk was replaced');
+    await dialog.getByRole('button', { name: 'Run again' }).click();
+    expect((await asked).postDataJSON()).toEqual({
+      cluster: env.cluster,
+      graphs: [{ type: 'default', nodes: [env.nodes[0]] }],
+      force: true,
+      reason: 'the disk was replaced',
+    });
+  });
+
+  it('the critical path of a run is shown, and dragging over the timeline zooms', async () => {
+    const page = await at('/runs/first?view=timeline');
+    await page.locator('.timeline .span').nth(5).waitFor();
+    await page.getByLabel('Critical path').check();
+    await page.waitForURL(/critical=1/);
+    const path = page.getByRole('list', { name: 'Critical path' });
+    await expect.poll(() => path.getByRole('listitem').count()).toBe(3);
+    await path.getByText(/verify on prod-\d/).waitFor();
+    expect(await page.locator('.timeline .span.critical').count()).toBe(3);
+
+    const track = (await page.locator('.axis .track').boundingBox())!;
+    await page.mouse.move(track.x + track.width * 0.02, track.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(track.x + track.width * 0.2, track.y + 60, { steps: 4 });
+    await page.mouse.up();
+    // Of three tasks one after the other, the first is left.
+    await expect.poll(() => page.locator('.timeline .span').count()).toBe(2);
+    await page.getByRole('button', { name: 'Whole' }).click();
+    await expect.poll(() => page.locator('.timeline .span').count()).toBe(6);
+  });
+
+  it('ten thousand instances are one drawing in groups, which open', async () => {
+    const nodes = Array.from({ length: 100 }, (_, n) => String(n + 1));
+    const roles = ['compute', 'controller', 'storage', 'network', 'base'];
+    const tasks = Array.from({ length: 100 }, (_, n) => ({
+      ...{ id: `task-${n}`, type: 'shell', role: [roles[n % 5]!] },
+      requires: n < 5 ? [] : [`task-${n - 5}`],
+    }));
+    const endings = { 'task-98': 'failed' } as const;
+    await storeGraphRun(rig.store, env, { id: 'large', tasks, nodes, startedAt: '2026-05-03T10:00:00.000Z', endings });
+    const page = await at('/runs/large?view=graph');
+    await page.locator('g.node[data-group]').nth(4).waitFor();
+    expect(await page.locator('g.node').count()).toBe(5);
+    const network = page.locator('g.node[data-group="network"]');
+    // Its colour is that of the worst of its tasks.
+    expect(await network.getAttribute('aria-label')).toBe('network: 20 tasks, 100 failed, 1900 success');
+    expect(await network.getAttribute('class')).toContain('is-failed');
+    await network.press('Enter');
+    await page.waitForURL(/open=network/);
+    await page.locator('g.node[data-task="task-98"], g.node[data-task="task-3"]').first().waitFor();
+    expect(await page.locator('g.node').count()).toBe(24);
+    await page.getByRole('button', { name: 'Open all' }).click();
+    await expect.poll(() => page.locator('g.node').count()).toBe(100);
+    // A hundred boxes, however many instances they stand for.
+    expect(await page.locator('.map *').count()).toBeLessThan(1_500);
+    await page.getByRole('button', { name: 'Zoom out' }).click();
+    await page.getByLabel('Find a task').fill('task-42');
+    await page.locator('g.node.is-found[data-task="task-42"]').waitFor();
+    await screenshot(page, 'page-graph-groups');
+  });
+
+  it('documents of a revision are shown and compared, and a plan stands beside Deploy', async () => {
+    const page = await at('/sites/dc1');
+    await page.getByLabel('nodes.yaml').getByText('rack: two').waitFor();
+    await page.getByRole('link', { name: 'Show revision 2' }).click();
+    await page.waitForURL(/revision=2&since=1/);
+    const changes = page.getByLabel('Changes of nodes.yaml');
+    await changes.getByText('-rack: one').waitFor();
+    await changes.getByText('+rack: two').waitFor();
+    await page.getByRole('link', { name: /^Plan/ }).click();
+    await page.waitForURL(/plan=1/);
+    await page.getByRole('heading', { name: 'What a deployment would do' }).waitFor();
+  });
+
+  it('no page has a serious problem for people who use a keyboard or a screen reader', async () => {
+    const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    const lists = ['sites', 'runs', 'schedules', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit'];
+    const cluster = `/clusters/${env.cluster}`;
+    const ones = [
+      ...['?view=tasks', '?view=graph', '?view=timeline&critical=1'].map((view) => `/runs/second${view}`),
+      ...['', '?view=graphs', '?view=runs', '?view=settings'].map((view) => `${cluster}${view}`),
+      ...['/sites/dc1?revision=2&since=1', `/nodes/${env.nodes[0]}`, '/compare?a=first&b=second'],
+    ];
+    for (const dark of [false, true]) {
+      const page = await at('/sites', { dark });
+      for (const path of dark ? ['/runs', ...ones.slice(0, 2), cluster] : [...lists.map((one) => `/${one}`), ...ones]) {
+        await page.goto(`${origin}${path}`);
+        await page.locator('main h1').waitFor();
+        await page.waitForFunction(`!document.querySelector('main')?.textContent.includes('Loading …')`);
+        await page.evaluate(source);
+        const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
+          `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+        );
+        const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+        expect
+          .soft(
+            serious.map(
+              ({ id, nodes }) => `${path} ${dark ? 'dark' : 'light'}: ${id} ${nodes.length} ${nodes[0]!.html}`,
+            ),
+          )
+          .toEqual([]);
+      }
+    }
+  }, 120_000);
+
+  it('no page overflows a screen of 400 pixels', async () => {
+    const page = await at('/runs', { width: 400 });
+    const cluster = `/clusters/${env.cluster}`;
+    for (const path of [
+      '/runs',
+      '/runs/second',
+      '/runs/second?view=graph',
+      cluster,
+      `${cluster}?view=runs`,
+      '/compare?a=first&b=second',
+      '/sites/dc1?revision=2&since=1',
+    ]) {
+      await page.goto(`${origin}${path}`);
+      await page.locator('main h1').waitFor();
+      await page.waitForFunction(`!document.querySelector('main')?.textContent.includes('Loading …')`);
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(400);
+    }
+  });
+});
