@@ -183,7 +183,7 @@ describe.each(cases)('a run %s', (name, progress) => {
 // promise: 5.35 5.42
 it('all four states are shown, also with no node in them', () => {
   const text = reportText(asAnswer<RunReport>(reportRun(succeeded)));
-  for (const state of ['not started', 'prepared', 'success', 'failure'])
+  for (const state of ['not started', 'prepared', 'success', 'failed'])
     expect(text).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
 });
 
@@ -194,7 +194,7 @@ it('a report that was cut says so and still counts what it kept', () => {
   expect(text).toContain(`${report.cut?.nodes_omitted} nodes are omitted`);
   const kept = report.baremetal!.nodes.filter(({ state }) => state === 'failure').map(({ name }) => name);
   expect(kept.length).toBeGreaterThan(0);
-  expect(text).toMatch(new RegExp(`^ {2}failure +${kept.length} {2}${kept.join(', ')}$`, 'm'));
+  expect(text).toMatch(new RegExp(`^ {2}failed +${kept.length} {2}${kept.join(', ')}$`, 'm'));
 });
 
 it('other people’s control characters never reach the terminal; ours do only with colour', () => {

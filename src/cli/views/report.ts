@@ -1,5 +1,6 @@
 import type { RunReport } from '../../core/contracts/index.js';
 import { counted } from '../../core/counted.js';
+import { stateWord } from '../../core/state-word.js';
 import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
 import { formatSpan } from './duration.js';
@@ -87,7 +88,7 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
     const { success, failure, prepared, not_started } = group.counts;
     const total = success + failure + prepared + not_started;
     const states = NODE_STATES.filter((state) => group.counts[state] > 0).map(
-      (state) => `${group.counts[state]} ${state.replaceAll('_', ' ')}`,
+      (state) => `${group.counts[state]} ${stateWord(state)}`,
     );
     const isOpen = group.state !== 'failure' && group.calls.some(({ ended_at }) => ended_at === undefined);
     const after = group.depends_on.length === 0 ? '' : ` (after ${group.depends_on.map(printable).join(', ')})`;
@@ -115,7 +116,7 @@ function statesOf(report: RunReport, baremetal: Baremetal, paint: Paint): string
     const listed = baremetal.nodes_by_state[state];
     const known =
       listed.length > 0 ? listed : baremetal.nodes.filter((node) => node.state === state).map(({ name }) => name);
-    const title = paintState(paint, state) + ' '.repeat(Math.max(0, 'not started'.length - state.length));
+    const title = paintState(paint, state) + ' '.repeat(Math.max(0, 'not started'.length - stateWord(state).length));
     return `  ${title}  ${String(known.length).padStart(4)}${known.length > 0 ? `  ${names(known)}` : ''}`;
   });
   const omitted = report.cut

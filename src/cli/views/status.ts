@@ -1,6 +1,7 @@
 import type { RunStatus } from '../../core/contracts/index.js';
 import { counted } from '../../core/counted.js';
 import { describeSilence } from '../../core/run/index.js';
+import { stateWord } from '../../core/state-word.js';
 import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
 import { type Paint, paintFor, paintState } from './paint.js';
@@ -14,7 +15,7 @@ export function statusText(status: RunStatus, color = false): string {
       ? `, ${paint.busy('stopping')}`
       : '';
   const now = status.outcome ?? status.phase;
-  const counts = NODE_STATES.map((state) => `${status.counts[state]} ${state.replaceAll('_', ' ')}`).join(', ');
+  const counts = NODE_STATES.map((state) => `${status.counts[state]} ${stateWord(state)}`).join(', ');
   const lines = [
     `${paint.strong(printable(status.site))}: ${paintState(paint, now)}, ${status.done} of ${counted(status.total, 'node')}${held}`,
     `nodes: ${counts}`,
