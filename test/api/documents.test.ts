@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleDocuments, exampleHosts } from '../rig/living-site.js';
 import { type ApiRig, apiAlone } from './api-rig.js';
@@ -183,7 +184,7 @@ describe('nodes and groups of a revision', () => {
 
 it('JSON Schemas of documents can be listed and read', async () => {
   const { body } = await rig.ask('GET', '/api/v1/schemas');
-  expect(body.items).toHaveLength(5);
+  expect(body.items).toHaveLength(readdirSync('docs/schemas').length);
   for (const { file, url, title } of body.items) {
     const schema = await rig.ask('GET', url);
     expect(schema).toMatchObject({ status: 200, body: { title, $schema: expect.stringContaining('2020-12') } });

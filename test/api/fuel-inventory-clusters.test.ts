@@ -71,7 +71,7 @@ it.each([
   ['no release', { name: 'x' }, 400, 'Release ID is required'],
   ['another release', { name: 'x', release_id: 999 }, 400, 'Invalid release ID'],
   ['two releases', { name: 'x', release_id: 1, release: 2 }, 400, 'release and release_id name different releases'],
-  ['an empty name', { name: '  ', release_id: 1 }, 400, 'name must not be empty'],
+  ['an empty name', { name: '  ', release_id: 1 }, 400, 'name is empty'],
   ['an unknown site', { name: 'x', release_id: 1, site: 'nosuch' }, 400, "there is no site 'nosuch'"],
   ['an unknown node', { name: 'x', release_id: 1, nodes: [999] }, 400, 'there is no node 999'],
   [

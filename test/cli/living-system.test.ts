@@ -163,7 +163,7 @@ describe('a site', () => {
     expect(run.out).toMatch(/run ended: success with failures/);
 
     const report = await sitewright('run', 'report', site);
-    expect(report.out).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failure/);
+    expect(report.out).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failed/);
     for (const state of ['not started', 'prepared', 'success', 'failure'])
       expect(report.out).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
     expect((await sitewright('run', 'tree', `deploy_site:${site}`)).out).toMatch(/└─ .*stl1r01s0/);

@@ -62,7 +62,7 @@ it('the README leads to a paused run and a repaired failure', async () => {
   expect(await shell(status)).toMatch(/paused since .* by ann: rack power/);
   await shell(resume);
   expect(await shell(watch)).toMatch(/run ended: success with failures/);
-  expect(await shell(report)).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failure/);
+  expect(await shell(report)).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failed/);
   const repaired = await shell(deploy);
   expect(repaired).toMatch(/run ended: success$/m);
 

@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     await system.sitewright('site', 'commit', 'stl1', documents);
     const deployed = JSON.parse(await system.sitewright('site', 'deploy', 'stl1', '--yes', '--wait', '-f', 'json'));
     expect(deployed).toMatchObject({ outcome: 'success_with_failures', site: 'stl1' });
-    expect(await system.sitewright('run', 'report', 'stl1')).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failure/);
+    expect(await system.sitewright('run', 'report', 'stl1')).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failed/);
 
     // As operations do: with nothing of ours. What is listed is behind what is so.
     const query = `SiteName = 'stl1' and RunPhase = 'success_with_failures' and FailedNodes = 1`;

@@ -109,9 +109,8 @@ describe('docs/documents.md', () => {
       ...kinds.map((kind) => `strategy.unknown-${kind}`),
       ...inYaml.filter((kind) => !onlyInPackages.includes(kind)).map((kind) => `yaml.${kind}`),
     ]);
-    const explained = [...page.slice(page.indexOf('## What a code means')).matchAll(/`([a-z]+\.[a-z0-9-]+)`/g)].map(
-      ([, code]) => code!,
-    );
+    const section = page.slice(page.indexOf('\n## What a code means') + 1).split('\n## ')[0]!;
+    const explained = [...section.matchAll(/`([a-z]+\.[a-z0-9-]+)`/g)].map(([, code]) => code!);
     expect([...explained].sort()).toEqual([...all].sort());
   });
 
