@@ -58,11 +58,10 @@ const OVERLAP: Readonly<Record<OverlapPolicy, ScheduleOverlapPolicy>> = {
 
 export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
   const { store, temporal } = deps;
-  const { schedule: schedules } = temporal.client;
 
   /** @throws `not-found` also where the schedule starts no workflow of this installation */
   async function found(name: string): Promise<{ readonly handle: ScheduleHandle; readonly is: ScheduleDescription }> {
-    const handle = schedules.getHandle(name);
+    const handle = temporal.client.schedule.getHandle(name);
     const is = await callTemporal(temporal, () => handle.describe()).catch((error: unknown) => {
       throw error instanceof ScheduleNotFoundError ? noSchedule(name) : error;
     });
@@ -135,7 +134,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
       checkTimezone(timezone);
       const action = await actionOf(request);
       const created = () =>
-        schedules.create({
+        temporal.client.schedule.create({
           scheduleId: name,
           spec: { cronExpressions: [...cron], timezone },
           action,
@@ -162,7 +161,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
     async list() {
       const names = await callTemporal(temporal, async () => {
         const ours: string[] = [];
-        for await (const { scheduleId, action } of schedules.list())
+        for await (const { scheduleId, action } of temporal.client.schedule.list())
           if (action === undefined || KINDS.includes(action.workflowType)) ours.push(scheduleId);
         return ours.sort();
       });
