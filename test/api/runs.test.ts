@@ -142,6 +142,8 @@ it('a run is paused, resumed, and one of its nodes tried again; another run is r
   const { body: run } = await start({ kind: 'deploy_site' });
   const path = `/api/v1/runs/${run.id}`;
   await until(`${path}/status`, (body) => body.current?.call === 'deploy' && body.current.running.length === 3);
+  // A pause that came before would hold what was not asked of a machine yet.
+  while (Object.keys(await site.entered(MachineStatus.Deploying)).length !== 3) await lookAgain();
 
   expect(await api.ask('DELETE', path.replace(/runs.*/, `sites/${run.site}`))).toMatchObject({
     status: 409,
