@@ -79,7 +79,7 @@ await ensureSearchAttributes(connection, 'default');
 const worker = await Worker.create({
   connection: native,
   taskQueue: 'sitewright',
-  ...workflowCode(),
+  workflowBundle: await workflowCode(),
   maxConcurrentActivityTaskExecutions: 2_000,
   activities: createActivities({
     planner: plannerHere(),
