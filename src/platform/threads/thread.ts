@@ -198,6 +198,8 @@ export function answerOf<Answer>(asked: Asked<Answer>): Answer {
 function startWorker({ program, data, maxMegabytes }: ThreadOptions): Worker {
   return new Worker(runnableProgram(program), {
     workerData: data,
+    // A program of ours needs no options of Node.js, and cannot start with those of `node --eval`.
+    execArgv: [],
     ...(maxMegabytes === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: maxMegabytes } }),
   });
 }
