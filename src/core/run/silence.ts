@@ -8,7 +8,12 @@ export interface MaasSilence {
 }
 
 const shape: Shape<MaasSilence> = objectOf<MaasSilence>(
-  { since: valueThat((value) => value === null || !Number.isNaN(Date.parse(String(value))), 'must be a time or null') },
+  {
+    since: valueThat(
+      (value) => value === null || (typeof value === 'string' && !Number.isNaN(Date.parse(value))),
+      'must be a time or null',
+    ),
+  },
   ['since'],
 );
 
