@@ -53,6 +53,8 @@ export type OpenGraphRunAnswer =
       /** Search attributes that this server knows. */
       readonly search_attributes: readonly string[];
       readonly heartbeat_seconds: number;
+      /** See `Patience`. Absent in older histories: `heartbeat_seconds`. */
+      readonly agent_heartbeat_seconds?: number;
       /** How long to wait for a node that does not answer: before the run, and when one of its tasks is due. */
       readonly offline_wait_seconds: number;
       /** See `Patience`. Absent in older histories: none. */

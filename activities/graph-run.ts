@@ -16,13 +16,16 @@ import {
   type TransactionRecord,
 } from '../src/store/index.js';
 import { CLOSING } from './bookkeeping.js';
-import type { ActivityDependencies } from './dependencies.js';
+import type { ActivityDependencies, ActivitySettings } from './dependencies.js';
 import { translated } from './failures.js';
 import { closeClaim, isOpenBy, openClaim } from './fencing.js';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.js';
 import { requestedGraphs } from './requested-graphs.js';
 
 const OFFLINE_WAIT_SECONDS = 120;
+const MOST_MORE_SECONDS = 60;
+/** A node takes a task in milliseconds, unless it is busy. */
+const LEAST_TAKE_SECONDS = 30;
 
 /** Saves a busy part two of three timers. Rows still appear within half a minute. */
 const BUSY_SLACK_SECONDS = 15;
@@ -78,10 +81,19 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
     cluster: { id: cluster.id, name: cluster.name, site: cluster.site },
     graphs: graphs.map(({ id, graphType }) => ({ transaction: id, type: graphType! })),
     search_attributes: await deps.searchAttributes(),
-    heartbeat_seconds: deps.settings.heartbeat_seconds,
-    offline_wait_seconds: deps.settings.offline_wait_seconds ?? OFFLINE_WAIT_SECONDS,
+    ...agentWaits(deps.settings),
     busy_slack_seconds: BUSY_SLACK_SECONDS,
   };
+}
+
+/**
+ * A thousand agents that send heartbeats within the limit of a worker are most of the work of a Temporal server. So most of the
+ * time that a run waits for an agent which has taken a task and went away is given to the limit of its heartbeats, and the
+ * rest to the next attempt. An agent that comes back returns its attempt itself, whatever the limit.
+ */
+function agentWaits({ heartbeat_seconds, offline_wait_seconds = OFFLINE_WAIT_SECONDS }: ActivitySettings) {
+  const more = Math.min(MOST_MORE_SECONDS, Math.max(0, offline_wait_seconds - LEAST_TAKE_SECONDS));
+  return { heartbeat_seconds, agent_heartbeat_seconds: heartbeat_seconds + more, offline_wait_seconds };
 }
 
 /** The run's transactions: created by the API, by an earlier try of this call, or now. */

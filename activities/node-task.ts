@@ -31,6 +31,8 @@ export interface NodeTaskDependencies {
   readonly cancels: Cancels;
   /** Aborted when this process shuts down. Tasks stay with their supervisors. */
   readonly leaving: AbortSignal;
+  /** Called with the token of each attempt that this process takes. */
+  readonly taken?: (token: Uint8Array) => void;
   /** How long (milliseconds) the log store may be unavailable at the end of a task. */
   readonly logPatienceMs?: number;
   /** Runs task types that the agent does not have, in this process. Undefined for a task of the agent. */
@@ -65,10 +67,22 @@ const FIRST_CHECK_MS = 500;
 const SLACK_MS = 6_000;
 
 /**
- * As rarely as the limit allows: each heartbeat is a write of the server, and a thousand nodes send them at the same time.
- * Cancellations do not wait for them: they arrive on the control queue.
+ * As rarely as the limit allows: each heartbeat is a write of the server. Cancellations do not wait for them: they arrive on
+ * the control queue.
  */
 const heartbeatMs = (limitMs = 30_000): number => Math.max(100, limitMs / 3, limitMs - SLACK_MS);
+
+/** Starts heartbeats at a random moment of their interval: a thousand tasks may start at the same time. @returns ends them */
+function startHeartbeats(report: () => void, everyMs: number): () => void {
+  let timer = setTimeout(
+    () => {
+      report();
+      timer = setInterval(report, everyMs);
+    },
+    (0.2 + 0.8 * Math.random()) * everyMs,
+  );
+  return () => clearTimeout(timer);
+}
 
 /** How soon Temporal retries a task that this agent left to its supervisor. */
 const RETRY_AFTER_MS = 500;
@@ -118,10 +132,11 @@ const orderKey = ({ run, task, generation, plan, type, mode, debug }: RunTask, n
  */
 async function withProgressHeartbeats(
   { run, task, generation }: RunTask,
-  { node, control, leaving, cancels }: NodeTaskDependencies,
+  { node, control, leaving, cancels, taken }: NodeTaskDependencies,
   work: FurtherTask,
 ): Promise<TaskEnd> {
   const context = Context.current();
+  taken?.(context.info.taskToken);
   const from = context.info.heartbeatDetails as TaskProgress | undefined;
   let progress: ExecutionProgress =
     from?.gen === generation
@@ -142,7 +157,7 @@ async function withProgressHeartbeats(
   if (context.cancellationSignal.aborted) onStop();
   let heldUntil = from?.heldUntil;
   const report = () => context.heartbeat({ ...progress, ...(heldUntil === undefined ? {} : { heldUntil }) });
-  const beat = setInterval(report, heartbeatMs(context.info.heartbeatTimeoutMs));
+  const endHeartbeats = startHeartbeats(report, heartbeatMs(context.info.heartbeatTimeoutMs));
   cancels.set(cancelKey({ run, task, generation }), (order) => cancel.abort(order));
   report();
   try {
@@ -166,7 +181,7 @@ async function withProgressHeartbeats(
     }
   } finally {
     over.abort();
-    clearInterval(beat);
+    endHeartbeats();
     cancels.delete(cancelKey({ run, task, generation }));
     leaving.removeEventListener('abort', onLeave);
     context.cancellationSignal.removeEventListener('abort', onStop);
@@ -174,12 +189,16 @@ async function withProgressHeartbeats(
   // Paused or reset by an operator: the SDK throws the right error.
   if (context.cancellationDetails?.paused === true || context.cancellationDetails?.reset === true)
     await context.cancelled;
-  throw ApplicationFailure.create({
-    message: 'the agent is exiting; its supervisor keeps the task, and the next agent follows it',
+  throw agentGone();
+}
+
+/** An agent that left an attempt: Temporal sends it again at once. */
+export const agentGone = (): ApplicationFailure =>
+  ApplicationFailure.create({
+    message: 'its agent ended; the supervisor keeps the task, and the next agent follows it',
     type: 'AgentGone',
     nextRetryDelay: RETRY_AFTER_MS,
   });
-}
 
 /** Checks until an operator has ordered the cancellation. Undefined when `until` is aborted first. */
 async function ordered(

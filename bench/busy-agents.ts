@@ -1,4 +1,4 @@
-// Measures what busy agents cost the Temporal server: `npx tsx bench/busy-agents.ts [agents=1000] [seconds=120]`. Each agent
+// Measures what busy agents cost the Temporal server: `npx tsx bench/busy-agents.ts [agents=1000] [seconds=150] [heartbeat limit=80]`. Each agent
 // has a task that prints a line every ten seconds and does not end. Starts a dev server with the flags of
 // src/platform/temporal/dev-server.ts and its metrics; counts its writes (requests to its persistence that change something)
 // and its CPU time, first with idle agents, then with busy ones. Copy the result to bench/agents-results.md.
@@ -22,11 +22,9 @@ import { startAgents, type TaskHost } from '../worker/agent.js';
 import { installRuntime } from '../worker/runtime.js';
 import { nodeQueue } from '../workflows/protocol.js';
 
-const [agents = 1_000, seconds = 120] = process.argv.slice(2).map(Number);
+const [agents = 1_000, seconds = 150, limit = 80] = process.argv.slice(2).map(Number);
 /** Nodes of one workflow, as in a part of a graph. */
 const NODES = 50;
-/** The default of deploy.heartbeat_seconds. */
-const HEARTBEAT_MS = 20_000;
 
 const found = await findTemporalBinary({ report: (line) => console.error(line) });
 if (found.status === 'missing') throw new Error(explainMissing(found));
@@ -111,12 +109,12 @@ for (let at = 0; at < agents; at += NODES) {
   await client.workflow.start(countedTasks, {
     taskQueue: 'busy',
     workflowId: `busy-${at}`,
-    args: [{ run: 'r', nodes: part, tasks: ['endless'], heartbeatMs: HEARTBEAT_MS, scheduleToStartMs: 600_000 }],
+    args: [{ run: 'r', nodes: part, tasks: ['endless'], heartbeatMs: limit * 1000, scheduleToStartMs: 600_000 }],
   });
 }
-await delay(Math.max(30_000, 2 * HEARTBEAT_MS));
+await delay(Math.max(30_000, 1_500 * limit));
 const load = loadavg()[0];
-console.log(JSON.stringify({ agents, seconds, load, idle, busy: await rates() }));
+console.log(JSON.stringify({ agents, seconds, limit, load, idle, busy: await rates() }));
 server.kill('SIGKILL');
 await Promise.race([running.stop(), delay(2_000)]);
 rmSync(folder, { recursive: true, force: true });

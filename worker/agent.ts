@@ -22,6 +22,7 @@ import type { Logger } from '../src/platform/telemetry/log.js';
 import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { encryptionOf } from './encryption.js';
+import { noteAttempt, returnAttempt } from './left-attempt.js';
 import { connectWhenAvailable } from './when-available.js';
 
 const PLAIN: Pick<WorkerOptions, 'interceptors'> = { interceptors: { activity: [plainFailures] } };
@@ -201,6 +202,9 @@ async function serveNode(
   } as const;
   const queue = nodeQueue(site, node);
   const leaving = new AbortController();
+  const attempt = join(settings.agent.state_dir, folderName(site), `${folderName(node)}.attempt`);
+  const { dataConverter } = shared;
+  void returnAttempt(attempt, { connection, namespace, ...(dataConverter && { dataConverter }) }, leaving.signal);
   const cancels: Cancels = new Map();
   const tasks = await Worker.create({
     ...shared,
@@ -213,6 +217,8 @@ async function serveNode(
       control: judge,
       leaving: leaving.signal,
       cancels,
+      // Of the many of a worker, the server notices missing heartbeats soon.
+      ...(options.further === undefined ? { taken: (token) => noteAttempt(attempt, token) } : {}),
       alarm: async (kind, message, key) => {
         log.warn({ site, ...key, kind }, `an order is refused: ${message}`);
         await alarm?.(kind, message, key);

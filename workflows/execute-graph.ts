@@ -179,7 +179,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
 
   async function drive(opened: Opened, graph: GraphProgress, plan: PlanReference) {
     if (plan.parts.length === 0) return NOTHING_TO_DO;
-    const { execution, heartbeat_seconds, offline_wait_seconds, busy_slack_seconds, most_events } = opened;
+    const { execution, heartbeat_seconds, agent_heartbeat_seconds, busy_slack_seconds, most_events } = opened;
     run.drive = await driveGraph(graph, {
       transaction: opened.transaction,
       plan,
@@ -191,7 +191,8 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
         debug: input.debug ?? false,
         patience: {
           heartbeat_seconds,
-          offline_wait_seconds,
+          ...(agent_heartbeat_seconds === undefined ? {} : { agent_heartbeat_seconds }),
+          offline_wait_seconds: opened.offline_wait_seconds,
           ...(busy_slack_seconds === undefined ? {} : { busy_slack_seconds }),
         },
       },

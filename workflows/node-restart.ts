@@ -4,7 +4,7 @@ import type { TaskEnd } from '../src/core/graph-run/index.js';
 import { callActivity } from './border.js';
 import { stepError } from './failures.js';
 import { taskActivityId } from './protocol.js';
-import { nodeTask, type Patience } from './task-options.js';
+import { nodeTask, ofMaster, type Patience } from './task-options.js';
 
 /** A node that answers with its old boot id may be about to shut down. */
 const LOOK_AGAIN_MS = 5_000;
@@ -42,7 +42,7 @@ export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEn
   const summary = `cycle the power of ${id} for ${request.task}, since ${why}`.slice(0, 200);
   let powered: TaskEnd;
   try {
-    const options = nodeTask(activityId, summary, master, seconds, patience);
+    const options = nodeTask(activityId, summary, master, seconds, ofMaster(patience));
     powered = await callActivity('run_task', request, options);
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;

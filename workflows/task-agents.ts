@@ -6,7 +6,7 @@ import { callActivity } from './border.js';
 import { stepError } from './failures.js';
 import { needsPowerCycle, restartByPowerCycle } from './node-restart.js';
 import { controlQueue, taskActivityId } from './protocol.js';
-import { controlCall, nodeTask, type Patience, takeSeconds } from './task-options.js';
+import { controlCall, nodeTask, ofMaster, type Patience, takeSeconds } from './task-options.js';
 
 /** Nodes pinged in parallel: enough to be fast, few enough to keep a payload of commands small. */
 const PARALLEL_PINGS = 200;
@@ -74,7 +74,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
 
   async function pingOn(control: string, id: string): Promise<AgentFacts | null> {
     try {
-      const options = controlCall(`ask the agent of ${id}`, control, run.patience);
+      const options = controlCall(`ask the agent of ${id}`, control, run.patience.offline_wait_seconds);
       const answer = await callActivity('ping', { node: agentOf(id) }, options);
       if (control === controlOf(indexOf.get(id)!)) facts.set(id, answer);
       return answer;
@@ -105,6 +105,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     readonly isForMaster: boolean;
     readonly request: RunTask;
     readonly seconds: number;
+    readonly patience: Patience;
     readonly listener: AttemptListener;
   }
 
@@ -113,21 +114,19 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
    * Uses callbacks, not `await`: the SDK records a stack trace for each promise, and this is the hot path of a run.
    */
   function send(attempt: Attempt, times = 1, isTaken = false): void {
-    const { id, queue, request, seconds, listener } = attempt;
+    const { id, queue, request, seconds, patience, listener } = attempt;
     const { task, generation, type } = request;
     const summary = `${task} on ${id} (${type}${generation > 1 ? `, attempt ${generation}` : ''})`;
     open.set(attempt.request, attempt);
     const activityId = taskActivityId(task, id, generation) + (times > 1 ? `/${times}` : '');
-    const options = nodeTask(activityId, summary, queue, seconds, run.patience, times);
+    const options = nodeTask(activityId, summary, queue, seconds, patience, times);
     const ended = (end: TaskEnd): void => {
-      open.delete(request);
-      listener.ended(end);
+      if (open.delete(request)) listener.ended(end);
     };
     callActivity('run_task', request, options).then(ended, (error: unknown) => {
       const silence = silenceIn(error);
       if (silence === null) return ended(endOf(error));
-      open.delete(request);
-      return wait(attempt, times, isTaken || silence === 'taken');
+      if (open.delete(request)) return wait(attempt, times, isTaken || silence === 'taken');
     });
   }
 
@@ -136,7 +135,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
    * away, only the node's journal knows how it ended.
    */
   async function wait(attempt: Attempt, times: number, isTaken: boolean): Promise<void> {
-    const { id, queue, isForMaster, listener } = attempt;
+    const { id, queue, isForMaster, patience, listener } = attempt;
     const mayHaveStarted = isTaken && run.execution !== undefined;
     if (listener.isStopping() && !mayHaveStarted) {
       return listener.ended({ outcome: 'cancelled', message: `${id} had not taken it when the run stopped` });
@@ -154,7 +153,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       const message = `${id} started it, but its agent is away: how it ended is asked when it is back, by a retry or a run --from this one`;
       return listener.ended({ outcome: 'unknown', message });
     }
-    const [sent, asked] = [takeSeconds(run.patience, times), run.patience.offline_wait_seconds].map(Math.round);
+    const [sent, asked] = [takeSeconds(patience, times), patience.offline_wait_seconds].map(Math.round);
     listener.ended({
       outcome: 'offline',
       message: `${id} did not take it within ${sent} s, and its agent did not answer for another ${asked} s`,
@@ -205,11 +204,16 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     cancelAll() {
       // Agents of runs that started before this have their cancellation from frequent heartbeats.
       if (run.execution === undefined) return;
-      for (const { id, queue, request } of open.values()) {
+      const { heartbeat_seconds, offline_wait_seconds, agent_heartbeat_seconds } = run.patience;
+      const hasSlowHeartbeats = agent_heartbeat_seconds !== undefined;
+      for (const { id, queue, request, listener } of open.values()) {
         const { task, node, generation } = request;
-        const options = controlCall(`cancel ${task} on ${id}`, controlQueue(queue), run.patience);
-        // The attempt itself says how it ended.
-        callActivity('cancel_task', { run: request.run, task, node, generation }, options).catch(() => undefined);
+        const waitSeconds = hasSlowHeartbeats ? heartbeat_seconds : offline_wait_seconds;
+        const options = controlCall(`cancel ${task} on ${id}`, controlQueue(queue), waitSeconds);
+        // The attempt itself says how it ended, unless its agent is away: then the limit of its heartbeats would have to pass.
+        callActivity('cancel_task', { run: request.run, task, node, generation }, options).catch((error: unknown) => {
+          if (hasSlowHeartbeats && silenceIn(error) !== null && open.delete(request)) listener.ended(AWAY);
+        });
       }
     },
     run(key, id, attempt, listener) {
@@ -232,7 +236,8 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
         plan: run.plan,
       };
       const seconds = part.timeouts[part.timeoutOf[task]!]!;
-      const sent = restarting({ id, queue, isForMaster, request, seconds, listener });
+      const patience = isForMaster ? ofMaster(run.patience) : run.patience;
+      const sent = restarting({ id, queue, isForMaster, request, seconds, patience, listener });
       if (isForMaster || knows(id, type)) return send(sent);
       void refusal(id, type).then(
         (refused) => (refused === null ? send(sent) : listener.ended(refused)),
@@ -250,6 +255,11 @@ function silenceIn(error: unknown): 'untaken' | 'taken' | null {
   return cause.cause !== undefined || cause.lastHeartbeatDetails !== undefined ? 'taken' : 'untaken';
 }
 
+const AWAY: TaskEnd = {
+  outcome: 'cancelled',
+  message: 'the run was cancelled; its agent was away, so it is not known whether it had started',
+};
+
 /** What the server says of an activity that it cancels while no worker has it. */
 const NOT_STARTED = 'ACTIVITY_ID_NOT_STARTED';
 
@@ -258,8 +268,7 @@ function endOf(error: unknown): TaskEnd {
   if (isCancellation(error)) {
     const cause = error instanceof ActivityFailure ? error.cause : undefined;
     const isAway = cause instanceof CancelledFailure && cause.details.includes(NOT_STARTED);
-    const message = isAway ? '; its agent was away, so it is not known whether it had started' : '';
-    return { outcome: 'cancelled', message: `the run was cancelled${message}` };
+    return isAway ? AWAY : { outcome: 'cancelled', message: 'the run was cancelled' };
   }
   const { type, message } = stepError(error);
   return { outcome: 'failed', message: `${type}: ${message}`.slice(0, 300) };

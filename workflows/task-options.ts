@@ -20,18 +20,30 @@ const PING_SECONDS = 20;
 /** Time limits for agents, from the answer of `open_graph_run`. */
 export interface Patience {
   readonly heartbeat_seconds: number;
+  /**
+   * The same for tasks on nodes, and then longer: the difference is taken from the wait for the next attempt, so that it is
+   * known as early that an agent is away. Absent in runs that started before it existed.
+   */
+  readonly agent_heartbeat_seconds?: number;
   /** How long to wait for a node that does not answer. */
   readonly offline_wait_seconds: number;
   /** How late a timer may write due rows and reports while tasks keep ending (`Pace`). */
   readonly busy_slack_seconds?: number;
 }
 
+/** The worker's own agents are few. */
+export const ofMaster = ({ agent_heartbeat_seconds: _, ...patience }: Patience): Patience => patience;
+
 /**
  * How long a task waits to be taken when it is sent for the n-th time. The wait doubles each time, so that a node that
  * answers but stays busy for days does not fill the history.
  */
-export const takeSeconds = ({ offline_wait_seconds: wait }: Patience, times: number): number =>
-  Math.max(wait, Math.min(wait * 2 ** (times - 1), LONGEST_WAIT_SECONDS));
+export function takeSeconds(patience: Patience, times: number): number {
+  const wait = patience.offline_wait_seconds - (taskHeartbeat(patience) - patience.heartbeat_seconds);
+  return Math.max(wait, Math.min(wait * 2 ** (times - 1), LONGEST_WAIT_SECONDS));
+}
+
+const taskHeartbeat = (patience: Patience): number => patience.agent_heartbeat_seconds ?? patience.heartbeat_seconds;
 
 /**
  * A task on its node's queue. If the node does not take it within the wait, the server does not retry: the workflow
@@ -50,18 +62,18 @@ export const nodeTask = (
   taskQueue,
   scheduleToStartTimeout: takeSeconds(patience, times) * 1000,
   startToCloseTimeout: (timeoutSeconds + MARGIN_SECONDS) * 1000,
-  heartbeatTimeout: patience.heartbeat_seconds * 1000,
+  heartbeatTimeout: taskHeartbeat(patience) * 1000,
   retry: FOLLOW_AGAIN,
   // The next task on this node must not start before this one has ended.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
 /** A ping waits on the control queue for the whole offline wait: the agent answers it when it returns. */
-export const controlCall = (summary: string, taskQueue: string, patience: Patience): ActivityOptions => ({
+export const controlCall = (summary: string, taskQueue: string, waitSeconds: number): ActivityOptions => ({
   summary,
   taskQueue,
-  scheduleToStartTimeout: patience.offline_wait_seconds * 1000,
+  scheduleToStartTimeout: waitSeconds * 1000,
   startToCloseTimeout: PING_SECONDS * 1000,
-  scheduleToCloseTimeout: (patience.offline_wait_seconds + PING_SECONDS) * 1000,
+  scheduleToCloseTimeout: (waitSeconds + PING_SECONDS) * 1000,
   retry: FOLLOW_AGAIN,
 });

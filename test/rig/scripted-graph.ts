@@ -43,6 +43,8 @@ export interface ScriptedGraphOptions {
   /** Limit of every task; 60 when absent. */
   readonly timeoutSeconds?: number;
   readonly heartbeatSeconds?: number;
+  /** As runs that start now have it; absent: as those that started before. */
+  readonly agentHeartbeatSeconds?: number;
   readonly offlineWaitSeconds?: number;
   /** Most events of one history, so that few tasks fill it. Without `partOf`, graphs it has no room for are split. */
   readonly mostEvents?: number;
@@ -198,6 +200,9 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
             graphs: types.map((type, at) => ({ transaction: 11 + at, type })),
             search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes', 'StartedBy'],
             heartbeat_seconds: options.heartbeatSeconds ?? 5,
+            ...(options.agentHeartbeatSeconds === undefined
+              ? {}
+              : { agent_heartbeat_seconds: options.agentHeartbeatSeconds, execution: request.run_id }),
             offline_wait_seconds: options.offlineWaitSeconds ?? 30,
             ...(options.mostEvents === undefined ? {} : { most_events: options.mostEvents }),
           };

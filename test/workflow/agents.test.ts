@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OrderRefused } from '../../src/agent/index.js';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
-import { AgentSite, eventually } from '../rig/agent-site.js';
+import { AgentSite, askedAgain, eventually } from '../rig/agent-site.js';
 import { cancelTasks } from '../rig/workflows/counted-tasks.js';
 
 let site: AgentSite;
@@ -181,6 +181,26 @@ describe('cancelling', () => {
     expect(site.counted('busy')).toEqual(['endless']);
     expect(await site.logged('endless', 'busy')).toBe('before\n');
   });
+});
+
+it('an agent that was killed returns its attempt when it starts again, long before the limit of its heartbeats', async () => {
+  const gate = site.gate('orphaned');
+  const killed = await site.host(['dead']);
+  const slow = { heartbeatMs: 600_000, scheduleToStartMs: 600_000 };
+  const run = await site.start({ nodes: site.queues(['dead']), tasks: ['orphaned', 'more'], ...slow });
+  await gate.started();
+  await killed.kill();
+  const next = await site.host(['dead']);
+  await askedAgain(run);
+  gate.open();
+  expect(Object.values(await run.result()).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+  expect(site.counted('dead')).toEqual(['orphaned', 'more']);
+  expect(await site.logged('orphaned', 'dead')).toBe('before\nafter\n');
+  // The attempt that it took note of last has ended: another start returns nothing.
+  await next.kill();
+  await site.host(['dead']);
+  const later = await site.start({ run: 'r2', nodes: site.queues(['dead']), tasks: ['last'], ...slow });
+  expect((await later.result())['last@dead']).toMatchObject({ outcome: 'ok' });
 });
 
 describe('ping and drain', () => {

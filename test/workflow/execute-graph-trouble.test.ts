@@ -3,10 +3,12 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import type { GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
+import { eventually } from '../rig/agent-site.js';
 import { recordHistory } from '../rig/histories.js';
-import { failed, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.js';
+import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.js';
 import { expectLegal } from '../rig/scripted-graph-checks.js';
 import { startGraphRun } from '../rig/scripted-graph-run.js';
 import { untilCancelled } from '../rig/scripted-site.js';
@@ -340,6 +342,33 @@ describe('agents', () => {
     });
     expect(graph.rows().get('a@n2')).toMatchObject({ status: 'failed', end: { outcome: 'offline' } });
     await recordHistory(run.handle, 'execute_graph--node-silent');
+  });
+
+  it('cancelling does not wait for the heartbeats of an agent that is away', async () => {
+    const queue = rig.workflowId('node');
+    const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
+    const controlOf = (id: string) => (id === 'n2' ? null : undefined);
+    const waits = { heartbeatSeconds: 1, agentHeartbeatSeconds: 600, offlineWaitSeconds: 700 };
+    const graph = scriptedGraph({ plans: { default: pair }, queueOf, controlOf, ...waits });
+    let leave: (end: TaskEnd) => void = () => undefined;
+    const away = new Promise<TaskEnd>((resolve) => {
+      leave = resolve;
+    });
+    const requests: RunTask[] = [];
+    const run_task = (request: RunTask) => {
+      requests.push(request);
+      return away;
+    };
+    const agent = await rig.runWorker({ taskQueue: queue, activities: { run_task } });
+    const run = await startGraphRun(rig, graph);
+    await eventually(() => requests.length === 1);
+    await run.handle.cancel();
+    await run.ended();
+    expect(graph.closed[0]!.outcome).toBe('cancelled');
+    expect(graph.rows().get('a@n2')).toMatchObject({ status: 'cancelled', end: { outcome: 'cancelled' } });
+    expect(graph.rows().get('a@n2')!.end!.message).toContain('its agent was away, so it is not known');
+    leave(ok);
+    await agent.stop();
   });
 
   it('an exception of an agent is a failed task, not a failed run', async () => {
