@@ -365,7 +365,7 @@ describe('agents', () => {
     await run.handle.cancel();
     await run.ended();
     expect(graph.closed[0]!.outcome).toBe('cancelled');
-    expect(graph.rows().get('a@n2')).toMatchObject({ status: 'cancelled', end: { outcome: 'cancelled' } });
+    expect(graph.rows().get('a@n2')).toMatchObject({ end: { outcome: 'cancelled' } });
     expect(graph.rows().get('a@n2')!.end!.message).toContain('its agent was away, so it is not known');
     leave(ok);
     await agent.stop();
