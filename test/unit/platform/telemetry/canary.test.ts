@@ -1,25 +1,18 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { tokenOperations } from '../../../../src/ops/tokens.js';
-import { createLogger } from '../../../../src/platform/telemetry/log.js';
 import { ApiMetrics, WorkerMetrics } from '../../../../src/platform/telemetry/metrics.js';
 import { Traces } from '../../../../src/platform/telemetry/traces.js';
-import type { Store } from '../../../../src/store/index.js';
-import { observeActivities, observeMaas } from '../../../../worker/metrics.js';
+import { observeMaas } from '../../../../worker/metrics.js';
 import { apiAlone } from '../../../api/api-rig.js';
+import { observedActivity, traceCollector } from '../../../rig/trace-collector.js';
 
 const MAAS_KEY = 'canaryconsumer:canarytoken:canarysecret';
 const PASSWORD = 'canary-of-a-password';
 
 // threat: remains-4 viewer-3
 it('traces and metrics have no token, key or password, wherever requests and failures carry one', async () => {
-  let collected = '';
-  const collector = createServer((request, response) => {
-    request.on('data', (chunk) => (collected += chunk)).on('end', () => response.end('{}'));
-  }).listen(0, '127.0.0.1');
-  await new Promise((listening) => collector.once('listening', listening));
-  const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  const collector = await traceCollector();
+  const { endpoint } = collector;
   const traces = new Traces({ endpoint, service: 'test', version: '1', onOutage: () => undefined });
 
   const metrics = new WorkerMetrics('1');
@@ -44,12 +37,6 @@ it('traces and metrics have no token, key or password, wherever requests and fai
   ] as const)
     await rig.ask(method, path, body, bearer);
 
-  const log = createLogger({ level: 'silent', format: 'json' }, 'test');
-  const info = {
-    ...{ activityType: 'deploy_node', attempt: 2, currentAttemptScheduledTimestampMs: Date.now() },
-    workflowExecution: { workflowId: 'deploy_site:dc1', runId: 'r' },
-  };
-  const { inbound } = observeActivities(metrics, log, {} as Store, traces)({ info } as never);
   const call = observeMaas(metrics, traces);
   const fail = async () => {
     call({ request: `POST machines/abc/?op=deploy&user_data=${PASSWORD}`, ms: 20, outcome: 200, again: false });
@@ -58,14 +45,15 @@ it('traces and metrics have no token, key or password, wherever requests and fai
     );
   };
   const input = { site: 'dc1', node: 'n1', password: PASSWORD, key: MAAS_KEY };
-  await expect(inbound!.execute!({ args: [input], headers: {} }, fail)).rejects.toThrow();
+  await expect(observedActivity(input, fail, metrics, traces)).rejects.toThrow();
   await traces.flush();
   for (const seen of requests) apiMetrics.request(...seen);
   expect(requests.length).toBeGreaterThan(5);
   const counted = await apiMetrics.text();
   await rig.close();
   await traces.stop();
-  collector.close();
+  await collector.close();
+  const collected = JSON.stringify(collector.received);
 
   const all = `${collected}${counted}${await metrics.text()}`;
   expect(collected).toContain('deploy_node');

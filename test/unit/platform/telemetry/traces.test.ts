@@ -1,47 +1,19 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { createLogger } from '../../../../src/platform/telemetry/log.js';
 import { WorkerMetrics } from '../../../../src/platform/telemetry/metrics.js';
 import { Traces } from '../../../../src/platform/telemetry/traces.js';
-import type { Store } from '../../../../src/store/index.js';
-import { observeActivities, observeMaas } from '../../../../worker/metrics.js';
+import { observeMaas } from '../../../../worker/metrics.js';
 import { apiAlone } from '../../../api/api-rig.js';
-
-interface Span {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly startTimeUnixNano: string;
-  readonly endTimeUnixNano: string;
-  readonly attributes: readonly { readonly key: string; readonly value: Record<string, string> }[];
-  readonly status: { readonly code?: number; readonly message?: string };
-}
+import { observedActivity, traceCollector } from '../../../rig/trace-collector.js';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A collector that keeps what it is sent. */
 async function collector() {
-  const received: { path: string; body: { resourceSpans: { resource: object; scopeSpans: { spans: Span[] }[] }[] } }[] =
-    [];
-  const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (chunk) => (text += chunk));
-    request.on('end', () => {
-      received.push({ path: request.url!, body: JSON.parse(text) });
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  closing.push(() => new Promise((closed) => server.close(closed).closeAllConnections()));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const spans = () => received.flatMap(({ body }) => body.resourceSpans[0]!.scopeSpans[0]!.spans);
-  return { endpoint, received, spans };
+  const opened = await traceCollector();
+  closing.push(opened.close);
+  return opened;
 }
 
 function tracesTo(endpoint: string, troubles: string[] = []): Traces {
@@ -86,19 +58,13 @@ it('makes each activity a span, and calls to MAAS spans within', async () => {
   const { endpoint, spans } = await collector();
   const traces = tracesTo(endpoint);
   const metrics = new WorkerMetrics('1');
-  const log = createLogger({ level: 'silent', format: 'json' }, 'test');
-  const info = {
-    ...{ activityType: 'deploy_node', attempt: 2, currentAttemptScheduledTimestampMs: Date.now() },
-    workflowExecution: { workflowId: 'deploy_site:dc1', runId: 'r' },
-  };
-  const { inbound } = observeActivities(metrics, log, {} as Store, traces)({ info } as never);
   const call = observeMaas(metrics, traces);
   const work = async () => {
     await Promise.resolve();
     call({ request: 'POST machines/abc/?op=deploy', ms: 20, outcome: 200, again: false });
     throw new Error('no power');
   };
-  await expect(inbound!.execute!({ args: [{ site: 'dc1', node: 'n1' }], headers: {} }, work)).rejects.toThrow();
+  await expect(observedActivity({ site: 'dc1', node: 'n1' }, work, metrics, traces)).rejects.toThrow();
   await traces.flush();
   const [inner, outer] = spans();
   expect(inner).toMatchObject({ name: 'MAAS POST machines/abc/', kind: 3, status: {} });
