@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { isMapping } from '../core/plain-value.js';
+import { hashOf, matches } from '../platform/secrets/access-token.js';
 import { type SiteRecord, StoreError } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import type { RunOperations } from './runs.js';
@@ -52,15 +53,9 @@ export function pushOperations(
 
 const isSigned = ({ body, signature, token }: Push, secret: string): boolean => {
   if (signature !== undefined)
-    return areEqual(signature, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`);
-  return token !== undefined && areEqual(token, secret);
+    return matches(signature, hashOf(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`));
+  return token !== undefined && matches(token, hashOf(secret));
 };
-
-/** In a time that depends on neither text. */
-function areEqual(one: string, other: string): boolean {
-  const digest = (text: string) => createHmac('sha256', 'length').update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
-}
 
 function refOf(body: Buffer): unknown {
   try {

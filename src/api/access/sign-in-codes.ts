@@ -1,9 +1,11 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { SignedIn } from '../../ops/index.js';
+import { matches } from '../../platform/secrets/access-token.js';
 
 interface Entry {
   readonly user: SignedIn;
-  readonly challenge: string;
+  /** SHA-256 of the program's secret, hexadecimal. */
+  readonly secretHash: string;
   readonly until: number;
 }
 
@@ -27,7 +29,8 @@ export class SignInCodes {
     for (const [code, { until }] of this.#entries)
       if (until <= this.#now() || this.#entries.size >= MOST) this.#entries.delete(code);
     const code = randomBytes(32).toString('base64url');
-    this.#entries.set(code, { user, challenge, until: this.#now() + VALID_MS });
+    const secretHash = Buffer.from(challenge, 'base64url').toString('hex');
+    this.#entries.set(code, { user, secretHash, until: this.#now() + VALID_MS });
     return code;
   }
 
@@ -36,8 +39,6 @@ export class SignInCodes {
     const entry = this.#entries.get(code);
     this.#entries.delete(code);
     if (entry === undefined || entry.until <= this.#now()) return undefined;
-    const given = createHash('sha256').update(verifier).digest();
-    const expected = Buffer.from(entry.challenge, 'base64url');
-    return given.length === expected.length && timingSafeEqual(given, expected) ? entry.user : undefined;
+    return matches(verifier, entry.secretHash) ? entry.user : undefined;
   }
 }
