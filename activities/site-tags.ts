@@ -1,3 +1,4 @@
+import { compareKeys } from '../src/core/compare-text.js';
 import type { ResolvedNode } from '../src/documents/index.js';
 import { isMaasFailure, type MachineContext } from '../src/maas/index.js';
 
@@ -30,7 +31,7 @@ export async function syncTags(
   const warnings: string[] = [];
   const changes: string[] = [];
   if (wanted.size > 0) await acting();
-  for (const [tag, machines] of [...wanted].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [tag, machines] of [...wanted].sort(compareKeys)) {
     if (!TAG_NAME.test(tag)) {
       warnings.push(`tag ${tag} was not set in MAAS: names there have letters, digits, _ and - only`);
       continue;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { compareKeys } from '../core/compare-text.js';
 import type { Diagnostic } from '../core/diagnostic.js';
 import { isMapping } from '../core/plain-value.js';
 
@@ -94,9 +95,7 @@ export const executionMark = (folder: string): string => createHash('sha256').up
 /** JSON with sorted keys: equal executions give equal text. */
 export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
-    isMapping(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-      : inner,
+    isMapping(inner) ? Object.fromEntries(Object.entries(inner).sort(compareKeys)) : inner,
   );
 }
 

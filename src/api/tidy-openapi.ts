@@ -1,3 +1,4 @@
+import { compareKeys } from '../core/compare-text.js';
 import { isMapping } from '../core/plain-value.js';
 
 interface Json {
@@ -25,7 +26,7 @@ export function tidyOpenapi(document: object): object {
     names.set(name, plain !== name && (!used.has(plain) || same) ? plain : name);
   }
   whole.components.schemas = Object.fromEntries(
-    [...used].map((name) => [names.get(name)!, schemas[name]!] as const).sort(([a], [b]) => (a < b ? -1 : 1)),
+    [...used].map((name) => [names.get(name)!, schemas[name]!] as const).sort(compareKeys),
   );
   const renamed = JSON.parse(JSON.stringify(whole), (key, value: unknown) =>
     key === '$ref' && typeof value === 'string' ? renameReference(value, names) : value,

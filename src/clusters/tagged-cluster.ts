@@ -1,3 +1,4 @@
+import { compareKeys } from '../core/compare-text.js';
 import type { TaggedNode } from '../graph/index.js';
 import type { ClusterSources } from './sources.js';
 import { catalogueOfCluster, resolveTaggedNodes } from './tags/index.js';
@@ -19,5 +20,5 @@ export function tagCluster(sources: ClusterSources, run: readonly number[]): Tag
     highAvailability: cluster.mode.startsWith('ha'),
   });
   const primaries = [...primaryTags].flatMap(([node, tags]) => tags.map((tag) => [tag, node] as const));
-  return { nodes, primaries: Object.fromEntries(primaries.sort(([a], [b]) => (a < b ? -1 : 1))) };
+  return { nodes, primaries: Object.fromEntries(primaries.sort(compareKeys)) };
 }

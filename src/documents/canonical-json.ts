@@ -1,3 +1,4 @@
+import { compareKeys } from '../core/compare-text.js';
 /**
  * One text for one value: JSON without spaces, keys sorted by UTF-16 code units (as RFC 8785 does).
  * For plain data from YAML or JSON. Numbers that JSON cannot express (`.inf`, `.nan`) become the text
@@ -10,7 +11,7 @@ export function canonicalJson(value: unknown): string {
   if (typeof value === 'object') {
     const members = Object.entries(value)
       .filter(([, member]) => member !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .sort(compareKeys)
       .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
     return `{${members.join(',')}}`;
   }

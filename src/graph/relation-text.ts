@@ -1,3 +1,4 @@
+import { compareText } from '../core/compare-text.js';
 import { nodeIdOf, type Plan } from './plan.js';
 
 /**
@@ -89,5 +90,3 @@ function firstFrom(ranks: Int32Array, from: number, limit: number): number {
   }
   return low;
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

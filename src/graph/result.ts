@@ -1,3 +1,4 @@
+import { compareText } from '../core/compare-text.js';
 import { type AnyChoice, type FaultTolerance, nodeIdOf, type Plan, related, type TaskInstance } from './plan.js';
 
 /** A plan in the form of Fuel's executors. */
@@ -61,8 +62,6 @@ function relationsOf(plan: Plan, at: number, direction: 'requires' | 'requiredFo
     .map((target) => ({ name: plan.instances[target]!.id, node_id: nodeIdOf(plan, plan.instances[target]!.node) }))
     .sort((a, b) => compareText(a.name, b.name) || compareText(String(a.node_id), String(b.node_id)));
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The metadata of a plan. */
 export function serializedMetadata(plan: Plan): SerializedGraph['tasks_metadata'] {

@@ -1,3 +1,4 @@
+import { compareKeys } from '../core/compare-text.js';
 import { addFolders, type PackageFile, type PackageTree, parentOf } from './package-tree.js';
 import type { PackageDiagnostic } from './problems.js';
 import { piecesOf, readTar, type TarBytes, type TarLimits, type TarMember, type TarProblem } from './tar.js';
@@ -116,7 +117,7 @@ function withoutTopFolder(members: readonly TarMember[]): readonly TarMember[] {
 /** The list as `build` writes it: sorted by path. */
 export const formatChecksums = (sums: ReadonlyMap<string, string>): string =>
   [...sums]
-    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .sort(compareKeys)
     .map(([path, sum]) => `${sum}  ${path}\n`)
     .join('');
 

@@ -19,6 +19,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { compareKeys } from '../core/compare-text.js';
 import {
   type ArchiveLimits,
   type ArchiveReading,
@@ -118,7 +119,7 @@ export async function writePackageArchive(
   const unfinished = `${path}.${process.pid}.part`;
   const root = await diskResult(tree.name, realpath(tree.name));
   // The package may contain archives of earlier builds.
-  const files = [...tree.files].filter(([file]) => !isOwnArchive(file, name)).sort(([a], [b]) => (a < b ? -1 : 1));
+  const files = [...tree.files].filter(([file]) => !isOwnArchive(file, name)).sort(compareKeys);
   const hash = createHash('sha256');
   let bytes = 0;
   try {

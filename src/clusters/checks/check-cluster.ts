@@ -1,3 +1,4 @@
+import { compareKeys } from '../../core/compare-text.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { isMapping } from '../../core/plain-value.js';
 import type { Fields } from '../../graph/index.js';
@@ -278,7 +279,7 @@ function rolesInUse(nodes: readonly ClusterNode[]): [role: string, nodes: readon
       else having.push(node.id);
     }
   }
-  return [...found].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [...found].sort(compareKeys);
 }
 
 const nameOf = (node: ClusterNode): string => node.name ?? node.hostname ?? `node-${node.id}`;

@@ -1,3 +1,4 @@
+import { compareText } from '../compare-text.js';
 import { NO_TASKS } from '../task-counts.js';
 import type { ShownTaskStatus } from '../words.js';
 import { keyOf, taskCount } from './graph.js';
@@ -129,5 +130,5 @@ export function rootCauses(s: Scheduler, limit = 16): ReadonlyMap<string, readon
 /** Offline nodes and tasks of other parts first, then tasks as planned. */
 function inPlanOrder(s: Scheduler, causes: readonly string[]): string[] {
   const place = (cause: string): number => s.taskIndex.get(cause) ?? -1;
-  return [...causes].sort((a, b) => place(a) - place(b) || (a < b ? -1 : 1));
+  return [...causes].sort((a, b) => place(a) - place(b) || compareText(a, b));
 }

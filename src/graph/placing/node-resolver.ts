@@ -1,3 +1,4 @@
+import { compareText } from '../../core/compare-text.js';
 import { kindOf } from '../../core/plain-value.js';
 import { valueKey } from '../fields/value-key.js';
 import { GraphProblemError } from '../problem.js';
@@ -135,5 +136,5 @@ function compareIds(a: string, b: string): number {
   const [numberA, numberB] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (numberA !== numberB) return numberA ? -1 : 1;
   if (numberA && a.length !== b.length) return a.length - b.length;
-  return a < b ? -1 : a > b ? 1 : 0;
+  return compareText(a, b);
 }

@@ -1,3 +1,4 @@
+import { compareKeys } from '../../core/compare-text.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { Json, JsonObject, PluginRecord } from '../../store/index.js';
 import { isObject, objectOf } from '../inventory/json-object.js';
@@ -113,7 +114,7 @@ function common(own: readonly Json[], theirs: readonly Json[], key: string): str
 function overrides(role: Json, known: readonly Json[]): boolean {
   const essence = (one: JsonObject): string => {
     const { vip: _vip, ...properties } = objectOf(one.properties);
-    return JSON.stringify([one.default_mapping, Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1))]);
+    return JSON.stringify([one.default_mapping, Object.entries(properties).sort(compareKeys)]);
   };
   if (!isObject(role)) return false;
   return known.some((one) => isObject(one) && one.id === role.id && essence(one) !== essence(role));
