@@ -47,7 +47,7 @@ export type OpenRunAnswer =
   | { readonly ok: true; readonly search_attributes: readonly string[] }
   | { readonly ok: false; readonly failure: RunFailure };
 
-export interface FetchSource {
+interface FetchSource {
   readonly site: string;
 }
 
@@ -106,12 +106,12 @@ export interface AbortAnswer {
   readonly message: string;
 }
 
-export interface InspectNodes {
+interface InspectNodes {
   readonly site: string;
   readonly revision: number;
 }
 
-export interface InspectNodesAnswer {
+interface InspectNodesAnswer {
   readonly counts: Readonly<Record<string, number>>;
   /** Nodes that differ from the documents, each with the reason; at most 300. */
   readonly problems: readonly { readonly node: string; readonly problem: string }[];

@@ -14,7 +14,7 @@ import type { RunResult } from '../src/core/scheduler/index.js';
 export type { ExecutablePart, PlanReference, TaskEnd, TaskOutcomeKind, TaskRow };
 
 /** Why a run cannot start or continue. A new reason is a new variant. */
-export type GraphRunFailure = PlanningFailure;
+type GraphRunFailure = PlanningFailure;
 
 /**
  * The activities of the orchestrator that `execute_graph` may call. Types only, with wire names, as in contract.ts.
@@ -86,7 +86,7 @@ export interface LoadGraphPart {
 }
 
 /** At most 150 KB of text. All chunks in order are the JSON of `ExecutablePart` or `Coordination`. */
-export interface GraphPartChunk {
+interface GraphPartChunk {
   readonly text: string;
 }
 

@@ -7,7 +7,7 @@ import { translated } from './failures.js';
 import { type MaasPulse, reportedSilence } from './maas-silence.js';
 
 /** Heartbeat details, shown under *Pending Activities* in Temporal's Web UI. */
-export interface Beat {
+interface Beat {
   /** Name and id of the machine. */
   readonly machine?: string;
   /** Its state and latest event, as MAAS names them. */

@@ -41,7 +41,7 @@ export const reportedSilence = (
 
 const keyOf = ({ workflowId, runId }: Asking): string => `${workflowId} ${runId}`;
 
-export interface SilenceReportsOptions {
+interface SilenceReportsOptions {
   readonly pulse: () => MaasPulse;
   /** Signals the execution. */
   readonly send: (execution: Asking, silence: MaasSilence) => Promise<void>;

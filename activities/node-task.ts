@@ -18,7 +18,7 @@ import { taskEnd } from './node-task-end.js';
 import { held, RUN_HELD } from './run-holds.js';
 
 /** Dependencies that the activities of one node share. Created by worker/. */
-export interface NodeTaskDependencies {
+interface NodeTaskDependencies {
   /** The name under which the node's orders are stored. Runs may use another name; the queue is the address. */
   readonly node: string;
   readonly agent: ExecutionHost;
@@ -232,7 +232,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 const isOverdue = (info: Info, heldUntil = 0): boolean =>
   info.currentAttemptScheduledTimestampMs - Math.max(info.scheduledTimestampMs, heldUntil) > info.startToCloseTimeoutMs;
 
-export interface NodeControlDependencies {
+interface NodeControlDependencies {
   readonly node: string;
   readonly agent: Pick<ExecutionHost, 'cancel'> & { facts(): NodeFacts | Promise<NodeFacts> };
   readonly version: string;

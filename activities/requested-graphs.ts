@@ -2,7 +2,7 @@ import { readGraphsLeft } from '../src/clusters/index.js';
 import type { GraphRequest, GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.js';
 import { type ClusterRecord, type Store, StoreError } from '../src/store/index.js';
 
-export type RequestedGraphs =
+type RequestedGraphs =
   | { readonly ok: true; readonly graphs: readonly GraphRequest[] }
   | { readonly ok: false; readonly failure: PlanningFailure };
 

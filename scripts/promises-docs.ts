@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 
 /** What a document of the specification promises, in our own words. */
-export interface Promised {
+interface Promised {
   readonly id: string;
   readonly section: string;
   readonly promise: string;

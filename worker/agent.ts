@@ -72,7 +72,7 @@ export interface StartAgentsOptions {
 }
 
 /** The settings that agents use. */
-export interface AgentSettings {
+interface AgentSettings {
   readonly temporal: ServerSettings & Pick<Settings['temporal'], 'namespace' | 'encryption_key_file'>;
   readonly agent: Settings['agent'];
 }

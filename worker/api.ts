@@ -28,7 +28,7 @@ export interface RunningApi {
   stop(): Promise<void>;
 }
 
-export interface StartApiOptions {
+interface StartApiOptions {
   /** Base address of Temporal's Web UI if `temporal.ui_url` is not set. */
   readonly temporalUiUrl?: string;
   /** For tests: an answer that does not match its schema is an error. */

@@ -74,7 +74,7 @@ export const observeMaas =
   };
 
 /** The subject of an activity, from its input, for log lines. */
-export function subjectOfActivity(input: unknown): Record<string, string> {
+function subjectOfActivity(input: unknown): Record<string, string> {
   if (typeof input !== 'object' || input === null) return {};
   const fields = input as Record<string, unknown>;
   const text = (...keys: string[]): string | undefined => {

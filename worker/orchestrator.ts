@@ -33,7 +33,7 @@ export interface Orchestrator {
  */
 const ACTIVITY_SLOTS = 2_000;
 
-export interface StartOrchestratorOptions {
+interface StartOrchestratorOptions {
   /** Workflow code to run; default: the output of the build. */
   readonly bundlePath?: string;
   /** Ends the waiting for the store and Temporal. */

@@ -18,7 +18,7 @@ import { openStartGate } from './start-gate.js';
 import { openStateFolder } from './state-folder.js';
 import { openStoreWhenAvailable } from './when-available.js';
 
-export interface RunAgentsOptions {
+interface RunAgentsOptions {
   /** A machine without an agent on which to run tasks over ssh. Absent: tasks run on the machine of this process. */
   readonly ssh?: SshTarget;
   /** Policy of the nodes. A node reached over ssh may have its own, which then applies instead. */

@@ -12,7 +12,7 @@ import { type Store, StoreError } from '../src/store/index.js';
 import { earlierRuns, graphOfRun } from './graph-of-run.js';
 import type { StartGate } from './start-gate.js';
 
-export interface StoreOrdersParts {
+interface StoreOrdersParts {
   readonly store: Store;
   readonly logs: TaskLogs;
   readonly secrets: SecretProvider;

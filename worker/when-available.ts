@@ -15,7 +15,7 @@ type WhyAway = (error: unknown) => { readonly problem: string; readonly hint?: s
  * @param stop ends the waiting
  * @throws the error of the last attempt
  */
-export async function whenAvailable<T>(
+async function whenAvailable<T>(
   open: () => Promise<T>,
   whyAway: WhyAway,
   log: Logger,

@@ -2,7 +2,7 @@ import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import type { Control } from './control.js';
 
 /** The time limit of one call. The clock stops while the run is paused. */
-export interface CallClock {
+interface CallClock {
   readonly expired: boolean;
   /** Stops or continues the clock as the run is paused or resumed. Call it after each change. */
   follow(): void;

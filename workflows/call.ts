@@ -9,7 +9,7 @@ import type { Control } from './control.js';
 import { failure, stepError } from './failures.js';
 import { nodeActivityId } from './protocol.js';
 
-export type CallVerb = 'prepare' | 'deploy' | 'release';
+type CallVerb = 'prepare' | 'deploy' | 'release';
 
 /** One call of a group: applies the same verb to each of its nodes, with limits for parallel nodes and for time. */
 export interface CallRequest {

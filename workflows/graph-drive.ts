@@ -34,7 +34,7 @@ export interface GraphDrive {
   run(): Promise<{ readonly result: RunResult | undefined; readonly report: PartReport; readonly reason?: string }>;
 }
 
-export interface GraphDriveOptions {
+interface GraphDriveOptions {
   readonly transaction: number;
   readonly plan: PlanReference;
   readonly tasks: TaskRun;

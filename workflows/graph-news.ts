@@ -14,7 +14,7 @@ const EVERY_MS = 10_000;
 const SHARE = 0.2;
 
 /** Reports progress to the site's run, of which this run is the last phase. */
-export interface News {
+interface News {
   /** Sends what is new, if it is time to. Returns when it will be (milliseconds), or null if nothing is new. */
   send(): number | null;
 }

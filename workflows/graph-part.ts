@@ -46,7 +46,7 @@ export interface PartOf {
   readonly part: number;
 }
 
-export interface PartListener {
+interface PartListener {
   /** The workflow can continue as new (`save`): the driver does so when that frees history space and nothing runs. */
   readonly canContinue?: true;
   /** Receives commands that are not about single tasks: `send`, `stopping`, `rejected`, `finish`. */

@@ -19,7 +19,7 @@ import { loadCoordination } from './graph-part.js';
 import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.js';
 import type { RunGraphPartInput } from './run-graph-part.js';
 
-export interface SplitPlan {
+interface SplitPlan {
   readonly input: Omit<RunGraphPartInput, 'part' | 'chunks'>;
   readonly type: string;
   /** Search attributes of the children. */
@@ -30,7 +30,7 @@ export interface SplitPlan {
 }
 
 /** Runs a graph in child workflows, one per part, with a coordinator in this workflow. */
-export interface PartsDriver {
+interface PartsDriver {
   /** Handles the signal `from_part`. */
   onSignal(signal: FromPartSignal): void;
   statuses(): readonly PartStatus[];

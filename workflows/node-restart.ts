@@ -10,7 +10,7 @@ import { nodeTask, ofMaster, type Patience } from './task-options.js';
 const LOOK_AGAIN_MS = 5_000;
 
 /** A restart that the node did not perform, or after which it does not answer. */
-export interface MissedRestart {
+interface MissedRestart {
   readonly request: RunTask;
   /** Id of the node in the graph. */
   readonly id: string;

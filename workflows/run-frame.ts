@@ -50,7 +50,7 @@ export interface Run<P extends AnyProgress> {
 }
 
 /** What differs between site runs and graph runs. */
-export interface RunKind<P extends AnyProgress, Opened, Result> {
+interface RunKind<P extends AnyProgress, Opened, Result> {
   /** What the run claims, e.g. `site dc1`. */
   readonly subject: string;
   /** Claims the subject and writes the run's row. */

@@ -35,7 +35,7 @@ export interface Agents {
   cancelAll(): void;
 }
 
-export interface AttemptListener {
+interface AttemptListener {
   /** Called once, when the attempt has ended, possibly before `run` returns. */
   ended(end: TaskEnd): void;
   /** `true`: the node does not take the task. `false`: it answers again. */

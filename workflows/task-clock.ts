@@ -1,7 +1,7 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 
 /** One timer at a time. It is reset only when something is due earlier, because each reset costs events. */
-export interface Alarm {
+interface Alarm {
   /** Calls `onRing` at this time (milliseconds) or earlier. null: nothing is due. */
   set(at: number | null): void;
   stop(): void;

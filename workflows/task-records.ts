@@ -15,7 +15,7 @@ const EVENTS_A_RECORD = 11;
 const FREE_EVENTS = 220;
 
 /** Writes history rows in batches in the background: one batch at a time, in order. */
-export interface Records {
+interface Records {
   /** Writes what is due. Call it whenever something happened. */
   flush(): void;
   /** The time (ms) at which to call `flush` again if no event does so earlier; null when no rows wait. */

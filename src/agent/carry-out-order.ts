@@ -57,7 +57,7 @@ export interface ExecutionHost {
   cancel(key: ExecutionKey, reason: string, by?: string): void | Promise<void>;
 }
 
-export interface CarryOutOptions {
+interface CarryOutOptions {
   readonly agent: ExecutionHost;
   readonly orders: OrderSource;
   readonly verify?: OrderVerifier;

@@ -28,7 +28,7 @@ export interface Progress {
 }
 
 /** Who runs an execution. */
-export interface Claim extends ProcessIdentity {
+interface Claim extends ProcessIdentity {
   /** The process that adopts its orphans. */
   readonly reaper?: ProcessMoment;
 }

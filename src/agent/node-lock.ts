@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /** Result of acquiring the lock. */
-export type LockAnswer =
+type LockAnswer =
   | { readonly kind: 'held'; readonly lock: NodeLock }
   /** The folder of the execution that holds it. */
   | { readonly kind: 'busy'; readonly holder: string }

@@ -5,7 +5,7 @@ import type { Execution } from './execution.js';
 import { Journal, type Progress } from './journal.js';
 import { isRunning, readBootId } from './process-identity.js';
 
-export interface OpenExecution {
+interface OpenExecution {
   readonly execution: Execution;
   readonly progress: Progress | undefined;
   /** Whether its supervisor is running; otherwise the next agent settles it. */

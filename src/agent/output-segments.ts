@@ -150,7 +150,7 @@ export class SegmentedOutput {
 }
 
 /** Result of reading a stream at an offset. */
-export type OutputPart =
+type OutputPart =
   | { readonly kind: 'data'; readonly offset: number; readonly bytes: Buffer }
   /** These bytes were dropped; reading continues at `to`. */
   | { readonly kind: 'gap'; readonly offset: number; readonly to: number }

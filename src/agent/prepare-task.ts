@@ -5,7 +5,7 @@ import { checkExecution, type Execution } from './execution.js';
 import { findRunner } from './task-registry.js';
 import type { RunnableTask } from './task-runner.js';
 
-export type Preparation =
+type Preparation =
   | { readonly ok: true; readonly task: RunnableTask }
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../core/diagnostic.js';
 import type { TaskOutcomeKind } from '../core/graph-run/index.js';
 
 /** What is used up. Absent in results of older agents. */
-export type SpaceLimit =
+type SpaceLimit =
   | { readonly of: 'disk' | 'files' | 'quota' }
   /** Less is free than an agent keeps for the journal and the output of a task. Bytes. */
   | { readonly of: 'reserve'; readonly free: number; readonly needed: number };
@@ -32,7 +32,7 @@ export type TaskFailure =
   | { readonly kind: 'defect'; readonly message: string };
 
 /** What a node itself can say; that it is offline, the orchestrator says. */
-export type TaskOutcome = Exclude<TaskOutcomeKind, 'offline'>;
+type TaskOutcome = Exclude<TaskOutcomeKind, 'offline'>;
 
 /** One try of an execution; a retry adds another. */
 export interface TryRecord {

@@ -13,7 +13,7 @@ export const DEFAULT_TASK_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/
 /** A daemon may keep the output open after the program's end: reading stops after this much silence. */
 const SILENCE_MS = 300;
 
-export interface OutputSink {
+interface OutputSink {
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
 }
 

@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-export interface RouteGroupOptions {
+interface RouteGroupOptions {
   readonly operations: Operations;
   readonly version: string;
   /** Whether callers need tokens; absent: no. */

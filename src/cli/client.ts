@@ -34,7 +34,7 @@ interface Sent {
 /** What a user wrote, as (part of) a body: the API checks it, and names what is wrong. */
 export const unchecked = (written: unknown) => written as never;
 
-export interface ApiClientOptions {
+interface ApiClientOptions {
   /** Base address, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   /** Who acts, for the audit trail. */

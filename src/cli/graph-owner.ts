@@ -16,7 +16,7 @@ export const ownerOptions = (command: CliCommand): CliCommand =>
     .option('-r, --release <id>', 'id of the release that owns it', idArgument)
     .option('-p, --plugin <id>', 'id of the plugin that owns it', idArgument);
 
-export interface GraphOwner {
+interface GraphOwner {
   readonly kind: 'cluster' | 'release' | 'plugin';
   readonly id: string;
   /** As in paths of the API. */

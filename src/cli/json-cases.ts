@@ -2,7 +2,7 @@ import { type JsonReading, readJsonValue } from '../documents/reader/read-json.j
 import { locate, SourceText } from '../documents/reader/source-text.js';
 
 /** A value of a text of cases, or why it could not be read. `line` counts from 1; 0 for a value among others of a list. */
-export type JsonCase =
+type JsonCase =
   | { readonly line: number; readonly ok: true; readonly value: unknown }
   | { readonly line: number; readonly ok: false; readonly column: number; readonly message: string };
 

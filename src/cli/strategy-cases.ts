@@ -11,9 +11,9 @@ import { parseStrategyData } from '../documents/parse-strategy-data.js';
 import { readJsonCases } from './json-cases.js';
 
 /** One line that `strategy simulate` prints. */
-export type SimulatedCase = { readonly id: string | number | null } & SimulationResult;
+type SimulatedCase = { readonly id: string | number | null } & SimulationResult;
 
-export interface SimulatedCases {
+interface SimulatedCases {
   /** In the order of the input, one for every case, refused or not. */
   readonly results: readonly SimulatedCase[];
   /** Number of lines that are not JSON; `results` has them as rejected. */

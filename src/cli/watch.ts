@@ -16,7 +16,7 @@ const HEARTBEAT_MS = 10_000;
 const PATIENCE_MS = 5 * 60_000;
 
 /** Result of following a run. */
-export type Followed = { readonly end: 'finished'; readonly run: RunDetail } | { readonly end: 'interrupted' };
+type Followed = { readonly end: 'finished'; readonly run: RunDetail } | { readonly end: 'interrupted' };
 
 /**
  * Follows a run until it ends; with `say`, prints a line for each change and a heartbeat in between. Waits for an

@@ -3,7 +3,7 @@ import { type ClusterFacts, type ClusterNode, uidOf } from './sources.js';
 type NamedNode = Pick<ClusterNode, 'id' | 'name' | 'hostname'>;
 
 /** The names in a node's task queue, `node.<site>.<node>`. */
-export interface AgentAddress {
+interface AgentAddress {
   readonly site: string;
   readonly node: string;
 }

@@ -18,7 +18,7 @@ export interface GraphMetadata {
   readonly onStop: Fields | null;
 }
 
-export interface MergedGraph {
+interface MergedGraph {
   readonly tasks: readonly MergedTask[];
   readonly metadata: GraphMetadata;
 }

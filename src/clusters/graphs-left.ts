@@ -2,7 +2,7 @@ import type { GraphRequest } from '../core/graph-run/index.js';
 import { isMapping } from '../core/plain-value.js';
 import type { RunTransactions, Store } from '../store/index.js';
 
-export type GraphsLeft =
+type GraphsLeft =
   | { readonly ok: true; readonly graphs: readonly GraphRequest[] }
   /** `why` describes the run, e.g. `has not ended`; `hint` says what to do instead. */
   | { readonly ok: false; readonly why: string; readonly hint: string };

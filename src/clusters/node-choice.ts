@@ -3,7 +3,7 @@ import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
 import { filterRow } from './state/cluster-state.js';
 
 /** The nodes of a plan. */
-export interface ChosenNodes {
+interface ChosenNodes {
   /** By id. */
   readonly nodes: readonly ClusterNode[];
   readonly leftOut: readonly NodeLeftOut[];

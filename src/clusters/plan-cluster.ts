@@ -45,7 +45,7 @@ export interface ClusterPlanRequest {
   readonly earlier?: Readonly<Record<string, EarlierTask>>;
 }
 
-export interface PlanningContext {
+interface PlanningContext {
   /** States of earlier runs; absent (`force`): everything counts as changed. */
   readonly old?: OldStates;
   readonly surroundings?: Surroundings;
@@ -71,7 +71,7 @@ export interface ClusterPlan {
   readonly problems: readonly GraphProblem[];
 }
 
-export type ClusterPlanning =
+type ClusterPlanning =
   | ({ readonly ok: true } & ClusterPlan)
   /** `no-graph`: no layer has a task of this type. */
   | { readonly ok: false; readonly reason: 'no-graph' | 'refused'; readonly problems: readonly GraphProblem[] };

@@ -19,10 +19,7 @@ import { allRoles, catalogueOfCluster, type RoleTagChange, roleTagChanges, tagsA
 import { namesOfType } from './type-synonyms.js';
 
 /** The ports for data of clusters. */
-export type ClusterPorts = Pick<
-  Store,
-  'clusters' | 'releases' | 'plugins' | 'nodes' | 'openstackConfigs' | 'tags' | 'graphs'
->;
+type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'openstackConfigs' | 'tags' | 'graphs'>;
 
 /** Reads everything that determines a cluster's plans. @throws StoreError `not-found` for the cluster */
 export async function readClusterSources(store: ClusterPorts, clusterId: number): Promise<ClusterSources> {

@@ -49,7 +49,7 @@ export interface ClusterFacts {
   readonly deploymentInfo: ClusterState;
 }
 
-export interface ReleaseFacts {
+interface ReleaseFacts {
   readonly id: number;
   readonly name: string;
   readonly operatingSystem: string;

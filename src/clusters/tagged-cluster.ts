@@ -3,7 +3,7 @@ import type { TaggedNode } from '../graph/index.js';
 import type { ClusterSources } from './sources.js';
 import { catalogueOfCluster, resolveTaggedNodes } from './tags/index.js';
 
-export interface TaggedCluster {
+interface TaggedCluster {
   readonly nodes: readonly TaggedNode[];
   /** Tag -> id of its primary node, to store so that the choice stays. */
   readonly primaries: Readonly<Record<string, number>>;

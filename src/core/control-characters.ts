@@ -6,7 +6,7 @@ export const CONTROL = /[\p{Cc}\p{Cs}]/u;
 /** The same without tabs and line ends, which texts of several lines have. */
 const CONTROL_IN_TEXT = /(?![\t\n\r])[\p{Cc}\p{Cs}]/u;
 
-export interface ControlCharacter {
+interface ControlCharacter {
   /** Of the text, or of the mapping that has the key. */
   readonly path: ValuePath;
   readonly inKey: boolean;

@@ -25,7 +25,7 @@ export interface Diagnostic {
 export const isError = (d: Diagnostic): boolean => d.severity === 'error';
 
 /** Problems with the same message: the first one, and the others. */
-export interface ProblemGroup<P> {
+interface ProblemGroup<P> {
   readonly first: P;
   readonly others: readonly P[];
 }
@@ -45,7 +45,7 @@ export function groupProblems<P extends Pick<Diagnostic, 'severity' | 'code' | '
 }
 
 /** Groups of problems for a screen; `alike` counts further problems of the kind of the group that are left out. */
-export interface ShownGroup<P> extends ProblemGroup<P> {
+interface ShownGroup<P> extends ProblemGroup<P> {
   readonly alike: number;
 }
 

@@ -19,7 +19,7 @@ export const packageSource = (name: string, version: string, folder: string): st
 /** One file below the folder of a source. */
 export const fileOfSource = (source: string, path: string): string => `${source}//${path}`;
 
-export interface PackageSource {
+interface PackageSource {
   readonly name: string;
   readonly version: string;
   readonly folder: string;

@@ -3,7 +3,7 @@ import type { RunReport } from './contracts/site-run-report.js';
 import type { SiteRunKind } from './words.js';
 
 /** What is known of a run that ended before it could write its report. */
-export interface LostRun {
+interface LostRun {
   readonly id: string;
   readonly workflowId: string;
   readonly kind: string;

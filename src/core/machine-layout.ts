@@ -24,7 +24,7 @@ export interface PortLayout {
 }
 
 /** Options of a bond under MAAS' names. */
-export interface BondLayout {
+interface BondLayout {
   readonly bond_mode: string;
   readonly bond_xmit_hash_policy?: string;
   readonly bond_lacp_rate?: string;
@@ -59,7 +59,7 @@ export interface DiskLayout {
   readonly partitions: readonly PartitionLayout[];
 }
 
-export interface PartitionLayout {
+interface PartitionLayout {
   readonly name: string;
   readonly size: string;
   readonly bootable?: boolean;
@@ -74,7 +74,7 @@ export interface VolumeGroupLayout {
   readonly volumes: readonly VolumeLayout[];
 }
 
-export interface VolumeLayout {
+interface VolumeLayout {
   readonly name: string;
   readonly size: string;
   readonly uuid?: string;

@@ -18,7 +18,7 @@ export interface Shape<T> {
   readonly valueType?: T;
 }
 
-export type ShapeResult<T> =
+type ShapeResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly ShapeProblem[] };
 

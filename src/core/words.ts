@@ -12,7 +12,7 @@ export const TOKEN_KINDS = ['token', 'session'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 /** Why signing in through the provider failed; the page and the command line explain each. */
-export const SIGN_IN_FAILURES = ['provider-away', 'refused', 'expired', 'no-name', 'no-role'] as const;
+const SIGN_IN_FAILURES = ['provider-away', 'refused', 'expired', 'no-name', 'no-role'] as const;
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number];
 
 /** The four workflows that act on a site; also the `kind` of a run. */
@@ -40,7 +40,6 @@ export type GraphRunOutcome = (typeof GRAPH_RUN_OUTCOMES)[number];
 
 /** Other outcomes of a run: terminated in Temporal, or no longer known to Temporal. */
 export const LOST_OUTCOMES = ['terminated', 'lost'] as const;
-export type LostOutcome = (typeof LOST_OUTCOMES)[number];
 
 export const PHASE_NAMES = [
   'fetch',
@@ -56,7 +55,6 @@ export const PHASE_NAMES = [
 export type PhaseName = (typeof PHASE_NAMES)[number];
 
 export const PHASE_STATES = ['running', 'success', 'failure', 'skipped', 'stopped'] as const;
-export type PhaseState = (typeof PHASE_STATES)[number];
 
 /** State of a node in the baremetal step (spec/5, "Process" 1), and of a group. */
 export const NODE_STATES = ['not_started', 'prepared', 'success', 'failure'] as const;
@@ -67,7 +65,7 @@ export const CALLS = ['prepare', 'deploy'] as const;
 export type Call = (typeof CALLS)[number];
 
 /** Operator actions on any run. `retry_node` is for site runs; `retry_task` and `skip_task` are for graph runs. */
-export const RUN_ACTIONS = ['pause', 'resume', 'stop', 'cancel'] as const;
+const RUN_ACTIONS = ['pause', 'resume', 'stop', 'cancel'] as const;
 export type RunAction = (typeof RUN_ACTIONS)[number];
 export const SITE_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_node'] as const;
 export type SiteRunAction = (typeof SITE_RUN_ACTIONS)[number];
@@ -79,7 +77,7 @@ export const GRAPH_RUN_MODES = ['apply', 'dry_run', 'noop_run'] as const;
 export type GraphRunMode = (typeof GRAPH_RUN_MODES)[number];
 
 /** `failure`: a critical node failed. `stopped`: by the user, with work left. */
-export const GRAPH_RESULTS = ['success', 'failure', 'stopped_by_tolerance', 'stopped'] as const;
+const GRAPH_RESULTS = ['success', 'failure', 'stopped_by_tolerance', 'stopped'] as const;
 export type RunResult = (typeof GRAPH_RESULTS)[number];
 
 /** State of one graph of a run. `not_begun`: an earlier graph did not succeed, or the run was stopped. */
@@ -103,7 +101,7 @@ export const DONE_STATUSES = ['successful', 'ignored', 'failed'] as const;
  * Why a task with work did not run. `dep_failed`: a dependency or its node failed. `not_reached`: the run ended before
  * the task's turn.
  */
-export const UNRUN_STATUSES = ['dep_failed', 'not_reached'] as const;
+const UNRUN_STATUSES = ['dep_failed', 'not_reached'] as const;
 
 /** Statuses of tasks with work, which progress counts. `waiting`: not started; `retrying`: between two attempts. */
 export const WORK_STATUSES = ['waiting', 'running', 'retrying', ...DONE_STATUSES, ...UNRUN_STATUSES] as const;
@@ -111,9 +109,6 @@ export const WORK_STATUSES = ['waiting', 'running', 'retrying', ...DONE_STATUSES
 /** `skipped`: it has no work, as planned, or an operator skipped it. Whatever happens around it, it stays skipped. */
 export const TASK_STATUSES = [...WORK_STATUSES, 'skipped'] as const;
 export type ShownTaskStatus = (typeof TASK_STATUSES)[number];
-
-/** Statuses in which a task stays, unless an operator reopens it. */
-export const SETTLED_STATUSES = [...DONE_STATUSES, ...UNRUN_STATUSES, 'skipped'] as const;
 
 /** Words for people where a state's name is not the word itself; the same for one state wherever it is shown. */
 export const STATE_WORDS: Readonly<Record<string, string>> = {

@@ -1,11 +1,5 @@
 import type { DeploymentConfigurationData } from './schemas/deployment-configuration.js';
 
-/** Timeout and poll interval of a kind of call, both in seconds. */
-export interface CallTimes {
-  readonly interval: number;
-  readonly timeout: number;
-}
-
 /**
  * A DeploymentConfiguration with all defaults applied. Field names are the document's; all times are
  * seconds. A configured 0 is 0 (design §8.6), unlike in Shipyard, which takes it for "not set".

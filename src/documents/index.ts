@@ -10,7 +10,6 @@ export {
 } from './deployment-configuration.js';
 
 export {
-  type FormatOptions,
   formatCounts,
   formatDiagnosticLine,
   formatDiagnostics,
@@ -18,41 +17,22 @@ export {
 } from './diagnostics/format-diagnostics.js';
 export { type Finding, placeProblem, placeSchemaProblem } from './diagnostics/place-problem.js';
 export {
-  type CheckOptions,
   checkSchema,
   DOCUMENT_WORDS,
   type SchemaProblem,
-  type SchemaResult,
   type SchemaWords,
   unplaced,
 } from './diagnostics/schema-problems.js';
-export { exportJsonSchemas, type JsonSchema } from './json-schemas.js';
-export {
-  type ParsedSelectors,
-  type ParsedStrategyData,
-  parseSelectors,
-  parseStrategyData,
-} from './parse-strategy-data.js';
-export {
-  DEFAULT_FOLDER_LIMITS,
-  type ReadDocuments,
-  type ReadFolderLimits,
-  readDocumentFiles,
-} from './read-folder.js';
+export { exportJsonSchemas } from './json-schemas.js';
+export { parseSelectors, parseStrategyData } from './parse-strategy-data.js';
+export { DEFAULT_FOLDER_LIMITS, readDocumentFiles } from './read-folder.js';
 export { DEFAULT_READ_LIMITS, type ReadLimits } from './reader/limits.js';
-export type { LineColumn } from './reader/source-text.js';
 export { readPlainScalar, type ScalarValue } from './reader/yaml-scalars.js';
 export { revisionHash } from './revision-hash.js';
 export { type DeploymentConfigurationData, deploymentConfigurationSchema } from './schemas/deployment-configuration.js';
 export { deploymentStrategySchema, selectorSchema } from './schemas/deployment-strategy.js';
 export { CONFIGURATION_SCHEMA, HOST_PROFILE_SCHEMA, NODE_SCHEMA, STRATEGY_SCHEMA } from './schemas/envelope.js';
 export type { SourceFile } from './site/document-set.js';
-export { type LoadedSite, type LoadSiteOptions, loadSite, type SiteDocuments } from './site/load-site.js';
+export { type LoadedSite, loadSite, type SiteDocuments } from './site/load-site.js';
 export type { ResolvedNode } from './site/resolve-nodes.js';
-export {
-  type DocumentPlace,
-  type ParsedYaml,
-  type ParseYamlOptions,
-  parseYaml,
-  type YamlDocument,
-} from './yaml-document.js';
+export { type ParseYamlOptions, parseYaml, type YamlDocument } from './yaml-document.js';

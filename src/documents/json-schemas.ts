@@ -14,7 +14,7 @@ import {
 } from './schemas/envelope.js';
 import { hardwareProfileSchema, networkLinkSchema, networkSchema } from './schemas/machine-layout.js';
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 const DOCUMENTS = [
   ['deployment-strategy', 'Deployment strategy', STRATEGY_SCHEMA, deploymentStrategySchema],

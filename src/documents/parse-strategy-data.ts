@@ -3,7 +3,7 @@ import { type DeploymentStrategy, parseLabelEntry, type Selector } from '../core
 import { checkSchema, type SchemaProblem } from './diagnostics/schema-problems.js';
 import { deploymentStrategySchema, selectorSchema } from './schemas/deployment-strategy.js';
 
-export type ParsedStrategyData =
+type ParsedStrategyData =
   | { readonly ok: true; readonly strategy: DeploymentStrategy; readonly warnings: readonly SchemaProblem[] }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
@@ -18,7 +18,7 @@ export function parseStrategyData(data: unknown): ParsedStrategyData {
   return { ok: true, strategy: result.value as DeploymentStrategy, warnings: result.warnings };
 }
 
-export type ParsedSelectors =
+type ParsedSelectors =
   | { readonly ok: true; readonly selectors: readonly Selector[] }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 

@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import type { Diagnostic } from '../core/diagnostic.js';
 import type { SourceFile } from './site/document-set.js';
 
-export interface ReadFolderLimits {
+interface ReadFolderLimits {
   readonly maxFiles: number;
   readonly maxFileBytes: number;
   readonly maxTotalBytes: number;
@@ -17,7 +17,7 @@ export const DEFAULT_FOLDER_LIMITS: ReadFolderLimits = {
   maxDepth: 32,
 };
 
-export interface ReadDocuments {
+interface ReadDocuments {
   /** Sorted by name; names start with the path the user gave. */
   readonly files: readonly SourceFile[];
   readonly diagnostics: readonly Diagnostic[];

@@ -8,7 +8,7 @@ import { type Place, SourceText } from './reader/source-text.js';
 import { TREE, VALUES } from './reader/yaml-builder.js';
 
 /** A place in the document's own text. */
-export type DocumentPlace = Omit<Place, 'file'>;
+type DocumentPlace = Omit<Place, 'file'>;
 
 /** One document of a YAML text. */
 export interface YamlDocument {
@@ -25,7 +25,7 @@ export interface YamlDocument {
   place(path: ValuePath, part?: 'key' | 'value'): DocumentPlace;
 }
 
-export interface ParsedYaml {
+interface ParsedYaml {
   readonly documents: readonly YamlDocument[];
   readonly diagnostics: readonly Diagnostic[];
 }

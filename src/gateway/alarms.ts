@@ -3,7 +3,7 @@ import type { Logger } from '../platform/telemetry/log.js';
 import type { AuditStore } from '../store/index.js';
 
 /** An event that means a forbidden attempt or a defect of ours. */
-export interface Alarm {
+interface Alarm {
   readonly site: string;
   readonly node: string;
   /** Stable, e.g. `other-node`. */

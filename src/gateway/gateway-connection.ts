@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { OrderRefused, OrderWithdrawn, RunHeld } from '../agent/index.js';
 import { HELD, problemAnswer, WITHDRAWN } from './wire.js';
 
-export interface GatewayAddress {
+interface GatewayAddress {
   /** `https://host:port`. */
   readonly url: string;
   /** PEM of the only trusted authority. */
@@ -11,7 +11,7 @@ export interface GatewayAddress {
 }
 
 /** Key and certificate of a node, PEM. */
-export interface NodeKey {
+interface NodeKey {
   readonly key: string;
   readonly certificate: string;
 }
@@ -26,7 +26,7 @@ export class GatewayRefused extends OrderRefused {
   }
 }
 
-export type Body = { readonly json: unknown } | { readonly bytes: Uint8Array };
+type Body = { readonly json: unknown } | { readonly bytes: Uint8Array };
 
 /** One node's connection to the gateway: mutual TLS. Rejects with `GatewayRefused` when a retry is useless. */
 export class GatewayConnection {

@@ -28,7 +28,7 @@ import {
   WITHDRAWN,
 } from './wire.js';
 
-export interface GatewayParts extends EnrolmentParts, HandOutParts {
+interface GatewayParts extends EnrolmentParts, HandOutParts {
   readonly logs: LogSink;
   readonly log: Logger;
 }

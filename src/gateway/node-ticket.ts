@@ -5,7 +5,7 @@ import { readOrMakePrivate } from '../platform/files/private-file.js';
 import type { NodeIdentityStore } from '../store/index.js';
 import { hashOfToken, newEnrolmentToken } from './identity/index.js';
 
-export interface TicketParts {
+interface TicketParts {
   /** The gateway's folder, with authority and keys. */
   readonly dataDir: string;
   /** Address for nodes. */

@@ -5,7 +5,7 @@ import { RelationText } from './relation-text.js';
 import { nodesWithTasks, serializedMetadata, tasksOfNode } from './result.js';
 
 /** Counts and hashes of a result. Equal digests mean equal results. */
-export interface GraphDigest {
+interface GraphDigest {
   readonly nodes: number;
   /** Tasks on nodes, including those that do not run. */
   readonly tasks: number;
@@ -21,7 +21,7 @@ export interface GraphDigest {
   readonly sha256: string;
 }
 
-export interface NodeDigest {
+interface NodeDigest {
   readonly tasks: number;
   readonly running: number;
   readonly relations: number;

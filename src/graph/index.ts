@@ -13,22 +13,15 @@
  * ```
  */
 export { checkGraph, placeOfDependency, warnOfRoles } from './check-graph.js';
-export { digestOf, type GraphDigest, type NodeDigest } from './digest.js';
+export { digestOf } from './digest.js';
 export type { ClusterState, OldStates } from './fields/state.js';
 export { prepareFacts, StateData } from './fields/state-data.js';
 export { plainNumbers } from './input/plain-numbers.js';
-export {
-  type GraphSource,
-  placeInSource,
-  type ReadSource,
-  type ReadText,
-  readPlanText,
-  readSource,
-} from './input/read-file.js';
-export { type ReadInput, readPlanInput, readTasks } from './input/read-input.js';
-export { type Cycle, cycleProblems, findCycles } from './linking/find-cycles.js';
-export { type PlanOrder, type PlanOrderJoin, planOrder } from './linking/order.js';
-export { filterNodes, type NodeChoice, type NodeRow } from './placing/filter-nodes.js';
+export { type GraphSource, placeInSource, readPlanText, readSource } from './input/read-file.js';
+export { readPlanInput, readTasks } from './input/read-input.js';
+export { cycleProblems, findCycles } from './linking/find-cycles.js';
+export { type PlanOrder, planOrder } from './linking/order.js';
+export { filterNodes, type NodeRow } from './placing/filter-nodes.js';
 export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-resolver.js';
 export {
   type AnyChoice,
@@ -41,17 +34,10 @@ export {
   type SkipReason,
   type TaskInstance,
 } from './plan.js';
-export { type PlanInput, type Planned, planGraph } from './plan-graph.js';
+export { type PlanInput, planGraph } from './plan-graph.js';
 export { type GraphProblem, GraphProblemError, Problems } from './problem.js';
-export {
-  type SerializedGraph,
-  type SerializedRelation,
-  type SerializedTask,
-  serializedMetadata,
-  serializedText,
-  serializeGraph,
-} from './result.js';
-export { type SchedulerPlanOptions, schedulerPlan } from './scheduler-plan.js';
+export { type SerializedGraph, serializedMetadata, serializedText, serializeGraph } from './result.js';
+export { schedulerPlan } from './scheduler-plan.js';
 export { adaptLegacyTasks } from './tasks/adapt-legacy.js';
 export { checkTask, isNamed } from './tasks/check-task.js';
 export {
@@ -63,7 +49,7 @@ export {
 } from './tasks/merge-layers.js';
 export { namePattern } from './tasks/name-pattern.js';
 export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.js';
-export { diffGraphs, diffText, type FieldDifference, type GraphDifference } from './view/diff-graphs.js';
+export { diffGraphs, diffText } from './view/diff-graphs.js';
 export { type DrawOptions, drawGraph } from './view/draw-graph.js';
 export { explainPlan } from './view/explain-plan.js';
 export { type ListedGraph, listGraph } from './view/list-graph.js';

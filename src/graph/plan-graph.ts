@@ -48,7 +48,7 @@ export interface PlanInput {
   readonly factsHint?: string;
 }
 
-export type Planned =
+type Planned =
   | { readonly ok: true; readonly plan: Plan }
   | { readonly ok: false; readonly problems: readonly GraphProblem[] };
 

@@ -45,7 +45,7 @@ export interface DroppedDependency {
   readonly reason: 'no such task' | 'not on the nodes it looks at';
 }
 
-export type DependencyField = 'requires' | 'required_for' | 'cross_depends' | 'cross_depended_by';
+type DependencyField = 'requires' | 'required_for' | 'cross_depends' | 'cross_depended_by';
 
 /** One task on one node. */
 export interface TaskInstance {

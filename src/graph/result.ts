@@ -14,7 +14,7 @@ export interface SerializedGraph {
   readonly any_choices: readonly AnyChoice[];
 }
 
-export interface SerializedTask {
+interface SerializedTask {
   readonly id: string;
   readonly type: string;
   readonly fail_on_error: unknown;
@@ -23,7 +23,7 @@ export interface SerializedTask {
   readonly required_for?: readonly SerializedRelation[];
 }
 
-export interface SerializedRelation {
+interface SerializedRelation {
   readonly name: string;
   readonly node_id: string | null;
 }

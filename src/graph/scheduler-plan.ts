@@ -5,7 +5,7 @@ import { truthy } from './fields/truth.js';
 import { planOrder } from './linking/order.js';
 import type { Plan } from './plan.js';
 
-export interface SchedulerPlanOptions {
+interface SchedulerPlanOptions {
   readonly mode?: NonNullable<SchedulerPlan['mode']>;
   readonly limits?: PlanLimits;
 }

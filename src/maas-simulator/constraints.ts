@@ -163,14 +163,14 @@ const listOnly: ReadonlySet<string> = new Set([
   'status',
 ]);
 
-export type SelectionPurpose = 'list' | 'allocation';
+type SelectionPurpose = 'list' | 'allocation';
 
 function filterNamed(name: string, purpose: SelectionPurpose): Filter | undefined {
   if (purpose === 'allocation' && listOnly.has(name)) return undefined;
   return Object.hasOwn(filters, name) ? filters[name] : undefined;
 }
 
-export type Selection = { readonly machines: Readonly<Machine>[] } | { readonly errors: FieldErrors };
+type Selection = { readonly machines: Readonly<Machine>[] } | { readonly errors: FieldErrors };
 
 /**
  * The machines that pass all filters of a form: AND between names, OR within one repeated name.

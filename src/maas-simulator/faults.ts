@@ -2,7 +2,7 @@ import type { Fault } from './records.js';
 import type { Region } from './region.js';
 
 /** Failures between a client and MAAS. */
-export const faultKinds = [
+const faultKinds = [
   /** The connection breaks before anything is done. */
   'drop_before',
   /** Done, but the connection breaks instead of an answer. */

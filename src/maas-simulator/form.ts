@@ -56,7 +56,7 @@ export class Form {
 }
 
 /** A body for the handlers. */
-export interface Body {
+interface Body {
   readonly form: Form;
   /** True for a JSON body, on which some handlers of MAAS fail. */
   readonly isJson: boolean;

@@ -3,7 +3,7 @@ import type { Image, Machine } from './records.js';
 import type { Region } from './region.js';
 
 /** The system that a deployment installs. */
-export interface Choice {
+interface Choice {
   readonly osystem: string;
   readonly series: string;
   readonly kernel: string | null;

@@ -45,7 +45,7 @@ const toleranceSeconds = 300;
  * scheme, or without OAuth's members: MAAS then passes the request to its anonymous
  * handler, which mostly answers 400.
  */
-export type Authentication =
+type Authentication =
   | { readonly kind: 'user'; readonly user: User }
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'refused'; readonly answer: Answer };

@@ -8,7 +8,7 @@ import type { Region } from './region.js';
 import { endScripts, noteEffect, noteEvent, type Simulation, startScripts } from './simulation.js';
 
 /** One machine to make. Omitted fields have MAAS' defaults. */
-export interface SeedMachine {
+interface SeedMachine {
   readonly hostname: string;
   readonly mac?: string;
   readonly tags?: readonly string[];
@@ -36,7 +36,7 @@ export interface SeedMachine {
 }
 
 /** A subnet to add, with its VLAN and fabric. */
-export interface SeedNetwork {
+interface SeedNetwork {
   readonly cidr: string;
   readonly gateway?: string;
   readonly name?: string;
@@ -49,7 +49,7 @@ export interface SeedNetwork {
 }
 
 /** An image to offer for deployment, in addition to jammy and noble. */
-export interface SeedImage {
+interface SeedImage {
   /** `ubuntu/focal`, `custom/name`. */
   readonly name: string;
   /** `20.04`: accepted instead of the series. */

@@ -20,7 +20,7 @@ const total = (sizes: readonly { readonly size: number }[]): number => sizes.red
 
 export const freeSpaceOf = (disk: Disk): number => spaceOf(disk) - total(disk.partitions);
 
-export function groupSpace(machine: Readonly<Machine>, group: VolumeGroup): number {
+function groupSpace(machine: Readonly<Machine>, group: VolumeGroup): number {
   const disks = machine.disks.filter(({ id }) => group.disks.includes(id));
   const partitions = machine.disks.flatMap((disk) => disk.partitions).filter(({ id }) => group.partitions.includes(id));
   return [...disks, ...partitions].reduce((sum, { size }) => sum + volumeSpace(size), 0);

@@ -5,7 +5,7 @@ import { type MachineOutcome, notMarked, otherOwner, otherRun, otherSite } from 
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
 import { MachineStatus } from './status.js';
 
-export interface AbortRequest {
+interface AbortRequest {
   readonly systemId: string;
   readonly site: string;
   /** Abort a deployment only if it is of this run; without it, any deployment of the site. */

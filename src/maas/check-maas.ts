@@ -4,7 +4,7 @@ import { describeFailure, MaasError } from './failure.js';
 import { machineStatusName } from './status.js';
 
 /** The result of one check. */
-export interface MaasFinding {
+interface MaasFinding {
   readonly check: 'reachable' | 'api-key' | 'permissions' | 'machines' | 'images';
   readonly ok: boolean;
   /** `warning` when a site can be deployed even if this is not ok. */
@@ -25,7 +25,7 @@ export interface MaasCheck {
 }
 
 /** What deployments need from MAAS. */
-export interface MaasNeeds {
+interface MaasNeeds {
   /** Series named in documents or settings. */
   readonly series?: readonly string[];
 }

@@ -3,7 +3,7 @@ import type { MaasFailure, Unauthorised } from './failure.js';
 import type { HttpAnswer } from './transport.js';
 
 /** An answer and the data to classify it. */
-export interface Exchange {
+interface Exchange {
   /** As in `MaasFailure.request`. */
   readonly request: string;
   readonly changes: boolean;

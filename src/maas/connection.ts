@@ -45,7 +45,7 @@ export interface AttemptRecord {
 /** Form values: a list repeats the key; `true` is sent as `true`; `false` and absent values are not sent. */
 export type FormFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-export interface CallOptions {
+interface CallOptions {
   readonly query?: FormFields;
   readonly form?: FormFields;
   readonly signal?: AbortSignal | undefined;

@@ -32,7 +32,7 @@ import {
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
 import { isMachineStatus, MachineStatus } from './status.js';
 
-export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hweKernel' | 'userData'> {
+interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hweKernel' | 'userData'> {
   readonly systemId: string;
   readonly site: string;
   readonly node: string;
@@ -45,7 +45,7 @@ export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hwe
 }
 
 /** The result of a deployment. */
-export type DeployOutcome = MachineOutcome & {
+type DeployOutcome = MachineOutcome & {
   /** Whether the machine was deployed for this request, by this call or an earlier attempt whose result was lost. */
   readonly isReinstalled: boolean;
 };
@@ -158,7 +158,7 @@ async function explainDeploy(
 }
 
 /** What a deployment requests. */
-export interface DeployTarget {
+interface DeployTarget {
   readonly series: string | undefined;
   /** Digest of the layout; absent when MAAS' own interfaces and disks are kept. */
   readonly layout?: string | undefined;

@@ -2,9 +2,9 @@ import { type MaasConnection, segment } from './connection.js';
 import { asList, asNumber, asObject, asText } from './lenient.js';
 
 /** `AUDIT` is the lowest level, `CRITICAL` the highest. */
-export type EventLevel = 'AUDIT' | 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL';
+type EventLevel = 'AUDIT' | 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL';
 
-export interface EventQuery {
+interface EventQuery {
   readonly systemIds?: readonly string[];
   readonly hostnames?: readonly string[];
   /** This level and above. */
@@ -27,7 +27,7 @@ export interface MaasEvent {
 }
 
 export type ResultType = 'commissioning' | 'testing' | 'installation' | 'release';
-export interface ScriptResult {
+interface ScriptResult {
   readonly name: string;
   /** MAAS' number: 2 passed, 3 failed, 4 timed out, 5 aborted, 8 failed to install, … */
   readonly status: number;

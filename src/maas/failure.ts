@@ -22,18 +22,18 @@ interface FailedCall {
 }
 
 /** No connection could be made; MAAS has seen nothing of the call. */
-export interface Unreachable extends FailedCall {
+interface Unreachable extends FailedCall {
   readonly kind: 'unreachable';
   /** Node's or undici's error code, e.g. `ECONNREFUSED`. */
   readonly code: string;
 }
 /** The connection broke after the request was (or may have been) sent. */
-export interface ConnectionLost extends FailedCall {
+interface ConnectionLost extends FailedCall {
   readonly kind: 'connection-lost';
   readonly code: string;
 }
 /** No complete answer within our timeout; MAAS may still be working on it, or have done it. */
-export interface TimedOut extends FailedCall {
+interface TimedOut extends FailedCall {
   readonly kind: 'timeout';
   readonly limitMs: number;
 }
@@ -45,40 +45,40 @@ export interface Unauthorised extends FailedCall {
   readonly clockSkewSeconds?: number;
 }
 /** The key is valid, but the user lacks permission. MAAS often answers with an empty body. */
-export interface Forbidden extends FailedCall {
+interface Forbidden extends FailedCall {
   readonly kind: 'forbidden';
 }
 /** The machine, tag, zone … does not exist (any more). */
-export interface NotFound extends FailedCall {
+interface NotFound extends FailedCall {
   readonly kind: 'not-found';
   /** MAAS' name for the kind of object, e.g. `Machine`, `Tag`. */
   readonly what: string;
 }
 /** The path or the operation is unknown: wrong base URL, or a MAAS without this operation. */
-export interface NoSuchEndpoint extends FailedCall {
+interface NoSuchEndpoint extends FailedCall {
   readonly kind: 'no-such-endpoint';
 }
 /** Values MAAS refuses: a form error per field (`__all__` is the form as a whole). */
-export interface Invalid extends FailedCall {
+interface Invalid extends FailedCall {
   readonly kind: 'invalid';
   readonly fields: Readonly<Record<string, readonly string[]>>;
 }
 /** 409 in plain text: the state forbids it. Read the machine and decide; never repeat blindly. */
-export interface StateConflict extends FailedCall {
+interface StateConflict extends FailedCall {
   readonly kind: 'conflict-state';
 }
 /** 409 in HTML: MAAS lost its own database race and changed nothing; repeat after the delay. */
-export interface TransactionConflict extends FailedCall {
+interface TransactionConflict extends FailedCall {
   readonly kind: 'conflict-retry';
   readonly retryAfterSeconds: number;
 }
 /** 500, 502, 503, 504, 429: MAAS, its rack or a proxy in front cannot handle this now. */
-export interface Unavailable extends FailedCall {
+interface Unavailable extends FailedCall {
   readonly kind: 'unavailable';
   readonly retryAfterSeconds?: number;
 }
 /** Not an answer of MAAS' API: another server, a redirect, a broken body. */
-export interface Unexpected extends FailedCall {
+interface Unexpected extends FailedCall {
   readonly kind: 'unexpected';
 }
 

@@ -3,17 +3,17 @@ import { isMaasFailure, type MaasError } from './failure.js';
 import { asNumber, asObject, asText } from './lenient.js';
 import { unexpectedAnswer } from './machine-calls.js';
 
-export interface Zone {
+interface Zone {
   readonly name: string;
   readonly description: string;
 }
-export interface Pool {
+interface Pool {
   /** Pools are addressed by id, not by name. */
   readonly id: number;
   readonly name: string;
   readonly description: string;
 }
-export interface Tag {
+interface Tag {
   readonly name: string;
   readonly comment: string;
   /** XPath by which MAAS assigns the tag; `''` for manual tags. */
@@ -22,7 +22,7 @@ export interface Tag {
 }
 
 /** Result of changing a tag's machines. */
-export interface TagChange {
+interface TagChange {
   /** Ids MAAS found, whether or not they changed. */
   readonly added: number;
   readonly removed: number;

@@ -5,7 +5,7 @@ import { type Machine, parseMachine } from './machine.js';
 import { MachineStatus } from './status.js';
 
 /** Filters of the list: "and" between the names, "or" within one. */
-export interface MachineFilter {
+interface MachineFilter {
   readonly systemIds?: readonly string[];
   readonly hostnames?: readonly string[];
   readonly macAddresses?: readonly string[];
@@ -33,7 +33,7 @@ export interface NewMachine {
   readonly description?: string;
 }
 
-export interface AllocateOptions {
+interface AllocateOptions {
   readonly agentName?: string;
   readonly comment?: string;
 }
@@ -65,7 +65,7 @@ export interface EraseOptions {
   readonly quickErase?: boolean;
 }
 
-export interface ReleaseOptions extends EraseOptions {
+interface ReleaseOptions extends EraseOptions {
   readonly comment?: string;
 }
 

@@ -4,7 +4,7 @@ import type { Machine } from './machine.js';
 import { MachineStatus } from './status.js';
 
 /** The result of a change that MAAS makes at once. */
-export interface ConditionResult {
+interface ConditionResult {
   /** False when nothing had to be sent. */
   readonly changed: boolean;
   /** As read after the change. */

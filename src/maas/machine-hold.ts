@@ -15,7 +15,7 @@ export interface Claim {
   readonly run: string;
 }
 
-export type Hold =
+type Hold =
   /** Held by no one. */
   | 'free'
   /** Ours by owner and marker. */

@@ -83,7 +83,7 @@ export type MachineFailure =
   | (WithText & { readonly kind: 'timed-out'; readonly status: number; readonly statusName: string });
 
 /** What people did to a machine in MAAS while a run worked on it. */
-export type Interference = 'deployment-aborted' | 'commissioning-aborted' | 'released-by-hand';
+type Interference = 'deployment-aborted' | 'commissioning-aborted' | 'released-by-hand';
 
 /** Result of an operation on one machine. */
 export type MachineOutcome =

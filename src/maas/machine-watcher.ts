@@ -4,7 +4,7 @@ import { isMaasFailure, MaasError, retryAfterSeconds } from './failure.js';
 import type { Machine } from './machine.js';
 import { listChunk } from './machine-calls.js';
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly signal?: AbortSignal | undefined;
   /** Give up at this time, ms since 1970. */
   readonly deadline?: number | undefined;
@@ -14,13 +14,13 @@ export interface WatchOptions {
   readonly onPoll?: ((latest: Machine | undefined) => void) | undefined;
 }
 
-export type WatchOutcome =
+type WatchOutcome =
   | { readonly kind: 'reached'; readonly machine: Machine }
   /** MAAS no longer has the machine. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'deadline'; readonly machine: Machine | undefined };
 
-export interface WatcherOptions {
+interface WatcherOptions {
   /** Time to the first poll, and between polls while a machine's state changes; default 5 s. */
   readonly minIntervalMs?: number;
   /** Longest time between polls of a machine in a steady state; default 15 s. */

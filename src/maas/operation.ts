@@ -95,7 +95,7 @@ export type Step =
   | { readonly do: 'wait-for-marker' }
   | { readonly do: 'fail'; readonly failure: MachineFailure };
 
-export interface Operation {
+interface Operation {
   /** Pure. */
   readonly decide: (machine: Machine, progress: Progress) => Step;
   /** @returns `unchanged` when nothing had to be sent */

@@ -20,7 +20,7 @@ import { carryOut, type MachineContext, type OperationOptions, type Progress, ty
 import { failedScripts } from './script-failures.js';
 import { isMachineStatus, MachineStatus, machineStatusName } from './status.js';
 
-export interface PrepareRequest {
+interface PrepareRequest {
   readonly systemId: string;
   readonly site: string;
   readonly commission?: CommissionOptions;
@@ -33,7 +33,7 @@ export interface PrepareRequest {
 }
 
 /** Who prepares a machine, and what is known about its last commissioning. */
-export interface PrepareClaim {
+interface PrepareClaim {
   readonly me: string;
   readonly site: string;
   /** The failed commissioning belongs to this request. */

@@ -13,7 +13,7 @@ import {
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
 import { isMachineStatus, MachineStatus, machineStatusName } from './status.js';
 
-export interface ReleaseRequest extends EraseOptions {
+interface ReleaseRequest extends EraseOptions {
   readonly systemId: string;
   readonly site: string;
   /** For MAAS' log. */

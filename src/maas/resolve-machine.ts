@@ -3,7 +3,7 @@ import { type Machine, type MachineSummary, summariseMachine } from './machine.j
 import type { MachineFailure, MachineWarning } from './machine-outcome.js';
 import type { MachineContext } from './operation.js';
 
-export interface ResolveRequest {
+interface ResolveRequest {
   /** The node's name: a hostname, or a full name with its domain. */
   readonly hostname: string;
   /** Finds a machine that MAAS knows by another name, such as one that enlisted itself. */
@@ -12,7 +12,7 @@ export interface ResolveRequest {
   readonly domain?: string | undefined;
 }
 
-export type Resolution =
+type Resolution =
   | { readonly ok: true; readonly machine: MachineSummary; readonly warnings: readonly MachineWarning[] }
   | { readonly ok: false; readonly failure: MachineFailure };
 

@@ -2,7 +2,7 @@ import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
 import { agentAddress } from '../clusters/index.js';
 import type { OpsDependencies } from './dependencies.js';
 
-export interface AgentCounts {
+interface AgentCounts {
   readonly online: number;
   readonly offline: number;
   /** Time of the check. */

@@ -11,14 +11,14 @@ const LIMIT_MS = 8_000;
 /** A worker polls every minute; Temporal lists a dead one for five. */
 const POLLS_WITHIN_MS = 120_000;
 
-export interface HealthCheck {
+interface HealthCheck {
   readonly name: 'store' | 'temporal' | 'namespace' | 'worker' | 'maas';
   readonly ok: boolean;
   readonly message: string;
   readonly fix?: string;
 }
 
-export interface Health {
+interface Health {
   readonly ok: boolean;
   readonly checks: readonly HealthCheck[];
 }

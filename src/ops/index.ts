@@ -33,7 +33,7 @@ export { extendedReleases, hasUploadedFacts, isDeployable, vmwareAttributes } fr
 export type { InstalledPackage, PackageView } from './packages/index.js';
 export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.js';
 export { type OpenReader, openReader, readerHere } from './reading/index.js';
-export { type SignIn, SignInError, type SignInRules, signIn } from './sign-in.js';
+export { type SignIn, SignInError, signIn } from './sign-in.js';
 export { viewStrategy } from './strategy.js';
 export { type TagExtension, type TagUpload, tagExtensionsOf } from './tags/index.js';
 

@@ -6,7 +6,7 @@ import { asProblem, problem } from './problem.js';
 import type { SiteOperations } from './sites.js';
 
 /** A node in MAAS. `status` is null for a node that MAAS does not know. */
-export interface NodeStatus {
+interface NodeStatus {
   readonly node: string;
   readonly system_id: string | null;
   readonly hostname: string | null;
@@ -18,7 +18,7 @@ export interface NodeStatus {
   readonly seen_at: string | null;
 }
 
-export interface NodeStatuses {
+interface NodeStatuses {
   readonly site: string;
   readonly revision: number;
   /** True if MAAS did not answer: these are the last known facts. */

@@ -6,7 +6,7 @@ import type { OpsDependencies } from './dependencies.js';
 import type { RunOperations } from './runs.js';
 
 /** A webhook as it came. */
-export interface Push {
+interface Push {
   readonly body: Buffer;
   /** `sha256=` and the HMAC of the body, as GitHub and Gitea send it. */
   readonly signature: string | undefined;
@@ -14,7 +14,7 @@ export interface Push {
   readonly token: string | undefined;
 }
 
-export type PushAnswer =
+type PushAnswer =
   | { readonly kind: 'started'; readonly run: string }
   /** It is about another branch, or about no branch. */
   | { readonly kind: 'ignored' }

@@ -2,7 +2,7 @@ import type { RunSummary } from '../store/index.js';
 import type { AnyRunStatus } from './runs.js';
 
 /** What lists show of an open run: it says so itself. */
-export interface RunStanding {
+interface RunStanding {
   readonly paused: boolean;
   readonly done: number;
   readonly total: number;

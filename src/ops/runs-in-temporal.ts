@@ -7,7 +7,7 @@ import type { Page, RunFilter, RunRecord } from '../store/index.js';
 import type { TemporalAccess } from './dependencies.js';
 
 /** Runs as Temporal alone knows them, without numbers of nodes, revisions and inputs: for while the store is away. */
-export interface RunsInTemporal {
+interface RunsInTemporal {
   /** @param id the run id of the run's first execution */
   find(id: string): Promise<RunRecord | undefined>;
   /** Running ones first, then the newest. Undefined for a further page. */

@@ -44,7 +44,7 @@ import { appendAudit, orWithoutStore } from './without-store.js';
 import { getRun, startWorkflow } from './workflow-calls.js';
 
 /** A run for lists and pages. */
-export interface RunView extends RunSummary {
+interface RunView extends RunSummary {
   /** 1 is the run that started first; null while the store is away. */
   readonly number: number | null;
   readonly paused: boolean;

@@ -22,7 +22,7 @@ import { parseReference } from './sites.js';
 import { callTemporal, requestOfTemporal } from './temporal-calls.js';
 import { appendAudit } from './without-store.js';
 
-export interface NewSchedule {
+interface NewSchedule {
   readonly name: string;
   readonly kind: ScheduledKind;
   /** Input of each run, yet to be checked. */

@@ -9,7 +9,7 @@ import {
 import type { SignedIn } from './tokens.js';
 
 /** What claims mean here. */
-export interface SignInRules {
+interface SignInRules {
   /** Claim with the name of the user, the actor in the audit trail. */
   readonly nameClaim: string;
   /** Claim with the groups or roles of the user; `a.b` is also the key `b` in the claim `a`. */

@@ -1,7 +1,7 @@
 import { canonicalJson, type SiteDocuments } from '../documents/index.js';
 
 /** A difference of a node or group between two revisions; `fields` are the names of changed fields. */
-export interface Change {
+interface Change {
   readonly name: string;
   readonly change: 'added' | 'changed' | 'removed';
   readonly fields: readonly string[];

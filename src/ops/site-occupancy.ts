@@ -6,7 +6,7 @@ import { type ProblemError, problem } from './problem.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** Which run holds a site: one run per site at a time. */
-export interface SiteOccupancy {
+interface SiteOccupancy {
   /**
    * Resolves if no run holds the site: none has its claim, and none has started that is yet to claim it. Between two
    * simultaneous starts, the claim in the workflow decides.

@@ -16,14 +16,14 @@ import { compareSites, type SiteDifference } from './site-difference.js';
 import { siteOccupancy } from './site-occupancy.js';
 
 /** The result of checking documents. */
-export interface DocumentCheck {
+interface DocumentCheck {
   readonly valid: boolean;
   readonly diagnostics: readonly Diagnostic[];
   readonly nodes: number;
   readonly groups: number;
 }
 
-export interface CommitRequest {
+interface CommitRequest {
   readonly files: readonly SourceFile[];
   /** Store the revision even with errors; it cannot be deployed then. */
   readonly force?: boolean;
@@ -33,7 +33,7 @@ export interface CommitRequest {
   readonly message?: string;
 }
 
-export interface CommitAnswer extends DocumentCheck {
+interface CommitAnswer extends DocumentCheck {
   /** Null for a dry run. */
   readonly revision: RevisionRecord | null;
   /** False when the documents equal the latest revision. */

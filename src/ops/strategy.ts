@@ -3,7 +3,7 @@ import { allAtOnceStrategy, planGroups, stableOrder, successesNeeded } from '../
 import type { SiteDocuments } from '../documents/index.js';
 
 /** A strategy with its groups resolved over a site's nodes, for people. */
-export interface StrategyView {
+interface StrategyView {
   readonly name: string | null;
   readonly order: readonly string[];
   readonly groups: readonly {

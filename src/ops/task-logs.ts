@@ -6,7 +6,7 @@ import { type RunTransactions, type Store, StoreError, type TransactionRecord } 
 import type { OpsDependencies } from './dependencies.js';
 import { problem } from './problem.js';
 
-export interface TaskLogRequest {
+interface TaskLogRequest {
   /** A transaction of a graph run or of one of its graphs, or the workflow id of the run. */
   readonly run: string;
   /** `task@node`. */

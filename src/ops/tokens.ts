@@ -26,7 +26,7 @@ export interface SignedIn {
   readonly subject: string;
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   readonly name: string;
   readonly role: string;
   /** ISO 8601, or a duration from now like `90d`, `12h`, `30m`. Absent: never. */
@@ -34,7 +34,7 @@ export interface TokenRequest {
 }
 
 /** A token without its secret. */
-export interface TokenView {
+interface TokenView {
   readonly id: string;
   readonly kind: TokenKind;
   readonly name: string;
@@ -53,7 +53,7 @@ export interface CreatedToken extends TokenView {
   readonly token: string;
 }
 
-export type Authentication =
+type Authentication =
   | { readonly ok: true; readonly principal: Principal }
   | { readonly ok: false; readonly why: 'unknown' | 'expired' | 'revoked' };
 

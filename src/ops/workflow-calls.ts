@@ -20,7 +20,7 @@ export interface RunHandle<W extends WorkflowType> extends Pick<WorkflowHandle, 
   signal<S extends SignalName>(name: S, payload: SignalPayload<S>): Promise<void>;
 }
 
-export interface StartedRun<W extends WorkflowType> extends RunHandle<W> {
+interface StartedRun<W extends WorkflowType> extends RunHandle<W> {
   readonly firstExecutionRunId: string;
 }
 

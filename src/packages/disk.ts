@@ -96,7 +96,7 @@ async function describeFile(real: string, path: string, stats: Stats): Promise<P
 }
 
 /** A built archive. */
-export interface BuiltArchive {
+interface BuiltArchive {
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;

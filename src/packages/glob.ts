@@ -1,7 +1,7 @@
 import { FolderIndex, joinPath, type PackageTree, parentOf } from './package-tree.js';
 
 /** What a path of metadata.yaml matches. */
-export type PathMatch =
+type PathMatch =
   | { readonly kind: 'found'; readonly paths: readonly string[] }
   /** Absolute, or a `..` that climbs above the package. */
   | { readonly kind: 'outside' }

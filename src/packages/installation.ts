@@ -9,14 +9,14 @@ import { printNodePath } from './problems.js';
 import { releaseRecords } from './releases.js';
 
 /** A graph to install, not yet parsed: `body` has the form of an uploaded graph. */
-export interface InstalledGraph {
+interface InstalledGraph {
   readonly type: string;
   readonly body: JsonObject;
   /** Where a value of the body is in the package. */
   locate(path: ValuePath): { readonly path: string; readonly place: FilePlace };
 }
 
-export interface InstalledRelease {
+interface InstalledRelease {
   readonly name: string;
   readonly version: string;
   readonly operatingSystem: string;

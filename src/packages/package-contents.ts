@@ -6,7 +6,7 @@ import { definedReleases, releaseRecords } from './releases.js';
 export type JsonObject = { [key: string]: JsonValue };
 
 /** What installing a package stores. */
-export interface PackageContents {
+interface PackageContents {
   readonly name: string;
   readonly version: string;
   readonly title: string;

@@ -2,7 +2,7 @@
 export type FormatVersion = '1.0.0' | '2.0.0' | '3.0.0' | '4.0.0' | '5.0.0';
 
 /** A file of a package whose name is fixed. */
-export interface FixedFile {
+interface FixedFile {
   readonly name: string;
   /** Key of its content in the data tree. */
   readonly key: string;

@@ -80,7 +80,7 @@ const kindsIn = (names: readonly string[]): readonly Kind[] =>
   KINDS.filter(({ suffix }) => names.some((name) => name.endsWith(suffix)));
 
 /** The author's script that prepares a package, in its folder. */
-export const PRE_BUILD_HOOK = 'pre_build_hook';
+const PRE_BUILD_HOOK = 'pre_build_hook';
 
 export const hasPreBuildHook = (folder: string): Promise<boolean> =>
   access(join(folder, PRE_BUILD_HOOK), constants.X_OK).then(

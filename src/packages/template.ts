@@ -1,7 +1,7 @@
 import { type PackageTree, packageTree } from './package-tree.js';
 
 /** What a new package is for. */
-export type TemplateKind = 'release' | 'extension';
+type TemplateKind = 'release' | 'extension';
 
 /** Names a package may have; also the name of its folder. */
 export const PACKAGE_NAME = /^[A-Za-z0-9_-]+$/;

@@ -3,7 +3,7 @@ import type { StoreFailure } from './failure.js';
 import type { Tables } from './tables.js';
 
 /** The two databases the store runs on. */
-export type DialectName = 'sqlite' | 'postgres';
+type DialectName = 'sqlite' | 'postgres';
 
 /** The column types our tables use, by each database's SQL name. */
 export interface ColumnTypes {

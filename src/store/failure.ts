@@ -7,7 +7,7 @@ interface Explained {
 }
 
 /** Who holds a site or cluster, as reported to the caller that wanted it. */
-export interface ConflictHolder {
+interface ConflictHolder {
   readonly workflowId: string;
   readonly runId: string;
 }
@@ -48,8 +48,6 @@ export type StoreFailure =
   | (Explained & { readonly kind: 'schema-behind'; readonly found: number; readonly known: number })
   | (Explained & { readonly kind: 'schema-foreign' })
   | (Explained & { readonly kind: 'defect' });
-
-export type StoreFailureKind = StoreFailure['kind'];
 
 /** The one error class the store throws. Decide by `failure.kind`; `message` may be shown to users. */
 export class StoreError extends Error {

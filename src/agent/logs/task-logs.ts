@@ -20,7 +20,7 @@ import type { TaskResult } from '../result.js';
 import { watchFolder } from '../watch-folder.js';
 
 /** Where to keep the output of tasks, and how much of it. */
-export interface TaskLogsOptions {
+interface TaskLogsOptions {
   /** Created when first needed. Processes that share it share all logs. */
   readonly folder: string;
   /** Bytes kept of each stream of each attempt, from its start and its end. Default 16 MiB. */
@@ -35,7 +35,7 @@ export type LogPart =
   /** The task has ended; nothing follows. */
   | { readonly kind: 'ended'; readonly result: TaskResult };
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly offset?: number;
   /** Waits for more until the task's end; otherwise ends with what is there. */
   readonly follow?: boolean;

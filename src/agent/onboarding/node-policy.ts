@@ -41,7 +41,7 @@ const policySchema = z.strictObject({
   max_timeout: z.number().positive().optional(),
 });
 
-export type PolicyReading =
+type PolicyReading =
   | { readonly ok: true; readonly policy: NodePolicy }
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 

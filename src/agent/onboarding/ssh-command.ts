@@ -12,7 +12,7 @@ export interface SshTarget {
   readonly knownHostsFile?: string;
 }
 
-export interface SshEnd {
+interface SshEnd {
   /** Of the remote command; 255 is an error of ssh itself. */
   readonly exitCode: number;
   readonly stdout: string;
@@ -73,7 +73,7 @@ export function runOverSsh(target: SshTarget, script: string, program = 'ssh'): 
 }
 
 /** A connection that stays open while its script prints. */
-export interface SshConnection {
+interface SshConnection {
   /** What the script prints. Ends when the script or the connection ends. */
   readonly output: AsyncIterable<Buffer>;
   /** The last error of ssh or the script. */

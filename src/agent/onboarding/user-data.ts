@@ -8,7 +8,7 @@ export const NODE_FOLDER = '/etc/sitewright';
 const UNIT_FILE = '/etc/systemd/system/sitewright-agent.service';
 const PROGRAM_FOLDER = '/opt/sitewright';
 
-export interface AgentInstallation {
+interface AgentInstallation {
   /** URL of the Sitewright package (.tgz). */
   readonly agentPackage: string;
   /** A package of the distribution, or the URL of a Node.js release (.tar.xz). */

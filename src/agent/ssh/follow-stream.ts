@@ -1,5 +1,5 @@
 /** What a following connection sends; see `followScript`. */
-export type RemoteEvent =
+type RemoteEvent =
   | { readonly kind: 'beat' }
   | { readonly kind: 'output'; readonly stream: 'stdout' | 'stderr'; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: 'ended'; readonly record: string }

@@ -1,5 +1,5 @@
 /** Content of `last_run_summary.yaml`: sections of numbers and texts. */
-export type PuppetSummary = Readonly<Record<string, Readonly<Record<string, string | number>>>>;
+type PuppetSummary = Readonly<Record<string, Readonly<Record<string, string | number>>>>;
 
 /** Limits of the names in a result: their number, and the length of each. */
 const MOST_NAMES = 50;

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** A cookie that no script can read. */
-export interface PrivateCookie {
+interface PrivateCookie {
   readonly name: 'sitewright' | 'sitewright-sign-in';
   /** `Lax`: also sent when another site sends the browser here. */
   readonly sameSite: 'Strict' | 'Lax';

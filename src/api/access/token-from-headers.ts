@@ -1,5 +1,5 @@
 /** What the headers of a request say of its token. */
-export type GivenToken =
+type GivenToken =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'none' }
   /** The header is there and holds no token. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type * as Esbuild from 'esbuild';
 
 /** The page's files by name: one script with all libraries in it, one style sheet. */
-export type PageBundle = Readonly<Record<'page.js' | 'page.css', Buffer>>;
+type PageBundle = Readonly<Record<'page.js' | 'page.css', Buffer>>;
 
 /**
  * Bundles the page from the folder of its sources. The build does it once; from source (tests, tsx) it takes a tenth of a

@@ -8,7 +8,7 @@ export interface Seen<F extends Frame = Frame> {
   readonly ended: boolean;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   /** Default: a second. */
   readonly intervalMs?: number;
   /** Receives unexpected errors; readers only learn that there was one. */

@@ -17,7 +17,7 @@ export function registerCompletion(program: CliCommand, session: Session): void 
 }
 
 /** What may follow a command, by the words before it joined by spaces; '' for the program itself. */
-export type Words = ReadonlyMap<string, readonly { readonly word: string; readonly description: string }[]>;
+type Words = ReadonlyMap<string, readonly { readonly word: string; readonly description: string }[]>;
 
 function wordsOf(program: Command): Words {
   const words = new Map<string, { word: string; description: string }[]>();

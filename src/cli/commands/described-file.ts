@@ -40,7 +40,7 @@ export function ownerOf({ release, env }: { readonly release?: string; readonly 
 }
 
 /** A kind of object that releases and clusters own, and that files describe. */
-export interface DescribedKind<Flags extends FileFlags = FileFlags> {
+interface DescribedKind<Flags extends FileFlags = FileFlags> {
   readonly noun: 'role' | 'tag';
   /** The owner's name in messages. */
   owner(owner: Owner): string;

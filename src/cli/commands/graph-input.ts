@@ -7,7 +7,7 @@ import type { Session } from '../session.js';
 import type { Complaints } from '../terminal.js';
 import { loadYaqlHelpers } from '../yaql-user-functions.js';
 
-export type PlannedFile =
+type PlannedFile =
   | {
       readonly ok: true;
       readonly plan: Plan;

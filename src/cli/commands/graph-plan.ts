@@ -5,7 +5,7 @@ import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import { planFile, say } from './graph-input.js';
 
-export type PlanFormat = 'text' | 'json' | 'dot';
+type PlanFormat = 'text' | 'json' | 'dot';
 
 /** Adds `plan` to the `graph` command: what runs where, what does not, and why. Offline with `--input`. */
 export function registerGraphPlan(graph: CliCommand, session: Session): void {

@@ -8,7 +8,7 @@ import { type ReadGraph, readGraphFile, say } from './graph-input.js';
 
 /** Layers of a cluster's graph; `all` means merged. */
 export const LAYERS = ['all', 'cluster', 'plugins', 'release'] as const;
-export type Layer = (typeof LAYERS)[number];
+type Layer = (typeof LAYERS)[number];
 
 /** The source of a command's graph: a file, or a stored graph of a cluster. */
 export interface GraphOrigin {

@@ -4,7 +4,7 @@ import type { Terminal } from '../terminal.js';
 import { formatCsv } from './csv.js';
 import { formatRecord, formatTable, type Row } from './table.js';
 
-export const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
+const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** Tables and csv are for people: lists in cells, no objects. */

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What the browser came back with: a code, or why there is none. */
-export type SignInAnswer = { readonly code: string } | { readonly error: string };
+type SignInAnswer = { readonly code: string } | { readonly error: string };
 
-export interface AwaitedSignIn {
+interface AwaitedSignIn {
   /** Query for the API's login address. */
   readonly query: string;
   /** The secret to exchange the code with; it never leaves this process before. */

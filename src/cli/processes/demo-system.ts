@@ -21,7 +21,7 @@ export interface DemoSystem {
   stop(): Promise<void>;
 }
 
-export interface DemoOptions {
+interface DemoOptions {
   /** Folder of the data of demos, each in a separate folder. */
   readonly base: string;
   /** The Temporal CLI. */

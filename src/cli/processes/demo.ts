@@ -14,7 +14,7 @@ import { type DemoSystem, startDemo } from './demo-system.js';
 const SITE = 'stl1';
 const FAILING = 'stl1r01s06';
 
-export interface DemoFlags {
+interface DemoFlags {
   /** The project's folder. */
   readonly root: string;
   /** Keep everything running until Ctrl-C. */

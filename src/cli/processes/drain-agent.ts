@@ -18,7 +18,7 @@ import { openStore } from '../../store/index.js';
 const WAIT_MS = 90_000;
 const WHOLE_MS = 240_000;
 
-export type DrainEnd =
+type DrainEnd =
   /** `unfinished`: run/task/attempt of tasks that continue under their supervisor. */
   | { readonly ok: true; readonly unfinished: readonly string[] }
   | { readonly ok: false; readonly why: 'silent' | 'refused' | 'no-worker'; readonly message: string };

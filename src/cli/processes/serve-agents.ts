@@ -7,7 +7,7 @@ import { usageError } from '../problem.js';
 import type { Terminal } from '../terminal.js';
 import { serve } from './serve.js';
 
-export interface AgentTransport {
+interface AgentTransport {
   /** `[USER@]HOST` of a machine without an agent. */
   readonly ssh?: string;
   readonly port?: string;

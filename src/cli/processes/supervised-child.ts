@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** A Sitewright process to keep running. */
-export interface ChildSpec {
+interface ChildSpec {
   /** Prefix of its lines. */
   readonly name: string;
   /** Arguments of `sitewright`. */

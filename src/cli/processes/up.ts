@@ -19,7 +19,7 @@ import { paintFor } from '../views/paint.js';
 import { maasSeedFile } from './maas-seed.js';
 import { NeverReady, type SupervisedChild, supervise } from './supervised-child.js';
 
-export interface UpOptions {
+interface UpOptions {
   readonly startTemporal: boolean;
   readonly simulateMaas: boolean;
   /** Content of a simulated MAAS at its first start: a JSON seed, or documents whose nodes become machines. */

@@ -35,7 +35,7 @@ export function statusText(status: RunStatus, color = false): string {
   return `${lines.join('\n')}\n`;
 }
 
-export function softwareText(software: NonNullable<RunStatus['software']>): string {
+function softwareText(software: NonNullable<RunStatus['software']>): string {
   const { workflow_id, phase, done, total, counts, silent } = software;
   const failed = (counts.failed ?? 0) > 0 ? `, ${counts.failed} failed` : '';
   const waiting = silent.length > 0 ? `, no answer from ${silent.map(printable).join(', ')}` : '';

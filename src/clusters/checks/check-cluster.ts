@@ -18,7 +18,7 @@ export interface ClusterFinding extends Diagnostic {
   readonly tags?: readonly string[];
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   /** Ids of the run's nodes: findings about single nodes cover only these. Default: all. */
   readonly nodes?: readonly number[];
   /** Value of `version:feature_groups` in conditions. Default: all features. */

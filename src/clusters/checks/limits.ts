@@ -1,11 +1,11 @@
 import { isMapping } from '../../core/plain-value.js';
 import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.js';
 
-export type LimitType = 'min' | 'max' | 'recommended';
+type LimitType = 'min' | 'max' | 'recommended';
 const TYPES: readonly LimitType[] = ['min', 'max', 'recommended'];
 
 /** A violated limit on a number of nodes. */
-export interface LimitFailure {
+interface LimitFailure {
   readonly type: LimitType;
   readonly limit: number;
   /** The role's own message, if it has one. */

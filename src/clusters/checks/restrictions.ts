@@ -2,14 +2,14 @@ import { isMapping } from '../../core/plain-value.js';
 import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.js';
 
 /** A restriction in its full form: while the condition is true, its subject may not be used. */
-export interface Restriction {
+interface Restriction {
   readonly condition: string;
   readonly message?: string;
   /** What forms do then: `disable` (default), `hide`, `none`. */
   readonly action?: string;
 }
 
-export interface RestrictionResult {
+interface RestrictionResult {
   /** Restrictions with true conditions. */
   readonly holding: readonly Restriction[];
   /** Conditions that cannot be evaluated, or that read missing values. */

@@ -2,7 +2,7 @@ import type { ClusterSources } from '../sources.js';
 import { type ClusterFinding, checkCluster } from './check-cluster.js';
 
 /** One of the graphs that a run executes. */
-export interface GraphToRun {
+interface GraphToRun {
   readonly type: string;
   readonly nodes?: readonly number[];
   readonly tasks?: readonly string[];

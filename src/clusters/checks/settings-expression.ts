@@ -5,7 +5,7 @@ import { parseSettingsCondition } from '../../graph/settings-condition.js';
 export type ExpressionModels = Readonly<Record<string, Fields>>;
 
 /** A value, with the missing paths that counted as null; or why there is none. */
-export type ExpressionResult =
+type ExpressionResult =
   | { readonly ok: true; readonly value: unknown; readonly missing: readonly string[] }
   | { readonly ok: false; readonly message: string };
 

@@ -10,7 +10,7 @@ import { nothingToDo } from './nothing-to-do.js';
 import { TaskJudge, taskOrder } from './task-orders.js';
 
 /** A plan split for execution: texts to store, and their reference for the workflow. */
-export interface CutPlan {
+interface CutPlan {
   readonly reference: PlanReference;
   readonly parts: readonly (readonly string[])[];
   readonly coordination: readonly string[];

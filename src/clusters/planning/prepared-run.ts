@@ -12,7 +12,7 @@ export interface StoredReference extends PlanReference {
 }
 
 /** The stored explanation for people: the result of `explainPlan` with the excluded nodes and all warnings. */
-export interface StoredExplanation extends PlanExplanation {
+interface StoredExplanation extends PlanExplanation {
   readonly left_out: ClusterPlan['leftOut'];
   readonly warnings: readonly string[];
 }

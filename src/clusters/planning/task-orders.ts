@@ -12,7 +12,7 @@ const UNKNOWN_TYPE: TaskLimits = {
 };
 
 /** The limits of a task, and the problems for which its runner will refuse its parameters. */
-export interface TaskJudgement {
+interface TaskJudgement {
   readonly limits: TaskLimits;
   /** Time limit on its node in seconds, including all attempts and the pauses between them. */
   readonly seconds: number;
@@ -20,7 +20,7 @@ export interface TaskJudgement {
 }
 
 /** A checked task with the parameters for its node. */
-export interface JudgedTask extends TaskJudgement {
+interface JudgedTask extends TaskJudgement {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 

@@ -7,7 +7,7 @@ import { networksOfNode } from './node-networks.js';
 import { byService } from './openstack-configs.js';
 
 /** What the data common to all nodes is made of. */
-export interface CommonGiven {
+interface CommonGiven {
   readonly sources: ClusterSources;
   /** The nodes that stay in the cluster. */
   readonly staying: readonly ClusterNode[];

@@ -1,7 +1,7 @@
 import type { Fields } from '../../graph/index.js';
 
 /** One key of the data that task expressions see: what it holds, where that comes from, and its value. */
-export interface DataKey<Given> {
+interface DataKey<Given> {
   readonly holds: string;
   readonly origin: string;
   /** Undefined: the key is absent. */

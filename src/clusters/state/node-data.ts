@@ -47,7 +47,7 @@ function identity(key: 'fqdn' | 'user_node_name') {
 }
 
 /** What a fact of a node is made of: its own data with all that users gave, too. */
-export interface NodeFactGiven extends Omit<NodeGiven, 'configuration' | 'networks'> {
+interface NodeFactGiven extends Omit<NodeGiven, 'configuration' | 'networks'> {
   readonly content: Fields;
 }
 

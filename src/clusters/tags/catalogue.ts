@@ -10,7 +10,7 @@ export interface RoleMetadata {
   readonly [key: string]: unknown;
 }
 
-export interface TagMetadata {
+interface TagMetadata {
   readonly has_primary?: boolean;
   readonly [key: string]: unknown;
 }
@@ -19,17 +19,17 @@ export type RolesMetadata = Readonly<Record<string, RoleMetadata>>;
 export type TagsMetadata = Readonly<Record<string, TagMetadata>>;
 
 /** Roles and tags of one owner. */
-export interface RolesAndTags {
+interface RolesAndTags {
   readonly roles: RolesMetadata;
   readonly tags: TagsMetadata;
 }
 
 /** The owner of a tag or a role. */
-export type TagOwner =
+type TagOwner =
   | { readonly kind: 'release' | 'cluster' }
   | { readonly kind: 'plugin'; readonly id: number; readonly name: string };
 
-export interface OwnedTag {
+interface OwnedTag {
   readonly name: string;
   readonly meta: TagMetadata;
   readonly owner: TagOwner;
@@ -44,7 +44,7 @@ export interface Catalogue {
 }
 
 /** The roles and tags of a cluster: its own, and those of its release and plugins. */
-export interface CatalogueSources {
+interface CatalogueSources {
   readonly release: RolesAndTags;
   readonly cluster: RolesAndTags;
   readonly plugins: readonly (RolesAndTags & { readonly id: number; readonly name: string })[];

@@ -1,5 +1,5 @@
 /** A node in the choice of primary nodes. */
-export interface PrimaryCandidate {
+interface PrimaryCandidate {
   readonly id: number;
   readonly tags: readonly string[];
   readonly status: string;
@@ -8,7 +8,7 @@ export interface PrimaryCandidate {
   readonly primaryTags: readonly string[];
 }
 
-export interface PrimaryChoice {
+interface PrimaryChoice {
   /** Every node of the cluster. */
   readonly nodes: readonly PrimaryCandidate[];
   /** Ids of the nodes of this run: new primary nodes come from these. */

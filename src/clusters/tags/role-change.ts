@@ -1,7 +1,7 @@
 import { type RoleMetadata, tagsOfRole } from './catalogue.js';
 
 /** Current and pending roles of a node, before and after a change. */
-export interface RoleChange {
+interface RoleChange {
   readonly before: readonly string[];
   readonly after: readonly string[];
   /** Metadata of the cluster's roles, by name. */
@@ -9,7 +9,7 @@ export interface RoleChange {
 }
 
 /** How a change of roles affects the tags of a node. */
-export interface TagsOfRoleChange {
+interface TagsOfRoleChange {
   /** Removed roles: their tags go, tags from other sources stay. */
   readonly lost: readonly string[];
   /** Tags of new roles: their tags and their own names. */

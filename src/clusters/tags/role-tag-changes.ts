@@ -1,7 +1,7 @@
 import { type RoleMetadata, tagsOfRole } from './catalogue.js';
 
 /** By role the tags that a node got with it, as the role was then. */
-export type RoleTags = Readonly<Record<string, readonly string[]>>;
+type RoleTags = Readonly<Record<string, readonly string[]>>;
 
 /** A change of a role's tags that a node does not have yet. */
 export interface RoleTagChange {
@@ -13,7 +13,7 @@ export interface RoleTagChange {
   readonly now: readonly string[];
 }
 
-export interface NodeOfRoles {
+interface NodeOfRoles {
   /** Current and pending roles. */
   readonly roles: readonly string[];
   readonly roleTags: RoleTags;

@@ -27,7 +27,7 @@ export interface TaggedNodesInput {
   readonly highAvailability: boolean;
 }
 
-export interface TaggedNodes {
+interface TaggedNodes {
   /** The nodes of the run, by id, ready for `planGraph`. */
   readonly nodes: readonly TaggedNode[];
   /** By node id, the tags for which each node of the cluster is primary: to store, so that they stay. */

@@ -4,7 +4,7 @@ import { tagged } from './route.js';
 import { selectBody, selectedSchema } from './strategy.js';
 import type { Wire } from './wire.js';
 
-export const nodeStatusesSchema = z
+const nodeStatusesSchema = z
   .strictObject({
     site: z.string(),
     revision: z.int(),
@@ -26,7 +26,7 @@ export const nodeStatusesSchema = z
   })
   .meta({ id: 'NodeStatuses', description: 'The nodes of a site as MAAS knows them.' });
 
-export const nodesStatusQuery = z.strictObject({
+const nodesStatusQuery = z.strictObject({
   revision: z.string().min(1).max(100).optional().describe('Whose nodes; `latest` when not given.'),
 });
 
@@ -46,7 +46,7 @@ const nodeInRun = {
 export const runNodeSchema = z.strictObject(nodeInRun).meta({ id: 'RunNode' });
 export const runNodeListSchema = z.strictObject({ items: z.array(runNodeSchema) }).meta({ id: 'RunNodeList' });
 
-export const nodeHistoryEntrySchema = z
+const nodeHistoryEntrySchema = z
   .strictObject({
     ...nodeInRun,
     run: z.strictObject({
@@ -66,10 +66,6 @@ export const nodeHistoryEntrySchema = z
 export const nodeHistoryPageSchema = pageOf(nodeHistoryEntrySchema).meta({ id: 'NodeHistoryPage' });
 
 export type NodeStatuses = Wire<typeof nodeStatusesSchema>;
-export type RunNode = Wire<typeof runNodeSchema>;
-export type RunNodeList = Wire<typeof runNodeListSchema>;
-export type NodeHistoryEntry = Wire<typeof nodeHistoryEntrySchema>;
-export type NodeHistoryPage = Wire<typeof nodeHistoryPageSchema>;
 
 export const siteNodeRoutes = tagged('nodes', {
   'POST /sites/:site/revisions/:ref/select': {

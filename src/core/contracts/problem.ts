@@ -33,4 +33,3 @@ export const problemSchema = z
   .meta({ id: 'Problem', description: 'Why a request was not carried out (RFC 9457).' });
 
 export type ProblemBody = Wire<typeof problemSchema>;
-export type ShownDiagnostic = Wire<typeof diagnosticSchema>;

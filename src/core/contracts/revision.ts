@@ -14,7 +14,7 @@ import { tagged } from './route.js';
 import { differenceQuery, siteDifferenceSchema, strategySchema } from './strategy.js';
 import type { Wire } from './wire.js';
 
-export const documentFileSchema = z
+const documentFileSchema = z
   .strictObject({
     name: nameText(500).describe('As diagnostics name it.'),
     text: z.string().describe('YAML; one or many documents.'),
@@ -24,9 +24,9 @@ export const documentFileSchema = z
 const files = z.array(documentFileSchema).min(1).max(10_000);
 const message = z.string().max(10_000);
 
-export const documentsBody = z.strictObject({ files }).meta({ id: 'Documents' });
+const documentsBody = z.strictObject({ files }).meta({ id: 'Documents' });
 
-export const newRevisionBody = z
+const newRevisionBody = z
   .strictObject({
     files,
     message: message.optional().describe('What changed and why.'),
@@ -37,11 +37,11 @@ export const newRevisionBody = z
   .meta({ id: 'NewRevision' });
 
 /** For a body of YAML, which cannot contain it. */
-export const checkQuery = z.strictObject({
+const checkQuery = z.strictObject({
   name: nameText(500).optional().describe('Of a YAML body: name of the file. Default `documents.yaml`.'),
 });
 
-export const newRevisionQuery = checkQuery.extend({
+const newRevisionQuery = checkQuery.extend({
   message: message.optional().describe('With a YAML body: what changed and why.'),
   author: actorName.optional().describe('With a YAML body: who commits.'),
   force: flagQuery.optional().describe('With a YAML body: store it although it has errors.'),
@@ -68,7 +68,7 @@ export const revisionSchema = z
 
 export const revisionPageSchema = pageOf(revisionSchema).meta({ id: 'RevisionPage' });
 
-export const revisionFilesSchema = z
+const revisionFilesSchema = z
   .strictObject({ revision: z.int(), hash: z.string(), files: z.array(documentFileSchema) })
   .meta({ id: 'RevisionFiles' });
 
@@ -79,9 +79,9 @@ const check = {
   groups: z.int().describe('Deployment groups; one when there is no strategy.'),
 };
 
-export const documentCheckSchema = z.strictObject(check).meta({ id: 'DocumentCheck' });
+const documentCheckSchema = z.strictObject(check).meta({ id: 'DocumentCheck' });
 
-export const commitSchema = z
+const commitSchema = z
   .strictObject({
     ...check,
     revision: revisionSchema.nullable().describe('Null for a dry run.'),
@@ -90,10 +90,6 @@ export const commitSchema = z
   .meta({ id: 'Commit' });
 
 export type Revision = Wire<typeof revisionSchema>;
-export type RevisionPage = Wire<typeof revisionPageSchema>;
-export type RevisionFiles = Wire<typeof revisionFilesSchema>;
-export type DocumentCheck = Wire<typeof documentCheckSchema>;
-export type CommitAnswer = Wire<typeof commitSchema>;
 
 /** Documents of a site of thousands of machines, in one request. */
 const bodyLimit = 32 * 1024 * 1024;

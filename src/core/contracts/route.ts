@@ -3,7 +3,7 @@ import type { Need } from '../access-role.js';
 import type { Sent, Wire } from './wire.js';
 
 /** An answer that is not JSON, or not only JSON. */
-export interface Media {
+interface Media {
   readonly description: string;
   readonly content: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }

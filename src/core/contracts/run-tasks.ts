@@ -12,7 +12,7 @@ import type { Wire } from './wire.js';
 
 const countsBy = (what: string) => z.record(z.string(), taskCounts).describe(`The same by ${what}.`);
 
-export const runCountsSchema = z
+const runCountsSchema = z
   .strictObject({
     graphs: z.array(
       z.strictObject({
@@ -33,7 +33,7 @@ export const runCountsSchema = z
   })
   .meta({ id: 'RunCounts', description: 'How many tasks of a run of graphs stand how.' });
 
-export const runTasksQuery = pageQuery.extend({
+const runTasksQuery = pageQuery.extend({
   graph: graphType.optional(),
   nodes: commaList('Only these nodes'),
   statuses: z
@@ -47,7 +47,7 @@ export const runTasksQuery = pageQuery.extend({
   name: z.string().max(1000).optional().describe('Only tasks whose names hold this.'),
 });
 
-export const runTaskSchema = z
+const runTaskSchema = z
   .strictObject({
     graph: z.string(),
     transaction: z.int(),
@@ -64,7 +64,7 @@ export const runTaskSchema = z
 
 export const runTaskPageSchema = pageOf(runTaskSchema).meta({ id: 'RunTaskPage' });
 
-export const runGraphSchema = z
+const runGraphSchema = z
   .strictObject({
     tasks: z.array(z.strictObject({ name: z.string(), type: z.string(), tags: z.array(z.string()) })),
     edges: z
@@ -73,9 +73,7 @@ export const runGraphSchema = z
   })
   .meta({ id: 'RunGraph', description: 'Tasks of a graph with their order, as the run planned them.' });
 
-export const pictureQuery = z.strictObject({ graph: graphType.optional().describe('Type; not given: the first.') });
-
-export type RunTaskAnswer = Wire<typeof runTaskSchema>;
+const pictureQuery = z.strictObject({ graph: graphType.optional().describe('Type; not given: the first.') });
 
 const events = {
   200: media(

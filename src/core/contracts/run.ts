@@ -23,7 +23,7 @@ import { runPlanSchema, runStatusSchema, runTreeSchema } from './site-run.js';
 import { runReportSchema } from './site-run-report.js';
 import type { Sent, Wire } from './wire.js';
 
-export const startRunBody = z
+const startRunBody = z
   .strictObject({
     kind: z.enum(SITE_RUN_KINDS).describe('The workflow to start.'),
     revision: z
@@ -90,7 +90,7 @@ const run = {
 
 export const runSchema = z.strictObject(run).meta({ id: 'Run', description: 'One execution on a site.' });
 
-export const runDetailSchema = z
+const runDetailSchema = z
   .strictObject({
     ...run,
     description: z.string().nullable().describe('What was said of it when it was started; Markdown.'),
@@ -102,9 +102,9 @@ export const runPageSchema = pageOf(runSchema).meta({ id: 'RunPage' });
 
 /** Of a run on a site, or of a run of graphs. */
 export const anyStatusSchema = z.union([runStatusSchema, graphRunStatusSchema]);
-export const anyReportSchema = z.union([runReportSchema, graphRunReportSchema]);
+const anyReportSchema = z.union([runReportSchema, graphRunReportSchema]);
 
-export const runPlanAnswerSchema = z
+const runPlanAnswerSchema = z
   .strictObject({
     plan: z
       .union([runPlanSchema, graphPlansSchema])
@@ -115,7 +115,7 @@ export const runPlanAnswerSchema = z
 
 const several = z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(50)]).optional();
 
-export const siteRunsQuery = pageQuery.extend({
+const siteRunsQuery = pageQuery.extend({
   kind: several.describe('Only these; may be repeated.'),
   phase: several.describe('Only runs in this phase; may be repeated.'),
   outcome: several.describe('Only runs with this outcome; may be repeated.'),
@@ -132,14 +132,13 @@ export const siteRunsQuery = pageQuery.extend({
   open: flagQuery.optional().describe('`true`: only runs under way. `false`: only ended ones.'),
 });
 
-export const runsQuery = siteRunsQuery.extend({
+const runsQuery = siteRunsQuery.extend({
   site: z.string().min(1).max(1000).optional().describe('Only runs on this site.'),
   workflow_id: z.string().min(1).max(1000).optional().describe('Only runs of the workflow with this id.'),
 });
 
 export type Run = Wire<typeof runSchema>;
 export type RunDetail = Wire<typeof runDetailSchema>;
-export type RunPage = Wire<typeof runPageSchema>;
 export type StartRunBody = Sent<typeof startRunBody>;
 
 const taskLogQuery = z.strictObject({

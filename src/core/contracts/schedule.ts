@@ -7,7 +7,7 @@ import type { Wire } from './wire.js';
 
 const timezone = z.string().min(1).max(100);
 
-export const newScheduleBody = z
+const newScheduleBody = z
   .strictObject({
     name: plainName,
     kind: z.enum(SCHEDULED_KINDS).describe('The workflow to start.'),
@@ -35,7 +35,7 @@ const scheduledRun = z.strictObject({
   started_at: timestamp,
 });
 
-export const scheduleSchema = z
+const scheduleSchema = z
   .strictObject({
     name: z.string(),
     kind: z.string(),
@@ -57,7 +57,7 @@ export const scheduleSchema = z
   })
   .meta({ id: 'Schedule', description: 'Starts runs at set times.' });
 
-export const scheduleListSchema = z.strictObject({ items: z.array(scheduleSchema) }).meta({ id: 'ScheduleList' });
+const scheduleListSchema = z.strictObject({ items: z.array(scheduleSchema) }).meta({ id: 'ScheduleList' });
 
 export type Schedule = Wire<typeof scheduleSchema>;
 

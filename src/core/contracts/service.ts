@@ -3,7 +3,7 @@ import { anyJson, pageOf, pageQuery, timestamp } from './primitives.js';
 import { tagged } from './route.js';
 import type { Wire } from './wire.js';
 
-export const healthSchema = z
+const healthSchema = z
   .strictObject({
     status: z
       .enum(['ok', 'degraded', 'unavailable'])
@@ -20,9 +20,9 @@ export const healthSchema = z
   })
   .meta({ id: 'Health' });
 
-export const livenessSchema = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Liveness' });
+const livenessSchema = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Liveness' });
 
-export const versionSchema = z
+const versionSchema = z
   .strictObject({
     name: z.string(),
     version: z.string(),
@@ -57,16 +57,16 @@ export const maasCheckSchema = z
   })
   .meta({ id: 'MaasCheck' });
 
-export const schemaFileListSchema = z
+const schemaFileListSchema = z
   .strictObject({ items: z.array(z.strictObject({ file: z.string(), title: z.string(), url: z.string() })) })
   .meta({ id: 'SchemaFileList' });
 
-export const schemaFileParams = z.strictObject({ file: z.string().min(1).max(200).describe('Name of the file.') });
+const schemaFileParams = z.strictObject({ file: z.string().min(1).max(200).describe('Name of the file.') });
 
 /** A JSON Schema: an object of its own making. */
-export const jsonSchemaSchema = z.looseObject({}).meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
+const jsonSchemaSchema = z.looseObject({}).meta({ id: 'JsonSchema', description: 'A JSON Schema (2020-12).' });
 
-export const auditQuery = pageQuery.extend({
+const auditQuery = pageQuery.extend({
   actor: z.string().min(1).max(1000).optional().describe('Who did it.'),
   action: z.string().min(1).max(1000).optional().describe('As `run.pause`.'),
   target: z.string().min(1).max(1000).optional().describe('As `site/dc1` or `run/ID`.'),
@@ -74,7 +74,7 @@ export const auditQuery = pageQuery.extend({
   until: timestamp.min(1).max(50).optional().describe('Before this moment, ISO 8601.'),
 });
 
-export const auditEntrySchema = z
+const auditEntrySchema = z
   .strictObject({
     id: z.string(),
     at: timestamp,
@@ -89,11 +89,7 @@ export const auditEntrySchema = z
 export const auditPageSchema = pageOf(auditEntrySchema).meta({ id: 'AuditPage' });
 
 export type Health = Wire<typeof healthSchema>;
-export type Version = Wire<typeof versionSchema>;
 export type MaasCheck = Wire<typeof maasCheckSchema>;
-export type SchemaFileList = Wire<typeof schemaFileListSchema>;
-export type AuditEntry = Wire<typeof auditEntrySchema>;
-export type AuditPage = Wire<typeof auditPageSchema>;
 
 /** Also without the prefix, where load balancers and containers look for it. */
 export const healthRoutes = tagged('service', {

@@ -77,7 +77,7 @@ export const runTreeSchema = z
 /** Answer of the query `tree`. */
 export type TreeNode = Wire<typeof runTreeSchema>;
 
-export const successCriteria = z.strictObject({
+const successCriteria = z.strictObject({
   percent_successful_nodes: z.number().optional(),
   minimum_successful_nodes: z.number().optional(),
   maximum_failed_nodes: z.number().optional(),

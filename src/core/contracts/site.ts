@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { branchProblem, folderProblem, gitUrlProblem } from '../git-source.js';
 import { plainName, siteParams, timestamp } from './primitives.js';
 import { gone, tagged } from './route.js';
-import type { Wire } from './wire.js';
 
-export const newSiteBody = z
+const newSiteBody = z
   .strictObject({
     name: plainName,
     cluster: z
@@ -36,7 +35,7 @@ const source = z
   })
   .meta({ id: 'GitSource', description: 'The branch that a site follows.' });
 
-export const newSourceBody = source.superRefine(({ url, branch, folder }, context) => {
+const newSourceBody = source.superRefine(({ url, branch, folder }, context) => {
   const problems = { url: gitUrlProblem(url), branch: branchProblem(branch), folder: folder && folderProblem(folder) };
   for (const [field, message] of Object.entries(problems))
     if (message) context.addIssue({ code: 'custom', path: [field], message });
@@ -54,9 +53,6 @@ export const siteSchema = z
   .meta({ id: 'Site' });
 
 export const siteListSchema = z.strictObject({ items: z.array(siteSchema) }).meta({ id: 'SiteList' });
-
-export type Site = Wire<typeof siteSchema>;
-export type SiteList = Wire<typeof siteListSchema>;
 
 export const siteRoutes = tagged('sites', {
   'POST /sites': {

@@ -49,7 +49,6 @@ export const selectBody = z
 export const selectedSchema = z.strictObject({ revision: z.int(), nodes: names }).meta({ id: 'SelectedNodes' });
 
 export type Strategy = Wire<typeof strategySchema>;
-export type SelectedNodes = Wire<typeof selectedSchema>;
 
 const changes = z.array(
   z.strictObject({

@@ -6,7 +6,7 @@ import { problemSchema } from './problem.js';
 import { gone, tagged } from './route.js';
 import type { Wire } from './wire.js';
 
-export const meSchema = z
+const meSchema = z
   .strictObject({
     name: z.string().describe('Who acts, as the audit trail will say.'),
     role: z.enum(ROLES).describe('What you may do: `admin` while tokens are off.'),
@@ -14,7 +14,7 @@ export const meSchema = z
   })
   .meta({ id: 'Me' });
 
-export const tokenSchema = z
+const tokenSchema = z
   .strictObject({
     id: z.string(),
     kind: z.enum(TOKEN_KINDS).describe('`session`: of a user who signed in.'),
@@ -30,13 +30,13 @@ export const tokenSchema = z
   })
   .meta({ id: 'Token' });
 
-export const createdTokenSchema = tokenSchema
+const createdTokenSchema = tokenSchema
   .extend({ token: z.string().describe('The token itself. It is shown this once.') })
   .meta({ id: 'CreatedToken' });
 
-export const tokenListSchema = z.strictObject({ items: z.array(tokenSchema) }).meta({ id: 'TokenList' });
+const tokenListSchema = z.strictObject({ items: z.array(tokenSchema) }).meta({ id: 'TokenList' });
 
-export const createTokenBody = z
+const createTokenBody = z
   .strictObject({
     name: z
       .string()
@@ -53,9 +53,9 @@ export const createTokenBody = z
   })
   .meta({ id: 'CreateToken' });
 
-export const tokenParams = z.strictObject({ token: z.string().min(1).max(200).describe('Name or id of the token.') });
+const tokenParams = z.strictObject({ token: z.string().min(1).max(200).describe('Name or id of the token.') });
 
-export const signInSchema = z
+const signInSchema = z
   .strictObject({
     tokens: z.boolean().describe('Whether tokens are needed here (`access.tokens`).'),
     openid: z
@@ -78,11 +78,7 @@ const notOurs = {
   description: 'It is not one of ours, or it is not valid any more.',
   content: { 'application/problem+json': { schema: problemSchema } },
 };
-
-export type Me = Wire<typeof meSchema>;
-export type Token = Wire<typeof tokenSchema>;
 export type CreatedToken = Wire<typeof createdTokenSchema>;
-export type TokenList = Wire<typeof tokenListSchema>;
 
 export const tokenRoutes = tagged('access', {
   'GET /me': {

@@ -24,7 +24,7 @@ export interface BaremetalState {
   readonly current: CurrentCall | null;
 }
 
-export interface GroupProgress {
+interface GroupProgress {
   readonly plan: GroupPlan;
   readonly state: NodeState;
   readonly failure?: GroupFailure;
@@ -33,7 +33,7 @@ export interface GroupProgress {
   readonly verdicts: readonly CallVerdict[];
 }
 
-export interface NodeProgress {
+interface NodeProgress {
   readonly name: string;
   readonly state: NodeState;
   readonly failure?: NodeFailure;
@@ -51,7 +51,7 @@ export interface NodeProgress {
   readonly late?: { readonly call: Call; readonly ok: boolean; readonly at: number; readonly message: string };
 }
 
-export interface CurrentCall {
+interface CurrentCall {
   readonly group: number;
   readonly call: Call;
   readonly nodes: readonly number[];

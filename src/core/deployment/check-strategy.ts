@@ -21,7 +21,7 @@ export type StrategyProblem =
   | { readonly kind: 'bad-label'; readonly group: string; readonly detail: string; readonly path: StrategyPath };
 
 /** Keys and indexes from the document's `data` down to the offending value. */
-export type StrategyPath = readonly (string | number)[];
+type StrategyPath = readonly (string | number)[];
 
 /** All problems of a strategy, in document order by kind. An empty list means that it can be processed. */
 export function checkStrategy(strategy: DeploymentStrategy): StrategyProblem[] {

@@ -1,6 +1,6 @@
 import type { SuccessCriteria } from '../contracts/site-run.js';
 
-export type CriterionName = keyof SuccessCriteria;
+type CriterionName = keyof SuccessCriteria;
 
 /** The result of one criterion, with the numbers that explain it. */
 export interface CriterionVerdict {
@@ -11,7 +11,7 @@ export interface CriterionVerdict {
   readonly met: boolean;
 }
 
-export interface NodeCounts {
+interface NodeCounts {
   readonly total: number;
   /** Nodes in the state that the step requires. */
   readonly successful: number;

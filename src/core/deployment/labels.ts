@@ -1,11 +1,11 @@
 import type { LabelEntry } from './strategy.js';
 
-export interface Label {
+interface Label {
   readonly key: string;
   readonly value: string;
 }
 
-export type ParsedLabels =
+type ParsedLabels =
   | { readonly ok: true; readonly labels: readonly Label[] }
   | { readonly ok: false; readonly problem: string };
 

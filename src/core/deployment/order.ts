@@ -1,5 +1,5 @@
 /** An item with a name and the names it depends on. */
-export interface Ordered {
+interface Ordered {
   readonly name: string;
   readonly depends_on: readonly string[];
 }

@@ -26,7 +26,7 @@ export interface SimulationInput {
   readonly target_nodes?: readonly string[];
 }
 
-export interface SimulatedCall {
+interface SimulatedCall {
   readonly group: string;
   readonly step: Call;
   readonly nodes: readonly string[];

@@ -1,5 +1,5 @@
 /** Limit of events per history (design §5). Temporal warns above it, and a worker that takes over replays each event. */
-export const MOST_EVENTS = 10_000;
+const MOST_EVENTS = 10_000;
 
 /** A task that ends alone takes six events. Its rows and the messages between parts add up to a quarter. */
 const EVENTS_A_TASK = 7.5;

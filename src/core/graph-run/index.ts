@@ -26,7 +26,7 @@ export type { ExecutablePart, PlanReference } from './plan-reference.js';
 export type { GraphProgress, GraphRunProgress } from './progress.js';
 export { describeRejection } from './rejection.js';
 export { nothingToDoText, reasonOfGraph, reportGraphRun } from './report.js';
-export { type GraphRunName, graphRunName, readGraphRunName } from './run-name.js';
+export { graphRunName, readGraphRunName } from './run-name.js';
 export { detailsOfGraphRun, plannedCounts, statusOfGraphRun } from './status.js';
 export { isFinal, outcomeOf, type TaskEnd, type TaskOutcomeKind, type TaskRow } from './task-end.js';
 export { treeOfPart, treeOfRun } from './tree.js';

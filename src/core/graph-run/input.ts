@@ -40,7 +40,7 @@ export interface GraphRunInput extends RunDescription {
   readonly reason?: string;
 }
 
-export type ParsedGraphRunInput = ParsedRunInput<GraphRunInput>;
+type ParsedGraphRunInput = ParsedRunInput<GraphRunInput>;
 
 const name = lineOf(MOST.name);
 const ids = listOf(positiveInteger, 1, MOST.names);

@@ -61,7 +61,7 @@ export function restoreLedger(scheduler: Scheduler, kept: KeptRows, skips: Skips
  * `planned`: tasks without work are skipped from the start, and have the rows of the plan. `settled`: they wait and
  * are written like all others, as in runs that started with release 0.1.
  */
-export type Skips = 'planned' | 'settled';
+type Skips = 'planned' | 'settled';
 
 /** @param known rows that are already written, by `task@node` */
 export function createLedger(
@@ -181,7 +181,7 @@ export function createLedger(
 const KEPT: ReadonlySet<string> = new Set<TaskRow['status']>(['failed', 'running', 'retrying']);
 
 /** Why a task did not succeed, as text for the user. */
-export function reasonOf(end: TaskEnd | undefined): string {
+function reasonOf(end: TaskEnd | undefined): string {
   if (end === undefined) return 'it failed';
   const exit = end.exit_code === undefined ? '' : ` (exit code ${end.exit_code})`;
   return `${end.message ?? words[end.outcome]}${exit}`.slice(0, REASON_LENGTH);

@@ -6,7 +6,7 @@ const WITHIN_MS = 5_000;
  * Measures how quickly the turns of a part follow each other. While turns are frequent, one of them does whatever is
  * due. A timer costs a workflow task, so it may then ring later: by `slack`.
  */
-export interface Pace {
+interface Pace {
   /** Call it with the time (ms) of each turn. */
   turned(now: number): void;
   /** Milliseconds; 0 when turns are not frequent. */

@@ -31,7 +31,7 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
 }
 
 /** Fits the report into `limit` bytes by shortening the lists of failures. */
-export function fitGraphReport(report: GraphRunReport, limit: number = LIMIT_BYTES): GraphRunReport {
+function fitGraphReport(report: GraphRunReport, limit: number = LIMIT_BYTES): GraphRunReport {
   const failures = (graph: GraphReport): number => graph.failed_tasks.length + graph.failed_nodes.length;
   const all = report.graphs.reduce((sum, graph) => sum + failures(graph), 0);
   let fitted = report;

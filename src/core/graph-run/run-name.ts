@@ -5,7 +5,7 @@
 export const graphRunName = (graph: number, execution: string | undefined): string =>
   execution === undefined ? String(graph) : `${graph}.${execution}`;
 
-export interface GraphRunName {
+interface GraphRunName {
   readonly graph: number;
   /** Absent in names of runs that started before names had it. */
   readonly execution?: string;

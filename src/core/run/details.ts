@@ -3,7 +3,7 @@ import type { RunDescription } from '../run-description.js';
 import { describeSilence } from './silence.js';
 
 /** What the statuses of all runs have in common. */
-export interface AnyStatus {
+interface AnyStatus {
   readonly phase: string;
   readonly outcome?: string;
   readonly paused: Paused | null;

@@ -2,10 +2,10 @@ import { pascalCase } from '../pascal-case.js';
 import type { Explained } from './progress.js';
 
 /** The input of a run is invalid: nothing was started. */
-export type InvalidInput = { readonly kind: 'invalid-input'; readonly problems: readonly string[] };
+type InvalidInput = { readonly kind: 'invalid-input'; readonly problems: readonly string[] };
 
 /** Another run has the site or cluster, or the run has ended: this execution of it may change nothing. */
-export type ClaimLost = { readonly kind: 'claim-lost'; readonly message: string };
+type ClaimLost = { readonly kind: 'claim-lost'; readonly message: string };
 
 /** Type of the failure of a step whose run does not have its claim. */
 export const CLAIM_LOST = 'ClaimLost';

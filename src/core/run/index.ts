@@ -5,7 +5,6 @@ export { cell, detailsEnding, detailsHeading, table } from './details.js';
 export {
   type AnyRunFailure,
   CLAIM_LOST,
-  type ClaimLost,
   claimLost,
   explainCommon,
   failureType,

@@ -8,7 +8,7 @@ import { keptBySubgraphs } from './subgraph.js';
 import { topologicalOrder } from './topology.js';
 import { rankByWeight, weigh } from './weights.js';
 
-export type Compiled =
+type Compiled =
   | {
       readonly ok: true;
       readonly graph: SchedulerGraph /** By task, in plan order. */;

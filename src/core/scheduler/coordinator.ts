@@ -30,7 +30,7 @@ export type CoordinatorCommand =
  * Coordinates the parts of a split run: forwards what crosses parts, counts joins and fault tolerance, grants permits
  * for limits, and detects the end. Owned by one driver and changed in place by `coordinate`.
  */
-export interface Coordinator {
+interface Coordinator {
   readonly plan: Coordination;
   readonly tolerance: ToleranceCount;
   permits: Permits;
@@ -57,7 +57,7 @@ export interface Coordinator {
   endsWhilePaused: boolean;
 }
 
-export interface CoordinatedJoin {
+interface CoordinatedJoin {
   readonly givers: readonly number[];
   readonly takers: readonly number[];
   /** By giver: bits and cause. */

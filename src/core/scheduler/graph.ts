@@ -41,7 +41,7 @@ export interface SchedulerGraph {
 }
 
 /** Maps a part's numbers to those of the whole run, which all cross-part messages use. */
-export interface GraphPart {
+interface GraphPart {
   readonly index: number;
   readonly count: number;
   /** By local task: its number in the run. */

@@ -1,5 +1,5 @@
 /** Direct successors of each task, and disjoint joins: no pair of tasks is ordered twice. */
-export interface Links {
+interface Links {
   /** By task, ascending, without duplicates and self-edges. */
   readonly direct: number[][];
   readonly joins: { before: number[]; after: number[] }[];

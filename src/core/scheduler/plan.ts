@@ -28,12 +28,12 @@ export interface SchedulerPlan {
 }
 
 /** `sync` is a virtual node: a task on it starts as soon as everything before it is finished, however it ended. */
-export interface PlanNode {
+interface PlanNode {
   readonly id: string;
   readonly kind: 'node' | 'sync';
 }
 
-export interface PlanTask {
+interface PlanTask {
   readonly id: string;
   readonly node: string;
   /** Types without work: see `hasWork`. Every other value is work. Default `task`. */
@@ -54,7 +54,7 @@ export interface TaskStrategy {
   readonly amount?: unknown;
 }
 
-export interface PlanJoin {
+interface PlanJoin {
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
@@ -67,7 +67,7 @@ export interface PlanLimits {
 }
 
 /** The run stops when more than `fault_tolerance` of the nodes failed; a node in a group of 0, or in no group, is critical. */
-export interface FaultToleranceGroup {
+interface FaultToleranceGroup {
   readonly name: string;
   readonly node_ids: readonly string[];
   readonly fault_tolerance: number;

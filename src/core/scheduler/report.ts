@@ -16,7 +16,7 @@ export function resultOf(s: Scheduler): RunResult {
   return s.stopped && s.status.includes(code.undone) ? 'stopped' : 'success';
 }
 
-export interface TaskReport {
+interface TaskReport {
   readonly task: string;
   readonly status: TaskStatus;
   readonly attempts: number;
@@ -65,7 +65,7 @@ export function nodeStatus(s: Scheduler, node: number): NodeStatus | undefined {
   return undone ? 'skipped' : 'successful';
 }
 
-export interface Progress {
+interface Progress {
   readonly tasks: Readonly<Record<TaskStatus, number>>;
   readonly running: readonly string[];
   readonly failed: readonly string[];

@@ -6,7 +6,7 @@ import type { Simulation } from './simulate.js';
 import { amountOf } from './strategy.js';
 import { tolerated } from './tolerance.js';
 
-export type ReadSimulation =
+type ReadSimulation =
   | { readonly ok: true; readonly simulation: Simulation }
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 

@@ -95,7 +95,7 @@ export interface Scheduler {
 }
 
 /** Ready tasks by node and class, free nodes that could start one, and the limits. */
-export interface Slots {
+interface Slots {
   /** By task: its class; the number of names for names without a limit. */
   readonly classOf: Int32Array;
   /** By node: its queues, at most one a class. */

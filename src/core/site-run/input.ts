@@ -23,7 +23,7 @@ export interface SiteRunInput extends RunDescription {
   readonly erase?: boolean;
 }
 
-export type ParsedInput = ParsedRunInput<SiteRunInput>;
+type ParsedInput = ParsedRunInput<SiteRunInput>;
 
 const revision = valueThat<string | number>(
   (value) =>

@@ -3,7 +3,7 @@ import type { GroupPlan } from '../deployment/index.js';
 import { utf8Length } from '../utf8.js';
 
 /** Ascending indexes as `[first, last, first, last, …]`: a thousand neighbours take two numbers. */
-export type IndexRanges = readonly number[];
+type IndexRanges = readonly number[];
 
 export function toRanges(indexes: readonly number[]): number[] {
   const ranges: number[] = [];

@@ -2,7 +2,7 @@ import type { BaremetalReport, NodeReport, RunReport } from '../contracts/site-r
 import { utf8Length } from '../utf8.js';
 
 /** Payloads are limited to 200 KB (design §5). Half of it leaves space for the envelope and for growth. */
-export const REPORT_LIMIT_BYTES = 100_000;
+const REPORT_LIMIT_BYTES = 100_000;
 
 /**
  * Fits the report into `limit` bytes. First drops the node lists of groups and states (each node names its group),

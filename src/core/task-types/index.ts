@@ -20,7 +20,7 @@ export const TASK_TYPES = Object.values({ ...scripts, ...files, ...packages, ...
   a.name < b.name ? -1 : 1,
 );
 export const TASK_TYPE_NAMES = TASK_TYPES.map(({ name }) => name);
-export type TaskTypeName = (typeof TASK_TYPE_NAMES)[number];
+type TaskTypeName = (typeof TASK_TYPE_NAMES)[number];
 
 const byName: ReadonlyMap<unknown, TaskType> = new Map<string, TaskType>(TASK_TYPES.map((type) => [type.name, type]));
 

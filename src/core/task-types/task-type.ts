@@ -27,7 +27,7 @@ export type TaskInput =
 export type Transport = 'agent' | 'ssh' | 'maas';
 
 /** An example for the documentation; a test runs it. */
-export interface Example {
+interface Example {
   readonly parameters: Mapping;
   /** Expected part of the result. */
   readonly result: Mapping;

@@ -1,6 +1,6 @@
 import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../core/diagnostic.js';
 
-export interface FormatOptions {
+interface FormatOptions {
   /** Colours for a terminal. Default: none. */
   readonly color?: boolean;
   /** Names the path of the value before the message, for messages that do not. */

@@ -17,9 +17,9 @@ export interface SchemaProblem {
   readonly found: unknown;
 }
 
-export type ProblemKind = 'missing' | 'wrong-type' | 'wrong-value' | 'unknown' | 'more';
+type ProblemKind = 'missing' | 'wrong-type' | 'wrong-value' | 'unknown' | 'more';
 
-export type SchemaResult<Output> =
+type SchemaResult<Output> =
   | { readonly ok: true; readonly value: Output; readonly warnings: readonly SchemaProblem[] }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
@@ -62,7 +62,7 @@ export const DOCUMENT_WORDS: SchemaWords = {
   yamlHints: true,
 };
 
-export interface CheckOptions {
+interface CheckOptions {
   /** Prefix of every path: where the value is in its document. */
   readonly at?: ValuePath;
   /** Also warn about keys that the schema allows but does not know. */

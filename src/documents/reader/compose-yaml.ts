@@ -16,7 +16,7 @@ export interface Composed<T> {
 }
 
 /** Receives a problem. What it needs for its place and text is computed when it is shown. */
-export type Report = (problem: YamlProblem, at: SourceRange) => void;
+type Report = (problem: YamlProblem, at: SourceRange) => void;
 
 /** The source of the events. `text` is the whole source, or the part that starts at `base`. */
 export interface EventSource {

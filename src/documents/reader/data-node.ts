@@ -16,7 +16,7 @@ export interface ScalarNode extends SourceRange {
   readonly value: string | number | boolean | null;
 }
 
-export interface ListNode extends SourceRange {
+interface ListNode extends SourceRange {
   readonly kind: 'list';
   readonly items: readonly DataNode[];
 }

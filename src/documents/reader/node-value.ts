@@ -1,7 +1,7 @@
 import { setKey } from '../../core/plain-value.js';
 import { type DataNode, jsonKey, type ScalarNode } from './data-node.js';
 
-export type NodeValue<T> = T | NodeValue<T>[] | { [key: string]: NodeValue<T> };
+type NodeValue<T> = T | NodeValue<T>[] | { [key: string]: NodeValue<T> };
 
 /** The plain value of a tree. A node used in several places becomes one object: aliases can expand to far more than they take. */
 export function nodeValue<T>(root: DataNode, scalar: (node: ScalarNode) => T): NodeValue<T> {

@@ -7,7 +7,7 @@ export type JsonReading<T> =
   | { readonly ok: true; readonly root: T }
   | { readonly ok: false; readonly message: string; readonly at: SourceRange };
 
-export interface JsonOptions {
+interface JsonOptions {
   readonly maxDepth: number;
   /** Whether NaN and Infinity are numbers, beyond JSON, as for Python. */
   readonly constants: boolean;

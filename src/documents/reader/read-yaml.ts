@@ -16,7 +16,7 @@ export interface ReadDocument<T> extends Composed<T> {
   readonly problems: readonly Diagnostic[];
 }
 
-export interface YamlText<T> {
+interface YamlText<T> {
   readonly documents: readonly ReadDocument<T>[];
   readonly problems: readonly Diagnostic[];
   /** False after a syntax error or an exceeded limit: `documents` is incomplete then. */

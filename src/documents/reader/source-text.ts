@@ -1,5 +1,5 @@
 /** A place in a text: both count from 1, columns in code points. */
-export interface LineColumn {
+interface LineColumn {
   readonly line: number;
   readonly column: number;
 }

@@ -60,7 +60,7 @@ function asWritten(text: string, event: Event): Event {
 }
 
 /** A range of a text, as offsets. */
-export interface Range {
+interface Range {
   readonly start: number;
   readonly end: number;
 }

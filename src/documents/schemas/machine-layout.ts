@@ -83,7 +83,6 @@ export type HostInterface = z.infer<typeof hostInterface>;
 export type PhysicalDevice = z.infer<typeof physicalDevice>;
 export type VolumeGroup = z.infer<typeof volumeGroup>;
 export type Partition = z.infer<typeof partition>;
-export type LogicalVolume = z.infer<typeof logicalVolume>;
 
 const mtu = z.int().min(552).max(65_536);
 const milliseconds = z.int().nonnegative();

@@ -40,7 +40,7 @@ export interface SiteDocuments {
   readonly nodes: readonly ResolvedNode[];
 }
 
-export interface LoadSiteOptions {
+interface LoadSiteOptions {
   readonly limits?: Partial<ReadLimits>;
   /**
    * Whether a site must have a DeploymentConfiguration. `optional` is for viewing strategy and nodes

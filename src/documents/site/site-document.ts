@@ -34,7 +34,7 @@ export interface IgnoredDocument {
   readonly yaml: YamlDocument;
 }
 
-export type ReadDocument =
+type ReadDocument =
   | { readonly kind: 'document'; readonly document: SiteDocument }
   | { readonly kind: 'ignored'; readonly document: IgnoredDocument }
   /** Abstract documents are bases for layering, which is not applied: nothing uses them. */

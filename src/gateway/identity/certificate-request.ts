@@ -49,7 +49,7 @@ export function createCertificateRequest({ publicKey, privateKey }: KeyPair, nam
   return `-----BEGIN ${LABEL}-----\n${lines.join('\n')}\n-----END ${LABEL}-----\n`;
 }
 
-export type CertificateRequest =
+type CertificateRequest =
   | { readonly ok: true; readonly publicKey: KeyObject }
   | { readonly ok: false; readonly message: string };
 

@@ -12,7 +12,7 @@ export type CertificateUse =
   | { readonly kind: 'server'; readonly names: readonly string[] }
   | { readonly kind: 'node'; readonly site: string; readonly node: string };
 
-export interface CertificateContent {
+interface CertificateContent {
   readonly use: CertificateUse;
   readonly publicKey: KeyObject;
   /** For people; the alternative name has the identity. Only the first 64 characters are used. */

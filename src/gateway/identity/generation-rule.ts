@@ -6,7 +6,7 @@ export interface LatestAttempt {
   readonly state: 'open' | 'retry' | 'unsuccessful' | 'successful';
 }
 
-export type GenerationVerdict =
+type GenerationVerdict =
   | { readonly kind: 'may-run' }
   /** The history may lag behind the workflow that writes it: try again. */
   | { readonly kind: 'not-yet'; readonly message: string }

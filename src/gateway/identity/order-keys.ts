@@ -17,14 +17,14 @@ const keyRingSchema = z.strictObject({
 type KeyRing = z.output<typeof keyRingSchema>;
 
 /** An order before signing. */
-export interface OrderToSign {
+interface OrderToSign {
   readonly site: string;
   readonly plan: string;
   readonly execution: Execution;
   readonly notAfter: Date;
 }
 
-export interface ControlToSign {
+interface ControlToSign {
   readonly target: ControlTarget;
   readonly order: ControlOrder;
   readonly notAfter: Date;

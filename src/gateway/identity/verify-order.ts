@@ -4,7 +4,7 @@ import { executionHash, ORDER_PURPOSE, type OrderStatement, orderStatementSchema
 import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.js';
 
 /** Why an order is refused. */
-export type OrderRejection =
+type OrderRejection =
   | 'no-order'
   | 'malformed'
   | 'unknown-key'

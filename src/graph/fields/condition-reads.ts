@@ -3,7 +3,7 @@ import { isSecretKey } from '../view/shown-value.js';
 import { partsOf } from './read-set.js';
 
 /** A path of the state that an expression reads, as written there: `$.murano.enabled`. */
-export interface ReadPath {
+interface ReadPath {
   readonly text: string;
   /** Its value must not be shown. */
   readonly secret: boolean;

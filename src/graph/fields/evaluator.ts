@@ -22,7 +22,7 @@ import { type ClusterState, type Found, lookUp, type OldStates, oldStateName, ow
 import { factsOf, StateData } from './state-data.js';
 import type { TemplateScope } from './template.js';
 
-export interface EvaluatorInput {
+interface EvaluatorInput {
   readonly state: ClusterState;
   readonly old?: OldStates;
   /** Values of `{MASTER_IP}` and other names that do not come from the state. */

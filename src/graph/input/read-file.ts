@@ -21,7 +21,7 @@ export interface GraphSource {
   place(path: ValuePath): Pick<Place, 'line' | 'column' | 'text'>;
 }
 
-export type ReadSource =
+type ReadSource =
   | { readonly ok: true; readonly source: GraphSource }
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 
@@ -79,7 +79,7 @@ function exactNumber(kind: ScalarKind, value: number, written?: string): unknown
   return Number.isSafeInteger(value) || written === undefined ? value : BigInt(written);
 }
 
-export type ReadText =
+type ReadText =
   | {
       readonly ok: true;
       readonly input: PlanInput;

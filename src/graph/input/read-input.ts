@@ -18,7 +18,7 @@ import {
 import { type Fields, normaliseTask } from '../tasks/task.js';
 import { plainNumbers } from './plain-numbers.js';
 
-export type ReadInput =
+type ReadInput =
   | { readonly ok: true; readonly input: PlanInput; readonly problems: readonly GraphProblem[] }
   | { readonly ok: false; readonly problems: readonly GraphProblem[] };
 

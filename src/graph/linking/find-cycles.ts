@@ -4,7 +4,7 @@ import type { GraphProblem } from '../problem.js';
 import { type PlanOrder, planOrder } from './order.js';
 
 /** A cycle of tasks that wait for each other, `task@node`; the first is not repeated at the end. */
-export interface Cycle {
+interface Cycle {
   readonly members: readonly number[];
 }
 

@@ -7,7 +7,7 @@ export interface PlanOrder {
   readonly joins: readonly PlanOrderJoin[];
 }
 
-export interface PlanOrderJoin {
+interface PlanOrderJoin {
   readonly before: readonly number[];
   readonly after: readonly number[];
 }

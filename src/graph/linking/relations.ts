@@ -15,7 +15,7 @@ export interface Relation {
  * `near`: the same node and the sync node. `self`: the same node. `sync`: the sync node. `tags`: the nodes with these
  * tags, or the lowest of them.
  */
-export type Where =
+type Where =
   | { readonly on: 'near' | 'self' | 'sync' }
   | { readonly on: 'tags'; readonly tags: unknown; readonly policy: 'all' | 'any' };
 

@@ -14,7 +14,7 @@ export interface NodeRow {
 }
 
 /** The nodes of a run: by id, or by a filter. */
-export interface NodeChoice {
+interface NodeChoice {
   /** Ids; switches the filter off. */
   readonly ids?: readonly (number | string)[];
   /** An expression over one node as `$`; null or absent: nodes ready for work. Empty: all. */

@@ -30,7 +30,7 @@ export interface SkippedPrimary {
 }
 
 /** The nodes for a list of tags or roles. */
-export interface ResolvedNodes {
+interface ResolvedNodes {
   /** Ascending indexes into `NodeResolver.nodes`. */
   readonly nodes: readonly number[];
   /** Why the value cannot be tags and so resolves to no nodes. */

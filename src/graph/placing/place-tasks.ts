@@ -24,7 +24,7 @@ export interface Placement {
   readonly skippedPrimaries: readonly SkippedPrimary[];
 }
 
-export interface Placed {
+interface Placed {
   readonly placements: readonly Placement[];
   readonly groups: readonly FaultTolerance[];
 }
@@ -33,7 +33,7 @@ export interface Placed {
 const PLACING = ['tags', 'roles', 'groups'] as const;
 
 /** Resolvers that match tasks to nodes. */
-export interface PlacingResolvers {
+interface PlacingResolvers {
   readonly byTags: NodeResolver;
   /** For tasks of plugins without tags: they use the roles of nodes, as before tags existed. */
   readonly byRoles: NodeResolver;

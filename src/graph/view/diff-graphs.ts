@@ -2,13 +2,13 @@ import { canonicalJson } from '../../documents/canonical-json.js';
 import type { GraphTask } from '../tasks/task.js';
 
 /** Differences between two graphs, by task id. */
-export interface GraphDifference {
+interface GraphDifference {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly { readonly task: string; readonly fields: readonly FieldDifference[] }[];
 }
 
-export interface FieldDifference {
+interface FieldDifference {
   readonly field: string;
   /** Absent when the field is new. */
   readonly before?: unknown;

@@ -5,19 +5,19 @@ import { isRegex, namePattern } from '../tasks/name-pattern.js';
 import { type GraphTask, isUnusableId } from '../tasks/task.js';
 
 /** A name in a graph of definitions: a task, or an undefined name. */
-export interface TaskNode {
+interface TaskNode {
   readonly task: GraphTask | undefined;
 }
 
 /** Why one task comes before the other. */
-export interface TaskEdge {
+interface TaskEdge {
   /** `cross`: between nodes. Only such edges may be missing on a given node. */
   readonly kind: 'near' | 'group' | 'cross';
 }
 
 export type TaskGraph = DirectedGraph<TaskNode, TaskEdge>;
 
-export interface TaskGraphOptions {
+interface TaskGraphOptions {
   /** Also the dependencies between nodes. */
   readonly cross: boolean;
 }

@@ -16,7 +16,7 @@ interface TargetLink {
 }
 
 /** An interface as it is to be. */
-export interface TargetInterface {
+interface TargetInterface {
   readonly name: string;
   readonly type: 'physical' | 'bond' | 'vlan';
   readonly parents: readonly string[];

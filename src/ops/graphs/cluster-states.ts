@@ -4,7 +4,7 @@ import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 
 /** What expressions of a cluster's tasks would see: the part common to all nodes, and one node's part. */
-export interface StateView {
+interface StateView {
   readonly common: ClusterState['common'];
   /** Null if no node was requested, or the node did not exist. */
   readonly node: ClusterState['nodes'][string] | null;
@@ -12,7 +12,7 @@ export interface StateView {
   readonly facts?: NonNullable<ClusterState['facts']>;
 }
 
-export interface ClusterStatesView {
+interface ClusterStatesView {
   readonly now: StateView;
   /** The newest state with which a task succeeded; null before the first success. */
   readonly before: StateView | null;

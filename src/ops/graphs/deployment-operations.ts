@@ -17,7 +17,7 @@ export type DeploymentOptions = Pick<
 
 export type StartedDeployment = Pick<StartedGraphRun, 'run' | 'warnings'>;
 
-export interface DeployRequest extends DeploymentOptions {
+interface DeployRequest extends DeploymentOptions {
   readonly type: string;
   readonly nodes?: readonly number[];
   readonly tasks?: readonly string[];

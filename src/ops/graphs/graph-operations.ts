@@ -12,7 +12,7 @@ import type { GraphUpload } from './graph-upload.js';
 import { cutTasks, type TaskCut } from './task-cut.js';
 
 /** Which graphs to list: those of any of these owners that have one of the types. */
-export interface GraphListFilter extends Omit<GraphFilter, 'ids'> {
+interface GraphListFilter extends Omit<GraphFilter, 'ids'> {
   /** Includes the graphs of each cluster's release and enabled plugins. */
   readonly fetchRelated?: boolean;
 }
@@ -24,7 +24,7 @@ export interface UploadedGraph {
   readonly warnings: readonly Diagnostic[];
 }
 
-export interface GraphCheck {
+interface GraphCheck {
   readonly valid: boolean;
   readonly diagnostics: readonly Diagnostic[];
   readonly tasks: number;

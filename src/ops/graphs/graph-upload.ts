@@ -18,7 +18,7 @@ import {
 import { createTaskEngine, YaqlError } from '../../yaql/index.js';
 
 /** How the end of a graph changes its nodes. */
-export interface NodeOutcome {
+interface NodeOutcome {
   readonly node_attributes?: {
     readonly status?: string | null;
     readonly pending_addition?: boolean | null;
@@ -39,7 +39,7 @@ export interface GraphUpload {
 }
 
 /** A checked upload: `upload` has the usable fields, `problems` has all findings with their places. */
-export interface CheckedUpload {
+interface CheckedUpload {
   readonly upload: GraphUpload;
   readonly problems: readonly GraphProblem[];
 }

@@ -14,13 +14,13 @@ import { checkClusterNodes } from './cluster-nodes.js';
 import { clusterTasks } from './cluster-tasks.js';
 import { inFuelTerms } from './fuel-terms.js';
 
-export interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'subgraphs'> {
+interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'subgraphs'> {
   /** Treat everything as changed. */
   readonly force?: boolean;
 }
 
 /** What a run would do now, and why. */
-export interface ClusterPlanView extends PlanExplanation {
+interface ClusterPlanView extends PlanExplanation {
   readonly cluster: number;
   readonly type: string;
   /** Nodes of the cluster that the run leaves out. */

@@ -19,7 +19,7 @@ import type {
 import { problem } from '../problem.js';
 
 /** Task counts of one graph of a run: small even with 30,000 tasks. */
-export interface GraphCounts {
+interface GraphCounts {
   /** The graph's transaction. */
   readonly transaction: number;
   readonly type: string;
@@ -37,7 +37,7 @@ export interface GraphCounts {
 }
 
 /** All that is given must hold; `name` matches part of the task's id. */
-export interface RunTaskFilter {
+interface RunTaskFilter {
   readonly graph?: string;
   readonly nodes?: readonly string[];
   readonly statuses?: readonly TaskHistoryStatus[];

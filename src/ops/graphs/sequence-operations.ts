@@ -4,13 +4,13 @@ import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 import { inFuelTerms } from './fuel-terms.js';
 
-export interface NewSequence {
+interface NewSequence {
   readonly name: string;
   readonly release: number;
   readonly graphs: readonly { readonly type: string }[];
 }
 
-export type SequenceChange = Partial<Omit<NewSequence, 'release'>>;
+type SequenceChange = Partial<Omit<NewSequence, 'release'>>;
 
 /** Graph types to run one after another, by release. @throws `not-found`, `conflict` in Fuel's terms. */
 export interface SequenceOperations {

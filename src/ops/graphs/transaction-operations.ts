@@ -14,7 +14,7 @@ import { requestOfTemporal } from '../temporal-calls.js';
 import { inFuelTerms } from './fuel-terms.js';
 import { type HistoryFilter, type HistoryRecord, taskHistory } from './task-history.js';
 
-export interface TransactionListFilter {
+interface TransactionListFilter {
   readonly cluster?: number;
   /** Fuel's statuses. */
   readonly statuses?: readonly string[];

@@ -8,7 +8,7 @@ import { finding, refuseIfAny } from './refuse.js';
 import { roleCatalogue } from './role-catalogue.js';
 import { allRoles, changeTags, tagsChange } from './role-tags.js';
 
-export interface RoleAssignment {
+interface RoleAssignment {
   readonly id: number;
   readonly roles: readonly string[];
 }

@@ -8,7 +8,7 @@ import { finding, refuseIfAny } from './refuse.js';
 import { vmwareAttributes } from './releases.js';
 import { defaultSettings, type LinkedPlugin, showSettings, splitSettings } from './settings.js';
 
-export type NetworkProvider = 'neutron' | 'nova_network';
+type NetworkProvider = 'neutron' | 'nova_network';
 
 export interface ClusterSettingsOperations {
   /** Groups of settings, without the cluster's generated passwords. */

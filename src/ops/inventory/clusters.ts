@@ -19,10 +19,10 @@ import { finding, refuseIfAny, unchangeable } from './refuse.js';
 import { isDeployable } from './releases.js';
 import { pluginDefaults } from './settings.js';
 
-export type ClusterRequest = Wire<typeof newClusterBody>;
+type ClusterRequest = Wire<typeof newClusterBody>;
 
 /** A change of a cluster. Read-only fields may be sent back unchanged. */
-export interface ClusterUpdate {
+interface ClusterUpdate {
   readonly name?: string | undefined;
   readonly site?: string | null | undefined;
   readonly ui_settings?: JsonFields | undefined;

@@ -6,9 +6,9 @@ import { isObject, mergeDeep, objectOf } from './json-object.js';
 import { finding, refuseIfAny } from './refuse.js';
 
 /** Facts of one node, or those that all share. */
-export type DeploymentFact = JsonObject & { readonly uid: string };
+type DeploymentFact = JsonObject & { readonly uid: string };
 
-export interface FactsQuery {
+interface FactsQuery {
   /** Only these nodes; default all. */
   readonly nodes?: readonly number[] | undefined;
   /** Whether common data is a separate entry `common`, instead of merged into every node's. */
@@ -16,7 +16,7 @@ export interface FactsQuery {
 }
 
 /** Facts of the orchestrator for provisioning. */
-export interface ProvisioningFacts {
+interface ProvisioningFacts {
   readonly engine: JsonObject;
   readonly nodes: readonly JsonObject[];
 }

@@ -8,7 +8,7 @@ export interface GeneratorContext {
   readonly masterIp: string;
 }
 
-export interface ClusterSettings {
+interface ClusterSettings {
   /** Groups of settings that users see and change. */
   readonly editable: JsonObject;
   /** Passwords and keys generated once per cluster; the settings routes never show them. */

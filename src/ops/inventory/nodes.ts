@@ -25,7 +25,7 @@ export interface NodeView {
 }
 
 /** The parts of a node with their own lists. */
-export type NodePart = 'interfaces' | 'disks';
+type NodePart = 'interfaces' | 'disks';
 
 export interface InventoryNodeOperations {
   list(filter?: NodeFilter): Promise<readonly NodeView[]>;

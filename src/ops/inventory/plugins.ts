@@ -3,7 +3,7 @@ import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
 
 /** A plugin to register, with wire names. Fields that are not listed here are stored unchanged. */
-export interface PluginUpload {
+interface PluginUpload {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
   readonly title?: string | undefined;

@@ -8,7 +8,7 @@ import { isObject, objectOf, textsOf } from './json-object.js';
 import { finding, refuseIfAny, unchangeable } from './refuse.js';
 
 /** A release to upload, with wire names. Fields that are not listed here become part of `metadata`. */
-export interface ReleaseUpload {
+interface ReleaseUpload {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
   readonly operating_system?: string | undefined;
@@ -22,7 +22,7 @@ export interface ReleaseUpload {
 }
 
 /** A part of a release's metadata with its own route. */
-export type ReleasePart = 'networks_metadata' | 'attributes_metadata';
+type ReleasePart = 'networks_metadata' | 'attributes_metadata';
 
 export interface ReleaseOperations {
   list(): Promise<readonly ReleaseRecord[]>;

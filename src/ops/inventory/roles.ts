@@ -33,7 +33,7 @@ export interface NamedPartOperations<Owner, Part, Upload> {
   delete(owner: Owner, name: string, actor: string): Promise<void>;
 }
 
-export type RoleOperations = NamedPartOperations<RoleOwner, Role, RoleBody>;
+type RoleOperations = NamedPartOperations<RoleOwner, Role, RoleBody>;
 
 export function roleOperations({ store }: OpsDependencies): RoleOperations {
   /** The owner's own roles, and how to write them back. */

@@ -39,7 +39,7 @@ export function defaultSettings(
   return { ...editable, ...pluginGroups(defaults) };
 }
 
-export interface SentSettings {
+interface SentSettings {
   /** Without plugin groups. */
   readonly own: JsonObject;
   /** The new state of each linked plugin whose group was sent. */

@@ -13,7 +13,7 @@ import { DEFAULT_ARCHIVE_LIMITS, manifestOf, readPackageArchive } from '../../pa
 import type { PackageStore } from '../../store/index.js';
 
 /** Reads the content of sources by path. An error with a file system `code` concerns the file. */
-export interface Sources {
+interface Sources {
   read(path: string): Promise<Uint8Array>;
 }
 

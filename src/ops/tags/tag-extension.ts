@@ -5,7 +5,7 @@ import type { TagAllocator } from '../inventory/role-tags.js';
 import { problem } from '../problem.js';
 
 /** A node with changing roles, as extensions see it. */
-export interface ExtensionNode {
+interface ExtensionNode {
   readonly node_id: number;
   readonly name: string;
   /** All its roles after the change. */
@@ -18,7 +18,7 @@ export interface ExtensionNode {
   readonly assigned: readonly string[];
 }
 
-export interface ExtensionRequest {
+interface ExtensionRequest {
   readonly cluster: { readonly id: number; readonly name: string; readonly mode: string };
   readonly nodes: readonly ExtensionNode[];
   /** The other nodes of the cluster and their tags, e.g. to find existing instances. */
@@ -30,7 +30,7 @@ export interface ExtensionRequest {
 }
 
 /** The tags for a node; nodes without an answer get the tags of their roles. */
-export interface ExtensionAnswer {
+interface ExtensionAnswer {
   readonly node_id: number;
   readonly tags: readonly string[];
 }

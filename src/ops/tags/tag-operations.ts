@@ -17,7 +17,7 @@ import type { TagExtension } from './tag-extension.js';
 export type TagUpload = Wire<typeof tagBody>;
 
 /** A tag for lists. A tag implied by a role has the role's `owner`. */
-export interface TagView {
+interface TagView {
   readonly id: number | null;
   readonly name: string;
   readonly meta: JsonFields;
@@ -25,7 +25,7 @@ export interface TagView {
   readonly readOnly: boolean;
 }
 
-export interface TagChange {
+interface TagChange {
   readonly nodeId: number;
   readonly role: string;
   readonly given: readonly string[];

@@ -10,7 +10,7 @@ import {
 
 import type { Problems } from '../problems.js';
 
-export type NodeKind = DataNode['kind'];
+type NodeKind = DataNode['kind'];
 
 /** The expected shape of a part of a package. Anything not stated is allowed. */
 export interface Shape {

@@ -1,6 +1,6 @@
 import * as openid from 'openid-client';
 
-export interface OpenIdOptions {
+interface OpenIdOptions {
   readonly issuer: string;
   readonly clientId: string;
   /** Absent: a public client. */

@@ -10,7 +10,7 @@ const TOKEN = /^swt_([0-9A-HJKMNP-TV-Z]{26})_([\w-]{43})$/;
 export const TOKEN_IN_TEXT = /swt_[0-9A-HJKMNP-TV-Z]{26}_[\w-]+/g;
 
 /** A new token. `token` is shown once and never stored. */
-export interface MintedToken {
+interface MintedToken {
   readonly token: string;
   /** What is stored instead. */
   readonly hash: string;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Settings } from './settings.js';
 
 /** The MAAS API key, or why there is none. */
-export type MaasKey =
+type MaasKey =
   | { readonly ok: true; readonly key: string }
   | { readonly ok: false; readonly message: string; readonly hint: string };
 

@@ -3,7 +3,7 @@ import type { LoadedSettings, SettingOrigin } from './load-settings.js';
 import { type SettingDefinition, settingDefinitions } from './settings.js';
 
 /** One line of `config show`. */
-export interface ShownSetting {
+interface ShownSetting {
   readonly path: string;
   /** As text; secrets as `(set)`, passwords in URLs as `***`; `(none)` without a value. */
   readonly value: string;

@@ -88,7 +88,7 @@ const maasResult = (outcome: number | string): string =>
         : 'no_answer';
 
 /** The last count of polling agents, with its time. */
-export interface AgentsSeen {
+interface AgentsSeen {
   /** Returns at once; undefined if unknown. */
   latest(): { readonly online: number; readonly offline: number; readonly at: Date } | undefined;
 }

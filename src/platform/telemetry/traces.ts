@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { withoutSecretTexts } from './log.js';
 
-export type SpanKind = 'internal' | 'server' | 'client';
+type SpanKind = 'internal' | 'server' | 'client';
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 /** A started piece of work. */
@@ -22,7 +22,7 @@ interface EndedSpan extends OpenSpan {
   readonly error?: string;
 }
 
-export interface TracesOptions {
+interface TracesOptions {
   /** Base URL of the collector; `/v1/traces` is added. */
   readonly endpoint: string;
   /** `sitewright-api`, `sitewright-worker` */

@@ -10,7 +10,7 @@ export interface ServerSettings {
 }
 
 /** Options of every connection to the server, of clients and workers. */
-export interface ConnectionSettings {
+interface ConnectionSettings {
   readonly address: string;
   readonly tls?: TLSConfig | true;
   readonly apiKey?: string;

@@ -2,7 +2,7 @@ import { Connection } from '@temporalio/client';
 import { connectionOptions, type ServerSettings } from './connection-options.js';
 
 /** The result of probing a Temporal address. */
-export type ServerProbe =
+type ServerProbe =
   | { readonly status: 'ready'; readonly serverVersion: string }
   /** No healthy Temporal server answers. */
   | { readonly status: 'unreachable'; readonly problem: string }

@@ -10,7 +10,7 @@ const LIMIT_MS = 10_000;
 const EVERY_MS = 200;
 
 /** What keeps a run from starting anything new. */
-export interface RunHold {
+interface RunHold {
   readonly paused: Paused | null;
   /** It ends: nothing starts any more. */
   readonly stopping: boolean;

@@ -25,7 +25,7 @@ export const searchAttributes: readonly SearchAttribute[] = Object.entries(SEARC
 }));
 
 /** Search attributes that runs cannot set. */
-export interface UnusableAttributes {
+interface UnusableAttributes {
   readonly names: readonly string[];
   readonly problem: string;
   /** A shell command that repairs it, for someone with permission. */
@@ -33,7 +33,7 @@ export interface UnusableAttributes {
 }
 
 /** The search attributes of a namespace. Runs work without them; only filters of lists do not. */
-export interface SearchAttributeState {
+interface SearchAttributeState {
   /** Runs may set these. An attribute that is absent or of another type would fail every workflow task that sets it. */
   readonly usable: readonly string[];
   /** Added just now. */

@@ -12,7 +12,7 @@ export interface ThreadOptions {
   readonly maxMegabytes?: number;
 }
 
-export interface AskOptions {
+interface AskOptions {
   /** Cancels the request; ends the thread if it works on it. */
   readonly signal?: AbortSignal;
   /** Ends the thread if it works on the request for longer, not counting its start and the time in the queue. */
@@ -20,9 +20,9 @@ export interface AskOptions {
 }
 
 /** Why there is no answer; `died`: the thread ended unexpectedly. */
-export type ThreadFailure = 'threw' | 'aborted' | 'late' | 'out-of-memory' | 'died' | 'closed';
+type ThreadFailure = 'threw' | 'aborted' | 'late' | 'out-of-memory' | 'died' | 'closed';
 
-export type Asked<Answer> =
+type Asked<Answer> =
   | { readonly ok: true; readonly value: Answer }
   /** `error` is ready to throw; with `aborted`, it is the signal's reason. */
   | { readonly ok: false; readonly reason: ThreadFailure; readonly error: unknown };

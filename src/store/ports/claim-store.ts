@@ -15,9 +15,7 @@ export interface Claim extends Required<ClaimHolder> {
   readonly generation: number;
 }
 
-export type ClaimResult<Holder = Claim> =
-  | { readonly claimed: true }
-  | { readonly claimed: false; readonly holder: Holder };
+type ClaimResult<Holder = Claim> = { readonly claimed: true } | { readonly claimed: false; readonly holder: Holder };
 
 /**
  * One run per subject at a time, however many processes ask. A claim has no time limit: Temporal knows when its holder

@@ -6,7 +6,7 @@ export type PluginRecord = Stored<'plugin'>;
 
 export type NewPlugin = New<'plugin'>;
 
-export type PluginChange = Change<'plugin'>;
+type PluginChange = Change<'plugin'>;
 
 /** A plugin that is compatible with a cluster. It contributes to the cluster's graphs only while enabled. */
 export type ClusterPlugin = Stored<'clusterPlugin'>;

@@ -6,7 +6,7 @@ export type ReleaseRecord = Stored<'release'>;
 export type NewRelease = New<'release'>;
 
 /** An absent field keeps its value; a given mapping replaces the stored one as a whole. */
-export type ReleaseChange = Change<'release'>;
+type ReleaseChange = Change<'release'>;
 
 /** Releases. An unknown id is `not-found` for every call but `list` and `find`. */
 export interface ReleaseStore {

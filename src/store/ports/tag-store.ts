@@ -11,7 +11,7 @@ export interface TagRecord extends Omit<Stored<'tag'>, 'releaseId' | 'pluginId' 
 export type NewTag = New<'tag'>;
 
 /** Who gave a node its tag: an assigned role, a user, or an extension. */
-export type TagSource = Stored<'tagNodeAssignment'>['source'];
+type TagSource = Stored<'tagNodeAssignment'>['source'];
 
 export interface TagAssignment extends Omit<Stored<'tagNodeAssignment'>, 'role'> {
   /** The role that brought it; null for a user's tag. */

@@ -15,7 +15,7 @@ const MIGRATION_LOCK = 7_741_902_211;
 /** PostgreSQL's type number of `bigint`, also of `count(*)`. Our values fit a JavaScript number. */
 const INT8 = 20;
 
-export interface PostgresAddress {
+interface PostgresAddress {
   readonly url: string;
   readonly shown: string;
   readonly secrets: readonly string[];

@@ -14,7 +14,7 @@ export const packText = (text: string): Promise<Buffer> => compress(text, { leve
 export const unpackText = async (bytes: Uint8Array): Promise<string> => (await decompress(bytes)).toString();
 
 /** A compressed text for the table of texts that rows share. */
-export interface PackedContent {
+interface PackedContent {
   readonly hash: string;
   readonly bytes: Buffer;
 }

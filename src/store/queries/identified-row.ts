@@ -17,9 +17,9 @@ const NAMES = {
   openstackConfig: ['openstack-config', 'List the configurations of the cluster.'],
 } as const;
 
-export type IdentifiedTable = keyof typeof NAMES;
+type IdentifiedTable = keyof typeof NAMES;
 /** Values of columns, as `matching` takes them. */
-export type Wanted<T extends IdentifiedTable> = {
+type Wanted<T extends IdentifiedTable> = {
   readonly [K in keyof Row<T>]?: Stored<T>[K] | readonly NonNullable<Stored<T>[K]>[] | null | undefined;
 };
 

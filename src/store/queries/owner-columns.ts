@@ -4,7 +4,7 @@ import type { Tables } from '../tables.js';
 import { assertRow, holdRow } from './identified-row.js';
 
 /** The owner of a graph or tag as three columns, one of which is set. */
-export interface OwnerColumns {
+interface OwnerColumns {
   releaseId: number | null;
   pluginId: number | null;
   clusterId: number | null;

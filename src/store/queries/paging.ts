@@ -7,7 +7,7 @@ const HIGHEST_LIMIT = 1000;
 
 type KeyPart = string | number;
 /** A row's sort key, e.g. `[startedAt, id]`. */
-export type RowKey = readonly KeyPart[];
+type RowKey = readonly KeyPart[];
 
 /** The order of a list: its columns with their value types, which together are the key of a row. */
 export interface ListOrder {
@@ -18,7 +18,7 @@ export interface ListOrder {
 export const newestFirst = (columns: ListOrder['columns']): ListOrder => ({ direction: 'desc', columns });
 
 /** A checked request for a page. */
-export interface WantedPage {
+interface WantedPage {
   readonly order: ListOrder;
   readonly limit: number;
   readonly after: RowKey | undefined;

@@ -7,7 +7,7 @@ import type { RevisionFile } from '../ports/site-store.js';
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-export interface PackedFiles {
+interface PackedFiles {
   /** SHA-256, 64 hexadecimal digits. */
   readonly hash: string;
   /** Bytes of all texts, uncompressed. */

@@ -126,7 +126,7 @@ export const anyJson = () => {
 export const serial = () => new Column(reference().rules, { ...REQUIRED, from: 'serial' as const });
 
 /** The columns of a table, by name: camelCase here, snake_case in the database (CamelCasePlugin). */
-export type Columns = Readonly<Record<string, { readonly settings: { readonly from: Source } }>>;
+type Columns = Readonly<Record<string, { readonly settings: { readonly from: Source } }>>;
 
 type Stored<C> = C extends Column<infer S, infer _R, infer _W, infer _F> ? S : never;
 type Read<C> = C extends Column<infer _S, infer R, infer _W, infer _F> ? R : never;

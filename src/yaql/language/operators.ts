@@ -1,6 +1,6 @@
 import { YaqlError } from '../errors.js';
 
-export type OperatorType =
+type OperatorType =
   | 'prefix-unary'
   | 'suffix-unary'
   | 'binary-left-associative'

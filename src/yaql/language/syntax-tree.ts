@@ -28,16 +28,16 @@ export interface ConstantNode extends Span {
   readonly keyword: boolean;
 }
 /** `$name`; the name is kept with its dollar sign. */
-export interface VariableNode extends Span {
+interface VariableNode extends Span {
   readonly type: 'variable';
   readonly name: string;
 }
-export interface CallNode extends Span {
+interface CallNode extends Span {
   readonly type: 'call';
   readonly name: string;
   readonly args: readonly Argument[];
 }
-export interface BinaryNode extends Span {
+interface BinaryNode extends Span {
   readonly type: 'binary';
   readonly operator: string;
   /** Name of the function behind the operator. */
@@ -47,33 +47,33 @@ export interface BinaryNode extends Span {
   /** Where the operator itself stands. */
   readonly at: number;
 }
-export interface UnaryNode extends Span {
+interface UnaryNode extends Span {
   readonly type: 'unary';
   readonly operator: string;
   readonly name: string;
   readonly operand: Node;
   readonly suffix: boolean;
 }
-export interface IndexNode extends Span {
+interface IndexNode extends Span {
   readonly type: 'index';
   readonly value: Node;
   readonly args: readonly Argument[];
 }
-export interface ListNode extends Span {
+interface ListNode extends Span {
   readonly type: 'list';
   readonly args: readonly Argument[];
 }
-export interface MapNode extends Span {
+interface MapNode extends Span {
   readonly type: 'map';
   readonly args: readonly Argument[];
 }
 /** Parentheses. */
-export interface WrapNode extends Span {
+interface WrapNode extends Span {
   readonly type: 'wrap';
   readonly inner: Node;
 }
 /** `key => value` inside an argument list. */
-export interface RuleNode extends Span {
+interface RuleNode extends Span {
   readonly type: 'rule';
   readonly source: Node;
   readonly destination: Node;

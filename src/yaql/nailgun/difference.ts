@@ -7,7 +7,7 @@ import { splitLines } from '../values/text.js';
 import { sequenceDifferences } from './sequence-matcher.js';
 
 /** What only the new value has, and what only the old one has; null where there is no difference. */
-export interface ValueDifference {
+interface ValueDifference {
   readonly added: Value;
   readonly deleted: Value;
 }

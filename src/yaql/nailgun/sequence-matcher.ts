@@ -1,5 +1,5 @@
 /** A stretch in which two sequences differ: `[fromA, toA)` of the first stands against `[fromB, toB)` of the second. */
-export interface Difference {
+interface Difference {
   readonly fromA: number;
   readonly toA: number;
   readonly fromB: number;

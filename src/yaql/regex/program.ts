@@ -3,13 +3,13 @@ import { foldCase } from './characters.js';
 import { type Assertion, type PatternNode, type RepeatMode, unlimited } from './syntax-tree.js';
 
 /** Test of one character. */
-export type CharacterTest = (code: number) => boolean;
+type CharacterTest = (code: number) => boolean;
 
 /**
  * Instructions of the matcher. `next` is implicit (the following instruction) except where a target is named.
  * Registers hold group bounds (2 per group) and, for loops, a count and the position of the last round.
  */
-export type Instruction =
+type Instruction =
   | { readonly op: 'character'; readonly test: CharacterTest }
   | { readonly op: 'assert'; readonly at: Assertion }
   | { readonly op: 'save'; readonly register: number }

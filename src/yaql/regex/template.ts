@@ -2,7 +2,7 @@ import { YaqlError } from '../errors.js';
 import type { RegexMatch } from './regex.js';
 
 /** A literal piece of text or the number of a group. */
-export type TemplatePart = string | number;
+type TemplatePart = string | number;
 
 const simple: Record<string, string> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\' };
 const isDigit = (c: string | undefined): boolean => c !== undefined && c >= '0' && c <= '9';

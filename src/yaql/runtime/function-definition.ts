@@ -4,12 +4,12 @@ import type { Context } from './context.js';
 import { isLazy, type Parameter } from './parameters.js';
 
 /** What implementations receive for a list of parameters. */
-export type Received<P extends readonly Parameter<unknown>[]> = {
+type Received<P extends readonly Parameter<unknown>[]> = {
   [I in keyof P]: P[I] extends Parameter<infer T> ? T : never;
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: the typed view of it is `Received`; storage is uniform.
-export type Implementation = (context: Context, ...args: any[]) => Value;
+type Implementation = (context: Context, ...args: any[]) => Value;
 
 /** One overload of a function of the language. */
 export interface FunctionDefinition {

@@ -9,7 +9,7 @@ import type { Context } from './context.js';
 import type { Lambda, LazyRule } from './lambda.js';
 
 /** How an argument reaches a function. */
-export type ParameterRole =
+type ParameterRole =
   /** Evaluated before the call. */
   | 'value'
   /** Evaluated by the function, as often as it likes. */
@@ -108,9 +108,9 @@ const parameter = <T>(name: string, parameterType: ParameterType): Parameter<T> 
 });
 
 /** An iterable as implementations get it: walk it with `iterate` or `pullFrom`. */
-export type IterableValue = object;
+type IterableValue = object;
 /** A list or tuple: `sequenceItems` gives its items. */
-export type SequenceValue = object;
+type SequenceValue = object;
 
 /** One builder for each kind of parameter. */
 export const p = {

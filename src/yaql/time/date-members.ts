@@ -1,11 +1,11 @@
 import { valueError } from '../errors.js';
 import { daysInMonth } from '../values/time.js';
 
-export type Member = 'year' | 'month' | 'day';
+type Member = 'year' | 'month' | 'day';
 export type DateMembers = { readonly [member in Member]?: number };
 
 /** A number of a date: as written, or already known to be one. */
-export type Written = string | number;
+type Written = string | number;
 
 /**
  * The numbers of a date in the order they were written, some of them with a meaning already, and `dateutil`'s rules for

@@ -3,7 +3,7 @@ import { type CivilTime, DateTime, daysInMonth } from '../values/time.js';
 import { type DateReading, readDate } from './read-date.js';
 
 /** What day it is; the parts of a date that a text leaves out come from it. */
-export type Today = () => { readonly year: number; readonly month: number; readonly day: number };
+type Today = () => { readonly year: number; readonly month: number; readonly day: number };
 
 const maxCInt = 2_147_483_647;
 const DAY = 86_400_000_000n;

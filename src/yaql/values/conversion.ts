@@ -5,7 +5,7 @@ import { Float } from './numbers.js';
 import { DateTime } from './time.js';
 
 /** How lists, dicts and sets of the host become values. */
-export type Conversion = 'mutable' | 'immutable';
+type Conversion = 'mutable' | 'immutable';
 
 /**
  * A value of the host as a value of the language. Plain objects and Maps become dicts, arrays lists, Sets sets, other

@@ -6,7 +6,7 @@ import type { GraphWithTasks } from '../../../store/index.js';
 
 type GraphAnswer = Wire<typeof graphSchema>;
 
-export type TaskAnswer = Wire<typeof taskSchema>;
+type TaskAnswer = Wire<typeof taskSchema>;
 
 /** A task as graphs show it: with both spellings of the fields that have two. */
 export const viewTask = (task: object): TaskAnswer => presentTask(task as GraphTask) as TaskAnswer;

@@ -30,6 +30,3 @@ export function refuseEmptyBodies(app: FastifyInstance): void {
     throw new RequestError({ code: 'invalid', message: 'Empty request received', hint: 'Send a body, at least {}.' });
   });
 }
-
-/** For `config` of a route. */
-export const needsBody = { needsBody: true };

@@ -48,10 +48,10 @@ export const clusterSchema = z
   })
   .meta({ id: 'Cluster' });
 
-export const clusterListSchema = z.array(clusterSchema).meta({ id: 'ClusterList' });
+const clusterListSchema = z.array(clusterSchema).meta({ id: 'ClusterList' });
 
 /** A cluster as it was answered may be sent back, changed in what can be changed. */
-export const clusterChangesBody = z
+const clusterChangesBody = z
   .strictObject({
     name: name.optional(),
     site: siteName.nullable().optional(),
@@ -75,7 +75,7 @@ export const clusterChangesBody = z
   })
   .meta({ id: 'ClusterChanges' });
 
-export const assignmentBody = z
+const assignmentBody = z
   .array(
     z.strictObject({
       id: idNumber('node'),
@@ -85,7 +85,7 @@ export const assignmentBody = z
   .min(1)
   .meta({ id: 'Assignment' });
 
-export const unassignmentBody = z
+const unassignmentBody = z
   .array(z.strictObject({ id: idNumber('node') }))
   .min(1)
   .meta({ id: 'Unassignment' });

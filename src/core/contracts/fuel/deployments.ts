@@ -48,28 +48,28 @@ export const startedTransactionSchema = transactionSchema
   })
   .meta({ id: 'StartedTransaction', description: 'The transaction of a run that was just started.' });
 
-export const transactionListSchema = z.array(transactionSchema).meta({ id: 'TransactionList' });
+const transactionListSchema = z.array(transactionSchema).meta({ id: 'TransactionList' });
 
-export const transactionParams = idParams('transaction');
+const transactionParams = idParams('transaction');
 
-export const transactionsQuery = z.strictObject({
+const transactionsQuery = z.strictObject({
   cluster_id: idText('cluster').optional(),
   statuses: commaList('Only these of pending, running, ready, error'),
   transaction_types: commaList('Only these names, e.g. deploy, deployment'),
 });
 
-export const deleteQuery = z.strictObject({
+const deleteQuery = z.strictObject({
   force: flagText.optional().describe('Also one that has not ended: its workflow is terminated.'),
 });
 
-export const historyQuery = z.strictObject({
+const historyQuery = z.strictObject({
   nodes: commaList('Only these nodes'),
   statuses: commaList('Only these of pending, ready, running, error, skipped'),
   tasks_names: commaList('Only these tasks'),
   include_summary: flagText.optional().describe("Also what the tasks' runners counted."),
 });
 
-export const historySchema = z
+const historySchema = z
   .array(
     z
       .looseObject({
@@ -83,9 +83,9 @@ export const historySchema = z
   )
   .meta({ id: 'DeploymentHistory' });
 
-export const snapshotSchema = z.looseObject({}).meta({ id: 'Snapshot', description: 'What was in force.' });
+const snapshotSchema = z.looseObject({}).meta({ id: 'Snapshot', description: 'What was in force.' });
 
-export const transactionPlansSchema = z
+const transactionPlansSchema = z
   .strictObject({
     transaction: z.int(),
     plans: z.array(z.strictObject({ transaction: z.int(), graph_type: z.string().nullable(), plan: anyJson })),
@@ -110,7 +110,7 @@ const side = z
 
 const names = z.array(nameText(MOST.name)).min(1).max(MOST.names);
 
-export const executeBody = z
+const executeBody = z
   .strictObject({
     cluster: idNumber('cluster'),
     graphs: z
@@ -143,9 +143,7 @@ export const executeBody = z
   })
   .meta({ id: 'ExecuteGraphs' });
 
-export const executeSequenceBody = z
-  .strictObject({ cluster: idNumber('cluster'), ...flags })
-  .meta({ id: 'ExecuteSequence' });
+const executeSequenceBody = z.strictObject({ cluster: idNumber('cluster'), ...flags }).meta({ id: 'ExecuteSequence' });
 
 const flagQueries = {
   dry_run: flagText.optional().describe('Plan only.'),
@@ -154,17 +152,17 @@ const flagQueries = {
   debug: flagText.optional().describe('Ask the runners of tasks for more detail.'),
 };
 
-export const changesQuery = z.strictObject(flagQueries);
+const changesQuery = z.strictObject(flagQueries);
 
-export const deployQuery = changesQuery.extend({
+const deployQuery = changesQuery.extend({
   graph_type: graphType.optional().describe('`default` when not given.'),
   nodes: commaList('Ids of the nodes; not given: those the graph is for'),
 });
 
 /** Clients send `{}`; whatever it is, it means nothing here. */
-export const ignoredBody = z.unknown().meta({ id: 'Ignored', description: 'Taken, and not looked at.' });
+const ignoredBody = z.unknown().meta({ id: 'Ignored', description: 'Taken, and not looked at.' });
 
-export const taskNamesBody = z
+const taskNamesBody = z
   .unknown()
   .meta({ id: 'TaskNames', type: 'array', items: { type: 'string' }, description: 'Names of the tasks to run.' });
 
@@ -176,11 +174,11 @@ const sequenceGraphs = z
 
 const sequenceName = nameText(255);
 
-export const newSequenceBody = z
+const newSequenceBody = z
   .strictObject({ name: sequenceName, release: idNumber('release'), graphs: sequenceGraphs })
   .meta({ id: 'NewSequence' });
 
-export const sequenceChangeBody = z
+const sequenceChangeBody = z
   .strictObject({ name: sequenceName.optional(), graphs: sequenceGraphs.optional() })
   .meta({ id: 'SequenceChange' });
 
@@ -193,14 +191,14 @@ export const sequenceSchema = z
   })
   .meta({ id: 'Sequence', description: 'Types of graphs to run one after another.' });
 
-export const sequenceListSchema = z.array(sequenceSchema).meta({ id: 'SequenceList' });
+const sequenceListSchema = z.array(sequenceSchema).meta({ id: 'SequenceList' });
 
-export const sequencesQuery = z.strictObject({
+const sequencesQuery = z.strictObject({
   release: idText('release').optional(),
   cluster: idText('cluster').optional(),
 });
 
-export const sequenceParams = idParams('sequence');
+const sequenceParams = idParams('sequence');
 
 const started = {
   access: 'operator',

@@ -14,13 +14,13 @@ export const graphType = z
   .describe('Type of the graph, e.g. `default`.');
 
 /** Which graph of an owner a query is about. */
-export const typeQuery = z.strictObject({ graph_type: graphType.optional().describe('`default` when not given.') });
+const typeQuery = z.strictObject({ graph_type: graphType.optional().describe('`default` when not given.') });
 
-export const graphParams = idParams('graph');
+const graphParams = idParams('graph');
 
-export const ownerGraphParams = (owner: string) => z.strictObject({ id: idText(owner), type: graphType });
+const ownerGraphParams = (owner: string) => z.strictObject({ id: idText(owner), type: graphType });
 
-export const graphsQuery = z.strictObject({
+const graphsQuery = z.strictObject({
   clusters_ids: commaList('Ids of clusters whose graphs are wanted'),
   plugins_ids: commaList('Ids of plugins whose graphs are wanted'),
   releases_ids: commaList('Ids of releases whose graphs are wanted'),
@@ -29,7 +29,7 @@ export const graphsQuery = z.strictObject({
 });
 
 /** `fetch_related` is taken, and means nothing here: only the owner's own graphs are listed. */
-export const ownerGraphsQuery = graphsQuery.pick({ fetch_related: true });
+const ownerGraphsQuery = graphsQuery.pick({ fetch_related: true });
 
 const outcome = z
   .looseObject({})
@@ -42,7 +42,7 @@ export const taskSchema = z
   .looseObject({ id: z.string(), type: z.unknown() })
   .meta({ id: 'GraphTask', description: 'One unit of work. Fields with two spellings are answered in both.' });
 
-export const taskListSchema = z.array(taskSchema).meta({ id: 'GraphTaskList' });
+const taskListSchema = z.array(taskSchema).meta({ id: 'GraphTaskList' });
 
 export const graphSchema = z
   .strictObject({
@@ -60,10 +60,10 @@ export const graphSchema = z
   })
   .meta({ id: 'Graph', description: 'A typed set of tasks with its owner.' });
 
-export const graphListSchema = z.array(graphSchema).meta({ id: 'GraphList' });
+const graphListSchema = z.array(graphSchema).meta({ id: 'GraphList' });
 
 /** Checked by the use case, which reports all problems with their places; here it is only described. */
-export const graphBody = z.unknown().meta({
+const graphBody = z.unknown().meta({
   id: 'GraphUpload',
   type: 'object',
   description: 'A graph. In a change, what is not given stays; tasks given replace all tasks.',
@@ -78,41 +78,41 @@ export const graphBody = z.unknown().meta({
   additionalProperties: false,
 });
 
-export const taskListBody = z.unknown().meta({
+const taskListBody = z.unknown().meta({
   id: 'TaskListUpload',
   type: 'array',
   description: 'A bare list of tasks: all tasks of the graph.',
   items: { type: 'object' },
 });
 
-export const graphCheckBody = z.unknown().meta({
+const graphCheckBody = z.unknown().meta({
   id: 'GraphToCheck',
   description: 'A graph, or a bare list of tasks.',
 });
 
-export const graphCheckQuery = z.strictObject({
+const graphCheckQuery = z.strictObject({
   cluster: idText('cluster')
     .optional()
     .describe('Check it as the graph of this cluster, over its plugins and release.'),
   graph_type: graphType.optional().describe('`default` when not given.'),
 });
 
-export const graphCheckSchema = z
+const graphCheckSchema = z
   .strictObject({ valid: z.boolean(), diagnostics: z.array(diagnosticSchema), tasks: z.int() })
   .meta({ id: 'GraphCheck' });
 
-export const tasksQuery = typeQuery.extend({
+const tasksQuery = typeQuery.extend({
   start: z.string().min(1).max(1000).optional().describe('Only tasks from this one on; for tasks before version 2.'),
   end: z.string().min(1).max(1000).optional().describe('Only tasks up to this one; for tasks before version 2.'),
   include: commaList('Types of tasks that stay although they are outside'),
 });
 
-export const planQuery = typeQuery.extend({
+const planQuery = typeQuery.extend({
   nodes: commaList('Ids of the nodes to plan for; not given: those the graph is for'),
   tasks: commaList('Tasks that may run; not given: all'),
 });
 
-export const formattedPlanQuery = planQuery.extend({
+const formattedPlanQuery = planQuery.extend({
   force: flagText.optional().describe('Everything counts as changed.'),
   format: z.enum(['json', 'text', 'dot']).optional().describe('As the header Accept says when not given, else `json`.'),
 });
@@ -124,7 +124,7 @@ export const drawQuery = typeQuery.extend({
 });
 
 /** As executors of the Fuel line get it. */
-export const serializedSchema = z
+const serializedSchema = z
   .looseObject({
     tasks_graph: z.record(z.string(), z.unknown()),
     tasks_directory: z.record(z.string(), z.unknown()),
@@ -134,7 +134,7 @@ export const serializedSchema = z
   })
   .meta({ id: 'SerializedTasks' });
 
-export const clusterPlanSchema = planExplanationSchema
+const clusterPlanSchema = planExplanationSchema
   .extend({
     cluster: z.int(),
     type: z.string(),

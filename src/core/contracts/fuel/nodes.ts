@@ -42,12 +42,12 @@ const nodeFields = {
   pending_deletion: z.boolean(),
 };
 
-export const newNodeBody = z
+const newNodeBody = z
   .strictObject({ ...z.object(nodeFields).partial().shape, site: nameText(63).optional() })
   .meta({ id: 'NewNode' });
 
 /** A node as it was answered may be sent back, changed in what can be changed. */
-export const nodeChangesBody = z
+const nodeChangesBody = z
   .strictObject({
     ...z.object(nodeFields).partial().shape,
     ...z
@@ -67,7 +67,7 @@ export const nodeChangesBody = z
   })
   .meta({ id: 'NodeChanges' });
 
-export const nodeListChangesBody = z
+const nodeListChangesBody = z
   .array(nodeChangesBody.extend({ id: idNumber('node') }))
   .min(1)
   .meta({ id: 'NodeListChanges' });
@@ -107,11 +107,11 @@ export const nodeSchema = z
   })
   .meta({ id: 'FuelNode', description: 'A node of the inventory, as Fuel shows one.' });
 
-export const nodeListSchema = z.array(nodeSchema).meta({ id: 'FuelNodeList' });
+const nodeListSchema = z.array(nodeSchema).meta({ id: 'FuelNodeList' });
 
 export type NodeAnswer = Wire<typeof nodeSchema>;
 
-export const nodesQuery = z.strictObject({
+const nodesQuery = z.strictObject({
   cluster_id: z
     .string()
     .regex(/^([1-9]\d{0,8})?$/, 'must be an id, or empty')
@@ -124,14 +124,14 @@ export const nodesQuery = z.strictObject({
   online: flagText.optional().describe('Only nodes that answer, or only such as do not.'),
 });
 
-export const deletedNodesQuery = z.strictObject({
+const deletedNodesQuery = z.strictObject({
   ids: z.string().min(1).max(100_000).describe('Ids of nodes, with commas between.'),
   force: flagText.optional().describe('Also deployed nodes of a cluster.'),
 });
 
 /** Interfaces or disks: lists of what only the machine understands. */
-export const nodePartsBody = z.array(jsonObject).meta({ id: 'NodePartsChanges' });
-export const nodePartsSchema = z.array(anyJson).meta({ id: 'NodeParts' });
+const nodePartsBody = z.array(jsonObject).meta({ id: 'NodePartsChanges' });
+const nodePartsSchema = z.array(anyJson).meta({ id: 'NodeParts' });
 
 const params = idParams('node');
 const forgotten = { 204: z.undefined().describe('Gone.') };

@@ -21,7 +21,7 @@ export const packageSchema = z
   })
   .meta({ id: 'Package' });
 
-export const packageListSchema = z.array(packageSchema).meta({ id: 'PackageList' });
+const packageListSchema = z.array(packageSchema).meta({ id: 'PackageList' });
 
 export const installedSchema = packageSchema
   .extend({
@@ -31,7 +31,7 @@ export const installedSchema = packageSchema
   })
   .meta({ id: 'InstalledPackage' });
 
-export const syncBody = z
+const syncBody = z
   .strictObject({ ids: z.array(z.int().min(1)).optional().describe('Ids of plugins; none: all.') })
   .meta({ id: 'SyncPlugins' });
 

@@ -16,7 +16,7 @@ export const idNumber = (of: string) => z.int().min(1).max(LARGEST_ID).describe(
 export const idParams = (of: string) => z.strictObject({ id: idText(of) });
 
 /** Path of one thing by id, and of a named part of it. */
-export const namedParams = (of: string, part: string) =>
+const namedParams = (of: string, part: string) =>
   idParams(of).extend({ name: z.string().min(1).max(1000).describe(`Name of the ${part}.`) });
 
 /** A list in a query, with commas between its members; read it with `listIn` or `idsIn`. */

@@ -3,7 +3,7 @@ import { gone, tagged } from '../route.js';
 import type { Wire } from '../wire.js';
 import { idNumber, idParams } from './parts.js';
 
-export const pluginSchema = z
+const pluginSchema = z
   .looseObject({
     id: idNumber('plugin'),
     name: z.string(),
@@ -14,9 +14,9 @@ export const pluginSchema = z
   })
   .meta({ id: 'Plugin', description: 'A plugin, with all that its package says of it.' });
 
-export const pluginListSchema = z.array(pluginSchema).meta({ id: 'PluginList' });
+const pluginListSchema = z.array(pluginSchema).meta({ id: 'PluginList' });
 
-export const pluginChangesBody = z
+const pluginChangesBody = z
   .looseObject({
     name: z.string().min(1).optional().describe('As it is: a plugin is not renamed.'),
     version: z.string().min(1).max(32).optional(),

@@ -29,7 +29,7 @@ const releaseParts = {
 const name = nameText(255);
 const version = nameText(255).describe('As `newton-10.0`.');
 
-export const newReleaseBody = z
+const newReleaseBody = z
   .strictObject({
     name,
     version,
@@ -48,7 +48,7 @@ const readOnlyParts = {
   roles: z.array(z.string()).optional(),
 };
 
-export const releaseChangesBody = newReleaseBody.partial().extend(readOnlyParts).meta({ id: 'ReleaseChanges' });
+const releaseChangesBody = newReleaseBody.partial().extend(readOnlyParts).meta({ id: 'ReleaseChanges' });
 
 export const releaseSchema = z
   .strictObject({
@@ -75,7 +75,7 @@ export const releaseSchema = z
   })
   .meta({ id: 'Release' });
 
-export const releaseListSchema = z.array(releaseSchema).meta({ id: 'ReleaseList' });
+const releaseListSchema = z.array(releaseSchema).meta({ id: 'ReleaseList' });
 
 export type ReleaseAnswer = Wire<typeof releaseSchema>;
 
@@ -85,7 +85,7 @@ export const jsonObjectBody = jsonObject.meta({ id: 'JsonFields', description: '
 /** Any object, as an answer. */
 export const jsonObjectSchema = z.looseObject({}).meta({ id: 'JsonObject', description: 'Any JSON object.' });
 
-export const componentListSchema = z.array(z.looseObject({})).meta({ id: 'ComponentList' });
+const componentListSchema = z.array(z.looseObject({})).meta({ id: 'ComponentList' });
 
 const params = idParams('release');
 /** Releases carry roles, settings and tasks. */

@@ -27,7 +27,7 @@ const roleMeta = z.looseObject({
   restrictions: z.array(expression).optional(),
 });
 
-export const roleBody = z
+const roleBody = z
   .strictObject({
     name: identifier,
     meta: roleMeta,
@@ -37,11 +37,11 @@ export const roleBody = z
   })
   .meta({ id: 'NewRole' });
 
-export const roleSchema = z
+const roleSchema = z
   .strictObject({ name: z.string(), meta: anyJson, volumes_roles_mapping: anyJson })
   .meta({ id: 'Role' });
 
-export const roleListSchema = z.array(roleSchema).meta({ id: 'RoleList' });
+const roleListSchema = z.array(roleSchema).meta({ id: 'RoleList' });
 
 export type RoleBody = Wire<typeof roleBody>;
 

@@ -20,7 +20,7 @@ export const tagBody = z
   .meta({ id: 'NewTag' });
 
 export const tagSchema = z.strictObject({ name: z.string(), meta: anyJson }).meta({ id: 'Tag' });
-export const tagListSchema = z.array(tagSchema).meta({ id: 'TagList' });
+const tagListSchema = z.array(tagSchema).meta({ id: 'TagList' });
 
 const owner = z.strictObject({ kind: z.enum(OWNER_KINDS), id: z.int() });
 export const ownedTagSchema = z
@@ -32,9 +32,9 @@ export const ownedTagSchema = z
     read_only: z.boolean().describe('It came with a package or role, and cannot be changed.'),
   })
   .meta({ id: 'OwnedTag' });
-export const ownedTagListSchema = z.array(ownedTagSchema).meta({ id: 'OwnedTagList' });
+const ownedTagListSchema = z.array(ownedTagSchema).meta({ id: 'OwnedTagList' });
 
-export const assignmentSchema = z
+const assignmentSchema = z
   .strictObject({
     node_id: z.int(),
     tag: z.string(),
@@ -44,7 +44,7 @@ export const assignmentSchema = z
   .meta({ id: 'TagAssignment' });
 export const assignmentListSchema = z.array(assignmentSchema).meta({ id: 'TagAssignmentList' });
 
-export const tagChangeSchema = z
+const tagChangeSchema = z
   .strictObject({
     node_id: z.int(),
     role: z.string().describe('The role whose tags have changed.'),
@@ -54,14 +54,14 @@ export const tagChangeSchema = z
   .meta({ id: 'TagChange' });
 export const tagChangeListSchema = z.array(tagChangeSchema).meta({ id: 'TagChangeList' });
 
-export const tagNamesBody = z.strictObject({ tags: z.array(tagName).min(1) }).meta({ id: 'TagNames' });
+const tagNamesBody = z.strictObject({ tags: z.array(tagName).min(1) }).meta({ id: 'TagNames' });
 
-export const assignBody = z
+const assignBody = z
   .strictObject({ nodes: z.array(idNumber('node')).min(1), tags: z.array(tagName).min(1) })
   .meta({ id: 'TagsOfNodes' });
 
 /** The query form of the specification: `?cluster_id=1&tag_name=swift&role=swift&meta={"has_primary":true}`. */
-export const tagQuery = z.strictObject({
+const tagQuery = z.strictObject({
   cluster_id: idText('cluster').optional(),
   release_id: idText('release').optional(),
   plugin_id: idText('plugin').optional(),
