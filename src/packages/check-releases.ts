@@ -4,6 +4,7 @@ import { isNull, isTruthy } from './data-node.js';
 import type { LoadedPackage } from './load-package.js';
 import type { Problems } from './problems.js';
 import { inheritBase, type ReleaseRecord, releaseRecords } from './releases.js';
+import { checkGraphExpressions } from './schema/expressions.js';
 import { COMPONENTS, NETWORK_ROLES, NODE_ROLES, VOLUMES } from './schema/parts.js';
 import { checkShape, listOf, type Shape } from './schema/shape.js';
 import { GRAPH } from './schema/tasks.js';
@@ -207,6 +208,7 @@ function warnOfIgnoredKeys({ index, node }: ReleaseRecord, problems: Problems): 
 
 function checkGraphs({ index, node }: ReleaseRecord, problems: Problems): void {
   const path: ValuePath = ['releases', index, 'graphs'];
+  checkGraphExpressions(child(inheritBase(node), 'graphs'), path, problems);
   const graphs = child(node, 'graphs');
   if (!graphs) return;
   checkShape(graphs, listOf(GRAPH), path, problems);
@@ -280,6 +282,7 @@ function checkRootGraphs(root: MappingNode, problems: Problems): void {
   if (!graphs) return;
   const found = problems.separate();
   checkShape(graphs, listOf(GRAPH), ['graphs'], found);
+  checkGraphExpressions(graphs, ['graphs'], found);
   if (graphs.kind === 'list') warnOfGraphTypes(graphs.items, ['graphs'], found);
   for (const problem of found.list) problems.add({ ...problem, severity: 'warning' });
 }

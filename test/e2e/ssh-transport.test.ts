@@ -374,9 +374,14 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     const list = formatManifest(
       Object.entries(files).map(([path, text]) => ({ path, sha256: hash(text), executable: path.endsWith('.sh') })),
     );
+    const sent: string[] = [];
     const orders = {
       secret: async () => '',
-      source: async (path: string) => Buffer.from(path === src ? list : files[path.slice(src.length + 2)]!),
+      source: async (path: string) => {
+        if (path === src) return Buffer.from(list);
+        sent.push(path.slice(src.length + 2));
+        return Buffer.from(files[sent.at(-1)!]!);
+      },
     };
     const dst = at('plugin');
     mkdirSync(join(dst, 'old'), { recursive: true });
@@ -388,6 +393,47 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(statSync(join(dst, 'bin/run.sh')).mode & 0o777).toBe(0o755);
     expect(await run(hash(list))).toMatchObject({ outcome: 'ok', changed: false });
     expect(await run(hash('another list'))).toMatchObject({ outcome: 'failed' });
+    expect(sent).toEqual(['a.pp', 'bin/run.sh']);
+  });
+
+  // promise: 4.19
+  it('of the files of a package only those that differ are sent, and an interrupted transfer continues', async () => {
+    const src = 'package:big==1.0.0/repository';
+    const big = Buffer.alloc(7_000_000, 'a deb ');
+    const files: Record<string, Buffer> = { big, small: Buffer.from('1'), "it's odd\n": Buffer.from([0, 255, 10]) };
+    const hash = (content: Uint8Array | string) => createHash('sha256').update(content).digest('hex');
+    const sent: string[] = [];
+    let refused: string | undefined;
+    const run = (task: number) => {
+      const list = formatManifest(
+        Object.entries(files).map(([path, content]) => ({ path, sha256: hash(content), executable: false })),
+      );
+      const source = async (path: string) => {
+        if (path === src) return Buffer.from(list);
+        const name = path.slice(src.length + 2);
+        if (name === refused) throw new Error('the store is away');
+        sent.push(name);
+        return files[name]!;
+      };
+      const parameters = { src, digest: hash(list), dst: at('repository'), retries: 0 };
+      const wanted = execution('package_files', parameters, { task: `bring-${task}` });
+      return carried(wanted, node({ orders: { secret: async () => '', source } }));
+    };
+    refused = 'small';
+    await expect(run(1)).rejects.toThrow('the store is away');
+    expect(existsSync(at('repository'))).toBe(false);
+    refused = undefined;
+    expect(await run(1)).toMatchObject({ outcome: 'ok', changed: true });
+    expect(readFileSync(at('repository/big')).equals(big)).toBe(true);
+    expect([...readFileSync(at("repository/it's odd\n"))]).toEqual([0, 255, 10]);
+    // What came before the interruption was not sent again.
+    expect(sent).toEqual(['big', "it's odd\n", 'small']);
+    files.small = Buffer.from('2');
+    writeFileSync(at("repository/it's odd\n"), 'someone changed it');
+    expect(await run(2)).toMatchObject({ outcome: 'ok', changed: true });
+    expect(sent.slice(3)).toEqual(["it's odd\n", 'small']);
+    expect(readFileSync(at('repository/small'), 'utf8')).toBe('2');
+    expect(readdirSync(join(at('state'), 'nodes/n1/ssh-content'))).toEqual([]);
   });
 
   it.skipIf(!has('rsync'))('a folder is synchronised, and what changed is known', async () => {

@@ -1,5 +1,5 @@
 import { type Execution, type ExecutionKey, executionMark, folderName, nodeFolder, stableJson } from '../index.js';
-import { shellWord } from '../onboarding/ssh-command.js';
+import { shellWord, whole } from '../onboarding/ssh-command.js';
 import { COMMON, RUNNER } from './remote-runner.js';
 import type { RemoteTask } from './remote-task.js';
 
@@ -9,20 +9,16 @@ export interface RemotePlace {
   /** The lock, shared with an agent on the node. */
   readonly lock: string;
   readonly mark: string;
+  /** The folder for content that tasks need, each under a name of its own. */
+  readonly content: string;
 }
 
 /** @param stateDir the folder that an agent on the node would use for the site */
 export function remotePlace(stateDir: string, key: ExecutionKey): RemotePlace {
   const node = nodeFolder(stateDir, key.node);
   const folder = `${node}/ssh/${folderName(key.run)}/${folderName(key.task)}/${key.generation}`;
-  return { folder, lock: `${node}/lock`, mark: executionMark(folder) };
+  return { folder, lock: `${node}/lock`, mark: executionMark(folder), content: `${node}/ssh-content` };
 }
-
-/**
- * Wraps a script in one compound command, so that `sh` reads all of it before it runs anything: a truncated script must
- * not start.
- */
-const whole = (script: string): string => `{\n${script}\nexit 0\n}\n`;
 
 const head = ({ folder, mark }: RemotePlace): string => `umask 077
 dir=${shellWord(folder)} mark=${mark}

@@ -1,3 +1,4 @@
+import { shellWord } from '../onboarding/ssh-command.js';
 import { REFUSED_PATH } from './exit-codes.js';
 
 /**
@@ -45,4 +46,16 @@ place() ( # content path mode mode-of-folders owner group overwrite parents
   echo "changed=1" >>"$dir/details"
   echo "written: $path"
 )
+`;
+
+/**
+ * `choose SHA256 PATH`, in plain `sh`, sets `$from` to a file with that content: the one at the path, or the one that was
+ * brought into the folder.
+ */
+export const chooseContent = (folder: string): string => `choose() {
+  for from in "$2" ${shellWord(folder)}/"$1"; do
+    [ -f "$from" ] && [ ! -L "$from" ] && [ "$(sha256sum <"$from")" = "$1  -" ] && return 0
+  done
+  return 1
+}
 `;

@@ -9,6 +9,7 @@ import {
   type ExecutionHost,
   type ExecutionKey,
   type FollowEvent,
+  folderName,
   isSameOrder,
   type NodeFacts,
   type OrderSource,
@@ -18,6 +19,7 @@ import {
 } from '../index.js';
 import { DEFAULT_POLICY, type NodePolicy, policyRefusal, readPolicy } from '../onboarding/node-policy.js';
 import { openOverSsh, runOverSsh, type SshTarget } from '../onboarding/ssh-command.js';
+import { bringContent } from './bring-content.js';
 import {
   cancelScript,
   ensureScript,
@@ -115,6 +117,11 @@ export class SshNode implements ExecutionHost {
         'secret' in input
           ? Buffer.from(await orders.secret(input.secret, execution))
           : await orders.source(input.source, execution),
+      bring: async (name, files) => {
+        const folder = `${place.content}/${folderName(name)}`;
+        await bringContent(files, folder, (script) => this.#runScript(script));
+        return folder;
+      },
     });
     if (task === undefined) return refused([problem(`tasks of type ${execution.type} need an agent on the node`)]);
     const options = { lockWaitSec, setsAside: state === 'intent' && intent === undefined };

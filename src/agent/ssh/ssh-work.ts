@@ -2,6 +2,7 @@ import type { Execution } from '../execution.js';
 import { shellWord } from '../onboarding/ssh-command.js';
 import type { TaskFailure } from '../result.js';
 import { DEFAULT_TASK_PATH } from '../task-process.js';
+import type { NeededFile } from './bring-content.js';
 import type { EndRecord } from './end-record.js';
 import { MISSING_FOLDER, MISSING_PROGRAM } from './exit-codes.js';
 
@@ -26,6 +27,8 @@ export interface ScriptContext {
   readonly roots: readonly string[];
   /** Reads a secret or a source that the task names. */
   contentOf(input: { readonly secret: string } | { readonly source: string }): Promise<Uint8Array>;
+  /** Brings what the node lacks of some files into a folder on the node, and returns it. `name`: for what they are. */
+  bring(name: string, files: readonly NeededFile[]): Promise<string>;
 }
 
 /** How a try ended, from the record on its node. */

@@ -6,8 +6,9 @@ import { dropFetched, sha256 } from '../fetch-folder.js';
 import { shellWord } from '../onboarding/ssh-command.js';
 import { openFolder, PlacementError, systemFailure } from '../place-file.js';
 import type { TaskFailure } from '../result.js';
+import { chooseContent } from '../ssh/place-over-ssh.js';
 import { runner, type TaskContext, type TryEnd } from '../task-runner.js';
-import { type FileFrame, place, placeScript, STOPPED } from './placed-file.js';
+import { type FileFrame, OTHER_CONTENT, place, placeScript, STOPPED } from './placed-file.js';
 
 const frameOf = (dst: string, { path, executable }: ManifestFile): FileFrame => ({
   path: join(dst, path),
@@ -52,27 +53,32 @@ export const packageFiles = runner(type, {
     }
   },
   ssh: {
-    script: async (p, { roots, contentOf: fetched }) => {
+    script: async (p, { roots, contentOf: fetched, bring }) => {
       const list = Buffer.from(await fetched({ source: p.src }));
       const files = sha256(list) === p.digest ? readManifest(list.toString()) : undefined;
-      if (files === undefined)
-        return placeScript([{ path: p.src, reason: 'its content is not what the order names' }], roots, 'exit $?');
-      const contents = [];
-      for (const file of files)
-        contents.push({ ...frameOf(p.dst, file), data: await fetched({ source: fileOfSource(p.src, file.path) }) });
-      const script = placeScript(contents, roots, 'exit $?');
-      const names = Buffer.from(files.map(({ path }) => `./${path}\n`).join(''));
+      if (files === undefined) return placeScript([{ path: p.src, reason: OTHER_CONTENT }], roots, 'exit $?');
+      const folder = await bring(
+        `${p.src} ${p.dst}`,
+        files.map((file) => ({
+          path: join(p.dst, file.path),
+          sha256: file.sha256,
+          read: () => fetched({ source: fileOfSource(p.src, file.path) }),
+        })),
+      );
+      const placed = files.map((file) => ({ ...frameOf(p.dst, file), sha256: file.sha256 }));
+      const script = placeScript(placed, roots, 'exit $?');
       return {
         ...script,
-        text: `${script.text}
+        text: `${chooseContent(folder)}${script.text}
 if enter ${shellWord(p.dst)} ''; then
-  find . ! -type d | grep -vxF -f "$scratch/${files.length}" | while IFS= read -r extra; do
+  find . ! -type d | grep -vxF -f "$scratch/0" | while IFS= read -r extra; do
     rm -f -- "$extra" && echo "deleted: $extra" && echo 'changed=1' >>"$dir/details"
   done
   find . -depth -mindepth 1 -type d -empty -delete
 fi
+rm -rf ${shellWord(folder)}
 `,
-        contents: [...(script.contents ?? []), names],
+        contents: [Buffer.from(files.map(({ path }) => `./${path}\n`).join(''))],
       };
     },
   },

@@ -15,6 +15,9 @@ export interface UploadedFile extends FileFrame {
   readonly data: Content;
 }
 
+/** Why a file that an order names by its hash is not placed. */
+export const OTHER_CONTENT = 'its content is not what the order names; the package was replaced during the run';
+
 interface Modes {
   readonly permissions: number;
   readonly dir_permissions: number;
@@ -87,9 +90,9 @@ export async function placeInOrderOverSsh(
 }
 
 /** A file to place over ssh, or why there is nothing to place. */
-export type PlacedOverSsh =
-  | (FileFrame & { readonly data: Uint8Array })
-  | { readonly path: string; readonly reason: string };
+export type PlacedOverSsh = (FileFrame & OverSsh) | { readonly path: string; readonly reason: string };
+/** Content to send, or that is on the node: `choose` finds it by its hash. */
+type OverSsh = { readonly data: Uint8Array } | { readonly sha256: string };
 
 /** @param onFailure shell command to run if a file was not placed */
 export function placeScript(
@@ -97,22 +100,26 @@ export function placeScript(
   roots: readonly string[],
   onFailure: string,
 ): RemoteScript {
-  const lines = files.map((file, at) => {
-    const call =
-      'data' in file
-        ? `place ${[
-            `"$scratch/${at}"`,
-            shellWord(file.path),
-            file.permissions.toString(8),
-            file.dirPermissions.toString(8),
-            shellWord(file.owner ?? ''),
-            shellWord(file.group ?? ''),
-            String(file.overwrite),
-            String(file.parents),
-          ].join(' ')}`
-        : `refuse 1 ${shellWord(file.path)} ${shellWord(file.reason)}`;
-    return `${call} || ${onFailure}`;
-  });
+  const contents: Uint8Array[] = [];
+  const placed = (file: FileFrame, content: string) =>
+    `place ${[
+      content,
+      shellWord(file.path),
+      file.permissions.toString(8),
+      file.dirPermissions.toString(8),
+      shellWord(file.owner ?? ''),
+      shellWord(file.group ?? ''),
+      String(file.overwrite),
+      String(file.parents),
+    ].join(' ')}`;
+  const refused = ({ path }: { readonly path: string }, reason: string) =>
+    `refuse 1 ${shellWord(path)} ${shellWord(reason)}`;
+  const call = (file: PlacedOverSsh): string => {
+    if ('reason' in file) return refused(file, file.reason);
+    if ('data' in file) return placed(file, `"$scratch/${contents.push(file.data) - 1}"`);
+    return `{ choose ${file.sha256} ${shellWord(file.path)} || ${refused(file, OTHER_CONTENT)}; } && ${placed(file, '"$from"')}`;
+  };
+  const lines = files.map((file) => `${call(file)} || ${onFailure}`);
   return {
     text: `. "$1/settings"
 dir=$1 failed=0
@@ -121,6 +128,6 @@ ${enterFolder(roots)}${PLACE}${lines.join('\n')}
 [ "$failed" -eq 0 ] || exit ${FILES_FAILED}
 `,
     finalCodes: [FILES_FAILED],
-    contents: files.map((file) => ('data' in file ? file.data : Buffer.alloc(0))),
+    contents,
   };
 }

@@ -5,8 +5,8 @@ import { taskType } from './task-type.js';
 export const packageFiles = taskType('package_files', {
   over: ['agent', 'ssh'],
   does: `Makes a folder equal to a folder of an installed package: places new and changed files, and deletes extra ones.
-Plans add it before the first task of a plugin or release on a node. An agent fetches only files that differ, and
-continues an interrupted transfer; over ssh, all files are sent.`,
+Plans add it before the first task of a plugin or release on a node. Only files that differ are transferred, by agents and
+over ssh, and an interrupted transfer continues.`,
   parameters: {
     src: text('`package:NAME==VERSION/FOLDER`', undefined, (value, place) => {
       const source = parsePackageSource(value);

@@ -2,16 +2,13 @@ import { CONTROL, controlCharacterOf } from '../../core/control-characters.js';
 import { didYouMean } from '../../core/did-you-mean.js';
 import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
 import { checkParameters, findTaskType, TASK_TYPE_NAMES } from '../../core/task-types/index.js';
-import { createTaskEngine, YaqlError } from '../../yaql/index.js';
+import { syntaxProblem } from '../../documents/expression-syntax.js';
 import { parseLegacyCondition } from '../fields/legacy-condition.js';
 import { compileTemplate, expressionsIn, isExpression } from '../fields/template.js';
 import type { Problems } from '../problem.js';
 import { versionNumbers } from './adapt-legacy.js';
 import { namePattern } from './name-pattern.js';
 import { type Fields, isUnusableId, READ_FIELDS } from './task.js';
-
-/** An engine that only parses; it caches every expression. */
-const parser = createTaskEngine({ cacheSize: 20_000 });
 
 /** Checks the shape of one task as written, including the syntax of its expressions. Reports all problems at once. */
 export function checkTask(task: unknown, at: ValuePath, problems: Problems): task is Fields {
@@ -222,24 +219,11 @@ class FieldChecks {
         continue;
       const template = this.#problems.attempt(this.#at, () => compileTemplate(value, [field]));
       if (template !== undefined)
-        for (const { expression, path } of expressionsIn(template)) this.#syntax(expression, path);
-    }
-  }
-
-  #syntax(expression: string, path: ValuePath): void {
-    try {
-      parser.parse(expression);
-    } catch (error) {
-      if (!(error instanceof YaqlError)) throw error;
-      const { place } = error;
-      const where = place === null ? '' : ` at line ${place.line}, column ${place.column} of the expression`;
-      const caret = error.caret();
-      this.#problems.error(
-        [...this.#at, ...path],
-        'graph.bad-yaql',
-        `${error.errorClass}: ${error.message}${where}`,
-        caret === '' ? 'Correct the expression.' : caret,
-      );
+        for (const { expression, path } of expressionsIn(template)) {
+          const wrong = syntaxProblem(expression);
+          if (wrong !== undefined)
+            this.#problems.error([...this.#at, ...path], 'graph.bad-yaql', wrong.message, wrong.hint);
+        }
     }
   }
 }

@@ -1,6 +1,7 @@
 import { didYouMean } from '../../core/did-you-mean.js';
 import { isMapping, type ValuePath } from '../../core/plain-value.js';
 import { NODE_STATUSES } from '../../core/words.js';
+import { syntaxProblem } from '../../documents/expression-syntax.js';
 import {
   checkGraph,
   checkTask,
@@ -15,7 +16,6 @@ import {
   taskGraph,
   warnOfRoles,
 } from '../../graph/index.js';
-import { createTaskEngine, YaqlError } from '../../yaql/index.js';
 
 /** How the end of a graph changes its nodes. */
 interface NodeOutcome {
@@ -76,9 +76,6 @@ const NEVER_NULL = [
 const RELATIONS = ['cross-depends', 'cross_depends', 'cross-depended-by', 'cross_depended_by'] as const;
 
 const LONGEST_FILTER = 4096;
-
-/** Used only to parse. */
-const parser = createTaskEngine({ cacheSize: 1_000 });
 
 /** Checks a graph from a user: an object. Never throws for bad input. */
 export function checkGraphUpload(body: unknown, surroundings: GraphSurroundings = {}): CheckedUpload {
@@ -141,14 +138,9 @@ function checkFilter(filter: unknown, problems: Problems): boolean {
 }
 
 function checkExpression(expression: string, at: ValuePath, problems: Problems): boolean {
-  try {
-    parser.parse(expression);
-    return true;
-  } catch (error) {
-    if (!(error instanceof YaqlError)) throw error;
-    problems.error(at, 'graph.bad-yaql', `${error.errorClass}: ${error.message}`, error.caret() || 'Correct it.');
-    return false;
-  }
+  const wrong = syntaxProblem(expression);
+  if (wrong !== undefined) problems.error(at, 'graph.bad-yaql', wrong.message, wrong.hint);
+  return wrong === undefined;
 }
 
 function checkOutcome(value: unknown, field: string, problems: Problems): boolean {

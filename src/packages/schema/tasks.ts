@@ -3,6 +3,7 @@ import { type DataNode, items, textOf } from '../../documents/reader/data-node.j
 
 import type { FormatVersion } from '../package-format.js';
 import type { Problems } from '../problems.js';
+import { checkTaskExpressions } from './expressions.js';
 import { checkShape, computed, integer, listOf, listOfText, mapping, type Shape, text } from './shape.js';
 
 // Tasks, with the checks of the original package tools; see docs/packages.md, "Tasks".
@@ -175,6 +176,7 @@ export function checkDeploymentTasks(
 ): void {
   const shape = version === '3.0.0' ? fileTask3 : version === '4.0.0' ? fileTask4 : fileTask;
   checkShape(node, listOf(shape), path, problems);
+  checkTaskExpressions(node, path, problems);
   for (const [index, task] of items(node).entries()) {
     if (task.kind !== 'mapping') continue;
     const here = [...path, index];

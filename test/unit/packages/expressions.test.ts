@@ -118,9 +118,59 @@ describe.each(WAYS)('in %s, a YAQL expression', (_way, errorsOf) => {
     expect(errorsOf(taskWith(given))).toEqual([]);
   });
 
+  it('that cannot be parsed is refused, wherever it stands', () => {
+    const broken = FIELDS.map(([field, given]) => [field, JSON.parse(JSON.stringify(given, broke)) as Json] as const);
+    const accepted = broken.filter(([, given]) => errorsOf(taskWith(given)).length === 0).map(([field]) => field);
+    expect(accepted).toEqual([]);
+  });
+
   it('is refused as id', () => {
     expect(errorsOf({ ...base, id: yaql('t') })).not.toEqual([]);
   });
+});
+
+/** Makes each expression one that cannot be parsed. */
+const broke = (key: string, value: unknown) => (key === 'yaql_exp' ? `${value} +` : value);
+
+// promise: 2.31
+it('a package names all broken expressions at once, each with its line and place', () => {
+  const graph = [
+    { ...base, condition: yaql('$.a and') },
+    { ...base, id: 'u', parameters: { cmd: 'x', timeout: 1, deep: [{ regex: yaql('no +') }, yaql(' \n$..')] } },
+    { ...base, id: 'v', requires: { yaql_exp: 5 } },
+  ];
+  const release = (more: Json) => ({ release_name: 'p', description: 'd', os: 'ubuntu', version: 'p-1.0', ...more });
+  const metadata = {
+    ...METADATA,
+    package_version: '5.0.0',
+    releases: [
+      release({ is_release: true, base_release_path: 'base.yaml' }),
+      release({ is_release: true, graphs: [{ type: 'default', tasks: [base], metadata: { node_filter: '$.a =' } }] }),
+    ],
+    graphs: [{ type: 'default', tasks: [{ ...base, condition: yaql('$.(') }] }],
+  };
+  const { errors, warnings } = checkPackage(
+    packageTree('p', [
+      ['metadata.yaml', JSON.stringify(metadata)],
+      ['base.yaml', `graphs:\n- {type: default, tasks: ${JSON.stringify(graph)}}\n`],
+      ['deployment_tasks.yaml', JSON.stringify([{ ...base, condition: yaql('(') }])],
+    ]),
+  );
+  const found = [...errors, ...warnings].filter(({ code }) => code === 'package.bad-yaql');
+  expect(found.map(({ severity, file, line, path }) => `${severity} ${file}:${line} ${path}`)).toEqual([
+    'error deployment_tasks.yaml:1 deployment_tasks[0].condition.yaql_exp',
+    'error base.yaml:2 releases[0].graphs[0].tasks[0].condition.yaql_exp',
+    'error base.yaml:2 releases[0].graphs[0].tasks[1].parameters.deep[1].yaql_exp',
+    'error base.yaml:2 releases[0].graphs[0].tasks[2].requires.yaql_exp',
+    'error metadata.yaml:1 releases[1].graphs[0].metadata.node_filter',
+    // No tool ever checked the graphs of the plugin itself: their problems are only warnings.
+    'warning metadata.yaml:1 graphs[0].tasks[0].condition.yaql_exp',
+  ]);
+  expect(found.slice(1, 3).map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^YaqlGrammarException: .* at line 1, column 8 of the expression$/),
+    expect.stringMatching(/ at line 2, column 3 of the expression$/),
+  ]);
+  expect(found[2]!.hint).toContain('^');
 });
 
 // promise: 2.32
