@@ -408,6 +408,21 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('openstack-config', 'execute', '-e', '1')).toContain(
       'refreshed by its OpenStack configuration',
     );
+    const refreshed = { ...TASKS[0], id: 'nova-conf', refresh_on: ['nova_config'] };
+    writeFileSync(file('refreshed.yaml'), JSON.stringify([...TASKS, refreshed]));
+    await fuel2('graph', 'upload', '-e', '1', '-t', 'default', '-f', file('refreshed.yaml'));
+    // Its run starts all the same.
+    const { err } = await fuel.run('openstack-config', 'execute', '-e', '1');
+    expect(err).toContain("object has no attribute 'data'");
+    await ended(Number(await newest()));
+    const { code, out, err: trouble } = await fuel.runOld('openstack-config', '--env', '1', '--execute');
+    expect(code, trouble).toBe(0);
+    expect(out).toContain('update is started');
+    const run = Number(await newest());
+    await ended(run);
+    const [graph] = await system.store.transactions.list({ parentId: run });
+    const rows = await asJson('task', 'history', 'show', String(graph!.id), '-t', 'ready');
+    expect(rows.map((row: { task_name: string }) => row.task_name)).toEqual(['nova-conf', 'nova-conf']);
     expect(await fuel2('openstack-config', 'delete', '1')).toContain('was deleted');
   });
 
@@ -477,9 +492,28 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     ran.refused.set(`fuel ${line}`, err);
   });
 
-  it('env delete', async () => {
+  it('env delete; its nodes can be used in the next environment, whatever their status was', async () => {
+    for (const [node, status] of [
+      ['1', 'stopped'],
+      ['2', 'ready'],
+    ] as const)
+      expect(await system.ask('PUT', `/api/v1/nodes/${node}`, { status })).toMatchObject({ status: 200 });
     await fuel2('env', 'delete', '1', '--force');
     expect(await refused('env', 'delete', '1')).toContain('(Cluster not found)');
+    const free = (await asJson('node', 'list')).filter(({ id }: { id: number }) => id < 3);
+    expect(free).toMatchObject([
+      { status: 'provisioned', cluster: null },
+      { status: 'provisioned', cluster: null },
+    ]);
+    await fuel2('env', 'create', '-r', '1', 'next');
+    const [{ id: next }] = await asJson('env', 'list');
+    await system.serveNodes(`cluster-${next}`, ['1', '2'], async () => ({ outcome: 'ok' }));
+    await fuel2('env', 'add', 'nodes', '-e', String(next), '-n', '1', '2', '-r', 'compute');
+    await fuel2('graph', 'upload', '-e', String(next), '-t', 'default', '-f', file('tasks.yaml'));
+    await fuel2('graph', 'execute', '-e', String(next), '-t', 'default');
+    await ended(Number(await newest()));
+    const statuses = (await asJson('node', 'list', '-e', String(next))).map((one: { status: string }) => one.status);
+    expect(statuses).toEqual(['ready', 'ready']);
   });
 
   /** Id of the newest run. */

@@ -28,6 +28,7 @@ const SITUATIONS = [
   'test_site--cancelled-while-looking',
   'test_site--paused-to-its-end',
   'deploy_site--with-software',
+  'update_site--with-software',
   'execute_graph--success',
   'execute_graph--success-in-parts',
   'execute_graph--failed',

@@ -95,10 +95,10 @@ async function siteWithCluster() {
       closing.push(() => worker.stop());
     }
   }
-  const start = () =>
-    rig.client.workflow.start('deploy_site', {
+  const start = (kind: 'deploy_site' | 'update_site' = 'deploy_site') =>
+    rig.client.workflow.start(kind, {
       taskQueue: site.worker.taskQueue,
-      workflowId: rig.workflowId('deploy_site'),
+      workflowId: rig.workflowId(kind),
       args: [{ site: site.name, started_by: 'nina' }],
     });
   const reportOf = async (runId: string) => (await store.runs.getReport(runId)) as unknown as RunReport;
@@ -109,8 +109,8 @@ async function siteWithCluster() {
 
 const all = (status: string) => Object.fromEntries(exampleHosts.map((host) => [host, status]));
 
-// promise: 5.2
-it('deploys the machines, then the software of the linked cluster; a critical failure is reported and repaired by another start', async () => {
+// promise: 5.1 5.2
+it('deploys the machines, then the software of the linked cluster; a critical failure is reported and repaired by another start; update_site runs what is new', async () => {
   const { site, store, cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
   ends.set(`database@${control}`, () => ({ outcome: 'failed', message: 'no space left', exit_code: 1 }));
   const first = await start();
@@ -139,6 +139,21 @@ it('deploys the machines, then the software of the linked cluster; a critical fa
   );
   expect(await statuses()).toEqual(all('ready'));
   expect((await store.clusters.brief(cluster)).status).toBe('operational');
+
+  // A task for this cluster only, as a user uploads it.
+  await store.graphs.put({ kind: 'cluster', id: cluster }, 'default', {
+    tasks: [normaliseTask(shell('patch', { roles: ['compute'] }))],
+  });
+  ran.length = 0;
+  const update = await start('update_site');
+  expect(await update.result()).toMatchObject({ outcome: 'success' });
+  expect([...ran].filter((task) => task.startsWith('patch')).sort()).toEqual(
+    computes.map((node) => `patch@${node}`).sort(),
+  );
+  expect((await reportOf(update.firstExecutionRunId)).phases.at(-1)).toMatchObject({
+    name: 'software',
+    state: 'success',
+  });
   // No machine was touched again.
   expect(await site.entered(MachineStatus.Deploying)).toEqual(Object.fromEntries(exampleHosts.map((one) => [one, 1])));
 }, 120_000);

@@ -29,6 +29,7 @@ import { DocumentSet, type SourceFile } from './document-set.js';
 import { LayoutResolver, type NamedDocuments } from './resolve-layout.js';
 import { type ResolvedNode, resolveNodes } from './resolve-nodes.js';
 import type { Checked, SiteDocument } from './site-document.js';
+import { OF_LINKS, OF_MACHINES, OF_NETWORKS, warnWithoutEffect } from './warn-without-effect.js';
 
 /** A site, ready to deploy. */
 export interface SiteDocuments {
@@ -77,9 +78,11 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
     names: documents.names(schema),
     schema,
   });
+  const links = named(NETWORK_LINK_SCHEMA, networkLinkSchema);
+  const networks = named(NETWORK_SCHEMA, networkSchema);
   const layouts = new LayoutResolver({
-    links: named(NETWORK_LINK_SCHEMA, networkLinkSchema),
-    networks: named(NETWORK_SCHEMA, networkSchema),
+    links,
+    networks,
     hardware: named(HARDWARE_PROFILE_SCHEMA, hardwareProfileSchema),
     isIncomplete: documents.incomplete,
     report,
@@ -90,6 +93,9 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   // What cannot be read may be what seems to be missing.
   const resolved = resolveNodes(nodes, profiles, new Set(badProfiles), report, layouts, documents.incomplete);
   warnAboutNames(nodes, report);
+  warnWithoutEffect([...nodes, ...profiles], OF_MACHINES, report);
+  warnWithoutEffect([...links.checked.values()], OF_LINKS, report);
+  warnWithoutEffect([...networks.checked.values()], OF_NETWORKS, report);
 
   for (const { document, data } of strategies) {
     for (const diagnostic of checkGroups(data as DeploymentStrategy, document.yaml)) report(diagnostic);

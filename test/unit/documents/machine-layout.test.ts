@@ -30,6 +30,25 @@ describe('interfaces and disks of documents', () => {
     expect(layoutOf('{interfaces: {}, storage: {}, addressing: [{network: pxe, address: 10.0.0.5}]}')).toBeUndefined();
   });
 
+  it('that Drydock applies and nothing here does have a warning each, with where they belong', () => {
+    const found = problemsOf(
+      '{host_profile: kernel, platform: {kernel_params: {}}}',
+      profile('kernel', '{platform: {kernel_params: {hugepages: 8}}}'),
+      document('drydock/NetworkLink/v1', 'slow', '{linkspeed: auto}'),
+      document(
+        'drydock/Network/v1',
+        'routed',
+        '{cidr: 10.0.9.0/24, ranges: [], dns: {servers: 10.0.9.1}, routes: [{subnet: 10.0.0.0/8, gateway: 10.0.9.1}]}',
+      ),
+    );
+    expect(found).toEqual([
+      "document.no-effect at data.platform.kernel_params: kernel_params of 'kernel' has no effect: MAAS takes kernel parameters from its tags",
+      "document.no-effect at data.linkspeed: linkspeed of 'slow' has no effect: MAAS does not set the speed of links",
+      "document.no-effect at data.dns: dns of 'routed' has no effect: MAAS has the network already",
+      "document.no-effect at data.routes: routes of 'routed' has no effect: MAAS has the network already",
+    ]);
+  });
+
   it('a bond with an untagged and a tagged network, and a network without an address', () => {
     const data =
       '{primary_network: pxe, interfaces: {bond0: {device_link: trunk, slaves: [a, b], networks: [pxe, oam]}}, addressing: [{network: pxe, address: 10.0.0.5}]}';

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.js';
 import type { ClusterSources } from '../../../src/clusters/index.js';
 import { packagePreparations } from '../../../src/clusters/package-preparations.js';
@@ -50,6 +50,32 @@ function makeDeb(name: string): void {
   execFileSync('dpkg-deb', ['--build', '--root-owner-group', source, join(folder, 'repo')]);
 }
 
+/** What a plan does on a node for the repository of the package: where its files go, and the script that configures it. */
+function onNode(): { readonly dst: string; readonly script: string } {
+  const sources = {
+    release: {},
+    plugins: [
+      {
+        name: 'metrics',
+        files: {
+          package: 'metrics-1.0',
+          folder: '/etc/fuel/plugins/metrics-1.0/',
+          scripts: undefined,
+          repository: { src: 'package:metrics==1.0.0/repo', digest: '' },
+        },
+      },
+    ],
+  } as unknown as ClusterSources;
+  const [{ tasks } = { tasks: [] }] = packagePreparations(sources);
+  const [files, configure] = tasks.map(({ task }) => task.parameters as { dst?: string; cmd: string });
+  const script = join(root, 'configure.sh');
+  writeFileSync(script, configure!.cmd);
+  return { dst: files!.dst!, script };
+}
+
+const isolated = (program: string): boolean =>
+  process.getuid?.() === 0 && has(program) && spawnSync('unshare', ['-m', 'true']).status === 0;
+
 describe.skipIf(!has('dpkg-scanpackages'))('the repository of a package', () => {
   it('is indexed at the build on request, and its absence is said otherwise', async () => {
     makeDeb('sitewright-probe');
@@ -64,37 +90,78 @@ describe.skipIf(!has('dpkg-scanpackages'))('the repository of a package', () => 
     expect(tree!.files.has('repo/Packages.gz')).toBe(true);
   });
 
-  const isolated = process.getuid?.() === 0 && has('apt-get') && spawnSync('unshare', ['-m', 'true']).status === 0;
   // promise: 4.19
-  it.skipIf(!isolated)('is configured on a node, where apt installs from it', () => {
-    const sources = {
-      release: {},
-      plugins: [
-        {
-          name: 'metrics',
-          files: {
-            package: 'metrics-1.0',
-            folder: '/etc/fuel/plugins/metrics-1.0/',
-            scripts: undefined,
-            repository: { src: 'package:metrics==1.0.0/repo', digest: '' },
-          },
-        },
-      ],
-    } as unknown as ClusterSources;
-    const [{ tasks } = { tasks: [] }] = packagePreparations(sources);
-    const [files, configure] = tasks.map(({ task }) => task.parameters as { dst?: string; cmd: string });
-    const script = join(root, 'configure.sh');
-    writeFileSync(script, configure!.cmd);
+  it.skipIf(!isolated('apt-get'))('is configured on a node, where apt installs from it', () => {
+    const { dst, script } = onNode();
     // In a namespace of its own: nothing of this machine's apt is changed.
     const inside = `set -e
 mkdir -p /var/lib/sitewright
 for at in /etc/apt/sources.list.d /var/lib/apt/lists /var/lib/sitewright; do mount -t tmpfs tmpfs $at; done
-mkdir -p ${files!.dst} && cp ${folder}/repo/* ${files!.dst}
+mkdir -p ${dst} && cp ${folder}/repo/* ${dst}
 bash ${script} && bash ${script}
 apt-get -s install sitewright-probe`;
     const { stdout, stderr, status } = spawnSync('unshare', ['-m', 'sh', '-c', inside], { encoding: 'utf8' });
     expect(status, stderr).toBe(0);
     expect(stdout).toContain('Inst sitewright-probe (1.0');
+  });
+});
+
+describe.skipIf(!has('createrepo_c') || !has('rpmbuild'))('a repository of RPM packages', () => {
+  const repo = join(folder, 'repo');
+  beforeAll(() => {
+    rmSync(repo, { recursive: true });
+    mkdirSync(join(repo, 'noarch'), { recursive: true });
+    const spec = join(root, 'probe.spec');
+    const head = {
+      Name: 'sitewright-probe',
+      Version: '1.0',
+      Release: '1',
+      Summary: 's',
+      License: 'l',
+      BuildArch: 'noarch',
+    };
+    const fields = Object.entries(head).map(([key, value]) => `${key}: ${value}\n`);
+    writeFileSync(spec, `${fields.join('')}%description\nd\n%files\n`);
+    execFileSync('rpmbuild', [
+      '--quiet',
+      '-bb',
+      '--define',
+      `_rpmdir ${repo}`,
+      '--define',
+      `_topdir ${root}/rpm`,
+      spec,
+    ]);
+  });
+
+  it('is indexed at the build on request, the same each time, and its absence is said otherwise', async () => {
+    expect((await build()).err).toContain('repo has packages without an index, so nodes cannot install them');
+    const made = await build('--index', '-f', 'json');
+    expect([made.code, made.err]).toEqual([0, '']);
+    const first = JSON.parse(made.out).sha256;
+    const index = readFileSync(join(repo, 'repodata/repomd.xml'), 'utf8');
+    rmSync(join(repo, 'repodata'), { recursive: true });
+    expect(JSON.parse((await build('--index', '-f', 'json')).out).sha256).toBe(first);
+    expect(readFileSync(join(repo, 'repodata/repomd.xml'), 'utf8')).toBe(index);
+    const { tree } = await readPackageArchive(join(root, 'metrics-1.0.0.tar.gz'));
+    expect(tree!.files.has('repo/repodata/repomd.xml')).toBe(true);
+  });
+
+  // promise: 4.19
+  it.skipIf(!isolated('dnf'))('is configured on a node, where yum installs from it', () => {
+    const { dst, script } = onNode();
+    // In a namespace of its own, with a copy of /etc: nothing of this machine is changed.
+    const inside = `set -e
+cp -a /etc ${root}/etc && mount --bind ${root}/etc /etc
+mkdir -p /etc/yum.repos.d /var/lib/sitewright && mount -t tmpfs tmpfs /var/lib/sitewright
+mkdir -p ${dst} && cp -r ${repo}/* ${dst}
+bash ${script} && bash ${script}
+cat /etc/yum.repos.d/*
+dnf -y -q --releasever=1 --installroot=${root}/node --setopt=reposdir=/etc/yum.repos.d --setopt=cachedir=${root}/cache install sitewright-probe
+rpm --root ${root}/node -q sitewright-probe`;
+    const { stdout, stderr, status } = spawnSync('unshare', ['-m', 'sh', '-c', inside], { encoding: 'utf8' });
+    expect(status, stderr).toBe(0);
+    expect(stdout).toContain(`baseurl=file://${dst}\n`);
+    expect(stdout.trim().split('\n').at(-1)).toBe('sitewright-probe-1.0-1.noarch');
   });
 });
 
