@@ -24,13 +24,15 @@ export function checkGraphExpressions(graphs: DataNode | undefined, path: ValueP
 function checkExpressions(node: DataNode, path: ValuePath, problems: Problems): void {
   if (node.kind === 'list') {
     for (const [at, item] of node.items.entries()) checkExpressions(item, [...path, at], problems);
-  } else if (node.kind === 'mapping') {
-    const expression = child(node, 'yaql_exp');
-    if (expression !== undefined) checkSyntax(expression, [...path, 'yaql_exp'], problems);
-    else
+    return;
+  }
+  const expression = child(node, 'yaql_exp');
+  if (expression !== undefined) checkSyntax(expression, [...path, 'yaql_exp'], problems);
+  else if (node.kind === 'mapping') {
+    for (const [key, { value }] of node.entries) {
       // A value of `regex` is never computed.
-      for (const [key, { value }] of node.entries)
-        if (key !== 'regex') checkExpressions(value, [...path, key], problems);
+      if (key !== 'regex') checkExpressions(value, [...path, key], problems);
+    }
   }
 }
 
