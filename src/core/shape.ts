@@ -47,10 +47,7 @@ export const valueThat = <T>(
         ],
 });
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
 const isWhole = (value: unknown, least: number): boolean => Number.isSafeInteger(value) && Number(value) >= least;
-
-export const nonEmptyText = valueThat<string>(isText, 'must be a non-empty text');
 
 const hasLength = (value: unknown, least: number, most: number): value is string =>
   typeof value === 'string' && value.length <= most && (least === 0 || value.trim().length >= least);

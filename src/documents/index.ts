@@ -24,11 +24,10 @@ export {
   unplaced,
 } from './diagnostics/schema-problems.js';
 export { exportJsonSchemas } from './json-schemas.js';
-export { parseSelectors, parseStrategyData } from './parse-strategy-data.js';
+export { parseStrategyData } from './parse-strategy-data.js';
 export { DEFAULT_FOLDER_LIMITS, readDocumentFiles } from './read-folder.js';
 export { DEFAULT_READ_LIMITS, type ReadLimits } from './reader/limits.js';
 export { readPlainScalar, type ScalarValue } from './reader/yaml-scalars.js';
-export { revisionHash } from './revision-hash.js';
 export { type DeploymentConfigurationData, deploymentConfigurationSchema } from './schemas/deployment-configuration.js';
 export { deploymentStrategySchema, selectorSchema } from './schemas/deployment-strategy.js';
 export { CONFIGURATION_SCHEMA, HOST_PROFILE_SCHEMA, NODE_SCHEMA, STRATEGY_SCHEMA } from './schemas/envelope.js';

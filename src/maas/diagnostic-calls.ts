@@ -125,11 +125,6 @@ export class DiagnosticCalls {
   setting(name: string, signal?: AbortSignal): Promise<unknown> {
     return this.#maas.get('maas/', { query: { op: 'get_config', name }, signal });
   }
-
-  /** Minutes after which MAAS gives up on a machine in progress; its default is 30. */
-  async nodeTimeoutMinutes(signal?: AbortSignal): Promise<number> {
-    return asNumber(await this.setting('node_timeout', signal)) ?? 30;
-  }
 }
 
 function parseResult(value: unknown): ScriptResult {

@@ -18,7 +18,6 @@ interface Tag {
   readonly comment: string;
   /** XPath by which MAAS assigns the tag; `''` for manual tags. */
   readonly definition: string;
-  readonly kernelOpts: string;
 }
 
 /** Result of changing a tag's machines. */
@@ -54,28 +53,19 @@ export class InventoryCalls {
     return parsePool(await this.#maas.object(`resourcepool/${segment(id)}/`, { signal }));
   }
 
-  /** The zone of that name, created when missing; an existing description is kept. */
-  ensureZone(name: string, description = '', signal?: AbortSignal): Promise<Zone> {
-    return ensure(
-      async () =>
-        this.#findOrUndefined(async () => parseZone(await this.#maas.object(`zones/${segment(name)}/`, { signal }))),
-      async () => parseZone(await this.#maas.post('zones/', { form: { name, description }, signal })),
-    );
-  }
-
-  ensurePool(name: string, description = '', signal?: AbortSignal): Promise<Pool> {
-    return ensure(
-      async () => (await this.pools(signal)).find((pool) => pool.name === name),
-      async () => parsePool(await this.#maas.post('resourcepools/', { form: { name, description }, signal })),
-    );
-  }
-
-  ensureTag(name: string, comment = '', signal?: AbortSignal): Promise<Tag> {
-    return ensure(
-      async () =>
-        this.#findOrUndefined(async () => parseTag(await this.#maas.object(`tags/${segment(name)}/`, { signal }))),
-      async () => parseTag(await this.#maas.post('tags/', { form: { name, comment }, signal })),
-    );
+  /** The tag of that name, created when missing; an existing comment is kept. */
+  async ensureTag(name: string, comment = '', signal?: AbortSignal): Promise<Tag> {
+    const found = await this.#findTag(name, signal);
+    if (found !== undefined) return found;
+    try {
+      return parseTag(await this.#maas.post('tags/', { form: { name, comment }, signal }));
+    } catch (error) {
+      // Someone else was quicker, or the answer was lost.
+      const made =
+        isMaasFailure(error, 'invalid') || isOutcomeUnknown(error) ? await this.#findTag(name, signal) : null;
+      if (!made) throw error;
+      return made;
+    }
   }
 
   /**
@@ -115,27 +105,13 @@ export class InventoryCalls {
     return ids.filter((id) => !known.has(id));
   }
 
-  async #findOrUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
+  async #findTag(name: string, signal?: AbortSignal): Promise<Tag | undefined> {
     try {
-      return await read();
+      return parseTag(await this.#maas.object(`tags/${segment(name)}/`, { signal }));
     } catch (error) {
       if (isMaasFailure(error, 'not-found')) return undefined;
       throw error;
     }
-  }
-}
-
-/** Finds, or else creates; after "already exists" or a lost answer, looks again. */
-async function ensure<T>(find: () => Promise<T | undefined>, make: () => Promise<T>): Promise<T> {
-  const found = await find();
-  if (found !== undefined) return found;
-  try {
-    return await make();
-  } catch (error) {
-    if (!isMaasFailure(error, 'invalid') && !isOutcomeUnknown(error)) throw error;
-    const made = await find();
-    if (made === undefined) throw error;
-    return made;
   }
 }
 
@@ -158,6 +134,5 @@ function parseTag(value: unknown): Tag {
     name: asText(o.name),
     comment: asText(o.comment),
     definition: asText(o.definition),
-    kernelOpts: asText(o.kernel_opts),
   };
 }

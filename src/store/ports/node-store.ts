@@ -59,6 +59,4 @@ export interface NodeStore {
   delete(id: number, options?: { readonly force?: boolean }): Promise<void>;
   /** Number of nodes by whether their agents are recorded as online. */
   countOnline(): Promise<{ readonly online: number; readonly offline: number }>;
-  /** Names of all labels in use on these nodes, sorted. */
-  labelNames(filter?: NodeFilter): Promise<readonly string[]>;
 }

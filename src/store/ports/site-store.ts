@@ -43,8 +43,6 @@ export interface SiteStore {
   get(name: string): Promise<SiteRecord>;
   /** All sites by name, ascending. */
   list(): Promise<readonly SiteRecord[]>;
-  /** Sets or clears the site's cluster. */
-  setCluster(name: string, cluster: string | null): Promise<SiteRecord>;
   /** Sets or clears the branch that the site follows. */
   setSource(name: string, source: GitSource | null): Promise<SiteRecord>;
   /**

@@ -58,6 +58,4 @@ export interface TagStore {
   assign(clusterId: number, assignments: readonly NewTagAssignment[]): Promise<void>;
   /** Removes the assignments that match the filter, and returns how many. An empty filter matches all. */
   unassign(clusterId: number, filter: TagAssignmentFilter): Promise<number>;
-  /** Removes the assignments that match the filter and adds these, atomically. */
-  reassign(clusterId: number, filter: TagAssignmentFilter, assignments: readonly NewTagAssignment[]): Promise<void>;
 }

@@ -82,6 +82,4 @@ export interface TaskHistoryStore {
   countByTask(
     transactionId: number,
   ): Promise<Readonly<Record<string, Readonly<Partial<Record<TaskHistoryStatus, number>>>>>>;
-  /** One task on one node over the runs of a cluster, newest first. */
-  overRuns(clusterId: number, task: string, node: string, page?: PageRequest): Promise<Page<TaskHistoryRow>>;
 }

@@ -163,11 +163,6 @@ export class SqlNodeStore implements NodeStore {
     const countOf = (online: number): number => Number(rows.find((row) => row.online === online)?.count ?? 0);
     return { online: countOf(1), offline: countOf(0) };
   }
-
-  async labelNames(filter: NodeFilter = {}): Promise<readonly string[]> {
-    const nodes = await this.list(filter);
-    return [...new Set(nodes.flatMap((node) => Object.keys(node.labels)))].sort();
-  }
 }
 
 async function listNodes(db: Kysely<Tables>, filter: NodeFilter): Promise<NodeRecord[]> {

@@ -59,17 +59,6 @@ export class SqlSiteStore implements SiteStore {
     );
   }
 
-  async setCluster(name: string, cluster: string | null): Promise<SiteRecord> {
-    const check = new InputCheck();
-    const value = cluster === null ? null : check.key('cluster', cluster);
-    check.done();
-    return this.#session.write(async (transaction) => {
-      const site = await holdSite(transaction, name);
-      await transaction.updateTable('site').set({ cluster: value }).where('name', '=', name).execute();
-      return siteOf({ ...site, cluster: value });
-    });
-  }
-
   setSource(name: string, source: GitSource | null): Promise<SiteRecord> {
     const check = new InputCheck();
     const value = source === null ? null : check.json('source', source);

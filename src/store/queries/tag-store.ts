@@ -145,14 +145,6 @@ export class SqlTagStore implements TagStore {
       return removeAssignments(transaction, clusterId, filter);
     });
   }
-
-  reassign(clusterId: number, filter: TagAssignmentFilter, assignments: readonly NewTagAssignment[]): Promise<void> {
-    return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', clusterId);
-      await removeAssignments(transaction, clusterId, filter);
-      await addAssignments(transaction, clusterId, assignments);
-    });
-  }
 }
 
 const rowOf = (check: InputCheck, at: string, owner: TagOwner, tag: NewTag): NewRow<'tag'> =>

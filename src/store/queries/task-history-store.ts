@@ -16,7 +16,7 @@ import { inBatches } from './batches.js';
 import { matching } from './conditions.js';
 import { newRow, recordOf } from './conversion.js';
 import { assertRow, holdRow } from './identified-row.js';
-import { fetchPage, type ListOrder, newestFirst, readPage } from './paging.js';
+import { fetchPage, type ListOrder, readPage } from './paging.js';
 
 const STATUSES = Object.keys(fuelTaskStatus) as TaskHistoryStatus[];
 
@@ -105,28 +105,6 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
       const counts = new Map<string, Partial<Record<TaskHistoryStatus, number>>>();
       for (const row of rows) counts.set(row.name, { ...counts.get(row.name), [row.status]: row.rows });
       return Object.fromEntries(counts);
-    });
-  }
-
-  async overRuns(
-    clusterId: number,
-    task: string,
-    node: string,
-    request: PageRequest = {},
-  ): Promise<Page<TaskHistoryRow>> {
-    const page = readPage(request, newestFirst({ transactionId: 'number' }));
-    return this.#session.read(async (db) => {
-      await assertRow(db, 'cluster', clusterId);
-      const query = matching(db.selectFrom('taskHistory').selectAll(), { node, task }).where(
-        'transactionId',
-        'in',
-        (eb) =>
-          eb
-            .selectFrom('deploymentTransaction')
-            .select('deploymentTransaction.id')
-            .where('deploymentTransaction.clusterId', '=', clusterId),
-      );
-      return fetchPage(query, page, (row) => [row.transactionId], historyOf);
     });
   }
 }

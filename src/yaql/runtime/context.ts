@@ -62,16 +62,6 @@ export class Context extends ValueObject {
     }
   }
 
-  /** Names of all variables that are visible here, without dollar signs. */
-  variableNames(): string[] {
-    const names = new Set<string>();
-    for (let frame: Context | null = this; frame !== null; frame = frame.parent) {
-      if (frame.first !== undefined) names.add('1');
-      for (const name of frame.#variables?.keys() ?? []) names.add(name);
-    }
-    return [...names];
-  }
-
   /** Adds an overload to this frame; an exclusive name hides all overloads of outer frames. */
   register(definition: FunctionDefinition, exclusive = false): void {
     this.#functions ??= new Map();

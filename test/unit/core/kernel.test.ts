@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../../src/core/diagnostic.js';
 import { isMapping, printPath, setKey, valueAt } from '../../../src/core/plain-value.js';
-import { checkShape, flag, listOf, nonEmptyText, objectOf, withRule } from '../../../src/core/shape.js';
+import { checkShape, flag, listOf, objectOf, textOf, withRule } from '../../../src/core/shape.js';
 
 describe('values of users', () => {
   it('are mappings when they have keys', () => {
@@ -35,7 +35,7 @@ describe('values of users', () => {
 describe('a shape', () => {
   const shape = objectOf<{ name: string; flags?: readonly boolean[] }>(
     {
-      name: nonEmptyText,
+      name: textOf(20),
       flags: withRule(listOf(flag, 1), (flags) => (flags.every(Boolean) ? undefined : 'must all be on')),
     },
     ['name'],

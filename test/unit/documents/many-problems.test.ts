@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadSite, parseSelectors, parseYaml } from '../../../src/documents/index.js';
+import { loadSite, parseYaml } from '../../../src/documents/index.js';
 import { CONFIGURATION, files, node, strategy } from './site-files.js';
 
 const count = (codes: readonly string[], code: string) => codes.filter((candidate) => candidate === code).length;
@@ -38,20 +38,5 @@ describe('thousands of mistakes of one kind are listed up to a limit, and counte
     );
     expect(count(codes, 'strategy.unknown-node')).toBe(100);
     expect(count(codes, 'strategy.node-in-no-group')).toBe(101);
-  });
-});
-
-describe('selectors without a document', () => {
-  it('are checked as those of a group, labels included', () => {
-    expect(parseSelectors([{ node_tags: ['a'] }, {}])).toEqual({ ok: true, selectors: [{ node_tags: ['a'] }, {}] });
-    const refused = parseSelectors([{ node_tag: ['a'] }, { node_names: 'x' }]);
-    expect(!refused.ok && refused.problems.map(({ message }) => message)).toEqual([
-      "unknown key 'node_tag' in selectors[0]",
-      "selectors[1].node_names must be a list, not the text 'x'",
-    ]);
-    const labels = parseSelectors([{ node_labels: ['a: b', 'gold'] }]);
-    expect(!labels.ok && labels.problems).toMatchObject([
-      { path: ['selectors', 0, 'node_labels', 1], message: "label 'gold' is not key:value" },
-    ]);
   });
 });

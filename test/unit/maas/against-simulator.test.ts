@@ -193,8 +193,6 @@ describe('against the simulator', () => {
     const { inventory, machines } = context.client;
     for (let i = 0; i < 2; i++) {
       expect(await inventory.ensureTag('compute', 'nodes')).toMatchObject({ name: 'compute' });
-      expect(await inventory.ensureZone('az1')).toMatchObject({ name: 'az1' });
-      expect(await inventory.ensurePool('site-a')).toMatchObject({ name: 'site-a' });
       expect(await inventory.changeTag('compute', { add: [...ids, 'zzzzzz'] })).toEqual({
         added: 2,
         removed: 0,

@@ -65,8 +65,6 @@ describeStore('NodeStore', (backend) => {
     expect(await shown({ groupId: 7, ids: [free.id, 99] })).toEqual(['free']);
     expect(await shown({ roles: [] })).toEqual([]);
     expect(await shown({ ids: [Number.NaN] })).toEqual([]);
-    expect(await store.nodes.labelNames()).toEqual(['os', 'rack']);
-    expect(await store.nodes.labelNames({ clusterId: cluster.id })).toEqual(['rack']);
   });
 
   it('gives a cluster nodes, all or none', async () => {

@@ -18,15 +18,6 @@ describeStore('SiteStore', (backend) => {
     expect(await failureOf(sites.delete('b'))).toMatchObject({ kind: 'not-found' });
   });
 
-  it('names and clears the cluster', async () => {
-    const { sites } = await backend.fresh();
-    expect(await sites.create({ name: 'dc1', cluster: 'prod' })).toMatchObject({ cluster: 'prod' });
-    expect(await sites.setCluster('dc1', null)).toMatchObject({ cluster: null });
-    expect(await sites.setCluster('dc1', 'Ünïcode ☃')).toMatchObject({ cluster: 'Ünïcode ☃' });
-    expect((await sites.get('dc1')).cluster).toBe('Ünïcode ☃');
-    expect(await failureOf(sites.setCluster('dc2', 'x'))).toMatchObject({ kind: 'not-found' });
-  });
-
   it('takes names by the pattern alone', async () => {
     const { sites } = await backend.fresh();
     const longest = 'a'.repeat(63);
@@ -183,7 +174,7 @@ describeStore('SiteStore', (backend) => {
     const before = await sites.getRevision('dc1', { number: 1 });
     await sites.addRevision('dc1', { ...file('one'), author: 'b', forced: true });
     await sites.addRevision('dc1', { ...file('two'), author: 'c' });
-    await sites.setCluster('dc1', 'x');
+    await sites.setSource('dc1', { url: 'https://git.example/x.git', branch: 'main' });
     expect(await sites.getRevision('dc1', { number: 1 })).toEqual(before);
   });
 

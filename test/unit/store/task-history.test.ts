@@ -150,18 +150,6 @@ describeStore('TaskHistoryStore', (backend) => {
     expect(await rows(['a'])).toMatchObject([{ status: 'successful', message: 'done' }]);
   });
 
-  it('shows one task on one node over runs, newest first', async () => {
-    const { store, cluster, run, graph, history } = await planned();
-    await store.transactions.endRun(run.id, { status: 'ready' });
-    const next = await withRun(store, cluster.id);
-    await history.plan(next.graph.id, [{ node: '2', task: 'a' }]);
-    const page = await history.overRuns(cluster.id, 'a', '2', { limit: 1 });
-    expect(page.items).toMatchObject([{ transactionId: next.graph.id }]);
-    expect((await history.overRuns(cluster.id, 'a', '2', { before: page.next! })).items).toMatchObject([
-      { transactionId: graph },
-    ]);
-  });
-
   it('takes 3,000 rows in one call', async () => {
     const { history, graph } = await planned();
     const rows = Array.from({ length: 3000 }, (_, n) => ({ node: String(n % 50), task: `t${n}` }));

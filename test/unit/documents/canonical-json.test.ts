@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../../src/documents/index.js';
+
+describe('canonical JSON', () => {
+  it.each<[unknown, string]>([
+    [{ b: 1, a: [true, null, 'x'] }, '{"a":[true,null,"x"],"b":1}'],
+    [{ a: undefined, é: 1, z: 2, Z: 3 }, '{"Z":3,"z":2,"é":1}'],
+    [[undefined], '[null]'],
+    [-0, '0'],
+    [1e21, '1e+21'],
+    ['\u2028"', '"\u2028\\""'],
+    [[Number.NaN, Number.POSITIVE_INFINITY], '[.nan,.inf]'],
+  ])('%j', (value, text) => {
+    expect(canonicalJson(value)).toBe(text);
+  });
+
+  it('refuses what JSON has no form for', () => {
+    expect(() => canonicalJson(() => 1)).toThrow(TypeError);
+  });
+});
