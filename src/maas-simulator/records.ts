@@ -72,17 +72,6 @@ export interface NetworkInterface {
   readonly tags: readonly string[];
 }
 
-export interface Disk {
-  readonly id: number;
-  readonly name: string;
-  readonly size: number;
-  readonly blockSize: number;
-  readonly model: string;
-  readonly serial: string;
-  readonly filesystem: Filesystem | null;
-  readonly partitions: readonly Partition[];
-}
-
 export interface Filesystem {
   readonly fstype: string;
   readonly label: string | null;
@@ -92,27 +81,33 @@ export interface Filesystem {
   readonly mountOptions: string | null;
 }
 
-export interface Partition {
+/** What holds a filesystem: a disk, a partition, a logical volume. */
+interface BlockDevice {
   readonly id: number;
-  readonly uuid: string;
   readonly size: number;
-  readonly bootable: boolean;
   readonly filesystem: Filesystem | null;
+}
+
+export interface Disk extends BlockDevice {
+  readonly name: string;
+  readonly blockSize: number;
+  readonly model: string;
+  readonly serial: string;
+  readonly partitions: readonly Partition[];
+}
+
+export interface Partition extends BlockDevice {
+  readonly uuid: string;
+  readonly bootable: boolean;
 }
 
 /** A logical volume; MAAS numbers it among the disks. */
-export interface Volume {
-  readonly id: number;
+export interface Volume extends BlockDevice {
   readonly name: string;
   readonly uuid: string;
-  readonly size: number;
-  readonly filesystem: Filesystem | null;
 }
 
-export interface VolumeGroup {
-  readonly id: number;
-  readonly name: string;
-  readonly uuid: string;
+export interface VolumeGroup extends Pick<Volume, 'id' | 'name' | 'uuid'> {
   /** Ids of its physical volumes. */
   readonly disks: readonly number[];
   readonly partitions: readonly number[];

@@ -51,57 +51,50 @@ export interface Filesystem {
   readonly mountOptions: string;
 }
 
-export interface Partition {
+/** What holds a filesystem: a disk, a partition, a logical volume. */
+interface BlockDevice {
   readonly id: number;
   readonly size: number;
-  readonly bootable: boolean;
-  readonly uuid: string;
   readonly filesystem: Filesystem | undefined;
 }
 
-export interface Disk {
-  readonly id: number;
+export interface Partition extends BlockDevice {
+  readonly bootable: boolean;
+  readonly uuid: string;
+}
+
+export interface Disk extends BlockDevice {
   readonly name: string;
-  readonly size: number;
-  readonly filesystem: Filesystem | undefined;
   readonly partitions: readonly Partition[];
 }
 
-export interface Volume {
-  readonly id: number;
+export interface Volume extends BlockDevice {
   /** Without the name of its group. */
   readonly name: string;
-  readonly size: number;
   readonly uuid: string;
-  readonly filesystem: Filesystem | undefined;
 }
 
-export interface VolumeGroup {
-  readonly id: number;
-  readonly name: string;
-  readonly uuid: string;
-  readonly size: number;
+export interface VolumeGroup extends Omit<Volume, 'filesystem'> {
+  /** Ids of its physical volumes. */
   readonly disks: readonly number[];
   readonly partitions: readonly number[];
   readonly volumes: readonly Volume[];
-}
-
-/** A subnet with its VLAN. */
-export interface Subnet {
-  readonly id: number;
-  readonly name: string;
-  readonly cidr: string;
-  readonly gateway: string;
-  readonly space: string;
-  readonly vlanId: number;
-  readonly vid: number;
-  readonly fabric: string;
 }
 
 export interface Vlan {
   readonly id: number;
   readonly vid: number;
   readonly fabric: string;
+}
+
+/** A subnet with its VLAN. */
+export interface Subnet extends Omit<Vlan, 'id'> {
+  readonly id: number;
+  readonly name: string;
+  readonly cidr: string;
+  readonly gateway: string;
+  readonly space: string;
+  readonly vlanId: number;
 }
 
 /** One call that changes interfaces or disks. */
@@ -134,10 +127,8 @@ export function parseHardware(machine: JsonObject, groups: readonly unknown[]): 
     disks: asList(machine.physicalblockdevice_set).map((item) => {
       const disk = asObject(item);
       return {
-        id: idOf(disk),
+        ...parseBlockDevice(disk),
         name: asText(disk.name),
-        size: asNumber(disk.size) ?? 0,
-        filesystem: parseFilesystem(disk.filesystem),
         partitions: asList(disk.partitions)
           .map(parsePartition)
           .sort((a, b) => a.id - b.id),
@@ -208,14 +199,18 @@ export const parseVlans = (fabric: unknown): readonly Vlan[] =>
 
 const idOf = (value: JsonObject): number => asNumber(value.id) ?? -1;
 
+const parseBlockDevice = (o: JsonObject): BlockDevice => ({
+  id: idOf(o),
+  size: asNumber(o.size) ?? 0,
+  filesystem: parseFilesystem(o.filesystem),
+});
+
 function parsePartition(value: unknown): Partition {
   const o = asObject(value);
   return {
-    id: idOf(o),
-    size: asNumber(o.size) ?? 0,
+    ...parseBlockDevice(o),
     bootable: asFlag(o.bootable),
     uuid: asText(o.uuid),
-    filesystem: parseFilesystem(o.filesystem),
   };
 }
 
@@ -248,11 +243,9 @@ function parseGroup(value: unknown): VolumeGroup {
         const volume = asObject(item);
         const full = asText(volume.name);
         return {
-          id: idOf(volume),
+          ...parseBlockDevice(volume),
           name: full.startsWith(`${name}-`) ? full.slice(name.length + 1) : full,
-          size: asNumber(volume.size) ?? 0,
           uuid: asText(volume.uuid),
-          filesystem: parseFilesystem(volume.filesystem),
         };
       })
       .sort((a, b) => a.id - b.id),
