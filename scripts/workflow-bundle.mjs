@@ -27,15 +27,16 @@ const SYNTAX = 'es2022';
  * @param {string} options.root base folder of the sources' names, so that a moved checkout keeps its key
  * @param {string} options.target file to write; its key is stored beside it
  * @param {string} [options.payloadConverter] module with the export `payloadConverter`; default: the SDK's
+ * @param {readonly string[]} [options.interceptors] modules with the export `interceptors`
  * @returns {Promise<WorkflowBundleFile>}
  * @throws if the bundle contains a forbidden module or does not compile; the message names it
  */
-export async function bundleWorkflows({ entry, sources, root, target, payloadConverter }) {
+export async function bundleWorkflows({ entry, sources, root, target, payloadConverter, interceptors = [] }) {
   const sdk = createRequire(import.meta.url)('@temporalio/worker/package.json').version;
   const key = await contentKey({
     sources,
     root,
-    salt: `${sdk} ${SYNTAX} own sources ${payloadConverter === undefined ? '' : 'own converter'}`,
+    salt: `${sdk} ${SYNTAX} own sources ${payloadConverter === undefined ? '' : 'own converter'} ${interceptors.length} interceptors`,
   });
   return (
     (await current(target, key)) ??
@@ -60,6 +61,7 @@ export async function bundleWorkflows({ entry, sources, root, target, payloadCon
       ({ code } = await bundleWorkflowCode({
         workflowsPath: entry,
         ...(payloadConverter === undefined ? {} : { payloadConverterPath: payloadConverter }),
+        workflowInterceptorModules: [...interceptors],
         logger,
         webpackConfigHook: forThisNode,
       }));

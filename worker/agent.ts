@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { plainFailures } from '../activities/failures.js';
 import type { RunTask } from '../activities/graph-contract.js';
 import { type Cancels, type FurtherTask, nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
@@ -19,13 +19,13 @@ import {
 import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
+import type { Traces } from '../src/platform/telemetry/traces.js';
 import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { encryptionOf } from './encryption.js';
 import { noteAttempt, returnAttempt } from './left-attempt.js';
+import { traceActivities } from './traces.js';
 import { connectWhenAvailable } from './when-available.js';
-
-const PLAIN: Pick<WorkerOptions, 'interceptors'> = { interceptors: { activity: [plainFailures] } };
 
 /** A node whose tasks this process runs. */
 export interface AgentNode {
@@ -61,6 +61,8 @@ export interface StartAgentsOptions {
     readonly types: readonly string[];
     readonly run: (request: RunTask) => FurtherTask | undefined;
   };
+  /** Records tasks as spans of the traces of their runs. */
+  readonly traces?: Traces;
   /** Encrypts payloads. */
   readonly dataConverter?: DataConverter;
   /** Keeps running without nodes: they may be added later. */
@@ -187,12 +189,13 @@ async function serveNode(
     });
   for (const line of await agent.recover()) log.warn({ site, node }, line);
   const forgetting = startForgetting(agent, settings.agent.keep_days, log);
+  const interceptors = { activity: [plainFailures, ...traceActivities(options.traces)] };
   const shared = {
     connection,
     namespace,
     ...encryptionOf(settings),
     ...(options.dataConverter === undefined ? {} : { dataConverter: options.dataConverter }),
-    ...PLAIN,
+    interceptors,
     maxConcurrentActivityTaskPolls: 1,
     // A changed phase is shown promptly.
     maxHeartbeatThrottleInterval: '2 seconds',

@@ -12,11 +12,12 @@ import { ApiMetrics } from '../src/platform/telemetry/metrics.js';
 import { encryptionOf, isLoopback, startCodecEndpoint } from './encryption.js';
 import { secretsOf, startGateway } from './gateway.js';
 import { lazyConnection } from './lazy-connection.js';
-import { observeMaas, tracesOf } from './metrics.js';
+import { observeMaas } from './metrics.js';
 import { openIdOf } from './openid.js';
 import { programVersion } from './program-version.js';
 import { machinesOf, masterAddress } from './services.js';
 import { taskLogs } from './task-logs.js';
+import { traceStarts, tracesOf } from './traces.js';
 import { openStoreWhenAvailable } from './when-available.js';
 
 export interface RunningApi {
@@ -79,7 +80,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     const masterIp = masterAddress(settings);
     const temporalUiUrl = settings.temporal.ui_url ?? options.temporalUiUrl;
     const temporal = {
-      client: new Client({ connection, namespace, ...encryptionOf(settings) }),
+      client: new Client({ connection, namespace, ...encryptionOf(settings), ...traceStarts(traces) }),
       connection,
       namespace,
       taskQueue,

@@ -20,6 +20,7 @@ export async function workflowCode(
   return await bundleWorkflowCode({
     workflowsPath: workflowModule('index'),
     payloadConverterPath: workflowModule('payload-converter'),
+    workflowInterceptorModules: [workflowModule('trace-context')],
     ...(failures === undefined ? {} : { failureConverterPath: failures }),
     logger: new DefaultLogger('ERROR'),
   });

@@ -11,6 +11,7 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.js';
 import { openStateFolder } from './state-folder.js';
+import { tracesOf } from './traces.js';
 
 /** Files of a node's folder, `/etc/sitewright`. */
 export const nodeFiles = (folder: string) => ({
@@ -48,12 +49,14 @@ export async function startEnrolledAgent(
   const credentials = await ownCredentials(folder, log, stop);
   const { site, node, temporal } = credentials;
   const client = new GatewayClient(folder, credentials);
+  const traces = tracesOf(settings, 'sitewright-agent', log);
   const agents = await startAgents(
     { ...settings, temporal: { ...settings.temporal, ...temporal } },
     [{ site, node }],
     log,
     {
       version,
+      ...(traces === undefined ? {} : { traces }),
       agent: { ...agentOptionsOf(policy), ...agent },
       ordersOf: () => ({
         orders: client,
@@ -72,7 +75,7 @@ export async function startEnrolledAgent(
   renewal.unref();
   const done = agents.done.finally(async () => {
     clearInterval(renewal);
-    await client.close();
+    await Promise.all([client.close(), traces?.stop()]);
   });
   done.catch(() => undefined);
   return { ...agents, done, site, node };

@@ -1,4 +1,3 @@
-import type { DataConverter } from '@temporalio/common';
 import { assertMayStart, type Gate } from '../activities/fencing.js';
 import type { MaasTaskDependencies, NodeMachine } from '../activities/node-task-maas.js';
 import { maasTask } from '../activities/node-task-maas.js';
@@ -7,7 +6,7 @@ import { agentAddress, readClusterSources, uidOf } from '../src/clusters/index.j
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { type Store, StoreError } from '../src/store/index.js';
-import { type RunningAgents, startAgents } from './agent.js';
+import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.js';
 import { localOrders, storeOrdersOf } from './agent-orders.js';
 import { graphOfRun } from './graph-of-run.js';
 import { endsIdentities } from './node-user-data.js';
@@ -25,9 +24,9 @@ const POLL_MS = 3_000;
 export async function startMasterAgents(
   settings: Settings,
   log: Logger,
-  parts: Gate & Pick<MaasTaskDependencies, 'maas' | 'silence'> & { readonly dataConverter?: DataConverter },
+  parts: Gate & Pick<MaasTaskDependencies, 'maas' | 'silence'> & Pick<StartAgentsOptions, 'dataConverter' | 'traces'>,
 ): Promise<RunningAgents> {
-  const { store, maas, dataConverter } = parts;
+  const { store, maas, dataConverter, traces } = parts;
   const orders = localOrders(settings, store);
   const endIdentity = endsIdentities(store);
   try {
@@ -42,6 +41,7 @@ export async function startMasterAgents(
     version: programVersion(),
     staysEmpty: true,
     ...(dataConverter === undefined ? {} : { dataConverter }),
+    ...(traces === undefined ? {} : { traces }),
     further: {
       types: [...maasTaskTypes.keys()],
       run: (request) =>

@@ -10,9 +10,9 @@ import type { AttemptRecord } from '../src/maas/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import type { MetricsPage, ProcessMetrics, WorkerMetrics } from '../src/platform/telemetry/metrics.js';
-import { Traces } from '../src/platform/telemetry/traces.js';
+import type { Traces } from '../src/platform/telemetry/traces.js';
 import type { Store } from '../src/store/index.js';
-import { programVersion } from './program-version.js';
+import { subjectOfActivity } from './traces.js';
 
 /** Serves the metrics of a process without its own HTTP server; undefined if it is not configured. */
 export async function startMetricsServer(
@@ -52,13 +52,6 @@ export async function startMetricsServer(
   };
 }
 
-/** Traces of a process; undefined if not configured. */
-export function tracesOf({ telemetry }: Settings, service: string, log: Logger): Traces | undefined {
-  const { otlp_endpoint: endpoint } = telemetry;
-  if (endpoint === undefined) return undefined;
-  return new Traces({ endpoint, service, version: programVersion(), onOutage: (message) => log.warn(message) });
-}
-
 /** For the hook `onAttempt` of the MAAS client: measures the attempt, and records it as a span of the current trace. */
 export const observeMaas =
   (metrics: ProcessMetrics, traces: Traces | undefined) =>
@@ -73,29 +66,11 @@ export const observeMaas =
     traces.end({ ...span, startMs: span.startMs - ms }, attributes, isGood ? {} : { error: String(outcome) });
   };
 
-/** The subject of an activity, from its input, for log lines. */
-function subjectOfActivity(input: unknown): Record<string, string> {
-  if (typeof input !== 'object' || input === null) return {};
-  const fields = input as Record<string, unknown>;
-  const text = (...keys: string[]): string | undefined => {
-    const value = keys.map((key) => fields[key]).find((one) => typeof one === 'string' || typeof one === 'number');
-    return value === undefined ? undefined : String(value);
-  };
-  const known = {
-    site: text('site'),
-    run: text('run_id', 'run', 'transaction'),
-    task: text('task'),
-    node: text('node'),
-  };
-  return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Record<string, string>;
-}
-
 /** Measures every activity of a worker, and logs failed ones with their subject. */
 export function observeActivities(
   metrics: WorkerMetrics,
   log: Logger,
   store: Pick<Store, 'transactions' | 'plans'>,
-  traces?: Traces,
 ): ActivityInterceptorsFactory {
   const typeOf = taskTypes(store);
   return (context: Context) => ({
@@ -103,30 +78,9 @@ export function observeActivities(
       async execute(input, next) {
         const { activityType: activity, attempt, currentAttemptScheduledTimestampMs: scheduled } = context.info;
         const started = Date.now();
-        const span = traces?.begin(activity, 'internal');
-        const ended = (error?: string): void => {
-          if (span === undefined) return;
-          const { site, run, task, node } = subjectOfActivity(input.args[0]);
-          const { workflowId, runId } = context.info.workflowExecution ?? {};
-          const temporal = {
-            'temporal.workflow_id': workflowId,
-            'temporal.run_id': runId,
-            'temporal.attempt': attempt,
-          };
-          const about = {
-            'sitewright.site': site,
-            'sitewright.run': run,
-            'sitewright.task': task,
-            'sitewright.node': node,
-          };
-          traces?.end(span, { ...temporal, ...about }, error === undefined ? {} : { error });
-        };
         metrics.activityStarted(activity, attempt, started - scheduled);
         try {
-          const result = await (span === undefined || traces === undefined
-            ? next(input)
-            : traces.inside(span, () => next(input)));
-          ended();
+          const result = await next(input);
           metrics.activityEnded(activity, 'completed', Date.now() - started);
           if (activity === 'record_tasks') await measureTasks(metrics, typeOf, input.args[0] as RecordTasks);
           return result;
@@ -134,7 +88,6 @@ export function observeActivities(
           const isCancelled = error instanceof CancelledFailure;
           // A try that waits, e.g. for a resume.
           const isHarmless = isCancelled || (error instanceof ApplicationFailure && error.category === 'BENIGN');
-          ended(error instanceof Error ? error.message : String(error));
           metrics.activityEnded(activity, isCancelled ? 'cancelled' : 'failed', Date.now() - started);
           if (!isHarmless)
             log.warn({ ...subjectOfActivity(input.args[0]), activity, attempt, err: error }, 'an activity failed');

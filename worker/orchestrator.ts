@@ -13,11 +13,12 @@ import { checkSearchAttributes, ensureSearchAttributes } from '../src/platform/t
 import { workflowCode } from './bundle.js';
 import { encryptionOf } from './encryption.js';
 import { startMasterAgents } from './master-agents.js';
-import { observeActivities, observeMaas, startMetricsServer, tracesOf } from './metrics.js';
+import { observeActivities, observeMaas, startMetricsServer } from './metrics.js';
 import { endsIdentities, nodeUserData } from './node-user-data.js';
 import { programVersion } from './program-version.js';
-import { installRuntime } from './runtime.js';
+import { installMeasuredRuntime, installRuntime, sdkMetrics } from './runtime.js';
 import { activitySettings, gitOf, machinesOf } from './services.js';
+import { traceActivities, traceSinks, tracesOf } from './traces.js';
 import { connectWhenAvailable, openStoreWhenAvailable } from './when-available.js';
 
 export interface Orchestrator {
@@ -46,9 +47,10 @@ export async function startOrchestrator(
   log: Logger,
   { bundlePath, stop }: StartOrchestratorOptions = {},
 ): Promise<Orchestrator> {
-  installRuntime(log);
+  if (settings.telemetry.metrics_port === undefined) installRuntime(log);
+  else await installMeasuredRuntime(log);
   const { address, namespace, task_queue: taskQueue } = settings.temporal;
-  const metrics = new WorkerMetrics(programVersion());
+  const metrics = new WorkerMetrics(programVersion(), sdkMetrics);
   const traces = tracesOf(settings, 'sitewright-worker', log);
   const store = await openStoreWhenAvailable(settings.store.url, log, stop, {
     migrate: true,
@@ -87,7 +89,8 @@ export async function startOrchestrator(
     namespace,
     taskQueue,
     activities,
-    interceptors: { activity: [plainFailures, observeActivities(metrics, log, store, traces)] },
+    interceptors: { activity: [plainFailures, observeActivities(metrics, log, store), ...traceActivities(traces)] },
+    sinks: traceSinks(traces),
     ...encryption,
     workflowBundle: await workflowCode(bundlePath, encryption.dataConverter),
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
@@ -101,7 +104,13 @@ export async function startOrchestrator(
   const metricsServer = await startMetricsServer(settings, metrics, log);
   log.info({ taskQueue, namespace, address }, 'worker is polling');
   const running = worker.run();
-  const masters = await startMasterAgents(settings, log, { ...gate, maas: machines.maas, silence, ...encryption });
+  const masters = await startMasterAgents(settings, log, {
+    ...gate,
+    maas: machines.maas,
+    silence,
+    ...(traces === undefined ? {} : { traces }),
+    ...encryption,
+  });
   const done = running.finally(async () => {
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);

@@ -16,6 +16,7 @@ import { encryptionOf } from './encryption.js';
 import { programVersion } from './program-version.js';
 import { openStartGate } from './start-gate.js';
 import { openStateFolder } from './state-folder.js';
+import { tracesOf } from './traces.js';
 import { openStoreWhenAvailable } from './when-available.js';
 
 interface RunAgentsOptions {
@@ -40,9 +41,10 @@ export async function runAgents(
   const policy = policyFile === undefined ? undefined : policyOf(policyFile);
   openStateFolder(settings.agent.state_dir);
   const store = await openStoreWhenAvailable(settings.store.url, log, stop);
+  const traces = tracesOf(settings, 'sitewright-agent', log);
   const gate = openStartGate(settings, store);
   const ordersOf = storeOrdersOf(settings, store, log, gate.mayStart);
-  const close = () => Promise.all([gate.close(), store.close()]);
+  const close = () => Promise.all([gate.close(), store.close(), traces?.stop()]);
   try {
     const agents = await startAgents(
       settings,
@@ -58,6 +60,7 @@ export async function runAgents(
         }),
         version: programVersion(),
         ...encryptionOf(settings),
+        ...(traces === undefined ? {} : { traces }),
         ...(policy === undefined ? {} : { agent: agentOptionsOf(policy) }),
         ...(ssh === undefined
           ? {}

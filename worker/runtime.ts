@@ -1,10 +1,14 @@
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { createServer } from 'node:net';
+import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
 import type { Logger } from '../src/platform/telemetry/log.js';
 
 let installed = false;
+let sdkMetricsAt: string | undefined;
 
 /** The SDK logs this for every agent, where it is intended. */
 const NOISE = 'No workflows registered, not polling for workflow tasks';
+
+const COLLECT_LIMIT_MS = 5_000;
 
 /**
  * Routes the SDK's log lines into ours. Takes effect once per process, before the first worker or connection.
@@ -12,7 +16,7 @@ const NOISE = 'No workflows registered, not polling for workflow tasks';
  * @param announces whether workers send the server a heartbeat every minute. A process of a thousand agents would send
  *   a thousand, and pings give the same information
  */
-export function installRuntime(log: Logger, announces = true): void {
+export function installRuntime(log: Logger, announces = true, further: RuntimeOptions = {}): void {
   if (installed) return;
   installed = true;
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
@@ -25,5 +29,39 @@ export function installRuntime(log: Logger, announces = true): void {
     }),
     shutdownSignals: [],
     ...(announces ? {} : { workerHeartbeatInterval: 0 }),
+    ...further,
   });
 }
+
+/**
+ * Like `installRuntime`, and collects the SDK's own metrics: pollers, slots, workflow tasks, the sticky cache.
+ *
+ * The SDK serves them itself, on a port of the loopback address that is free now.
+ */
+export async function installMeasuredRuntime(log: Logger): Promise<void> {
+  if (installed) return;
+  const bindAddress = `127.0.0.1:${await freePort()}`;
+  sdkMetricsAt = `http://${bindAddress}/metrics`;
+  const prometheus = { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };
+  installRuntime(log, true, { telemetryOptions: { metrics: { prometheus, attachServiceName: false } } });
+}
+
+/** The SDK's own metrics in the text format of Prometheus; empty if they are not collected or do not answer. */
+export async function sdkMetrics(): Promise<string> {
+  if (sdkMetricsAt === undefined) return '';
+  try {
+    const answer = await fetch(sdkMetricsAt, { signal: AbortSignal.timeout(COLLECT_LIMIT_MS) });
+    return answer.ok ? await answer.text() : '';
+  } catch {
+    return '';
+  }
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((found, failed) => {
+    const server = createServer().once('error', failed);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => found(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });

@@ -13,6 +13,9 @@ type Names<N extends string> = { readonly [Name in N]: Name };
 /** Task queue of the orchestrator worker. */
 export const TASK_QUEUE = 'sitewright';
 
+/** Header of workflows and activities: the trace that they belong to (W3C Trace Context). */
+export const TRACE_HEADER = 'traceparent';
+
 export const WORKFLOWS = {
   deploy_site: 'deploy_site',
   update_site: 'update_site',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { loadSettings, type Settings } from '../../src/platform/settings/index.j
 import { createLogger } from '../../src/platform/telemetry/log.js';
 import { type RunningApi, startApi } from '../../worker/api.js';
 import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
+import { freePort } from '../rig/free-port.js';
 import { exampleHosts } from '../rig/living-site.js';
 import { openapiCheck } from '../rig/openapi-check.js';
 import { recordingTerminal } from '../unit/cli/recording-terminal.js';
@@ -19,6 +20,7 @@ const documents = fileURLToPath(new URL('../../examples/stl1', import.meta.url))
 const site = `cli-${process.pid}`;
 
 let folder = '';
+let metricsUrl = '';
 let simulator: Simulator;
 let api: RunningApi;
 let worker: Orchestrator;
@@ -47,6 +49,8 @@ beforeAll(async () => {
     seed: { machines },
     auto: { ...quick, fail_times: { deploy: { stl1r01s06: 1 } } },
   });
+  const metricsPort = String(await freePort());
+  metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   env = {
     SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
     SITEWRIGHT_TEMPORAL_TASK_QUEUE: site,
@@ -56,6 +60,7 @@ beforeAll(async () => {
     SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.05',
     SITEWRIGHT_MAAS_POLL_MAX_SECONDS: '0.5',
     SITEWRIGHT_API_PORT: '0',
+    SITEWRIGHT_TELEMETRY_METRICS_PORT: metricsPort,
     SITEWRIGHT_LOG_LEVEL: 'error',
   };
   const loaded = loadSettings({ env, cwd: folder });
@@ -243,4 +248,14 @@ describe('a site', () => {
     expect((await sitewright('site', 'delete', site, '--yes')).code).toBe(0);
     expect((await sitewright('site', 'show', site)).code).toBe(3);
   });
+});
+
+it('the worker’s metrics have those of Temporal’s SDK beside its own', async () => {
+  const text = await (await fetch(metricsUrl)).text();
+  expect(text).toMatch(/^sitewright_activity_duration_seconds_count\{activity="deploy_node",result="completed"\} \d/m);
+  // The alert rules and the dashboard rely on these.
+  const relied = readFileSync(new URL('../data/sdk-metrics.txt', import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
+  for (const name of relied) expect(text).toContain(`\n# TYPE ${name} `);
 });

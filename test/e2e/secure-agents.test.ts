@@ -26,6 +26,7 @@ import { eventually } from '../rig/agent-site.js';
 import { freePort } from '../rig/free-port.js';
 import { supervisorProgram } from '../rig/program.js';
 import { createNamespace } from '../rig/temporal.js';
+import { type TraceCollector, traceCollector } from '../rig/trace-collector.js';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
 import { type CountedTasks, countedTasks } from '../rig/workflows/counted-tasks.js';
 
@@ -42,6 +43,7 @@ const logLines: string[] = [];
 const answers: string[] = [];
 const agents = new Map<string, RunningAgents>();
 
+let collector: TraceCollector;
 let settings: Settings;
 let store: Store;
 let env: Environment;
@@ -61,6 +63,7 @@ beforeAll(async () => {
   mkdirSync(at('secrets/db'), { recursive: true, mode: 0o700 });
   writeFileSync(at('secrets/db/password'), CANARY, { mode: 0o600 });
   addEncryptionKey(at('keys'));
+  collector = await traceCollector();
   const loaded = loadSettings({
     cwd: folder,
     env: {
@@ -76,6 +79,7 @@ beforeAll(async () => {
       SITEWRIGHT_TASK_LOGS_FOLDER: at('task-logs'),
       SITEWRIGHT_AGENT_STATE_DIR: at('agents'),
       SITEWRIGHT_API_PORT: '0',
+      SITEWRIGHT_TELEMETRY_OTLP_ENDPOINT: collector.endpoint,
       SITEWRIGHT_LOG_LEVEL: 'debug',
     },
   });
@@ -109,6 +113,7 @@ afterAll(async () => {
   await store?.close();
   await native?.close();
   await connection?.close();
+  await collector?.close();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
@@ -297,6 +302,22 @@ it('a run over gateway, signed orders and encrypted payloads: the secret is wher
   }
   // The tests look in the right place: what is not secret is found there.
   expect(files.filter((path) => readFileSync(path).includes('in the middle')).length).toBeGreaterThan(0);
+}, 90_000);
+
+it('one trace leads from the request through the workflow to the tasks of the agents, on one way down', async () => {
+  const { temporalRunId } = await store.transactions.get(transaction);
+  const ofRun = () =>
+    collector.spans().filter(({ attributes }) => attributes.some(({ value }) => value.stringValue === temporalRunId));
+  const tasks = () => ofRun().filter(({ name, service }) => name === 'run_task' && service === 'sitewright-agent');
+  const workflow = () => ofRun().find(({ name }) => name === 'execute_graph');
+  // Processes send their spans every few seconds.
+  await expect.poll(() => [tasks().length, workflow() !== undefined], { timeout: 60_000 }).toEqual([3, true]);
+  const request = collector.spans().find(({ spanId }) => spanId === workflow()!.parentSpanId);
+  expect(request).toMatchObject({ service: 'sitewright-api', name: 'POST /api/v1/graphs/execute/' });
+  expect(new Set(ofRun().map(({ traceId }) => traceId))).toEqual(new Set([request!.traceId]));
+  for (const { parentSpanId } of tasks()) expect(parentSpanId).toBe(workflow()!.spanId);
+  // Traces are no way around the secret.
+  expect(JSON.stringify(collector.received)).not.toContain(CANARY);
 }, 90_000);
 
 /** A worker of somebody's own, who has the namespace's credential and the key of payloads. */

@@ -5,8 +5,9 @@ import type { WorkerMetrics } from '../../src/platform/telemetry/metrics.js';
 import type { Traces } from '../../src/platform/telemetry/traces.js';
 import type { Store } from '../../src/store/index.js';
 import { observeActivities } from '../../worker/metrics.js';
+import { traceActivities } from '../../worker/traces.js';
 
-interface Span {
+export interface Span {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
@@ -18,10 +19,31 @@ interface Span {
   readonly status: { readonly code?: number; readonly message?: string };
 }
 
+interface Resource {
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+}
+
+interface Received {
+  readonly path: string;
+  readonly body: {
+    readonly resourceSpans: readonly {
+      readonly resource: Resource;
+      readonly scopeSpans: readonly { spans: Span[] }[];
+    }[];
+  };
+}
+
 /** A collector of traces that keeps what it is sent. */
-export async function traceCollector() {
-  const received: { path: string; body: { resourceSpans: { resource: object; scopeSpans: { spans: Span[] }[] }[] } }[] =
-    [];
+export interface TraceCollector {
+  readonly endpoint: string;
+  readonly received: readonly Received[];
+  /** All spans, each with the name of the service that sent it. */
+  spans(): readonly (Span & { readonly service: string })[];
+  close(): Promise<void>;
+}
+
+export async function traceCollector(): Promise<TraceCollector> {
+  const received: Received[] = [];
   const server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk) => (text += chunk));
@@ -34,8 +56,14 @@ export async function traceCollector() {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
-    spans: () => received.flatMap(({ body }) => body.resourceSpans[0]!.scopeSpans[0]!.spans),
-    close: () => new Promise((closed) => server.close(closed).closeAllConnections()),
+    spans: () =>
+      received.flatMap(({ body }) =>
+        body.resourceSpans.flatMap(({ resource, scopeSpans }) => {
+          const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
+          return scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, service })));
+        }),
+      ),
+    close: () => new Promise((closed) => server.close(() => closed()).closeAllConnections()),
   };
 }
 
@@ -46,6 +74,7 @@ export function observedActivity(input: object, work: () => Promise<unknown>, me
     ...{ activityType: 'deploy_node', attempt: 2, currentAttemptScheduledTimestampMs: Date.now() },
     workflowExecution: { workflowId: 'deploy_site:dc1', runId: 'r' },
   };
-  const { inbound } = observeActivities(metrics, log, {} as Store, traces)({ info } as never);
-  return inbound!.execute!({ args: [input], headers: {} }, work);
+  const measured = observeActivities(metrics, log, {} as Store)({ info } as never).inbound!;
+  const traced = traceActivities(traces)[0]!({ info } as never).inbound!;
+  return measured.execute!({ args: [input], headers: {} }, (given) => traced.execute!(given, work));
 }

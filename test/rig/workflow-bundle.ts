@@ -15,6 +15,7 @@ export async function bundleProjectWorkflows(): Promise<WorkflowBundleFile> {
     root,
     target: join(root, 'node_modules/.cache/sitewright/workflow-bundle.js'),
     payloadConverter: join(root, 'workflows/payload-converter.ts'),
+    interceptors: [join(root, 'workflows/trace-context.ts')],
   });
 }
 

@@ -212,9 +212,12 @@ export class WorkerMetrics extends ProcessMetrics {
   readonly #repeated: Counter;
   readonly #tasks: Histogram;
   readonly #types = new LabelValues();
+  readonly #sdk: () => Promise<string>;
 
-  constructor(version: string) {
+  /** @param sdk metrics of Temporal's SDK, in the same text format */
+  constructor(version: string, sdk: () => Promise<string> = async () => '') {
     super(version);
+    this.#sdk = sdk;
     const registers = [this.registry];
     this.#lag = new Histogram({
       name: 'sitewright_activity_schedule_to_start_seconds',
@@ -243,6 +246,10 @@ export class WorkerMetrics extends ProcessMetrics {
       buckets: WORK_SECONDS,
       registers,
     });
+  }
+
+  override async text(): Promise<string> {
+    return (await Promise.all([super.text(), this.#sdk()])).join('');
   }
 
   activityStarted(activity: string, attempt: number, lagMs: number): void {

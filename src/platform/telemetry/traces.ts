@@ -70,6 +70,12 @@ export class Traces {
     };
   }
 
+  /** The current span as a header that continues its trace in another process; undefined outside of spans. */
+  get traceparent(): string | undefined {
+    const span = this.#current.getStore();
+    return span === undefined ? undefined : `00-${span.traceId}-${span.spanId}-01`;
+  }
+
   /** Runs work so that spans started in it are children of this span. */
   inside<T>(span: OpenSpan, work: () => T): T {
     return this.#current.run(span, work);

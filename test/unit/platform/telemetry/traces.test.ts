@@ -1,19 +1,21 @@
+import { defaultPayloadConverter } from '@temporalio/common';
 import { afterEach, expect, it } from 'vitest';
 import { WorkerMetrics } from '../../../../src/platform/telemetry/metrics.js';
 import { Traces } from '../../../../src/platform/telemetry/traces.js';
 import { observeMaas } from '../../../../worker/metrics.js';
+import { traceActivities } from '../../../../worker/traces.js';
 import { apiAlone } from '../../../api/api-rig.js';
-import { observedActivity, traceCollector } from '../../../rig/trace-collector.js';
+import { observedActivity, type TraceCollector, traceCollector } from '../../../rig/trace-collector.js';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function collector() {
-  const opened = await traceCollector();
-  closing.push(opened.close);
-  return opened;
+async function collector(): Promise<TraceCollector> {
+  const started = await traceCollector();
+  closing.push(started.close);
+  return started;
 }
 
 function tracesTo(endpoint: string, troubles: string[] = []): Traces {
@@ -82,4 +84,23 @@ it('reports once that the collector is unavailable, and continues', async () => 
     await traces.flush();
   }
   expect(troubles).toEqual([expect.stringContaining('http://127.0.0.1:1')]);
+});
+
+it('continues the trace of a header, and gives a run without one a trace named by its run id', async () => {
+  const { endpoint, spans } = await collector();
+  const traces = tracesTo(endpoint);
+  const info = {
+    activityType: 'deploy_node',
+    attempt: 1,
+    workflowExecution: { runId: '0af76519-16cd-43dd-8448-eb211c80319c' },
+  };
+  const { inbound } = traceActivities(traces)[0]!({ info } as never);
+  const header = defaultPayloadConverter.toPayload('00-11111111111111111111111111111111-2222222222222222-01');
+  await inbound!.execute!({ args: [], headers: { traceparent: header } }, async () => 'done');
+  await inbound!.execute!({ args: [], headers: {} }, async () => 'done');
+  await traces.flush();
+  const [within, alone] = spans();
+  expect(within).toMatchObject({ traceId: '1'.repeat(32), parentSpanId: '2'.repeat(16) });
+  expect(alone).toMatchObject({ traceId: '0af7651916cd43dd8448eb211c80319c' });
+  expect(alone).not.toHaveProperty('parentSpanId');
 });
