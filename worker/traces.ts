@@ -48,7 +48,8 @@ export function traceActivities(traces: Traces | undefined): ActivityInterceptor
           const parent = header === undefined ? undefined : defaultPayloadConverter.fromPayload<unknown>(header);
           const started = traces.begin(info.activityType, 'internal', typeof parent === 'string' ? parent : undefined);
           // A run that was started without a trace gets one of its own, named by its id.
-          const span = header === undefined && runId !== undefined ? { ...started, traceId: traceIdOf(runId) } : started;
+          const span =
+            header === undefined && runId !== undefined ? { ...started, traceId: traceIdOf(runId) } : started;
           const { site, run, task, node } = subjectOfActivity(input.args[0]);
           const attributes = {
             'temporal.workflow_id': workflowId,
