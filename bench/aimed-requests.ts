@@ -197,6 +197,37 @@ const archives: Aim = {
   })),
 };
 
+/** JSON of at most this many characters, of which each costs more than its size says. */
+const DENSE: readonly ((size: number) => string)[] = [
+  (size) => `[${'[],'.repeat(size / 3)}[]]`,
+  (size) => `[${'1,'.repeat(size / 2)}1]`,
+  (size) => `{${times(Math.floor(size / 11), (at) => `"k${at}":0`).join(',')}}`,
+  (size) => `["${'x'.repeat(size)}"]`,
+  (size) => `["${'\\"'.repeat(size / 2)}"]`,
+  (size) => `["${'é'.repeat(size / 2)}"]`,
+  (size) => `[1${'0'.repeat(size)}]`,
+  (size) => ' '.repeat(size),
+];
+
+const MEGABYTE = 1024 * 1024;
+
+const bodies: Aim = {
+  name: 'JSON bodies',
+  requests: DENSE.flatMap((dense) => {
+    const put = (path: string, body: () => string): AimedRequest => ({ ...json('PUT', path, {}), body });
+    return [
+      put('/clusters/1/attributes', () => `{"editable":{"a":${dense(15 * MEGABYTE)}}}`),
+      put('/clusters/1/network_configuration/neutron', () => `{"networks":${dense(15 * MEGABYTE)}}`),
+      put('/clusters/1/orchestrator/deployment', () => `[{"uid":"1","a":${dense(60 * MEGABYTE)}}]`),
+      put('/nodes', () => dense(15 * MEGABYTE)),
+      put('/releases/1/roles_metadata', () => `{"a":${dense(15 * MEGABYTE)}}`),
+      { ...put('/graphs/check/', () => `{"tasks":${dense(30 * MEGABYTE)}}`), method: 'POST' },
+      { ...put('/sites/dc1/revisions', () => `{"files":${dense(30 * MEGABYTE)}}`), method: 'POST' },
+      { ...put('/sites', () => `{"name":${dense(MEGABYTE - 100)}}`), method: 'POST' },
+    ];
+  }),
+};
+
 const large: Aim = {
   name: 'too large bodies',
   requests: times(12, (at) => ({
@@ -232,4 +263,14 @@ const controls: Aim = {
   }),
 };
 
-export const AIMS: readonly Aim[] = [expressions, filters, patterns, documents, graphs, archives, large, controls];
+export const AIMS: readonly Aim[] = [
+  expressions,
+  filters,
+  patterns,
+  documents,
+  graphs,
+  bodies,
+  archives,
+  large,
+  controls,
+];

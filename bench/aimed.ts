@@ -1,23 +1,24 @@
 // Sends requests made to hurt to an API of its own, and watches a bystander's latency, the memory of the process and
-// answers of 500 and above: `npx tsx bench/aimed.ts [name of a group …]`. Copy the table to bench/aimed-results.md.
-import { loadavg } from 'node:os';
+// answers of 500 and above: `npx tsx bench/aimed.ts [--any-latency]
+// [name of a group …]`. Copy the table to bench/aimed-results.md.
+import { parseArgs } from 'node:util';
 import { AIMS, type Aim } from './aimed-requests.js';
 import { startApiProcess } from './api-process.js';
-import { type Seen, watchBystander } from './bystander.js';
+import { watchBystander } from './bystander.js';
+import { type Answered, HarmTable } from './harm-table.js';
 
-/** What the issue promises: a bystander's p99 in milliseconds, and memory in megabytes. */
-const MOST_P99_MS = 250;
-const MOST_MEGABYTES = 600;
 /** Requests of a group under way at once. */
 const AT_ONCE = 4;
 
-const wanted = process.argv.slice(2);
+const { values, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { 'any-latency': { type: 'boolean', default: false } },
+});
 const api = await startApiProcess({ SITEWRIGHT_LOG_LEVEL: 'warn', SITEWRIGHT_PACKAGES_BASE_RELEASE: 'off' });
-const rows: string[] = [];
-let harm = 0;
+const table = new HarmTable(values['any-latency']);
 try {
   const bystander = await watchBystander(api);
-  const send = async ({ method, path, headers, body }: Aim['requests'][number]): Promise<[number, number]> => {
+  const send = async ({ method, path, headers, body }: Aim['requests'][number]): Promise<Answered> => {
     const from = performance.now();
     const status = await fetch(`${api.url}${path}`, {
       method,
@@ -31,7 +32,7 @@ try {
       // Refused in the midst of sending.
       () => 0,
     );
-    return [status, performance.now() - from];
+    return { status, ms: performance.now() - from };
   };
   const setUp = async (path: string, body: unknown): Promise<void> => {
     const headers = { 'content-type': 'application/json' };
@@ -53,16 +54,16 @@ try {
   );
   await setUp('/sites', { name: 'dc1' });
   await new Promise((resolve) => setTimeout(resolve, 3_000));
-  report('(nothing)', [], await bystander.phase());
+  table.baseline(await bystander.phase());
   for (const { name, requests } of AIMS) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
     const queue = [...requests];
-    const answers: [number, number][] = [];
+    const answers: Answered[] = [];
     const sender = async (): Promise<void> => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) answers.push(await send(next));
     };
     await Promise.all(Array.from({ length: AT_ONCE }, sender));
-    report(name, answers, await bystander.phase());
+    table.attack(name, answers, await bystander.phase());
     const ended = api.ended();
     if (ended !== undefined) throw new Error(`the API ${ended} in the group ${name}:\n${await api.log()}`);
   }
@@ -70,33 +71,4 @@ try {
 } finally {
   await api.stop();
 }
-
-function report(name: string, answers: readonly [number, number][], seen: Seen): void {
-  const counts = new Map<number, number>();
-  for (const [status] of answers) counts.set(status, (counts.get(status) ?? 0) + 1);
-  const bad = answers.filter(([status]) => status >= 500 && status !== 503).length;
-  const slowest = Math.round(Math.max(0, ...answers.map(([, ms]) => ms)));
-  const harmful = bad > 0 || seen.failed > 0 || seen.p99 > MOST_P99_MS || seen.megabytes > MOST_MEGABYTES;
-  if (harmful) harm += 1;
-  const statuses = [...counts].sort(([a], [b]) => a - b).map(([status, times]) => `${times} × ${status || 'cut off'}`);
-  const cells = [
-    name,
-    answers.length,
-    statuses.join(', '),
-    bad,
-    slowest,
-    seen.requests,
-    seen.p50,
-    seen.p99,
-    seen.worst,
-  ];
-  const row = `| ${[...cells, seen.failed, seen.megabytes, Math.round(loadavg()[0]!)].join(' | ')} |`;
-  rows.push(row);
-  console.error(row);
-}
-
-const head = ['group', 'requests', 'answers', '5xx', 'slowest, ms', 'bystander', 'p50', 'p99', 'worst, ms', 'failed'];
-console.log(`| ${[...head, 'memory, MB', 'load'].join(' | ')} |`);
-console.log(`|${' --- |'.repeat(head.length + 2)}`);
-for (const row of rows) console.log(row);
-process.exitCode = harm === 0 ? 0 : 1;
+process.exitCode = table.harmful === 0 ? 0 : 1;

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 
 export interface BystanderAnswer {
   /** Of each request that was due, in milliseconds; one still waiting counts with what it has waited. */
   readonly latencies: readonly number[];
+  /** Of the same requests, the milliseconds that the API's main thread worked meanwhile: a busy machine does not count. */
+  readonly held: readonly number[];
   readonly failed: number;
 }
 
@@ -12,17 +15,37 @@ const PATIENCE_MS = 60_000;
 
 // The program of a bystander's thread: it asks at fixed times, whether or not earlier requests have been answered. It
 // answers each message with what it saw since the last one.
-const { url, headers, everyMs } = workerData;
+const { url, pid, headers, everyMs } = workerData;
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });
-const waiting = new Set<number>();
+interface Waiting {
+  readonly since: number;
+  readonly worked: number;
+}
+const waiting = new Set<Waiting>();
 let latencies: number[] = [];
+let held: number[] = [];
 let failed = 0;
 
+/** Milliseconds of processor that the API's main thread has used (Linux); 0 where that is not known. */
+function mainThreadMs(): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+function note({ since, worked }: Waiting): void {
+  latencies.push(performance.now() - since);
+  held.push(mainThreadMs() - worked);
+}
+
 function ask(due: number): void {
-  waiting.add(due);
+  const mine = { since: due, worked: mainThreadMs() };
+  waiting.add(mine);
   const end = (good: boolean): void => {
-    if (!waiting.delete(due)) return;
-    latencies.push(performance.now() - due);
+    if (!waiting.delete(mine)) return;
+    note(mine);
     if (!good) failed += 1;
   };
   const request = get(url, { agent, headers, timeout: PATIENCE_MS }, (response) => {
@@ -43,9 +66,9 @@ function next(): void {
 next();
 
 parentPort!.on('message', () => {
-  const now = performance.now();
-  const seen = { latencies: [...latencies, ...[...waiting].map((since) => now - since)], failed };
+  for (const one of waiting) note(one);
+  parentPort!.postMessage({ latencies, held, failed } satisfies BystanderAnswer);
   latencies = [];
+  held = [];
   failed = 0;
-  parentPort!.postMessage(seen satisfies BystanderAnswer);
 });

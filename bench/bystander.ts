@@ -11,6 +11,11 @@ export interface Seen {
   readonly p50: number;
   readonly p99: number;
   readonly worst: number;
+  /**
+   * The same in milliseconds of processor that the API's main thread used meanwhile: what requests did to each other, without
+   * what else ran on the machine.
+   */
+  readonly held: { readonly p99: number; readonly worst: number };
   /** Its requests that failed, or were answered with 500 or more. */
   readonly failed: number;
   /** Most memory that the process had resident. */
@@ -41,7 +46,7 @@ export interface WatchOptions {
 export async function watchBystander(options: WatchOptions): Promise<Bystander> {
   const { url, pid, path = '/api/v1/sites', headers = {}, everyMs = 25 } = options;
   const thread = new Worker(runnableProgram(new URL('./bystander-main.js', import.meta.url)), {
-    workerData: { url: `${url}${path}`, headers, everyMs },
+    workerData: { url: `${url}${path}`, pid, headers, everyMs },
   });
   const look = async (): Promise<BystanderAnswer> => {
     thread.postMessage('phase');
@@ -52,8 +57,14 @@ export async function watchBystander(options: WatchOptions): Promise<Bystander> 
   await forgetPeak(pid);
   return {
     async phase() {
-      const { latencies, failed } = await look();
-      const seen = { ...percentiles(latencies), failed, megabytes: await peakMegabytes(pid) };
+      const { latencies, held, failed } = await look();
+      const seen = {
+        requests: latencies.length,
+        ...percentiles(latencies),
+        held: percentiles(held),
+        failed,
+        megabytes: await peakMegabytes(pid),
+      };
       await forgetPeak(pid);
       return seen;
     },
@@ -63,10 +74,10 @@ export async function watchBystander(options: WatchOptions): Promise<Bystander> 
   };
 }
 
-function percentiles(latencies: readonly number[]): Pick<Seen, 'requests' | 'p50' | 'p99' | 'worst'> {
+function percentiles(latencies: readonly number[]): Pick<Seen, 'p50' | 'p99' | 'worst'> {
   const sorted = [...latencies].sort((a, b) => a - b);
   const at = (share: number): number => Math.round(sorted[Math.ceil(share * sorted.length) - 1] ?? 0);
-  return { requests: sorted.length, p50: at(0.5), p99: at(0.99), worst: at(1) };
+  return { p50: at(0.5), p99: at(0.99), worst: at(1) };
 }
 
 /** The kernel keeps the peak; a process that is gone has none. */

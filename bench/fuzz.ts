@@ -3,7 +3,6 @@
 // [--any-latency] [name of a group …]`. The table is in bench/fuzz-results.md; exit code 1 if anything did harm.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -21,10 +20,9 @@ import { mutateJson, mutateText } from '../test/rig/fuzz/mutate-input.js';
 import { TARGETS } from '../test/rig/fuzz/targets.js';
 import { mutate as mutateExpression, seededRandom } from '../test/unit/yaql/mutations.js';
 import { startApiProcess } from './api-process.js';
-import { type Seen, watchBystander } from './bystander.js';
+import { watchBystander } from './bystander.js';
+import { type Answered, HarmTable, isHarm } from './harm-table.js';
 
-const MOST_P99_MS = 250;
-const MOST_MEGABYTES = 600;
 const AT_ONCE = 4;
 
 const { values, positionals } = parseArgs({
@@ -227,65 +225,30 @@ function groupsOf(description: Description): Group[] {
   ];
 }
 
-let harm = 0;
-const head = [
-  'inputs',
-  'requests',
-  'answers',
-  '5xx',
-  'slowest, ms',
-  'bystander',
-  'p50',
-  'p99',
-  'worst, ms',
-  'failed',
-  'memory, MB',
-  'load',
-];
-console.log(`| ${head.join(' | ')} |\n|${' --- |'.repeat(head.length)}`);
-
-function report(name: string, statuses: ReadonlyMap<number, number>, bad: number, slowest: number, seen: Seen): void {
-  if (
-    bad > 0 ||
-    seen.failed > 0 ||
-    (seen.p99 > MOST_P99_MS && !values['any-latency']) ||
-    seen.megabytes > MOST_MEGABYTES
-  ) {
-    harm += name === '(nothing)' ? 0 : 1;
-  }
-  const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);
-  const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status || 'cut off'}`);
-  const { requests, p50, p99, worst, failed, megabytes } = seen;
-  const cells = [name, all, answers.join(', '), bad, Math.round(slowest), requests, p50, p99, worst, failed, megabytes];
-  console.log(`| ${[...cells, Math.round(loadavg()[0]!)].join(' | ')} |`);
-}
-
+const table = new HarmTable(values['any-latency']);
 try {
   const groups = groupsOf(await setUp());
   const bystander = await watchBystander(api);
   await new Promise((resolve) => setTimeout(resolve, 3_000));
-  report('(nothing)', new Map(), 0, 0, await bystander.phase());
+  table.baseline(await bystander.phase());
   for (const { name, share, next } of groups) {
     if (positionals.length > 0 && !positionals.includes(name)) continue;
     const until = performance.now() + Number(values.seconds) * 1_000 * share;
-    const statuses = new Map<number, number>();
+    const answers: Answered[] = [];
     let left = Math.ceil(Number(values.count) * share);
-    let [bad, slowest] = [0, 0];
     const sender = async (): Promise<void> => {
       while (left-- > 0 && performance.now() < until) {
         const request = next();
         const { status, ms, text: answer } = await send(request);
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        slowest = Math.max(slowest, ms);
-        if (status < 500 || status === 503) continue;
-        bad++;
+        answers.push({ status, ms });
+        if (!isHarm(status)) continue;
         console.error(
           `${status} ${request.method} ${request.url} ${String(request.body).slice(0, 2_000)}\n${answer.slice(0, 500)}`,
         );
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, sender));
-    report(name, statuses, bad, slowest, await bystander.phase());
+    table.attack(name, answers, await bystander.phase());
     const ended = api.ended();
     if (ended !== undefined) throw new Error(`the API ${ended}:\n${await api.log()}`);
   }
@@ -293,4 +256,4 @@ try {
 } finally {
   await api.stop();
 }
-process.exitCode = harm === 0 ? 0 : 1;
+process.exitCode = table.harmful === 0 ? 0 : 1;

@@ -6,6 +6,7 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import type { Store } from '../src/store/index.js';
 import type { StartAgentsOptions } from './agent.js';
+import { archiveLimitsOf } from './archive-limits.js';
 import { secretsOf } from './gateway.js';
 import type { StartGate } from './start-gate.js';
 import { storeControl } from './store-control.js';
@@ -15,7 +16,7 @@ import { taskLogs } from './task-logs.js';
 /** Orders from the store, for agents on machines that may access it. */
 export function localOrders(settings: Settings, store: Store, mayStart?: StartGate): OrderSource {
   const files = sourceFilesBelow(settings.gateway.source_roots.split(':').filter(isAbsolute));
-  const sources = withPackageSources(files, store.packages);
+  const sources = withPackageSources(files, store.packages, archiveLimitsOf(settings));
   return storeOrders({
     store,
     logs: taskLogs(settings),

@@ -9,6 +9,7 @@ import { AgentPresence, createOperations, type Operations, openReader, tagExtens
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.js';
+import { archiveIntakeOf, archiveLimitsOf } from './archive-limits.js';
 import { encryptionOf, isLoopback, startCodecEndpoint } from './encryption.js';
 import { secretsOf, startGateway } from './gateway.js';
 import { lazyConnection } from './lazy-connection.js';
@@ -75,7 +76,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     closing.push(() => machines.close());
     const planner = await openPlanner(settings.yaql.helpers);
     closing.push(() => planner.close());
-    const reader = openReader();
+    const reader = openReader(archiveLimitsOf(settings));
     closing.push(() => reader.close());
     const masterIp = masterAddress(settings);
     const temporalUiUrl = settings.temporal.ui_url ?? options.temporalUiUrl;
@@ -111,6 +112,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       tokens: tokensOn,
       ...(openId === undefined ? {} : { openId }),
       ratePerMinute: settings.api.rate_limit_per_minute,
+      archives: archiveIntakeOf(settings),
       ...(tls === undefined ? {} : { tls }),
       ...(options.checkAnswer === undefined ? {} : { checkAnswer: options.checkAnswer }),
     });

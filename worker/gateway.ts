@@ -8,6 +8,7 @@ import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } fr
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
+import { archiveLimitsOf } from './archive-limits.js';
 import { storeOrderBook } from './gateway-orders.js';
 import { openStartGate } from './start-gate.js';
 import { taskLogs } from './task-logs.js';
@@ -65,7 +66,11 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
       now: () => new Date(),
       orders: storeOrderBook(store, gate.mayStart),
       secrets: secretsOf(settings),
-      sources: withPackageSources(sourceFilesBelow(source_roots.split(':').filter(isAbsolute)), store.packages),
+      sources: withPackageSources(
+        sourceFilesBelow(source_roots.split(':').filter(isAbsolute)),
+        store.packages,
+        archiveLimitsOf(settings),
+      ),
       logs: { append: async (key, chunk) => logs.append(key, chunk) },
       log,
     },

@@ -14,6 +14,7 @@ import { type ApiSignIn, CALLBACK_PATH, serveSignIn } from './access/sign-in-rou
 import { serveExtensions } from './fuel/extension-routes.js';
 import { serveFuelGraphs } from './fuel/graphs/index.js';
 import { serveInventory } from './fuel/inventory/index.js';
+import { type ArchiveIntake, DEFAULT_ARCHIVE_INTAKE } from './fuel/packages/archive-slots.js';
 import { servePackages } from './fuel/packages/index.js';
 import { serveTags } from './fuel/tags/index.js';
 import { describeRoutes } from './openapi.js';
@@ -45,6 +46,8 @@ export interface ApiOptions {
   readonly openId?: ApiSignIn;
   /** Requests that a token, or an address without one, may make within a minute. Default: 0, no limit. */
   readonly ratePerMinute?: number;
+  /** Archives that are taken; absent: what the settings have as defaults. */
+  readonly archives?: ArchiveIntake;
   /** Served at `/metrics`; absent: nothing is there. */
   readonly metrics?: ApiMetricsPort;
   /** Takes a span of each request; absent: none is made. */
@@ -68,6 +71,8 @@ export interface AnswerSeen {
 }
 
 export type Api = FastifyInstance;
+
+export type { ArchiveIntake };
 
 /** Any body but documents. */
 const BODY_LIMIT = 1024 * 1024;
@@ -152,7 +157,8 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     serveWatches,
   ];
   const openId = options.openId === undefined ? undefined : { ...options.openId, codes: new SignInCodes() };
-  const shared = { operations, version, tokensOn, ...(openId === undefined ? {} : { openId }) };
+  const archives = options.archives ?? DEFAULT_ARCHIVE_INTAKE;
+  const shared = { operations, version, tokensOn, archives, ...(openId === undefined ? {} : { openId }) };
   for (const routes of groups) await app.register(routes, { prefix: '/api/v1', ...shared });
   // Where load balancers and containers look for it.
   await app.register(serveHealth, shared);

@@ -6,6 +6,7 @@ import type { AnswerOf, PartOf, Route, RouteMap } from '../core/contracts/route.
 import type { Operations } from '../ops/index.js';
 import type { SignInCodes } from './access/sign-in-codes.js';
 import type { ApiSignIn } from './access/sign-in-routes.js';
+import type { ArchiveIntake } from './fuel/packages/archive-slots.js';
 import { PROBLEM_TYPE } from './problems/answer-problem.js';
 
 declare module 'fastify' {
@@ -13,6 +14,8 @@ declare module 'fastify' {
     /** What a route asks of its caller; not given: `admin`. */
     access?: Need;
     needsBody?: boolean;
+    /** JSON values of a body. */
+    mostValues?: number;
   }
 }
 
@@ -21,6 +24,8 @@ interface RouteGroupOptions {
   readonly version: string;
   /** Whether callers need tokens; absent: no. */
   readonly tokensOn?: boolean;
+  /** Archives that are taken; absent: what the settings have as defaults. */
+  readonly archives?: ArchiveIntake;
   /** Sign-in through an OpenID provider; absent: there is none. */
   readonly openId?: ApiSignIn & { readonly codes: SignInCodes };
 }
@@ -64,7 +69,8 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
   const hide = !app.prefix.startsWith('/api/');
   for (const [at, route] of Object.entries(routes)) {
     const [method = '', path = ''] = at.split(' ');
-    const { id, summary, description, tag, params, query, body, answers, bodyLimit, access, needsBody } = route;
+    const { id, summary, description, tag, params, query, body, answers, bodyLimit, mostValues, access, needsBody } =
+      route;
     const status = Math.min(...Object.keys(answers).map(Number));
     // What comes here has been checked against the route's schemas.
     const handle = handlers[at] as unknown as (request: FastifyRequest, reply: FastifyReply) => Promised<unknown>;
@@ -72,7 +78,11 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
       method,
       url: `${prefix}${path}`,
       ...(bodyLimit === undefined ? {} : { bodyLimit }),
-      config: { access, ...(needsBody ? { needsBody } : {}) },
+      config: {
+        access,
+        ...(needsBody ? { needsBody } : {}),
+        ...(mostValues === undefined ? {} : { mostValues }),
+      },
       schema: {
         hide,
         operationId: id,

@@ -30,6 +30,8 @@ export function controlCharactersIn(
   at: ValuePath,
   { most, names = false }: { readonly most: number; readonly names?: boolean },
 ): readonly ControlCharacter[] {
+  // Almost nothing has one, and paths take longer than looking.
+  if (!hasControl(value, names ? CONTROL : CONTROL_IN_TEXT)) return [];
   const found: ControlCharacter[] = [];
   const ofText = names ? controlCharacterOf : controlCharacterInText;
   const look = (inner: unknown, path: ValuePath): void => {
@@ -50,6 +52,15 @@ export function controlCharactersIn(
   };
   look(value, at);
   return found;
+}
+
+function hasControl(value: unknown, control: RegExp): boolean {
+  if (typeof value === 'string') return control.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some((item) => hasControl(item, control));
+  for (const key in value)
+    if (CONTROL.test(key) || hasControl((value as Readonly<Record<string, unknown>>)[key], control)) return true;
+  return false;
 }
 
 const codePoint = (match: RegExpExecArray | null): string | undefined =>

@@ -2,7 +2,7 @@
  * Release and plugin packages: read one from a folder or an archive, load it into a data tree, check it,
  * archive it, make a new one. Only disk.ts and repository-index.ts access the disk; all else is pure.
  */
-export { DEFAULT_ARCHIVE_LIMITS } from './archive-content.js';
+export { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from './archive-content.js';
 export { baseRelease } from './base-release.js';
 export { checkPackage, type PackageReport } from './check-package.js';
 export { toJson } from './data-node.js';

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clusterStates, planCluster, readClusterSources, readGraphLayers } from '../../src/clusters/index.js';
 import { readManifest } from '../../src/core/folder-manifest.js';
 import { createOperations } from '../../src/ops/index.js';
@@ -289,6 +291,35 @@ describe('packages', () => {
     const refused = await install(archive);
     expect(refused.status).toBe(400);
     expect(refused.body.errors[0].code).toBe(code);
+  });
+
+  // threat: author-3 owasp-4
+  it('so many are under way at once, of such a size, and others are told to come again', async () => {
+    const limited = await apiAlone({ archives: { mostBytes: 100, atOnce: 1 } });
+    const url = `${await limited.api.listen({ port: 0, host: '127.0.0.1' })}/api/v1/packages`;
+    const post = (body: Buffer) => fetch(url, { method: 'POST', headers: gzip, body: new Uint8Array(body) });
+    expect((await post(Buffer.alloc(101))).status).toBe(413);
+    const slow = httpRequest(url, {
+      method: 'POST',
+      headers: { ...gzip, 'content-length': '100', expect: '100-continue' },
+    });
+    slow.on('error', () => undefined);
+    slow.flushHeaders();
+    await once(slow, 'continue');
+    slow.write('x');
+    const busy = await vi.waitUntil(async () => {
+      const answer = await post(Buffer.alloc(10));
+      return answer.status === 503 ? answer : undefined;
+    });
+    expect(busy.headers.get('retry-after')).toBe('5');
+    expect(await busy.json()).toMatchObject({
+      code: 'busy',
+      hint: expect.stringContaining('packages.archives_at_once'),
+    });
+    expect((await fetch(`${url}/1/archive`)).status).toBe(503);
+    slow.destroy();
+    await vi.waitUntil(async () => (await post(Buffer.alloc(10))).status === 400);
+    await limited.close();
   });
 
   it('a file that is not an archive is refused', async () => {

@@ -66,6 +66,24 @@ describe('bodies', () => {
     expect(await rig.ask('POST', '/api/v1/sites', text)).toMatchObject({ status: 201, body: text });
   });
 
+  // threat: owasp-4 viewer-4
+  it('bodies of too many values are refused before they are parsed, whatever the size; values in texts do not count', async () => {
+    const many = (value: string, times: number) => `{"name":[${`${value},`.repeat(times)}0]}`;
+    for (const value of ['0', '[]', '{}']) {
+      const answer = await refused('POST', '/api/v1/sites', many(value, 60_000), json);
+      expect(answer).toMatchObject({ status: 400, detail: 'the body has more than 50000 JSON values' });
+    }
+    // Settings and tasks may have more.
+    const settings = (times: number) => `{"editable":{"a":{"b":{"type":"x","value":[${'0,'.repeat(times)}0]}}}}`;
+    const put = (body: string) => refused('PUT', '/api/v1/clusters/99/attributes', body, json);
+    expect(await put(settings(60_000))).toMatchObject({ status: 404 });
+    expect(await put(settings(201_000))).toMatchObject({ detail: 'the body has more than 200000 JSON values' });
+    const wide = Array.from({ length: 60_000 }, (_, at) => `"k${at}":0`).join(',');
+    expect(await put(`{"editable":{${wide}}}`)).toMatchObject({ detail: 'the body has more than 200000 JSON values' });
+    const files = [{ name: 'a', text: `# \\"${',[]'.repeat(60_000)}` }];
+    expect(await rig.ask('POST', '/api/v1/documents/check', { files })).toMatchObject({ status: 200 });
+  });
+
   it('what is not UTF-8 is refused, a byte-order mark is not', async () => {
     const latin1 = Buffer.concat([Buffer.from('{"name": "'), Buffer.from([0xe9]), Buffer.from('"}')]);
     expect(await refused('POST', '/api/v1/sites', latin1, json)).toMatchObject({ detail: 'the body is not UTF-8' });

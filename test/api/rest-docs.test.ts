@@ -137,6 +137,7 @@ it('the table of codes has every code with its status', () => {
   const http = {
     unauthenticated: 401,
     forbidden: 403,
+    busy: 503,
     'too-many-requests': 429,
     'method-not-allowed': 405,
     'not-offered': 410,

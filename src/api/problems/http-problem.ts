@@ -12,6 +12,7 @@ const HTTP_CODES = {
   'too-large': { status: 413, title: 'The request is too large' },
   'unsupported-media-type': { status: 415, title: 'The type of the body is not understood' },
   'expectation-failed': { status: 417, title: 'The request expects what this service does not do' },
+  busy: { status: 503, title: 'Too much of this is under way' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'The headers are too large' },
 } as const;

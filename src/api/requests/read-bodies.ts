@@ -1,19 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestError } from '../problems/transport-problem.js';
+import { refuseLargeJson } from './json-limits.js';
 
-/** Deeper than anything we accept. */
-const DEEPEST = 64;
-
-/** JSON, of UTF-8, not too deep; and nothing else until a route group says so. An empty body is none. */
+/** JSON, of UTF-8, neither too deep nor of too many values; and nothing else until a route group says so. An empty body is none. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => {
+    async ({ routeOptions }: FastifyRequest, body: Buffer) => {
       const text = decode(body);
       if (text.trim() === '') return undefined;
-      refuseDeep(text);
+      refuseLargeJson(text, routeOptions.config.mostValues);
       const value = parse(text);
       if (/__proto__|\\u00/.test(text)) refusePrototypes(value);
       return value;
@@ -46,36 +44,6 @@ function decode(body: Buffer): string {
   } catch {
     throw new RequestError({ code: 'invalid', message: 'the body is not UTF-8', hint: 'Send it encoded as UTF-8.' });
   }
-}
-
-function refuseDeep(text: string): void {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    const character = text.charCodeAt(i);
-    if (character === 0x22) i = endOfString(text, i);
-    else if (character === 0x7b || character === 0x5b) {
-      depth += 1;
-      if (depth > DEEPEST) {
-        throw new RequestError({
-          code: 'invalid',
-          message: `the body is nested more than ${DEEPEST} levels deep`,
-          hint: 'Nothing here takes so much: is it the right file?',
-        });
-      }
-    } else if (character === 0x7d || character === 0x5d) depth -= 1;
-  }
-}
-
-/** Index of the closing quote of the string that opens at `start`, or of the end of the text. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes += 1;
-    if (slashes % 2 === 0) return end;
-    end = text.indexOf('"', end + 1);
-  }
-  return text.length;
 }
 
 function parse(text: string): unknown {

@@ -27,11 +27,24 @@ function rewriteForRun(text: string): string {
 
 /** Throws GraphProblemError (`graph.bad-condition`) for a text that is not a condition. */
 export function parseLegacyCondition(text: string): LegacyCondition {
+  refuseLong(text);
   return parse(rewriteForRun(text), text);
 }
 
 /** A condition over settings as users edit them, as in restrictions and limits of roles: nothing is rewritten. */
-export const parseSettingsCondition = (text: string): LegacyCondition => parse(text, text);
+export function parseSettingsCondition(text: string): LegacyCondition {
+  refuseLong(text);
+  return parse(text, text);
+}
+
+function refuseLong(text: string): void {
+  if (text.length <= LONGEST) return;
+  throw bad(`the condition has more than ${LONGEST} characters: ${text.slice(0, 100)}`, 'Split it.');
+}
+
+/** Ten times the longest one of a real release: time and depth of a condition are bounded by its length. */
+const LONGEST = 10_000;
+const DEEPEST = 50;
 
 function parse(rewritten: string, text: string): LegacyCondition {
   const parser = new Parser(tokens(rewritten), text);
@@ -45,21 +58,35 @@ interface Token {
 }
 
 // Order as in the original lexer: words need no delimiters, and text that is not a token is skipped.
-const TOKEN =
-  /(?<number>-?\d+)|(?<string>(["'])[^\n]*?\3)|(?<word>true|false|null)|(?<path>\w*?:[\w.-]+)|(?<operator>and|not|or|in|==|!=)|(?<bracket>[()])/y;
+const BEFORE_PATH = String.raw`(?<number>-?\d+)|(?<string>(["'])[^\n]*?\3)|(?<word>true|false|null)`;
+const AFTER_PATH = String.raw`(?<operator>and|not|or|in|==|!=)|(?<bracket>[()])`;
+const TOKEN = new RegExp(String.raw`${BEFORE_PATH}|(?<path>\w*:[\w.-]+)|${AFTER_PATH}`, 'y');
+// In a word that no path begins with: looking for a colon from each of its letters takes a time of its square.
+const TOKEN_BUT_PATH = new RegExp(`${BEFORE_PATH}|${AFTER_PATH}`, 'y');
+const WORD = /\w*/y;
+const REST_OF_PATH = /:[\w.-]/y;
 
 const WORDS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null };
 
 function tokens(text: string): Token[] {
   const out: Token[] = [];
+  let [wordEnd, isPath] = [-1, false];
   for (let at = 0; at < text.length; ) {
-    TOKEN.lastIndex = at;
-    const groups = TOKEN.exec(text)?.groups;
+    if (at > wordEnd) {
+      WORD.lastIndex = at;
+      WORD.exec(text);
+      wordEnd = WORD.lastIndex;
+      REST_OF_PATH.lastIndex = wordEnd;
+      isPath = REST_OF_PATH.test(text);
+    }
+    const token = isPath ? TOKEN : TOKEN_BUT_PATH;
+    token.lastIndex = at;
+    const groups = token.exec(text)?.groups;
     if (groups === undefined) {
       at += 1;
       continue;
     }
-    at = TOKEN.lastIndex;
+    at = token.lastIndex;
     const { number, string, word, path, operator, bracket } = groups;
     if (number !== undefined) out.push({ kind: 'literal', text: number, value: Number(number) });
     else if (string !== undefined) out.push({ kind: 'literal', text: string, value: string.slice(1, -1) });
@@ -77,6 +104,7 @@ const LEVELS: readonly (readonly string[])[] = [['or'], ['and'], ['==', '!='], [
 class Parser {
   readonly paths: string[] = [];
   #at = 0;
+  #depth = 0;
   readonly #tokens: readonly Token[];
   readonly #text: string;
 
@@ -107,6 +135,18 @@ class Parser {
   }
 
   #unary(): Evaluate {
+    this.#depth += 1;
+    if (this.#depth > DEEPEST)
+      throw bad(
+        `the condition is nested more than ${DEEPEST} levels deep: ${this.#text.slice(0, 100)}`,
+        'Simplify it.',
+      );
+    const evaluate = this.#operand();
+    this.#depth -= 1;
+    return evaluate;
+  }
+
+  #operand(): Evaluate {
     const token = this.#tokens[this.#at];
     this.#at += 1;
     if (token?.kind === 'literal') return () => token.value;

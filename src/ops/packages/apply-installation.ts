@@ -24,6 +24,13 @@ export interface Applied {
   readonly replaced: string | null;
 }
 
+interface Choices {
+  /** The package as it was sent. */
+  readonly archive: Uint8Array;
+  readonly force: boolean;
+  readonly masterIp: string;
+}
+
 /** The first format whose packages can be updated in place. */
 const FIRST_UPDATABLE = '2.0.0';
 
@@ -39,9 +46,9 @@ const FIRST_UPDATABLE = '2.0.0';
 export async function applyInstallation(
   store: StorePorts,
   read: ReadPackage,
-  { force, masterIp }: { readonly force: boolean; readonly masterIp: string },
+  { archive, force, masterIp }: Choices,
 ): Promise<Applied> {
-  const { installation, archive } = read;
+  const { installation } = read;
   const previous = await previousOf(store, read, force);
   await refuseForeign(store, read, previous, force);
   const put = await store.packages.put({

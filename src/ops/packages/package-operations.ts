@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Diagnostic } from '../../core/diagnostic.js';
@@ -69,7 +69,9 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
     actor: string,
   ): Promise<Applied & { warnings: readonly Diagnostic[] }> {
     const read = await reader.package(file);
-    const applied = await store.atomically((within) => applyInstallation(within, read, { force, masterIp }));
+    // Not by way of the thread that read it: it would be in memory twice.
+    const archive = await readFile(file);
+    const applied = await store.atomically((within) => applyInstallation(within, read, { archive, force, masterIp }));
     await audit(actor, applied.created ? 'package.install' : 'package.update', applied.package);
     return { ...applied, warnings: read.warnings };
   }

@@ -9,7 +9,7 @@ import {
   PACKAGE_SOURCE,
   parsePackageSource,
 } from '../../core/folder-manifest.js';
-import { DEFAULT_ARCHIVE_LIMITS, manifestOf, readPackageArchive } from '../../packages/index.js';
+import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS, manifestOf, readPackageArchive } from '../../packages/index.js';
 import type { PackageStore } from '../../store/index.js';
 
 /** Reads the content of sources by path. An error with a file system `code` concerns the file. */
@@ -31,7 +31,11 @@ interface Unpacked {
 const notFound = (message: string) => Object.assign(new Error(message), { code: 'ENOENT' });
 
 /** Adds the folders of installed packages to other sources. */
-export function withPackageSources(others: Sources, packages: Pick<PackageStore, 'find' | 'readArchive'>): Sources {
+export function withPackageSources(
+  others: Sources,
+  packages: Pick<PackageStore, 'find' | 'readArchive'>,
+  limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS,
+): Sources {
   /** Unpacked archives by checksum, the one used last at the end. */
   const unpacked = new Map<string, Promise<Unpacked>>();
   let root: Promise<string> | undefined;
@@ -44,7 +48,7 @@ export function withPackageSources(others: Sources, packages: Pick<PackageStore,
     const folder = await mkdtemp(join(await root, 'p-'));
     const archive = `${folder}.tar.gz`;
     await writeFile(archive, await packages.readArchive(id));
-    const { tree, problems } = await readPackageArchive(archive, DEFAULT_ARCHIVE_LIMITS, folder);
+    const { tree, problems } = await readPackageArchive(archive, limits, folder);
     rmSync(archive);
     if (tree === undefined) throw new Error(`the stored archive cannot be read: ${problems[0]?.message}`);
     return { folder, files: manifestOf(tree, ''), folders: tree.folders };

@@ -1,6 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import {
+  type ArchiveLimits,
   checkPackage,
   eachWithNodeFiles,
   PackageDiskError,
@@ -22,7 +23,6 @@ export interface ReadPackage {
     readonly releases: readonly WithoutGraphs<PackageInstallation['releases'][number]>[];
     readonly plugin: WithoutGraphs<PackageInstallation['plugin']>;
   };
-  readonly archive: Uint8Array;
   /** By type, for each release in order, and for the plugin. */
   readonly releaseGraphs: readonly ReadonlyMap<string, GraphContent>[];
   readonly pluginGraphs: ReadonlyMap<string, GraphContent>;
@@ -33,8 +33,8 @@ export interface ReadPackage {
  * Reads a local package archive and checks the archive, the package and its graphs.
  * @throws `invalid` with all problems, each with file, line and path
  */
-export async function readPackage(path: string): Promise<ReadPackage> {
-  const { tree, problems } = await reading(path);
+export async function readPackage(path: string, limits: ArchiveLimits): Promise<ReadPackage> {
+  const { tree, problems } = await reading(path, limits);
   if (tree === undefined) throw refusal(problems, 'the archive is refused');
   const report = checkPackage(tree);
   const installation = packageInstallation(report);
@@ -77,8 +77,7 @@ export async function readPackage(path: string): Promise<ReadPackage> {
     });
   }
   if (errors.length > 0) throw refusal(errors, 'graphs of the package are invalid');
-  const archive = new Uint8Array(await readFile(path));
-  return { installation: withFilesOfNodes(installation, tree), archive, releaseGraphs, pluginGraphs, warnings };
+  return { installation: withFilesOfNodes(installation, tree), releaseGraphs, pluginGraphs, warnings };
 }
 
 /** Plans need the hashes of folders for nodes without reading the archive. */
@@ -100,10 +99,10 @@ function withFilesOfNodes(installation: PackageInstallation, tree: PackageTree):
   };
 }
 
-async function reading(path: string) {
+async function reading(path: string, limits: ArchiveLimits) {
   try {
     if (!(await stat(path)).isFile()) throw new PackageDiskError(`${path} is not a file`);
-    return await readPackageArchive(path);
+    return await readPackageArchive(path, limits);
   } catch (error) {
     if (!(error instanceof PackageDiskError) && (error as NodeJS.ErrnoException).code === undefined) throw error;
     throw problem('invalid', (error as Error).message, { hint: 'Send an archive from `sitewright package build`.' });

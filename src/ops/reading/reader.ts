@@ -1,4 +1,5 @@
 import { type LoadedSite, loadSite, type SourceFile } from '../../documents/index.js';
+import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../../packages/index.js';
 import { type GraphReading, type ReadGraph, readGraph } from '../graphs/graph-source.js';
 import { type ReadPackage, readPackage } from '../packages/read-package.js';
 
@@ -17,8 +18,11 @@ export interface Reader {
 }
 
 /** Reads in the caller's thread, which it blocks. */
-export const readerHere: Reader = {
+export const readerOf = (limits: ArchiveLimits): Reader => ({
   site: async (files) => loadSite(files),
   graph: async (reading) => readGraph(reading),
-  package: readPackage,
-};
+  package: async (file) => readPackage(file, limits),
+});
+
+/** The same with the limits of archives that hold where nothing else is set. */
+export const readerHere: Reader = readerOf(DEFAULT_ARCHIVE_LIMITS);

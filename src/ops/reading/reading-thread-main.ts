@@ -1,16 +1,20 @@
+import type { ArchiveLimits } from '../../packages/index.js';
 import { serveThread } from '../../platform/threads/serve-thread.js';
 import { ProblemError } from '../problem.js';
-import { type Reader, readerHere } from './reader.js';
+import { type Reader, readerOf } from './reader.js';
 import type { ReadingAnswer, ReadingRequest } from './reading-thread.js';
 
 // The program of a reading thread. Errors lose their class on the way to another thread, so refusals go as values.
-serveThread(async () => async ({ work, given }: ReadingRequest<keyof Reader>): Promise<ReadingAnswer<keyof Reader>> => {
-  // `given` is what this work takes.
-  const read = readerHere[work] as (given: unknown) => ReturnType<Reader[keyof Reader]>;
-  try {
-    return { value: await read(given) };
-  } catch (error) {
-    if (error instanceof ProblemError) return { refused: error.problem };
-    throw error;
-  }
+serveThread(async (limits: ArchiveLimits) => {
+  const reader = readerOf(limits);
+  return async ({ work, given }: ReadingRequest<keyof Reader>): Promise<ReadingAnswer<keyof Reader>> => {
+    // `given` is what this work takes.
+    const read = reader[work] as (given: unknown) => ReturnType<Reader[keyof Reader]>;
+    try {
+      return { value: await read(given) };
+    } catch (error) {
+      if (error instanceof ProblemError) return { refused: error.problem };
+      throw error;
+    }
+  };
 });

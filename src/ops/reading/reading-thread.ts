@@ -1,3 +1,4 @@
+import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../../packages/index.js';
 import { Thread } from '../../platform/threads/thread.js';
 import { type Problem, ProblemError, problem } from '../problem.js';
 import type { Reader } from './reader.js';
@@ -27,11 +28,12 @@ const SMALL_GRAPH = 300;
  * Reads in threads, each with a limit of memory and time: one for small things, one for large ones, one for archives, of
  * which one at a time is unpacked.
  */
-export function openReader(): OpenReader {
+export function openReader(limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS): OpenReader {
   const lane = (makes: string) =>
     new Thread<ReadingRequest<keyof Reader>, ReadingAnswer<keyof Reader>>({
       program: new URL('./reading-thread-main.js', import.meta.url),
       makes,
+      data: limits,
       maxMegabytes: MAX_MEGABYTES,
     });
   const [small, large, archives] = [lane('the result'), lane('the result'), lane('the package')];

@@ -1,8 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenReader, openReader, readerHere } from '../../../src/ops/index.js';
+import { DEFAULT_ARCHIVE_LIMITS } from '../../../src/packages/index.js';
 
 let reader: OpenReader;
 beforeAll(() => {
@@ -33,6 +35,17 @@ describe('what users send is read in threads', () => {
     const archive = join(folder, 'p.tar.gz');
     await writeFile(archive, 'no archive');
     await expect(reader.package(archive)).rejects.toMatchObject({ problem: { code: 'invalid' } });
+    await rm(folder, { recursive: true });
+  });
+
+  it('and archives hold to the limits that are set', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sitewright-reading-'));
+    const archive = join(folder, 'p.tar.gz');
+    await writeFile(archive, gzipSync(Buffer.alloc(2_000_000)));
+    const limited = openReader({ ...DEFAULT_ARCHIVE_LIMITS, maxUnpackedBytes: 1_000_000 });
+    const errors = [{ code: 'archive.bomb', message: 'it unpacks to more than 1000000 bytes' }];
+    await expect(limited.package(archive)).rejects.toMatchObject({ problem: { code: 'invalid', errors } });
+    await limited.close();
     await rm(folder, { recursive: true });
   });
 

@@ -1,14 +1,10 @@
-import {
-  installedSchema,
-  MAX_ARCHIVE_BYTES,
-  packageRoutes,
-  packageSchema,
-} from '../../../core/contracts/fuel/packages.js';
+import { installedSchema, packageRoutes, packageSchema } from '../../../core/contracts/fuel/packages.js';
 import type { InstalledPackage, PackageView } from '../../../ops/index.js';
 import { actorOf } from '../../requests/actor.js';
 import { type RouteGroup, serve } from '../../serve.js';
 import { shown } from '../../shown.js';
 import { isSet } from '../request-parts.js';
+import { ArchiveSlots, DEFAULT_ARCHIVE_INTAKE } from './archive-slots.js';
 import { readArchiveBodies, withReceivedArchive } from './receive-archive.js';
 
 const showPackage = shown(packageSchema);
@@ -18,13 +14,18 @@ const viewPackage = ({ package: record, ...made }: PackageView) => showPackage({
 const viewInstalled = ({ package: record, ...made }: InstalledPackage) => showInstalled({ ...record, ...made });
 
 /** Installed packages. */
-export const servePackages: RouteGroup = async (app, { operations: { packages } }) => {
+export const servePackages: RouteGroup = async (
+  app,
+  { operations: { packages }, archives = DEFAULT_ARCHIVE_INTAKE },
+) => {
+  const slots = new ArchiveSlots(archives.atOnce);
   readArchiveBodies(app);
   serve(app, packageRoutes, {
     'GET /packages': async () => (await packages.list()).map(viewPackage),
     async 'POST /packages'(request, reply) {
+      slots.take(reply);
       const force = isSet(request.query.force);
-      const installed = await withReceivedArchive(request.body, MAX_ARCHIVE_BYTES, (file) =>
+      const installed = await withReceivedArchive(request.body, archives.mostBytes, (file) =>
         packages.install(file, { force }, actorOf(request)),
       );
       if (installed.created) void reply.code(201);
@@ -32,6 +33,7 @@ export const servePackages: RouteGroup = async (app, { operations: { packages } 
     },
     'GET /packages/:id': async ({ params }) => viewPackage(await packages.get(params.id)),
     async 'GET /packages/:id/archive'({ params }, reply) {
+      slots.take(reply);
       const { name, content } = await packages.archive(params.id);
       return reply
         .header('content-disposition', `attachment; filename="${name}"`)

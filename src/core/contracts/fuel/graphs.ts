@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OWNER_KINDS } from '../../words.js';
 import { diagnosticSchema } from '../problem.js';
-import { gone, media, tagged } from '../route.js';
+import { gone, LARGE_BODY, media, tagged } from '../route.js';
 import { commaList, flagText, idParams, idText } from './parts.js';
 import { planExplanationSchema } from './plan-explanation.js';
 
@@ -144,7 +144,7 @@ const clusterPlanSchema = planExplanationSchema
   .meta({ id: 'ClusterPlan', description: 'What a run would do now, and why.' });
 
 /** All tasks of a large library, in one request. */
-const upload = { needsBody: true, bodyLimit: 32 * 1024 * 1024 } as const;
+const upload = { needsBody: true, ...LARGE_BODY } as const;
 const changedGraph = { ...upload, access: 'operator', body: graphBody, answers: { 200: graphSchema } } as const;
 const change = 'Change a graph: what is not given stays, tasks given replace all tasks';
 

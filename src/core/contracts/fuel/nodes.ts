@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NODE_STATUSES } from '../../words.js';
 import { anyJson, nameText } from '../primitives.js';
-import { tagged } from '../route.js';
+import { LARGE_BODY, tagged } from '../route.js';
 import type { Wire } from '../wire.js';
 import { commaList, flagText, idNumber, idParams, idText } from './parts.js';
 import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.js';
@@ -161,7 +161,7 @@ export const inventoryNodeRoutes = tagged('inventory', {
     access: 'operator',
     summary: 'Change several nodes, all or none',
     body: nodeListChangesBody,
-    bodyLimit: 16 * 1024 * 1024,
+    ...LARGE_BODY,
     answers: { 200: nodeListSchema },
     also: [409],
   },

@@ -35,8 +35,8 @@ const syncBody = z
   .strictObject({ ids: z.array(z.int().min(1)).optional().describe('Ids of plugins; none: all.') })
   .meta({ id: 'SyncPlugins' });
 
-/** Largest archive taken; a package of data has one hundredth of it. */
-export const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
+/** No setting takes larger ones; a package of data has one hundredth of it. */
+const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
 
 const params = idParams('package');
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { gone, tagged } from '../route.js';
+import { gone, LARGE_BODY, tagged } from '../route.js';
 import type { Wire } from '../wire.js';
 import { idNumber, idParams } from './parts.js';
 
@@ -50,7 +50,7 @@ export const pluginRoutes = tagged('plugins', {
     summary: 'Change a plugin in the fields that are given',
     params,
     body: pluginChangesBody,
-    bodyLimit: 16 * 1024 * 1024,
+    ...LARGE_BODY,
     answers: { 200: pluginSchema },
     also: [409],
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RELEASE_STATES } from '../../words.js';
 import { anyJson, nameText } from '../primitives.js';
-import { gone, tagged } from '../route.js';
+import { gone, LARGE_BODY, tagged } from '../route.js';
 import type { Wire } from '../wire.js';
 import { idNumber, idParams } from './parts.js';
 
@@ -88,10 +88,8 @@ export const jsonObjectSchema = z.looseObject({}).meta({ id: 'JsonObject', descr
 const componentListSchema = z.array(z.looseObject({})).meta({ id: 'ComponentList' });
 
 const params = idParams('release');
-/** Releases carry roles, settings and tasks. */
-const bodyLimit = 16 * 1024 * 1024;
 const part = { access: 'viewer', params, answers: { 200: jsonObjectSchema } } as const;
-const changedPart = { ...part, access: 'admin', body: jsonObjectBody, bodyLimit } as const;
+const changedPart = { ...part, access: 'admin', body: jsonObjectBody, ...LARGE_BODY } as const;
 
 export const releaseRoutes = tagged('releases', {
   'GET /releases': {
@@ -105,7 +103,7 @@ export const releaseRoutes = tagged('releases', {
     access: 'admin',
     summary: 'Create a release by hand; packages bring theirs',
     body: newReleaseBody,
-    bodyLimit,
+    ...LARGE_BODY,
     answers: { 201: releaseSchema },
     also: [409],
   },
@@ -122,7 +120,7 @@ export const releaseRoutes = tagged('releases', {
     summary: 'Change a release in the fields that are given',
     params,
     body: releaseChangesBody,
-    bodyLimit,
+    ...LARGE_BODY,
     answers: { 200: releaseSchema },
     also: [409],
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { anyJson } from '../primitives.js';
-import { tagged } from '../route.js';
+import { LARGE_BODY, tagged } from '../route.js';
 import { commaList, flagText, idParams } from './parts.js';
 import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.js';
 
@@ -44,14 +44,13 @@ const provisioningFactsSchema = z
   .meta({ id: 'ProvisioningFacts' });
 
 const params = idParams('cluster');
-const bodyLimit = 16 * 1024 * 1024;
 const settings = { access: 'viewer', params, answers: { 200: settingsSchema } } as const;
-const changed = { ...settings, access: 'operator', query: forceQuery, body: settingsBody, bodyLimit } as const;
+const changed = { ...settings, access: 'operator', query: forceQuery, body: settingsBody, ...LARGE_BODY } as const;
 export const networkParams = params.extend({
   provider: z.enum(['neutron', 'nova_network']).describe("The cluster's network provider."),
 });
 const object = { access: 'viewer', answers: { 200: jsonObjectSchema } } as const;
-const changedObject = { ...object, access: 'operator', body: jsonObjectBody, bodyLimit } as const;
+const changedObject = { ...object, access: 'operator', body: jsonObjectBody, ...LARGE_BODY } as const;
 
 export const settingsRoutes = tagged('clusters', {
   'GET /clusters/:id/attributes': {
@@ -91,7 +90,7 @@ export const settingsRoutes = tagged('clusters', {
     access: 'operator',
     summary: 'Replace the VMware settings of a cluster',
     body: z.strictObject({ editable: z.record(z.string(), z.unknown()) }).meta({ id: 'VmwareSettingsChanges' }),
-    bodyLimit,
+    ...LARGE_BODY,
   },
   'GET /clusters/:id/network_configuration/:provider': {
     ...object,
@@ -127,7 +126,8 @@ export const settingsRoutes = tagged('clusters', {
 });
 
 const factsAnswer = { access: 'viewer', params, query: factsQuery } as const;
-const upload = { access: 'operator', params, bodyLimit: 64 * 1024 * 1024 } as const;
+/** Facts of a thousand nodes. */
+const upload = { access: 'operator', params, bodyLimit: 32 * 1024 * 1024, mostValues: 300_000 } as const;
 const deleted = {
   access: 'operator',
   params,

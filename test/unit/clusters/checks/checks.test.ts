@@ -262,3 +262,25 @@ describe('restrictions', () => {
     expect(evaluateExpression(text, models)).toEqual({ ok: true, value, missing: [] });
   });
 });
+
+// threat: viewer-4
+describe('hostile conditions', () => {
+  const evaluate = (text: string) => evaluateExpression(text, { settings: { a: { b: 1 } } });
+
+  it('take a time of their length, not of its square', () => {
+    const { user: before } = process.cpuUsage();
+    const text = `${'a'.repeat(9_000)} settings:a.b`;
+    for (let times = 0; times < 200; times++) expect(evaluate(text)).toMatchObject({ ok: true });
+    // A fraction of a second; ten where each letter looks through the rest of its word.
+    expect(process.cpuUsage().user - before).toBeLessThan(2_500_000);
+  });
+
+  it('are refused when they are long or deep, and do not end the process', () => {
+    expect(evaluate('a'.repeat(10_001))).toMatchObject({ ok: false, message: expect.stringContaining('10000') });
+    for (const text of ['('.repeat(9_000), 'not '.repeat(2_000), `${'('.repeat(51)}1${')'.repeat(51)}`])
+      expect(evaluate(text)).toMatchObject({ ok: false, message: expect.stringContaining('50 levels') });
+    expect(evaluate(`${'('.repeat(40)}settings:a.b${')'.repeat(40)}`)).toMatchObject({ ok: true, value: 1 });
+    expect(evaluate(`${'1or'.repeat(3_300)}1`)).toMatchObject({ ok: true, value: 1 });
+    expect(evaluate('xsettings:a.b')).toMatchObject({ ok: false });
+  });
+});

@@ -1,0 +1,38 @@
+import type { FastifyReply } from 'fastify';
+import { RequestError } from '../../problems/transport-problem.js';
+
+/** How much of archives an API takes. */
+export interface ArchiveIntake {
+  /** Of one archive, as it is sent. */
+  readonly mostBytes: number;
+  /** Uploads and downloads under way. */
+  readonly atOnce: number;
+}
+
+/** `packages.archive_megabytes` and `packages.archives_at_once` where nothing else is set. */
+export const DEFAULT_ARCHIVE_INTAKE: ArchiveIntake = { mostBytes: 64 * 1024 * 1024, atOnce: 4 };
+
+/** Each archive under way takes disk or memory, so only so many are: the next one is refused, and may come again. */
+export class ArchiveSlots {
+  readonly #atOnce: number;
+  #taken = 0;
+
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce;
+  }
+
+  /** Takes a slot until the request has been answered, or its connection is gone. @throws RequestError `busy` */
+  take({ raw }: FastifyReply): void {
+    if (this.#taken >= this.#atOnce) {
+      throw new RequestError({
+        code: 'busy',
+        message: `${this.#atOnce} archives are being sent or read already`,
+        hint: 'Send the request again in some seconds; the setting packages.archives_at_once says how many may be under way.',
+      });
+    }
+    this.#taken += 1;
+    raw.once('close', () => {
+      this.#taken -= 1;
+    });
+  }
+}

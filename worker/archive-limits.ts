@@ -1,0 +1,18 @@
+import type { ArchiveIntake } from '../src/api/index.js';
+import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../src/packages/index.js';
+import type { Settings } from '../src/platform/settings/index.js';
+
+const MEGABYTE = 1024 * 1024;
+
+/** What archives may unpack to, by the settings. */
+export const archiveLimitsOf = ({ packages }: Settings): ArchiveLimits => ({
+  ...DEFAULT_ARCHIVE_LIMITS,
+  maxUnpackedBytes: packages.unpacked_megabytes * MEGABYTE,
+  maxMembers: packages.most_files,
+});
+
+/** How many archives the API takes, and how large. */
+export const archiveIntakeOf = ({ packages }: Settings): ArchiveIntake => ({
+  mostBytes: packages.archive_megabytes * MEGABYTE,
+  atOnce: packages.archives_at_once,
+});
