@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { gitSettings } from './git-settings.js';
+import { packageSettings } from './package-settings.js';
 
 declare module 'zod' {
   /** Metadata of a setting besides its description. Lists of settings are derived from it. */
@@ -158,37 +159,7 @@ export const settingsSchema = z.strictObject({
         'JavaScript module whose export `extensions` may change the tags that nodes get with roles (docs/tags.md). It runs in the API’s process: use only code you trust.',
       ),
   }),
-  packages: z.strictObject({
-    folder: filePath
-      .optional()
-      .describe(
-        'Folder of package folders and archives that `sitewright package sync` installs and keeps up to date. None: only manual installation.',
-      ),
-    base_release: z
-      .enum(['on', 'off'])
-      .default('on')
-      .describe(
-        'Whether a fresh system gets the release `base`: one role, no tasks. It can be removed, and does not come back.',
-      ),
-    archive_megabytes: z.int().min(1).max(256).default(64).describe('Megabytes of an archive that the API takes.'),
-    unpacked_megabytes: z
-      .int()
-      .min(1)
-      .max(16_384)
-      .default(512)
-      .describe(
-        'Megabytes that an archive may unpack to. It is unpacked onto the disk, into the folder for temporary files.',
-      ),
-    most_files: z.int().min(1).max(1_000_000).default(20_000).describe('Files and folders that an archive may have.'),
-    archives_at_once: z
-      .int()
-      .min(1)
-      .max(64)
-      .default(4)
-      .describe(
-        'Uploads and downloads of archives that the API has under way at once; others are answered with 503 (`busy`) and `Retry-After`. Archives are unpacked one after the other.',
-      ),
-  }),
+  packages: packageSettings,
   api: z.strictObject({
     host: text
       .default('127.0.0.1')

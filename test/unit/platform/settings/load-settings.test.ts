@@ -42,7 +42,13 @@ describe('loadSettings', () => {
       deploy: { max_parallel_nodes: 64, heartbeat_seconds: 20, offline_wait_seconds: 120 },
       yaql: {},
       tags: {},
-      packages: { base_release: 'on' },
+      packages: {
+        base_release: 'on',
+        archive_megabytes: 64,
+        unpacked_megabytes: 512,
+        most_files: 20_000,
+        archives_at_once: 4,
+      },
       api: { host: '127.0.0.1', port: 8080, tls: {}, rate_limit_per_minute: 6_000 },
       access: {
         tokens: 'off',
