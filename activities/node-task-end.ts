@@ -15,7 +15,7 @@ export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
     case 'refused':
       return { outcome: 'rejected', message: clip(`was not run: ${end.reason.replace(/^was not run: /, '')}`) };
     case 'withdrawn':
-      return { outcome: 'cancelled', message: clip(`was not run: ${end.reason}`) };
+      return { outcome: 'withdrawn', message: clip(`was not run: ${end.reason}`) };
     case 'not-accepted':
       return {
         outcome: outcomeOf(end.answer.failure),

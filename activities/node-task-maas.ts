@@ -84,7 +84,7 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
     } catch (error) {
       if (leave.aborted) return undefined;
       if (error instanceof ApplicationFailure && error.type === RUN_STOPPED)
-        return { outcome: 'cancelled', message: error.message };
+        return { outcome: 'withdrawn', message: error.message };
       const times = { started_at: startedAt, ended_at: new Date().toISOString() };
       if (cancel.aborted) return { outcome: 'cancelled', message: 'what MAAS has started continues there', ...times };
       if (error instanceof MaasError && !error.failure.retryable)

@@ -1,4 +1,4 @@
-import { ActivityFailure, CancelledFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, CancelledFailure, isCancellation, patched, TimeoutFailure } from '@temporalio/workflow';
 import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
 import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.js';
 import { goesToMaster } from '../src/core/task-types/off-agent.js';
@@ -138,7 +138,8 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     const { id, queue, isForMaster, patience, listener } = attempt;
     const mayHaveStarted = isTaken && run.execution !== undefined;
     if (listener.isStopping() && !mayHaveStarted) {
-      return listener.ended({ outcome: 'cancelled', message: `${id} had not taken it when the run stopped` });
+      const outcome = patched('withdrawn-tasks') ? 'withdrawn' : 'cancelled';
+      return listener.ended({ outcome, message: `${id} had not taken it when the run stopped` });
     }
     listener.silent(true);
     try {

@@ -130,6 +130,11 @@ it('on a new store the first run executes its tasks, though the agents have the 
   expect([await run(), ran()]).toEqual([first, 6]);
 });
 
+const transactionOf = async (id: number) => {
+  const { run: one, graphs } = await system.store.transactions.getRun(id);
+  return { status: one.status, graphs: graphs.map((graph) => graph.id) };
+};
+
 /** What a run recorded of its task `a`. */
 async function messageOf(id: number): Promise<string | null | undefined> {
   const { graphs } = await system.store.transactions.getRun(id);
@@ -194,8 +199,11 @@ describe('a task that its node has not started when operators act', () => {
     await run.signal('stop');
     ordersAreAway = false;
     await startAgain();
-    await run.result().catch(() => undefined);
+    expect(await run.result()).toMatchObject({ outcome: 'stopped', failed: [] });
     expect(ran()).toBe(0);
+    const { status, graphs } = await transactionOf(id);
+    const rows = await system.store.taskHistory.list(graphs[0]!, {});
+    expect([status, ...rows.map((row) => row.status)]).toEqual(['stopped', ...rows.map(() => 'not_reached')]);
     expect(await messageOf(id)).toBe('was not run: the run was stopped before it started');
   });
 });

@@ -192,6 +192,7 @@ const words: Readonly<Record<TaskEnd['outcome'], string>> = {
   failed: 'it failed',
   timeout: 'it took longer than its time limit',
   cancelled: 'it was cancelled',
+  withdrawn: 'the run was stopped before it started',
   interrupted: 'it was interrupted',
   rejected: 'its node refused it',
   skipped: 'it had nothing to do',

@@ -5,6 +5,8 @@ export type TaskOutcomeKind =
   | 'failed'
   | 'timeout'
   | 'cancelled'
+  /** Nothing was done: the run was stopped before it started. */
+  | 'withdrawn'
   | 'interrupted'
   | 'rejected'
   | 'skipped'
@@ -30,8 +32,10 @@ export interface TaskEnd {
 }
 
 /** The outcome for the scheduler. A runner that found nothing to do did not fail. */
-export const outcomeOf = (end: TaskEnd): 'successful' | 'failed' =>
-  end.outcome === 'ok' || end.outcome === 'skipped' ? 'successful' : 'failed';
+export function outcomeOf({ outcome }: TaskEnd): 'successful' | 'failed' | 'withdrawn' {
+  if (outcome === 'withdrawn') return 'withdrawn';
+  return outcome === 'ok' || outcome === 'skipped' ? 'successful' : 'failed';
+}
 
 /** The node will never run it: its agent does not know the type, or refuses the order. */
 export const isFinal = (end: TaskEnd): boolean => end.outcome === 'rejected';

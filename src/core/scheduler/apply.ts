@@ -78,7 +78,8 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       return;
     }
     case 'ended':
-      end(s, s.taskIndex.get(event.task)!, event.outcome === 'successful', event.final);
+      if (event.outcome === 'withdrawn') withdraw(s, s.taskIndex.get(event.task)!);
+      else end(s, s.taskIndex.get(event.task)!, event.outcome === 'successful', event.final);
       return;
     case 'pause':
       s.paused = true;
@@ -140,6 +141,18 @@ function end(s: Scheduler, task: number, succeeded: boolean, final = false): voi
       settle(s, task, failure(s, task));
     }
   }
+}
+
+/** The stop, which may not have arrived here yet, leaves it undone; or failed, if it is a retry. */
+function withdraw(s: Scheduler, task: number): void {
+  if (s.attempts[task]! - s.forgivenAttempts[task]! > 1) {
+    end(s, task, false);
+    return;
+  }
+  s.attempts[task]! -= 1;
+  setStatus(s, task, code.waiting);
+  s.touched.push(task);
+  release(s, task);
 }
 
 /** Whether the task's retry policy allows another attempt now. */

@@ -14,7 +14,8 @@ export type SchedulerEvent =
       readonly type: 'ended';
       readonly task: string;
       readonly attempt: number;
-      readonly outcome: 'successful' | 'failed';
+      /** `withdrawn`: nothing was done, as the run is being stopped. The task waits again, and the attempt does not count. */
+      readonly outcome: 'successful' | 'failed' | 'withdrawn';
       /** The attempt failed and must not be retried, whatever the task's policy says. */
       readonly final?: true;
       readonly now?: number;

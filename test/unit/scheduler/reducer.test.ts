@@ -80,6 +80,15 @@ describe('attempts', () => {
     ]);
   });
 
+  it('that their node did not start any more when the run stopped leave the task failed', () => {
+    const r = run(retried);
+    r.begin();
+    r.fail('a@n1', 0);
+    r.send({ type: 'tick', now: 100 });
+    r.send({ type: 'stop' });
+    expect(r.withdraw('a@n1')).toEqual(['a@n1 failed', 'b@n1 dep_failed by a@n1', 'finish: success']);
+  });
+
   it('ignore an answer of an earlier attempt', () => {
     const r = run(retried);
     r.begin();
@@ -99,6 +108,27 @@ describe('pause and stop', () => {
     expect(r.succeed('a@n1')).toEqual(['a@n1 successful']);
     expect(progress(r.scheduler)).toMatchObject({ paused: true, running: [], tasks: { ready: 2, successful: 1 } });
     expect(r.send({ type: 'resume' })).toEqual(['start b@n1', 'start c@n2']);
+  });
+
+  it('a task that its node did not start any more is left undone like those that were not sent', () => {
+    const r = run(planOf(['a@n1', 'b@n1', 'c@n2'], ['a@n1 > b@n1']));
+    r.begin();
+    r.send({ type: 'stop' });
+    expect(r.withdraw('a@n1')).toEqual([]);
+    expect(r.succeed('c@n2')).toEqual([
+      'c@n2 successful',
+      'a@n1 skipped (undone)',
+      'b@n1 skipped (undone)',
+      'finish: stopped',
+    ]);
+  });
+
+  it('a node that knew of the stop first is asked again, as the same attempt', () => {
+    const r = run(planOf(['a@n1']));
+    r.begin();
+    expect(r.withdraw('a@n1')).toEqual(['start a@n1']);
+    r.send({ type: 'stop' });
+    expect(r.withdraw('a@n1')).toEqual(['a@n1 skipped (undone)', 'finish: stopped']);
   });
 
   it.each(['succeed', 'fail'] as const)('a paused run does not end by itself when its last tasks %s', (how) => {
