@@ -104,7 +104,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
           const outcome = await abortMachine(
             maas,
             { systemId, site: request.site, comment: `sitewright: run ${request.run_id}` },
-            { ...options, signal },
+            { ...options, signal, acting: async () => void (await proveClaim(deps, { site: request.site })) },
           );
           if (!outcome.ok) return { found: 'failed', message: outcome.failure.message };
           if (outcome.actions.includes('abort'))

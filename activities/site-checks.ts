@@ -18,7 +18,7 @@ import {
 } from '../src/maas/index.js';
 import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
-import { assertMayStart } from './fencing.js';
+import { assertMayStart, proveClaim } from './fencing.js';
 import { withHeartbeats } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
 import { syncTags } from './site-tags.js';
@@ -124,6 +124,7 @@ async function verifySite({ deps, maas, nodes, request, signal }: CheckSubject):
 
 async function prepareSite({ deps, maas, nodes, request, signal }: CheckSubject): Promise<Finding> {
   const acting = () => assertMayStart(deps, { site: request.site });
+  await proveClaim(deps, { site: request.site });
   try {
     const missing = await findMissingImages(deps, maas, nodes, signal);
     if (missing) return missing;

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.js';
@@ -37,6 +39,24 @@ async function sitewright(...args: string[]): Promise<{ code: number; out: strin
 async function control(path: string, body: unknown): Promise<void> {
   const answer = await fetch(`${simulator.controlUrl}/${path}`, { method: 'POST', body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(await answer.text());
+}
+
+/** As `temporal workflow reset --type LastWorkflowTask` does. */
+async function resetInTemporal(id: string): Promise<void> {
+  const shown = JSON.parse((await sitewright('run', 'show', id, '-f', 'json')).out) as { workflow_id: string };
+  const connection = await Connection.connect({ address: inject('temporalAddress') });
+  const handle = new Client({ connection }).workflow.getHandle(shown.workflow_id);
+  const { runId } = await handle.describe();
+  const { events } = await handle.fetchHistory();
+  const last = events?.findLast((event) => event.workflowTaskCompletedEventAttributes);
+  await connection.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: shown.workflow_id, runId },
+    reason: 'a test',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: last!.eventId!,
+  });
+  await connection.close();
 }
 
 const quick = { commission_ms: 20, deploy_ms: 50, erase_ms: 20, release_ms: 20 };
@@ -206,6 +226,15 @@ describe('a site', () => {
     await expect
       .poll(async () => (await sitewright('run', 'status', id)).out, { timeout: 20_000 })
       .toMatch(/^now: deploy/m);
+    await resetInTemporal(id);
+    await expect
+      .poll(async () => (await sitewright('run', 'status', id)).out, { timeout: 60_000 })
+      .toMatch(/^now: deploy/m);
+    expect((await sitewright('run', 'pause', id, '--reason', 'after the reset')).code).toBe(0);
+    expect((await sitewright('run', 'status', id)).out).toMatch(/paused since .* by ann: after the reset/);
+    expect((await sitewright('run', 'resume', id)).code).toBe(0);
+    expect((await sitewright('run', 'tree', id)).out).toContain('stl1r01s07');
+    expect((await sitewright('run', 'list', '--site', site, '-f', 'csv', '-c', 'id')).out.split(id)).toHaveLength(2);
     expect((await sitewright('site', 'delete', site, '--yes')).code).toBe(4);
     const refused = await sitewright('run', 'retry', id, 'stl1r01s07');
     expect(refused.code).toBe(4);

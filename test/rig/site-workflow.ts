@@ -1,4 +1,5 @@
 import { type ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
+import type { WorkerOptions } from '@temporalio/worker';
 import { expect } from 'vitest';
 import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
 import { lookAgain } from './look-again.js';
@@ -6,8 +7,14 @@ import type { ScriptedSite } from './scripted-site.js';
 import type { TemporalRig } from './temporal.js';
 
 /** Starts a run of `type` on its own task queue and worker. */
-export async function startRun(rig: TemporalRig, site: ScriptedSite, type: string, args: unknown[]) {
-  const worker = await rig.runWorker({ taskQueue: rig.workflowId('queue'), activities: site.activities });
+export async function startRun(
+  rig: TemporalRig,
+  site: ScriptedSite,
+  type: string,
+  args: unknown[],
+  options: Partial<WorkerOptions> = {},
+) {
+  const worker = await rig.runWorker({ taskQueue: rig.workflowId('queue'), activities: site.activities, ...options });
   const handle = await rig.client.workflow.start(type, {
     taskQueue: worker.taskQueue,
     workflowId: rig.workflowId(type),

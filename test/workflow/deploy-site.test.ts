@@ -4,6 +4,7 @@ import {
   type WorkflowFailedError,
   type WorkflowHandle,
 } from '@temporalio/client';
+import type { PayloadCodec } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ShownPlan } from '../../src/core/contracts/site-run.js';
 import type { RunStatus } from '../../src/core/site-run/index.js';
@@ -43,6 +44,27 @@ describe('deploy_site', () => {
     ],
   };
   const nodes = plainNodes('c1', 'c2', 'w1', 'w2', 'ntp');
+
+  it('marks what it does for a group, for servers that show the events of a group together', async () => {
+    // The server of the tests forgets the marks. Their labels pass through the codec like all payloads.
+    const sent = new Set<string>();
+    const codec: PayloadCodec = {
+      async encode(payloads) {
+        for (const { data } of payloads) sent.add(Buffer.from(data ?? []).toString());
+        return payloads;
+      },
+      decode: async (payloads) => payloads,
+    };
+    const site = scriptedSite(strategy, nodes);
+    const dataConverter = { payloadCodecs: [codec] };
+    const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }], { dataConverter });
+    await run.ended();
+    expect([...sent].filter((text) => text.startsWith('"group '))).toEqual([
+      '"group ntp"',
+      '"group control"',
+      '"group compute"',
+    ]);
+  });
 
   // promise: 5.3 5.33 5.37
   it('goes group after group, prepare then deploy, and ends with a report', async () => {

@@ -81,7 +81,7 @@ export const settingsSchema = z.strictObject({
     encryption_key_file: filePath
       .optional()
       .describe(
-        'File with the encryption keys for all data sent to Temporal; the first is used for new data (`sitewright identity encryption-key`). API, worker and agents need the same file. None: nothing is encrypted.',
+        'File with the encryption keys for all data sent to Temporal; the first is used for new data (`sitewright identity encryption-key`). API, worker, gateway and agents need the same file. None: nothing is encrypted.',
       ),
   }),
   store: z.strictObject({

@@ -1,5 +1,7 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunTask } from '../../../activities/graph-contract.js';
+import { SilenceReports } from '../../../activities/maas-silence.js';
 import { type MaasTaskDependencies, maasTask } from '../../../activities/node-task-maas.js';
 import { type ExecutionProgress, OrderRefused } from '../../../src/agent/index.js';
 import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '../../../src/maas/index.js';
@@ -95,6 +97,37 @@ describe('tasks that MAAS does', () => {
     const mayStart = () => Promise.reject(new Error('paused'));
     await expect(run(request(type), { mayStart })).rejects.toThrow('paused');
     expect(await asked()).toEqual(before);
+  });
+
+  it('while MAAS is silent, the run of the task is told since when, and when it answers again', async () => {
+    const [since, told] = [Date.UTC(2026, 10, 22, 11, 42), [] as (string | null)[]];
+    let silentSince: number | undefined = since;
+    let lookAtPulse: () => void = () => undefined;
+    const looked = new Promise<void>((resolve) => {
+      lookAtPulse = resolve;
+    });
+    const silence = new SilenceReports({
+      pulse: () => (silentSince === undefined ? { lastAnswerAt: Date.now() } : { silentSince }),
+      afterMs: 5,
+      send: async (execution, { since: when }) => {
+        told.push(`${execution.workflowId}: ${when}`);
+        lookAtPulse();
+      },
+    });
+    // The request of the task waits until its run knows of the silence.
+    const machineOf = async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001' });
+    const client = { username: () => looked } as unknown as MachineContext['client'];
+    const slow = (): MachineContext => ({ ...maas, client });
+    const environment = new MockActivityEnvironment({
+      workflowExecution: { workflowId: 'execute_graph:1', runId: 'r' },
+    });
+    const end = environment.run(
+      async () => (await run(request('cobbler_sync'), { silence, machineOf, maas: slow }))!.end,
+    );
+    await looked;
+    silentSince = undefined;
+    expect(await end).toMatchObject({ outcome: 'ok' });
+    expect(told).toEqual([`execute_graph:1: ${new Date(since).toISOString()}`, 'execute_graph:1: null']);
   });
 
   it('noop changes nothing', async () => {

@@ -385,6 +385,25 @@ describe('an agent with a gateway', () => {
     for (const text of seen) expect(text).not.toContain(canary);
   });
 
+  it('does not repeat what a run that this one continues has done, also if the gateway does not know it', async () => {
+    const node = await rig.node('dc1', 'n1');
+    const counts = agents.path('counts');
+    const first = shell({ parameters: { cmd: `echo ran >> ${counts}`, retries: 0 } });
+    expect(await carriedOut(node, first)).toMatchObject({ kind: 'ended', result: { outcome: 'ok' } });
+    const continued = { ...first, run: `${rig.run}-next`, earlier: [rig.run] };
+    const key = rig.plan(continued);
+    expect(await node.verify(await node.fetch(key), key)).toBeUndefined();
+    expect(await carriedOut(node, continued, key)).toMatchObject({
+      kind: 'ended',
+      result: { outcome: 'ok' },
+      before: { run: rig.run, generation: 1 },
+    });
+    expect(readFileSync(counts, 'utf8')).toBe('ran\n');
+    // One that does not continue it does its own work.
+    expect(await carriedOut(node, { ...first, run: `${rig.run}-other` })).not.toHaveProperty('before');
+    expect(readFileSync(counts, 'utf8')).toBe('ran\nran\n');
+  });
+
   // threat: temporal-2 network-2
   it('runs nothing that someone else put onto its queue, and says so', async () => {
     const node = await rig.node('dc1', 'n1');

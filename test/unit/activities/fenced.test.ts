@@ -1,0 +1,140 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { NodeCall, SiteActivities } from '../../../activities/contract.js';
+import type { GraphActivities } from '../../../activities/graph-contract.js';
+import { type ActivityDependencies, createActivities } from '../../../activities/index.js';
+import { plannerHere } from '../../../src/clusters/planning/index.js';
+import type { RunReport } from '../../../src/core/site-run/index.js';
+import { openStore } from '../../../src/store/index.js';
+import { AT, graphReport, row } from './graph-world.js';
+
+type Activities = SiteActivities & GraphActivities;
+
+/**
+ * Whether an activity proves that its execution has the site or cluster. Each activity is in this list, by its type. A new one
+ * that changes a machine, a node or a record is `fenced`, and needs a request below.
+ */
+const FENCES = {
+  open_run: 'claims',
+  open_graph_run: 'claims',
+  prepare_node: 'fenced',
+  deploy_node: 'fenced',
+  release_node: 'fenced',
+  abort_node: 'fenced',
+  prepare_site: 'fenced',
+  record_progress: 'fenced',
+  close_run: 'fenced',
+  plan_graph: 'fenced',
+  record_tasks: 'fenced',
+  close_graph: 'fenced',
+  close_graph_run: 'fenced',
+  // Adds a revision, which no run has yet.
+  fetch_source: 'reads',
+  load_plan: 'reads',
+  verify_site: 'reads',
+  look_at_node: 'reads',
+  inspect_nodes: 'reads',
+  load_graph_part: 'reads',
+} as const satisfies Record<keyof Activities, 'claims' | 'fenced' | 'reads'>;
+
+type Fenced = { [Name in keyof Activities]: (typeof FENCES)[Name] extends 'fenced' ? Name : never }[keyof Activities];
+type Requests = { readonly [Name in Fenced]: Parameters<Activities[Name]>[0] };
+
+const SITE = 'dc1';
+const ours = { workflowId: 'deploy_site:dc1', runId: 'r1' };
+const others = { workflowId: 'deploy_site:dc1', runId: 'r2' };
+
+let activities: Activities;
+let requests: Requests;
+let askedMaas: number;
+
+beforeEach(async () => {
+  askedMaas = 0;
+  const store = await openStore('sqlite::memory:');
+  await store.migrate();
+  await store.sites.create({ name: SITE });
+  await store.sites.addRevision(SITE, { files: [{ name: 'site.yaml', text: '' }] });
+  const { id: releaseId } = await store.releases.create({ name: 'r', version: '1', operatingSystem: 'x' });
+  const { id: cluster } = await store.clusters.create({ name: 'c', releaseId });
+  const deps: ActivityDependencies = {
+    store,
+    maas: () => ({ client: requestsOf(() => (askedMaas += 1)) }) as never,
+    hold: async () => ({ paused: null, stopping: false }),
+    end: async () => null,
+    // Temporal says that the run which has the claims is open.
+    execution: async (_workflow, run) => (run === others.runId ? { runId: run, isOpen: true, children: [] } : null),
+    searchAttributes: async () => [],
+    planner: plannerHere(),
+    settings: { max_parallel_nodes: 1, heartbeat_seconds: 5 },
+  };
+  activities = createActivities(deps);
+  const { run, graphs } = await store.transactions.createRun({
+    clusterId: cluster,
+    graphs: [{ graphType: 'default' }],
+    workflowId: ours.workflowId,
+    temporalRunId: ours.runId,
+  });
+  await store.runs.put({
+    id: ours.runId,
+    sequence: 0,
+    workflowId: ours.workflowId,
+    temporalRunId: ours.runId,
+    kind: 'deploy_site',
+    phase: 'baremetal',
+    site: SITE,
+    startedAt: AT,
+  });
+  for (const subject of [{ site: SITE }, { cluster }]) await store.claims.claim(subject, others);
+  const [transaction, graph] = [run.id, graphs[0]!.id];
+  const node: NodeCall = { site: SITE, revision: 1, node: 'n1', run_id: ours.runId, attempt: 1, interval: 1 };
+  const closing = { workflow_id: ours.workflowId, run_id: ours.runId, ended_at: AT };
+  requests = {
+    prepare_node: node,
+    deploy_node: node,
+    release_node: node,
+    abort_node: node,
+    prepare_site: { site: SITE, revision: 1, pace: { timeout: 1, interval: 1 } as never },
+    record_progress: { run_id: ours.runId, sequence: 1, phase: 'baremetal', failed_nodes: 0, nodes: [] },
+    close_run: {
+      ...closing,
+      ...{ kind: 'deploy_site', site: SITE, outcome: 'success', failed_nodes: 0, deployed_revision: 1 },
+      report: {} as RunReport,
+    },
+    plan_graph: { transaction, graph },
+    record_tasks: { transaction, graph, sequence: 1, part: 0, rows: [row('a', 1, 'successful')] },
+    close_graph: { transaction, graph, result: 'success', nodes: {} },
+    close_graph_run: { ...closing, transaction, outcome: 'success', report: graphReport({ transaction }) },
+  };
+});
+
+/** A client whose every request is counted and fails. */
+const requestsOf = (count: () => void): object =>
+  new Proxy(
+    {},
+    {
+      get(_target, name) {
+        if (name === 'silentSince') return undefined;
+        count();
+        throw new Error('MAAS was asked');
+      },
+    },
+  );
+
+describe('every activity that changes something', () => {
+  const fenced = Object.keys(FENCES).filter((name): name is Fenced => FENCES[name as Fenced] === 'fenced');
+
+  it.each(fenced)('%s refuses an execution without the claim, before MAAS is asked', async (name) => {
+    const environment = new MockActivityEnvironment(
+      { workflowExecution: ours },
+      { logger: new DefaultLogger('ERROR') },
+    );
+    const work = activities[name] as (request: unknown) => Promise<unknown>;
+    await expect(environment.run(work, requests[name])).rejects.toMatchObject({
+      type: 'ClaimLost',
+      nonRetryable: true,
+      message: expect.stringContaining('deploy_site:dc1 (run r2) has it') as string,
+    });
+    expect(askedMaas).toBe(0);
+  });
+});
