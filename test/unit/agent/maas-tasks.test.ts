@@ -99,8 +99,8 @@ describe('tasks that MAAS does', () => {
     expect(await asked()).toEqual(before);
   });
 
-  it('while MAAS is silent, the run of the task is told since when, and when it answers again', async () => {
-    const [since, told] = [Date.UTC(2026, 10, 22, 11, 42), [] as (string | null)[]];
+  it('while MAAS is silent, the run of the task receives since when, and when it answers again', async () => {
+    const [since, sent] = [Date.UTC(2026, 10, 22, 11, 42), [] as (string | null)[]];
     let silentSince: number | undefined = since;
     let lookAtPulse: () => void = () => undefined;
     const looked = new Promise<void>((resolve) => {
@@ -110,7 +110,7 @@ describe('tasks that MAAS does', () => {
       pulse: () => (silentSince === undefined ? { lastAnswerAt: Date.now() } : { silentSince }),
       afterMs: 5,
       send: async (execution, { since: when }) => {
-        told.push(`${execution.workflowId}: ${when}`);
+        sent.push(`${execution.workflowId}: ${when}`);
         lookAtPulse();
       },
     });
@@ -127,7 +127,7 @@ describe('tasks that MAAS does', () => {
     await looked;
     silentSince = undefined;
     expect(await end).toMatchObject({ outcome: 'ok' });
-    expect(told).toEqual([`execute_graph:1: ${new Date(since).toISOString()}`, 'execute_graph:1: null']);
+    expect(sent).toEqual([`execute_graph:1: ${new Date(since).toISOString()}`, 'execute_graph:1: null']);
   });
 
   it('noop changes nothing', async () => {
