@@ -1,6 +1,7 @@
 import { isMapping } from '../core/plain-value.js';
 import { machineStatusName } from '../maas/status.js';
 import { readAutomation } from './automation.js';
+import type { BootFaults } from './containers/boot-faults.js';
 import { readFaults } from './faults.js';
 import { beginWaitingPhases, isRackEvent, rackEvents, takeRackEvent } from './rack-events.js';
 import type { Machine } from './records.js';
@@ -17,6 +18,8 @@ export interface ControlAnswer {
 export interface ControlledServer extends Simulation {
   /** Empties the region, stops its timers and clears its journal. */
   readonly reset: () => void;
+  /** Of machines that are containers; undefined without them. */
+  readonly bootFaults: BootFaults | undefined;
 }
 
 const done = (value: unknown): ControlAnswer => ({ status: 200, value });
@@ -32,6 +35,7 @@ const controls = [
   'POST auto',
   'POST rack',
   'POST faults',
+  'POST boots',
   'POST <system_id or hostname>/<event>',
   'GET auto',
   'GET faults',
@@ -132,6 +136,12 @@ export function control(server: ControlledServer, method: string, path: string, 
     if ('problems' in read) return wrong(400, ...read.problems);
     region.editControl().faults = read.faults;
     return done(read.faults);
+  }
+  if (path === 'boots') {
+    if (server.bootFaults === undefined)
+      return wrong(409, 'boots are of machines that are containers: --machines containers');
+    const problems = server.bootFaults.set(body);
+    return problems.length > 0 ? wrong(400, ...problems) : done(server.bootFaults.all);
   }
   const [name = '', event = '', ...more] = path.split('/');
   if (event === '' || more.length > 0) return wrong(404, `no control 'POST ${path}'`, ...controls);

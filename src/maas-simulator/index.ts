@@ -11,11 +11,13 @@ import {
 } from './answer.js';
 import { type ApiRequest, answerApi } from './api.js';
 import { type Clock, timerClock } from './clock.js';
+import type { StartMachines } from './containers/index.js';
+import type { MachineContainers } from './containers/machine-containers.js';
 import { type ControlAnswer, type ControlledServer, control, seedMachines, setAutomation } from './controls.js';
 import { type FaultKind, takeFault } from './faults.js';
 import { Journal } from './journal.js';
 import { Authenticator } from './oauth.js';
-import { endPhase } from './rack-events.js';
+import { endPhase, takeRackEvent } from './rack-events.js';
 import { Region } from './region.js';
 import type { Seed } from './seed.js';
 import { PhaseTimers } from './timers.js';
@@ -37,6 +39,8 @@ export interface SimulatorOptions {
   readonly seed?: Seed;
   /** Body of the `auto` control. Applied at a first start, like `seed`. */
   readonly auto?: Readonly<Record<string, unknown>>;
+  /** Machines that are more than records: `prepareContainers`. */
+  readonly startMachines?: StartMachines;
   /** For tests: a clock advanced by hand. */
   readonly clock?: Clock;
 }
@@ -81,9 +85,11 @@ export async function simulateMaas(options: SimulatorOptions): Promise<Simulator
 
   const region = new Region();
   let journal: Journal | null = null;
+  let machines: MachineContainers | undefined;
   const commit = (): void => {
     const changes = region.changes.take();
     journal?.write(changes);
+    machines?.follow();
   };
   const timers = new PhaseTimers(clock, (id) => {
     const machine = region.machines.get(id);
@@ -93,6 +99,9 @@ export async function simulateMaas(options: SimulatorOptions): Promise<Simulator
   const server: ControlledServer = {
     region,
     clock,
+    get bootFaults() {
+      return machines?.faults;
+    },
     schedule: (machine) => timers.set(machine),
     reset: () => {
       timers.clear();
@@ -103,6 +112,7 @@ export async function simulateMaas(options: SimulatorOptions): Promise<Simulator
   };
   const close = async (): Promise<void> => {
     timers.clear();
+    await machines?.close();
     const closed = new Promise<void>((resolve) => http.close(() => resolve()));
     http.closeAllConnections();
     await closed;
@@ -111,6 +121,11 @@ export async function simulateMaas(options: SimulatorOptions): Promise<Simulator
   try {
     if (options.stateFile !== undefined) journal = Journal.open(options.stateFile, region);
     begin(server, options);
+    machines = await options.startMachines?.(region, (id, event, comment) => {
+      const machine = region.machines.get(id);
+      if (machine) takeRackEvent(server, machine, event, comment, { what: `machine:${event}`, user: null });
+      commit();
+    });
     commit();
   } catch (error) {
     await close();

@@ -127,6 +127,7 @@ export const deploy: Handler = (call) => {
   row.hweKernel = chosen.choice.kernel;
   row.ephemeral = form.flag('ephemeral_deploy') || machine.disks.length === 0;
   row.agentName = form.text('agent_name') ?? machine.agentName;
+  row.userData = form.text('user_data');
   noteRequest(call, machine, 'User starting deployment', user.username, form.text('comment'));
   const answer = startDeploying(call, machine, 'deploy');
   // Addresses are assigned after the answer: the next read has them.

@@ -147,13 +147,22 @@ function noteImageDeployed(sim: Simulation, machine: Readonly<Machine>): void {
   noteEvent(sim, machine, 'INFO', 'Image Deployed', `deployed ${name}/${machine.architecture}`);
 }
 
-/** Ends an automatic phase: reports what the node would report, with its power. */
-export function endPhase(sim: Simulation, machine: Readonly<Machine>): void {
+/**
+ * Ends an automatic phase: reports what the node would report, with its power. Where machines are containers, they
+ * report themselves; the end of a deployment's time is then that of MAAS' patience.
+ */
+export function endPhase(sim: Simulation & { readonly bootFaults?: unknown }, machine: Readonly<Machine>): void {
   const phase = machine.due?.phase;
   if (phase === undefined || phaseOf[machine.status] !== phase) return;
   const comment = sim.region.control.automation.failComment;
   const report = (event: RackEvent): void =>
     takeRackEvent(sim, machine, event, comment, { what: `auto:${event}`, user: null });
+  if (sim.bootFaults !== undefined && phase === 'release') return;
+  if (sim.bootFaults !== undefined && phase === 'deploy') {
+    const comment = "Node operation 'Deploying' timed out.";
+    takeRackEvent(sim, machine, 'failed', comment, { what: 'auto:failed', user: null });
+    return;
+  }
   if (takeFailure(sim, machine, phase)) {
     report('failed');
     return;

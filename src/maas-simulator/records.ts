@@ -174,6 +174,8 @@ export interface Machine {
   current: Readonly<Partial<Record<ScriptSet['type'], number>>>;
   /** When the running phase ends automatically (epoch milliseconds); null when only a rack event ends it. */
   due: { readonly phase: Phase; readonly at: number } | null;
+  /** As sent with the last deployment: base64. */
+  userData?: string | null;
 }
 
 export interface MaasEvent {

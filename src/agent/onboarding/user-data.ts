@@ -39,6 +39,8 @@ export function agentCloudConfig(ticket: EnrolmentTicket, { agentPackage, nodePa
     ],
     // cloud-init runs lists without a shell.
     runcmd: [
+      // They are one script: without this, only the failure of its last command counts.
+      ['set', '-e'],
       ['chmod', '0700', NODE_FOLDER],
       ...(isUrl
         ? [

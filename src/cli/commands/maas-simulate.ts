@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** The flags of `maas simulate`. */
 export interface MaasSimulateFlags {
@@ -7,6 +7,9 @@ export interface MaasSimulateFlags {
   readonly state?: string;
   readonly seed?: string;
   readonly auto?: string;
+  readonly machines: 'records' | 'containers';
+  readonly machinePackages: readonly string[];
+  readonly machineArchives: readonly string[];
 }
 
 /** Description and options of `maas simulate`, without the simulator itself: help must not load it. */
@@ -20,7 +23,21 @@ export function describeMaasSimulate(command: Command): Command {
     .option(
       '--auto <json>',
       'JSON: what happens automatically, such as {"deploy_ms":3000,"fail_times":{"deploy":{"n002":1}}}',
-    );
+    )
+    .addOption(
+      new Option('--machines <kind>', 'what machines are: containers boot with cloud-init (Linux, root, podman)')
+        .choices(['records', 'containers'])
+        .default('records'),
+    )
+    .option('--machine-packages <names>', 'Debian packages installed in all containers', packageNames, [])
+    .option('--machine-archives <names>', 'packages that apt installs there without the network', packageNames, []);
+}
+
+function packageNames(text: string): readonly string[] {
+  const names = text.split(',').filter((name) => name !== '');
+  const wrong = names.filter((name) => !/^[a-z0-9][a-z0-9+.-]*$/.test(name));
+  if (wrong.length > 0) throw new InvalidArgumentError(`not names of packages: ${wrong.join(', ')}`);
+  return names;
 }
 
 function portNumber(text: string): number {

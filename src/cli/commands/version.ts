@@ -3,9 +3,9 @@ import type { CliCommand } from '../command.js';
 import { type OutputFlags, printOne } from '../formats/output.js';
 import type { Session } from '../session.js';
 
-/** Version of this program, from its package.json: next to the sources, or one folder above dist. */
+/** Version of this program, from its package.json: next to the sources, or one folder above dist, or one above the agent’s bundle. */
 export function programVersion(): string {
-  for (const place of ['../../../package.json', '../../../../package.json']) {
+  for (const place of ['../../../package.json', '../../../../package.json', '../package.json']) {
     try {
       const { name, version } = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as Record<
         string,

@@ -277,7 +277,7 @@ export const settingsSchema = z.strictObject({
     agent_package: text
       .optional()
       .describe(
-        'Package of Sitewright that nodes install at their first boot: the URL of a .tgz made by `npm pack`. None: user data installs no agent.',
+        'Package of Sitewright that nodes install at their first boot: the URL of a .tgz made by `npm run pack:agent`, which needs no registry, or by `npm pack`. None: user data installs no agent.',
       ),
     node_package: text
       .default('nodejs')

@@ -43,6 +43,7 @@ describe('the user data of a node', () => {
     const config = read(agentCloudConfig(ticket, { ...packages, nodePackage: 'https://files.example/node.tar.xz' }));
     expect(config.packages).toBeUndefined();
     expect(config.runcmd.map(([program]) => program)).toEqual([
+      'set',
       'chmod',
       'curl',
       'tar',

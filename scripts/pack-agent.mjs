@@ -1,0 +1,67 @@
+// Makes the package that nodes install as their agent, `sitewright-agent-VERSION.tgz`: one program with all it needs, so
+// that a node fetches it from one address and needs no registry and no compiler. Bundled from dist/ for this platform.
+//   node scripts/pack-agent.mjs FOLDER      prints the file's name
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const require = createRequire(import.meta.url);
+
+/** What bundles workflows, opens stores and serves pages: an agent does none of it. The SDK's bundler is a file of its own. */
+const LEFT_OUT = /^(?:better-sqlite3|pg|@viz-js\/viz)(?:\/|$)|^\.{1,2}\/(?:workflow\/)?bundler$/;
+
+const leaveOut = {
+  name: 'leave-out',
+  /** @param {import('esbuild').PluginBuild} build */
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: LEFT_OUT }, ({ path }) => ({ path, namespace: 'left-out' }));
+    onLoad({ filter: /./, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
+
+// Modules in the CommonJS style among the packages expect these.
+const BANNER = `import { createRequire as requireIn } from 'node:module';
+const require = requireIn(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
+
+const target = resolve(process.argv[2] ?? '.');
+mkdirSync(target, { recursive: true });
+const work = mkdtempSync(join(target, '.agent-'));
+try {
+  const folder = join(work, 'package');
+  await build({
+    entryPoints: {
+      main: join(root, 'dist/src/cli/main.js'),
+      'supervisor-main': join(root, 'dist/src/agent/supervisor-main.js'),
+    },
+    outdir: join(folder, 'lib'),
+    chunkNames: '[hash]',
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    minifySyntax: true,
+    legalComments: 'none',
+    logLevel: 'error',
+    banner: { js: BANNER },
+    plugins: [leaveOut],
+  });
+  const bridge = dirname(require.resolve('@temporalio/core-bridge/package.json'));
+  const { getPrebuiltTargetName } = require(join(bridge, 'common.js'));
+  const binary = join('releases', getPrebuiltTargetName());
+  cpSync(join(bridge, binary), join(folder, 'lib', binary), { recursive: true });
+  const { name, version, license, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const about = { name, version, license, engines, type: 'module', bin: { sitewright: 'lib/main.js' } };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(about, null, 2)}\n`);
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  const file = join(target, `sitewright-agent-${version}.tgz`);
+  execFileSync('tar', ['--create', '--gzip', '--file', join(work, 'agent.tgz'), '--directory', work, 'package']);
+  renameSync(join(work, 'agent.tgz'), file);
+  console.log(file);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
