@@ -20,7 +20,7 @@ export const rackEvents = [
   'unknown',
   'error',
 ] as const;
-type RackEvent = (typeof rackEvents)[number];
+export type RackEvent = (typeof rackEvents)[number];
 
 export const isRackEvent = (name: string): name is RackEvent => (rackEvents as readonly string[]).includes(name);
 
