@@ -59,7 +59,7 @@ export function agentCloudConfig(ticket: EnrolmentTicket, { agentPackage, nodePa
             ['tar', '--extract', '--file', '/run/node.tar.xz', '--directory', '/usr/local', '--strip-components', '1'],
           ]
         : []),
-      ['npm', 'install', '--global', '--omit=dev', '--prefix', PROGRAM_FOLDER, agentPackage],
+      ['npm', 'install', '--global', '--omit=dev', '--no-audit', '--no-fund', '--prefix', PROGRAM_FOLDER, agentPackage],
       ['systemctl', 'daemon-reload'],
       ['systemctl', 'enable', '--now', 'sitewright-agent.service'],
     ],

@@ -5,7 +5,7 @@ import { isMapping } from '../../core/plain-value.js';
  * meanwhile.
  */
 export const bootFaults = ['no_boot', 'dies', 'reboots'] as const;
-export type BootFault = (typeof bootFaults)[number];
+type BootFault = (typeof bootFaults)[number];
 
 const isBootFault = (value: unknown): value is BootFault => bootFaults.some((known) => known === value);
 

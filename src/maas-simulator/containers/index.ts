@@ -4,7 +4,7 @@ import { MachineContainers, podmanEnds, type ReportEvent } from './machine-conta
 import { type ImageContent, machineImage, whyNoContainers } from './machine-image.js';
 import { CommandFailed, podmanBy, processName, runCommand } from './podman.js';
 
-export interface MachineContainersOptions extends ImageContent {
+interface MachineContainersOptions extends ImageContent {
   /** The root file systems are kept in this folder. */
   readonly cache: string;
   readonly say: (line: string) => void;

@@ -15,15 +15,15 @@ import { LIMITS, OWNER, PODMAN_OPTIONS, type Podman, podmanBy, type RunCommand }
 export type ReportEvent = (id: string, event: RackEvent, comment: string | null) => void;
 
 /** The part of a region that machines are made from. */
-export interface MachineRoom {
+interface MachineRoom {
   readonly machines: { get(id: string): Readonly<Machine> | undefined; values(): Iterable<Readonly<Machine>> };
   readonly subnets: { values(): Iterable<Readonly<Subnet>> };
 }
 
 /** Reports the end of containers: name and exit code. The answer stops it. */
-export type WatchEnds = (owner: string, ended: (name: string, code: number) => void) => () => void;
+type WatchEnds = (owner: string, ended: (name: string, code: number) => void) => () => void;
 
-export interface ContainerOptions {
+interface ContainerOptions {
   readonly run: RunCommand;
   readonly image: string;
   /** The process that all containers and networks are labelled with. */
@@ -57,7 +57,7 @@ const WITHOUT_SYSTEM: ReadonlySet<number> = new Set([
 ]);
 
 /** What MAAS wants of a machine, by its record. */
-export function wantedOf(machine: Readonly<Machine>): Wanted {
+function wantedOf(machine: Readonly<Machine>): Wanted {
   const installation = machine.current.installation;
   if (installation === undefined || machine.osystem === '' || WITHOUT_SYSTEM.has(machine.status)) return null;
   return { installation, running: machine.powerState !== 'off' };
