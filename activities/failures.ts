@@ -1,5 +1,4 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { NodeResult } from '../src/core/deployment/index.js';
 import { pascalCase } from '../src/core/pascal-case.js';
 import {
@@ -49,20 +48,6 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
     throw asActivityFailure(error);
   }
 }
-
-/** Failures in histories are for people: without stack traces, which show folders of this machine. The log has them. */
-export const plainFailures: ActivityInterceptorsFactory = () => ({
-  inbound: {
-    async execute(input, next) {
-      try {
-        return await next(input);
-      } catch (error) {
-        for (let one: unknown = error; one instanceof Error; one = one.cause) one.stack = '';
-        throw error;
-      }
-    },
-  },
-});
 
 /** Converts a machine's outcome for the workflow. */
 export function asNodeResult(outcome: MachineOutcome): NodeResult {

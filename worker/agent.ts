@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { plainFailures } from '../activities/failures.js';
 import type { RunTask } from '../activities/graph-contract.js';
 import { type Cancels, type FurtherTask, nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
+import { plainFailures } from '../activities/plain-failures.js';
 import {
   type ControlJudge,
   type ExecutionHost,

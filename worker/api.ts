@@ -17,9 +17,9 @@ import { observeMaas } from './metrics.js';
 import { openIdOf } from './openid.js';
 import { programVersion } from './program-version.js';
 import { machinesOf, masterAddress } from './services.js';
+import { openStoreWhenAvailable } from './store-when-available.js';
 import { taskLogs } from './task-logs.js';
 import { traceStarts, tracesOf } from './traces.js';
-import { openStoreWhenAvailable } from './when-available.js';
 
 export interface RunningApi {
   /** `http://127.0.0.1:8080`, without a trailing slash. */

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import type { DataConverter } from '@temporalio/common';
 import {
   type CodecAuthorization,
-  createCodecEndpoint,
   EncryptionCodec,
   encryptedData,
   readEncryptionKeys,
@@ -37,6 +36,8 @@ export async function startCodecEndpoint(
     throw new Error(
       `the codec endpoint cannot listen on ${host}:${port}: it would decrypt for anyone. Set access.tokens to on, or codec.host to 127.0.0.1`,
     );
+  // Only here: agents on every node use this file and serve nothing.
+  const { createCodecEndpoint } = await import('../src/platform/codec/codec-endpoint.js');
   const endpoint = createCodecEndpoint(new EncryptionCodec(readEncryptionKeys(keyFile)), origin, authorize);
   await endpoint.listen({ host, port });
   const { port: bound } = endpoint.server.address() as { port: number };

@@ -11,8 +11,8 @@ import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { archiveLimitsOf } from './archive-limits.js';
 import { storeOrderBook } from './gateway-orders.js';
 import { openStartGate } from './start-gate.js';
+import { openStoreWhenAvailable } from './store-when-available.js';
 import { taskLogs } from './task-logs.js';
-import { openStoreWhenAvailable } from './when-available.js';
 
 export interface RunningGateway {
   /** The address at which nodes reach it. */

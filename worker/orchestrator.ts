@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { plainFailures } from '../activities/failures.js';
 import { createActivities, pulseOf, SilenceReports } from '../activities/index.js';
+import { plainFailures } from '../activities/plain-failures.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
 import { getRun } from '../src/ops/workflow-calls.js';
 import type { Settings } from '../src/platform/settings/index.js';
@@ -18,8 +18,9 @@ import { endsIdentities, nodeUserData } from './node-user-data.js';
 import { programVersion } from './program-version.js';
 import { installMeasuredRuntime, installRuntime, sdkMetrics } from './runtime.js';
 import { activitySettings, gitOf, machinesOf } from './services.js';
+import { openStoreWhenAvailable } from './store-when-available.js';
 import { traceActivities, traceSinks, tracesOf } from './traces.js';
-import { connectWhenAvailable, openStoreWhenAvailable } from './when-available.js';
+import { connectWhenAvailable } from './when-available.js';
 
 export interface Orchestrator {
   /** Resolves when the worker has stopped; rejects if it fails. */

@@ -16,8 +16,8 @@ import { encryptionOf } from './encryption.js';
 import { programVersion } from './program-version.js';
 import { openStartGate } from './start-gate.js';
 import { openStateFolder } from './state-folder.js';
+import { openStoreWhenAvailable } from './store-when-available.js';
 import { tracesOf } from './traces.js';
-import { openStoreWhenAvailable } from './when-available.js';
 
 interface RunAgentsOptions {
   /** A machine without an agent on which to run tasks over ssh. Absent: tasks run on the machine of this process. */

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
 import { printPath } from '../../core/plain-value.js';
 import { allowedPath, runsAnyScript, typesOver } from '../../core/task-types/index.js';
+import { placeProblem } from '../../documents/diagnostics/place-problem.js';
 import {
   checkSchema,
   DOCUMENT_WORDS,
-  parseYaml,
-  placeProblem,
   type SchemaProblem,
   type SchemaWords,
-} from '../../documents/index.js';
+} from '../../documents/diagnostics/schema-problems.js';
+import { parseYaml } from '../../documents/yaml-document.js';
 import { type Execution, type NodeAgentOptions, prepareTask } from '../index.js';
 
 /** What a node accepts. It is the node's own file: nothing from outside changes it. */

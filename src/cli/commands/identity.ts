@@ -84,7 +84,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
 
   program.verb('gateway', 'Run only the gateway of node agents').action(async () => {
     const { settings } = await session.settings();
-    const { serveGateway } = await import('../processes/serve-enrolled-agent.js');
+    const { serveGateway } = await import('../processes/serve-gateway.js');
     await serveGateway(terminal, settings);
   });
 }

@@ -1,5 +1,4 @@
 import { startEnrolledAgent } from '../../../worker/enrolled-agent.js';
-import { startGateway } from '../../../worker/gateway.js';
 import { programVersion } from '../../../worker/program-version.js';
 import { installRuntime } from '../../../worker/runtime.js';
 import type { Settings } from '../../platform/settings/index.js';
@@ -12,13 +11,5 @@ export function serveEnrolledAgent(terminal: Terminal, settings: Settings, folde
     installRuntime(log);
     const agent = await startEnrolledAgent(folder, settings, log, programVersion(), terminal.interrupted());
     return { done: agent.done, stop: () => agent.stop(), said: `agent ready for ${agent.site}/${agent.node}` };
-  });
-}
-
-/** Runs only the gateway, without an API. */
-export function serveGateway(terminal: Terminal, settings: Settings): Promise<void> {
-  return serve(terminal, settings, 'gateway', async (log) => {
-    const gateway = await startGateway(settings, log, terminal.interrupted());
-    return { ...gateway, said: `gateway ready at ${gateway.url}` };
   });
 }

@@ -1,8 +1,8 @@
 import { StateFolderError } from '../../../worker/state-folder.js';
-import { MaasConfigurationError } from '../../maas/index.js';
+import { MaasConfigurationError } from '../../maas/api-key.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { createLogger, type Logger } from '../../platform/telemetry/log.js';
-import { StoreError } from '../../store/index.js';
+import { StoreError } from '../../store/failure.js';
 import { EXIT } from '../exit-codes.js';
 import { CliError } from '../problem.js';
 import type { Terminal } from '../terminal.js';

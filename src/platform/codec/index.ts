@@ -1,4 +1,4 @@
-export { type CodecAuthorization, createCodecEndpoint } from './codec-endpoint.js';
+export type { CodecAuthorization } from './codec-endpoint.js';
 export { encryptedData } from './encrypted-data.js';
 export { EncryptionCodec } from './encryption-codec.js';
 export { addEncryptionKey, parseEncryptionKeys, readEncryptionKeys } from './encryption-keys.js';

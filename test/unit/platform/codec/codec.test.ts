@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DefaultPayloadConverter, type Payload } from '@temporalio/common';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createCodecEndpoint } from '../../../../src/platform/codec/codec-endpoint.js';
 import {
   addEncryptionKey,
-  createCodecEndpoint,
   EncryptionCodec,
   encryptedData,
   parseEncryptionKeys,
