@@ -1,12 +1,13 @@
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './test/longest-first.js';
 
 /**
- * Twice the two cores that are counted on: a file that works with servers and processes waits for them more than half of
+ * Three times the two cores that are counted on: a file that works with servers and processes waits for them two thirds of
  * its time.
  * Vitest itself would take one on two cores. The same everywhere, since it wants projects with different numbers to run
  * one after the other.
  */
-const FILES_AT_ONCE = 4;
+const FILES_AT_ONCE = 6;
 
 /** These talk to the one dev server and the one workflow bundle that test/global-setup.ts provides. */
 const onTemporal = (name: string, timeoutMs: number) => ({
@@ -28,6 +29,7 @@ export default defineConfig({
     // Each process loads the modules once, not once for each file. Files must not change what others see, so they restore
     // what they change of the process (environment, folder, streams).
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // A module is compiled once, for all projects and until it changes: in node_modules/.experimental-vitest-cache.
     experimental: { fsModuleCache: true },
     // A test that needs longer than this is stuck: nothing here waits for a clock. Enough for a machine that others use too.

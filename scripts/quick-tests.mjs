@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** Seconds of tests to select: two files at once for a minute, without start-up. */
+/** Seconds of processor to spend on tests: two processors for a minute, without start-up. */
 const BUDGET = 120;
 
-/** Assumed seconds of a file that has not run here yet. */
-const UNKNOWN = { unit: 1, property: 3, replay: 10, other: 15 };
+/** Assumed seconds of a file that test/durations.json does not list. */
+const UNKNOWN = { unit: 1, property: 2, other: 3 };
 
 /** Seconds to load a file's modules. */
 const LOAD = 0.5;
@@ -29,7 +29,7 @@ const ON_TEMPORAL = /^test\/(workflow|api|cli|ui)\//;
 export function quickTests(root, say) {
   const { since, changed } = changes(root);
   const distances = distancesFrom(changed, root);
-  const durations = lastDurations(root);
+  const durations = new Map(Object.entries(JSON.parse(readFileSync(join(root, 'test/durations.json'), 'utf8'))));
   const seconds = (/** @type {string} */ file) => LOAD + (durations.get(file) ?? UNKNOWN[suiteOf(file)]);
   const related = [...distances]
     .filter(([file]) => file.endsWith('.test.ts') && !NEVER.test(file))
@@ -110,22 +110,8 @@ function usesOf(file, root) {
   return new Set(ON_TEMPORAL.test(file) ? [...uses, 'test/global-setup.ts'] : uses);
 }
 
-/**
- * Durations in seconds, from vitest's cache of its last runs here.
- * @param {string} root
- * @returns {Map<string, number>}
- */
-function lastDurations(root) {
-  const cache = join(root, 'node_modules/.vite/vitest');
-  const files = existsSync(cache) ? readdirSync(cache).map((folder) => join(cache, folder, 'results.json')) : [];
-  const results = files
-    .filter((file) => existsSync(file))
-    .flatMap((file) => JSON.parse(readFileSync(file, 'utf8')).results);
-  return new Map(results.map(([name, { duration }]) => [name.slice(name.indexOf(':') + 1), duration / 1000]));
-}
-
 /** @param {string} file @returns {keyof typeof UNKNOWN} */
 function suiteOf(file) {
   const suite = file.split('/')[1];
-  return suite === 'unit' || suite === 'property' || suite === 'replay' ? suite : 'other';
+  return suite === 'unit' || suite === 'property' ? suite : 'other';
 }

@@ -3,7 +3,9 @@ import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { inject } from 'vitest';
+import { createLogger } from '../../src/platform/telemetry/log.js';
 import { ensureSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
+import { installRuntime } from '../../worker/runtime.js';
 
 /** A test file's own corner of the shared dev server. */
 export interface TemporalRig {
@@ -30,15 +32,12 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-let quiet = false;
-
-/** Keeps the SDK's log lines but its errors out of the tests' output. Before the first worker or connection. */
+/**
+ * Keeps the SDK's log lines but its errors out of the tests' output. Before the first worker or connection. A process has
+ * one runtime, and files share their process: installed as the product does, which then finds it installed.
+ */
 export function quietRuntime(): void {
-  if (quiet) return;
-  quiet = true;
-  // Files share their process: an earlier one may have started the product's own workers, and with them the runtime.
-  if (Runtime._instance !== undefined) return;
-  Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
+  if (Runtime._instance === undefined) installRuntime(createLogger({ level: 'error', format: 'json' }, 'temporal'));
 }
 
 /**

@@ -1,28 +1,38 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { findTimeSkippingServer } from '../../src/platform/temporal/time-skipping-server.js';
 import { group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
-import { quietRuntime } from '../rig/temporal.js';
+import { timeSkipping, whyNoTimeSkipping } from '../rig/time-skipping.js';
+import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
 
 /**
  * The real limits of real configurations, hours long, on a server that skips time. It speaks an old API
  * level (no updates, no search attributes), so only time is looked at here.
  */
-const server = await findTimeSkippingServer();
-if (server.status === 'missing') console.warn(`skipped: hours-long time limits: ${server.reason}`);
+if (whyNoTimeSkipping !== undefined) console.warn(`skipped: hours-long time limits: ${whyNoTimeSkipping}`);
 
-describe.skipIf(server.status === 'missing')('hours-long time limits', () => {
+describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () => {
   let env: TestWorkflowEnvironment;
   let queues = 0;
   beforeAll(async () => {
-    quietRuntime();
-    if (server.status === 'missing') return;
-    env = await TestWorkflowEnvironment.createTimeSkipping({
-      server: { executable: { type: 'existing-path', path: server.path } },
-    });
+    env = await timeSkipping();
   });
   afterAll(() => env?.teardown());
+
+  it('a workflow that sleeps 51 hours ends without anyone waiting for them', async () => {
+    const { codePath } = await bundleTestWorkflows('test/rig/workflows/sleeper.ts');
+    const worker = await Worker.create({
+      connection: env.nativeConnection,
+      taskQueue: 'sleepers',
+      workflowBundle: { codePath },
+    });
+    const before = await env.currentTimeMs();
+    const result = await worker.runUntil(
+      env.client.workflow.execute('sleeper', { taskQueue: 'sleepers', workflowId: 'sleeper', args: [51] }),
+    );
+    expect(result).toBe('slept 51 h');
+    expect((await env.currentTimeMs()) - before).toBeGreaterThanOrEqual(51 * 60 * 60 * 1000);
+  });
 
   async function run(site: ScriptedSite, meanwhile: (handle: Awaited<ReturnType<typeof start>>) => Promise<void>) {
     // A leap of the clock must not look like a worker that died.

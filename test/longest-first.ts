@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Those that wait most come first, and the short ones last: no processor is idle at the end. */
+const PROJECTS = ['e2e', 'ui', 'workflow', 'cli', 'api', 'replay', 'unit'];
+
+/** Seconds of the files that take longest; about: for their order only. */
+const durations: ReadonlyMap<string, number> = new Map(
+  Object.entries(JSON.parse(readFileSync(new URL('./durations.json', import.meta.url), 'utf8'))),
+);
+
+/** The order of the test files, also in a clone where none has run yet. */
+export default class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { root } = this.ctx.config;
+    for (const file of durations.keys())
+      if (!existsSync(`${root}/${file}`)) throw new Error(`test/durations.json names ${file}, which is not there`);
+    const project = (file: TestSpecification) => PROJECTS.indexOf(file.project.name);
+    const seconds = (file: TestSpecification) => durations.get(relative(root, file.moduleId)) ?? 0;
+    // Vitest's own order, from its last runs here, stays among the files without a record.
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => project(a) - project(b) || seconds(b) - seconds(a));
+  }
+}

@@ -1,0 +1,27 @@
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { findTimeSkippingServer } from '../../src/platform/temporal/time-skipping-server.js';
+import { quietRuntime } from './temporal.js';
+
+/** Downloaded the first time on a machine. */
+const server = await findTimeSkippingServer();
+
+/** Why no time can be skipped here; undefined where it can. */
+export const whyNoTimeSkipping = server.status === 'missing' ? server.reason : undefined;
+
+/** The SDK gives the server five seconds, which is little for Java on a busy machine. */
+const TOO_SLOW = /did not start within/;
+const TRIES = 10;
+
+/** A server that skips time. */
+export async function timeSkipping(): Promise<TestWorkflowEnvironment> {
+  if (server.status === 'missing') throw new Error(server.reason);
+  quietRuntime();
+  const executable = { type: 'existing-path', path: server.path } as const;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await TestWorkflowEnvironment.createTimeSkipping({ server: { executable } });
+    } catch (error) {
+      if (tries === TRIES || !(error instanceof Error && TOO_SLOW.test(error.message))) throw error;
+    }
+  }
+}
