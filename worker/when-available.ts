@@ -14,7 +14,7 @@ type WhyAway = (error: unknown) => { readonly problem: string; readonly hint?: s
  * @param stop ends the waiting
  * @throws the error of the last attempt
  */
-async function whenAvailable<T>(
+export async function whenAvailable<T>(
   open: () => Promise<T>,
   whyAway: WhyAway,
   log: Logger,
