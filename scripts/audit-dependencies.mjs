@@ -1,11 +1,12 @@
-// Compares the packages of the lock file with a dated record of advisories, test/data/advisories.json; where the registry
+// Compares the packages of the lock file with a dated record of advisories, test/data/advisories.json, and checks what the
+// lock file itself shows; where the registry
 // answers, asks `npm audit` as well. Exit code 1 for a vulnerable package. Plain Node: CI runs it first.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * @typedef {{ id: string, package: string, below: string, from?: string, title: string }} Advisory
+ * @typedef {{ id: string, package: string, below: string, from?: string, title: string, seen?: boolean }} Advisory
  * @typedef {{ checked_at: string, source: string, advisories: Advisory[] }} Record
  * @typedef {{ name: string, version: string }} Locked
  */
@@ -38,6 +39,26 @@ export const vulnerable = (locked, advisories) =>
       .map(({ id, title, below }) => `${name} ${version}: ${id}, ${title}; fixed in ${below}`),
   );
 
+/**
+ * What the lock file itself shows: packages that nothing verifies, that come from elsewhere than a registry, or that may run
+ * a script when they are installed. Optional packages of other platforms, which a mirror may lack, have no checksum here.
+ * @param {{ packages: { [path: string]: { integrity?: string, resolved?: string, optional?: boolean, hasInstallScript?: boolean, link?: boolean } } }} lock
+ * @param {{ [name: string]: boolean }} allowScripts
+ * @returns {string[]}
+ */
+export const unsound = ({ packages }, allowScripts) =>
+  Object.entries(packages).flatMap(([path, { integrity, resolved, optional, hasInstallScript, link }]) => {
+    if (path === '') return [];
+    const name = path.split('node_modules/').at(-1) ?? '';
+    return [
+      ...(integrity === undefined && !optional ? [`${path} has no checksum`] : []),
+      ...(link || (resolved !== undefined && !resolved.startsWith('https://'))
+        ? [`${path} is not from a registry`]
+        : []),
+      ...(hasInstallScript && !allowScripts[name] ? [`${path} has an install script that is not allowed`] : []),
+    ];
+  });
+
 /** What the registry says; undefined where it does not answer this. @returns {string[] | undefined} */
 function askRegistry() {
   const { stdout } = spawnSync('npm', ['audit', '--json', '--omit=dev'], { encoding: 'utf8', timeout: 60_000 });
@@ -52,9 +73,14 @@ function askRegistry() {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   /** @type {Record} */
   const record = read('test/data/advisories.json');
-  const locked = lockedPackages(read('package-lock.json'));
+  const lock = read('package-lock.json');
+  const locked = lockedPackages(lock);
   const asked = askRegistry();
-  const found = [...vulnerable(locked, record.advisories), ...(asked ?? [])];
+  const found = [
+    ...vulnerable(locked, record.advisories),
+    ...unsound(lock, read('package.json').allowScripts),
+    ...(asked ?? []),
+  ];
   console.log(`${locked.length} locked packages, ${record.advisories.length} advisories recorded ${record.checked_at}`);
   console.log(
     asked === undefined ? 'the registry does not answer npm audit: the record alone decides' : 'npm audit was asked',

@@ -18,7 +18,7 @@ import { readFromPart } from './graph-signals.js';
 import { maasSilenceHandler, steeringHandlers } from './operators.js';
 import type { Run } from './run-frame.js';
 
-const taskRequest = objectOf<TaskRequest>(
+export const taskRequest = objectOf<TaskRequest>(
   {
     ...noteFields,
     task: valueThat(

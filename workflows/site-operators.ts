@@ -11,7 +11,7 @@ import { readNews } from './graph-news.js';
 import { maasSilenceHandler, steeringHandlers } from './operators.js';
 import type { SiteRun } from './site-run.js';
 
-const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MOST.name) }, ['node']);
+export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MOST.name) }, ['node']);
 
 /** Sets the handlers for operators of a site run: signals, updates and queries (design §5). */
 export function handleSiteOperators(run: SiteRun): void {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { TaskLogs } from '../../src/agent/logs/index.js';
 import { drainAgent } from '../../src/cli/processes/drain-agent.js';
@@ -287,9 +288,15 @@ it('a run over gateway, signed orders and encrypted payloads: the secret is wher
   const known = await histories();
   expect(known.decoded).toContain(REASON);
   expect(known.raw).not.toContain(REASON);
+  // As docs/operating.md says.
+  mkdirSync(at('backup'));
+  const database = new Database(at('store.db'), { readonly: true });
+  await database.backup(at('backup/store.db'));
+  database.close();
+  expect(readFileSync(at('backup/store.db')).includes('db/password')).toBe(true);
   const meant = [at('secrets/db/password'), at('placed')];
   const files = filesBelow(folder).filter((path) => !meant.includes(path));
-  for (const part of ['store.db', 'task-logs/', 'agents/', 'gateway/', 'node-'])
+  for (const part of ['store.db', 'backup/store.db', 'task-logs/', 'agents/', 'gateway/', 'node-'])
     expect(
       files.some((path) => path.slice(folder.length + 1).startsWith(part)),
       part,

@@ -25,6 +25,9 @@ const dt = () => p.datetime('dt');
 const ts = () => p.timespan('ts');
 const DAY = 86_400_000_000n;
 
+/** Ten times the longest that any form needs. */
+const LONGEST_DATE = 1_000;
+
 const zoneOf = (span: Value): bigint => (span as TimeSpan).microseconds;
 
 function fromTimestamp(timestamp: Numeric, span: Value): DateTime {
@@ -160,10 +163,14 @@ export const datetimeFunctions: readonly FunctionDefinition[] = [
     'function',
     [p.string('string'), optional(nullable(p.string('format')), null)],
     'Time of a text: ISO 8601 or much else, or by a format of `strptime`. ParserError, ValueError, OverflowError.',
-    (context, text, format) =>
-      format === null || format === ''
+    (context, text, format) => {
+      // Reading takes a time of the square of the length.
+      for (const given of [text, format ?? ''] as readonly string[])
+        if (given.length > LONGEST_DATE) throw valueError(`a date of more than ${LONGEST_DATE} characters`);
+      return format === null || format === ''
         ? parseDate(text, () => today(context))
-        : parseTimeByFormat(text, format as string),
+        : parseTimeByFormat(text, format as string);
+    },
   ),
   fn(
     'now',

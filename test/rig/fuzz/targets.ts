@@ -11,7 +11,9 @@ import { bytesInMemory, readTar } from '../../../src/packages/tar.js';
 import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../../src/yaql/index.js';
 import { readProgress } from '../../../workflows/call-slices.js';
 import { readNews } from '../../../workflows/graph-news.js';
+import { taskRequest } from '../../../workflows/graph-operators.js';
 import { readFromPart, readToPart } from '../../../workflows/graph-signals.js';
+import { retryNode } from '../../../workflows/site-operators.js';
 import type { FuzzTarget } from './guided.js';
 
 /** Seeds that are kept: `test/data/fuzz/NAME.json`, a list of inputs. Findings go there, too. */
@@ -199,6 +201,8 @@ const temporalTarget: FuzzTarget = {
       readFromPart,
       readToPart,
       (one: unknown) => readRequest(operatorNote, one),
+      (one: unknown) => readRequest(retryNode, one),
+      (one: unknown) => readRequest(taskRequest, one),
     ];
     for (const read of readers) {
       const { request, problems } = read(payload);
@@ -212,7 +216,8 @@ const wireTarget: FuzzTarget = {
   name: 'gateway',
   seeds: kept('gateway'),
   json: true,
-  code: '/src/gateway/',
+  // Its shapes are data: what runs is the library that checks by them.
+  code: '/node_modules/zod/',
   run(text) {
     const message: unknown = JSON.parse(text);
     for (const schema of Object.values(wire)) {

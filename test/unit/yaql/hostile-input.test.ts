@@ -52,6 +52,19 @@ describe('hostile input', () => {
   });
 
   it.each([
+    ["datetime('1' * 400000)"],
+    ["datetime('a' * 400000)"],
+    ["datetime('Jan' * 200000)"],
+    ["datetime('2016-01-01' + '0' * 400000)"],
+    ["datetime('2016', '%Y' + '0' * 400000)"],
+  ])('refuses dates that are too long before reading them: %s', (expression) => {
+    const before = process.cpuUsage();
+    expect(classOf(expression)).toBe('ValueError');
+    // Up to 50 s before there was a limit.
+    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(2);
+  });
+
+  it.each([
     ["'a' * 1000000000000"],
     ['[1] * 1000000000000'],
     ["'ab'.replace('', 'x' * 60000000)"],
