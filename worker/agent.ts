@@ -20,6 +20,7 @@ import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.js'
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import type { Traces } from '../src/platform/telemetry/traces.js';
+import { followApiKey } from '../src/platform/temporal/api-key.js';
 import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
 import { controlQueue, nodeQueue } from '../workflows/protocol.js';
 import { encryptionOf } from './encryption.js';
@@ -112,6 +113,7 @@ export async function startAgents(
   keepMemoryOutOfCoreDumps();
   const server = connectionOptions(settings.temporal);
   const connection = await connectWhenAvailable(() => NativeConnection.connect(server), server.address, log, stop);
+  const endFollowing = followApiKey(settings.temporal, [connection], log);
   const served: ServedNode[] = [];
   const shutDown = () => {
     for (const node of served) node.shutDown();
@@ -139,6 +141,7 @@ export async function startAgents(
     );
   };
   const finish = async () => {
+    endFollowing();
     await Promise.allSettled(served.map(({ done }) => done));
     await connection.close();
   };

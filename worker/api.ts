@@ -9,6 +9,7 @@ import { AgentPresence, createOperations, type Operations, openReader, tagExtens
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.js';
+import { followApiKey } from '../src/platform/temporal/api-key.js';
 import { archiveIntakeOf, archiveLimitsOf } from './archive-limits.js';
 import { encryptionOf, isLoopback, startCodecEndpoint } from './encryption.js';
 import { secretsOf, startGateway } from './gateway.js';
@@ -71,7 +72,11 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
   };
   try {
     const connection = lazyConnection(settings.temporal);
-    closing.push(() => connection.close());
+    const endFollowing = followApiKey(settings.temporal, [connection], log);
+    closing.push(async () => {
+      endFollowing();
+      await connection.close();
+    });
     const machines = await machinesOf(settings, onAttempt);
     closing.push(() => machines.close());
     const planner = await openPlanner(settings.yaql.helpers);

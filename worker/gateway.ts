@@ -50,7 +50,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
   const orderKeys = new OrderKeys(data_dir);
   const names = [...new Set([new URL(gatewayUrl(settings)).hostname, host, 'localhost', '127.0.0.1'])];
   const store = await openStoreWhenAvailable(settings.store.url, log, stop);
-  const gate = openStartGate(settings, store);
+  const gate = openStartGate(settings, store, log);
   const logs = taskLogs(settings);
   const gateway = createGateway(
     {

@@ -7,6 +7,7 @@ import { getRun } from '../src/ops/workflow-calls.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.js';
+import { followApiKey } from '../src/platform/temporal/api-key.js';
 import { connectionOptions } from '../src/platform/temporal/connection-options.js';
 import { runLookups } from '../src/platform/temporal/run-lookups.js';
 import { checkSearchAttributes, ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
@@ -61,6 +62,7 @@ export async function startOrchestrator(
   const server = connectionOptions(settings.temporal);
   const connection = await connectWhenAvailable(() => Connection.connect(server), address, log, stop);
   const native = await connectWhenAvailable(() => NativeConnection.connect(server), address, log, stop);
+  const endFollowing = followApiKey(settings.temporal, [connection, native], log);
   const encryption = encryptionOf(settings);
   const client = new Client({ connection, namespace, ...encryption });
   const searchAttributes = await usableAttributes(connection, namespace, log);
@@ -113,6 +115,7 @@ export async function startOrchestrator(
     ...encryption,
   });
   const done = running.finally(async () => {
+    endFollowing();
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);
     await Promise.allSettled([planner.close(), machines.close(), store.close(), native.close(), connection.close()]);

@@ -42,7 +42,7 @@ export async function runAgents(
   openStateFolder(settings.agent.state_dir);
   const store = await openStoreWhenAvailable(settings.store.url, log, stop);
   const traces = tracesOf(settings, 'sitewright-agent', log);
-  const gate = openStartGate(settings, store);
+  const gate = openStartGate(settings, store, log);
   const ordersOf = storeOrdersOf(settings, store, log, gate.mayStart);
   const close = () => Promise.all([gate.close(), store.close(), traces?.stop()]);
   try {

@@ -1,6 +1,8 @@
 import { Client } from '@temporalio/client';
 import { OrderWithdrawn, RunHeld } from '../src/agent/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
+import type { Logger } from '../src/platform/telemetry/log.js';
+import { followApiKey } from '../src/platform/temporal/api-key.js';
 import { type HoldLookup, holdLookup } from '../src/platform/temporal/run-hold.js';
 import type { Store } from '../src/store/index.js';
 import { encryptionOf } from './encryption.js';
@@ -32,9 +34,17 @@ export const startGate =
 export function openStartGate(
   settings: Settings,
   store: Store,
+  log: Logger,
 ): { readonly mayStart: StartGate; close(): Promise<void> } {
   const { temporal } = settings;
   const connection = lazyConnection(temporal);
+  const endFollowing = followApiKey(temporal, [connection], log);
   const client = new Client({ connection, namespace: temporal.namespace, ...encryptionOf(settings) });
-  return { mayStart: startGate(store, holdLookup(client)), close: () => connection.close() };
+  return {
+    mayStart: startGate(store, holdLookup(client)),
+    close() {
+      endFollowing();
+      return connection.close();
+    },
+  };
 }

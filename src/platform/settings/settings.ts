@@ -77,7 +77,8 @@ export const settingsSchema = z.strictObject({
     }),
     api_key_file: ownSecret('the API key')
       .optional()
-      .describe('File with the API key for the Temporal server as its only line; it is sent only over TLS.'),
+      .describe('File with the API key for the Temporal server as its only line; it is sent only over TLS.')
+      .meta({ reload: true }),
     encryption_key_file: filePath
       .optional()
       .describe(

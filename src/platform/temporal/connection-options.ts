@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { TLSConfig } from '@temporalio/client';
 import type { Settings } from '../settings/index.js';
+import { contentOf, readApiKey } from './api-key.js';
 
 /** The server's address and security: a part of the `temporal` settings. */
 export interface ServerSettings {
@@ -17,14 +17,13 @@ interface ConnectionSettings {
 }
 
 /**
- * Options of each `Connection` and `NativeConnection`. Files are read once: a renewed one needs a restart.
+ * Options of each `Connection` and `NativeConnection`. Files are read once: a renewed certificate needs a restart,
+ * a new API key does not (`followApiKey`).
  *
  * @throws Error for the user, naming the setting, when a file cannot be read; never with its content
  */
 export function connectionOptions({ address, tls = {}, api_key_file: keyFile }: ServerSettings): ConnectionSettings {
-  const apiKey =
-    keyFile === undefined ? undefined : contentOf(keyFile, 'temporal.api_key_file').toString('utf8').trim();
-  if (apiKey === '') throw new Error(`the file of temporal.api_key_file, ${keyFile}, is empty`);
+  const apiKey = keyFile === undefined ? undefined : readApiKey(keyFile);
   const isSecure = apiKey !== undefined || Object.values(tls).some((value) => value !== undefined);
   if (!isSecure) return { address };
   const { ca_file, cert_file, key_file, server_name } = tls;
@@ -45,13 +44,4 @@ export function connectionOptions({ address, tls = {}, api_key_file: keyFile }: 
     tls: Object.keys(config).length === 0 ? true : config,
     ...(apiKey === undefined ? {} : { apiKey }),
   };
-}
-
-function contentOf(file: string, setting: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new Error(`the file of ${setting}, ${file}, cannot be read (${code})`, { cause: error });
-  }
 }

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tokenOperations } from '../../../../src/ops/tokens.js';
 import { loadSettings } from '../../../../src/platform/settings/index.js';
 import { createLogger } from '../../../../src/platform/telemetry/log.js';
+import { followApiKey } from '../../../../src/platform/temporal/api-key.js';
 import { connectionOptions } from '../../../../src/platform/temporal/connection-options.js';
 import { probeServer } from '../../../../src/platform/temporal/probe.js';
 import { openStore } from '../../../../src/store/index.js';
@@ -111,6 +112,32 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
         () => undefined,
       );
       expect(seen).toContainEqual(wanted);
+      await close();
+    });
+
+    it('shows a new API key without a restart, and keeps the last one while the file cannot be read', async () => {
+      writeFileSync(at('rotated.key'), 'first\n', { mode: 0o600 });
+      const { address, seen, close } = await server('server');
+      const ofServer = { address, tls: ours(), api_key_file: at('rotated.key') };
+      const client = await Connection.connect(connectionOptions(ofServer));
+      const lines: string[] = [];
+      const note = (...said: unknown[]) => void lines.push(String(said.at(-1)));
+      const endFollowing = followApiKey(ofServer, [client], { info: note, warn: note }, 20);
+      const shown = async () => {
+        seen.length = 0;
+        await client.workflowService.getSystemInfo({}).catch(() => undefined);
+        return seen.at(-1)?.authorization;
+      };
+      expect(await shown()).toBe('Bearer first');
+      rmSync(at('rotated.key'));
+      await expect.poll(() => lines).toEqual(['the API key for Temporal could not be read; the last one stays in use']);
+      expect(await shown()).toBe('Bearer first');
+      writeFileSync(at('rotated.key'), 'second\n', { mode: 0o600 });
+      await expect.poll(shown).toBe('Bearer second');
+      expect(lines.at(-1)).toBe('the API key for Temporal was replaced');
+      expect(lines.join()).not.toContain('second');
+      endFollowing();
+      await client.close();
       await close();
     });
 
