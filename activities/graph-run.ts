@@ -23,9 +23,7 @@ import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer }
 import { requestedGraphs } from './requested-graphs.js';
 
 const OFFLINE_WAIT_SECONDS = 120;
-const MOST_MORE_SECONDS = 60;
-/** A node takes a task in milliseconds, unless it is busy. */
-const LEAST_TAKE_SECONDS = 30;
+const MOST_MORE_SECONDS = 45;
 
 /** Saves a busy part two of three timers. Rows still appear within half a minute. */
 const BUSY_SLACK_SECONDS = 15;
@@ -87,12 +85,13 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
 }
 
 /**
- * A thousand agents that send heartbeats within the limit of a worker are most of the work of a Temporal server. So most of the
- * time that a run waits for an agent which has taken a task and went away is given to the limit of its heartbeats, and the
- * rest to the next attempt. An agent that comes back returns its attempt itself, whatever the limit.
+ * A thousand agents that send heartbeats within the limit of a worker are most of the work of a Temporal server. So a part of
+ * the time that a run waits for the next attempt of a task is given to the limit of heartbeats. The next attempt still waits for
+ * longer than that limit: after a reset, an agent follows the attempt before it until its next heartbeat. An agent that was
+ * killed returns its attempt itself when it starts again, whatever the limit.
  */
 function agentWaits({ heartbeat_seconds, offline_wait_seconds = OFFLINE_WAIT_SECONDS }: ActivitySettings) {
-  const more = Math.min(MOST_MORE_SECONDS, Math.max(0, offline_wait_seconds - LEAST_TAKE_SECONDS));
+  const more = Math.max(0, Math.min(MOST_MORE_SECONDS, (offline_wait_seconds - heartbeat_seconds) / 2));
   return { heartbeat_seconds, agent_heartbeat_seconds: heartbeat_seconds + more, offline_wait_seconds };
 }
 

@@ -1,4 +1,4 @@
-// Measures what busy agents cost the Temporal server: `npx tsx bench/busy-agents.ts [agents=1000] [seconds=150] [heartbeat limit=80]`. Each agent
+// Measures what busy agents cost the Temporal server: `npx tsx bench/busy-agents.ts [agents=1000] [seconds=150] [heartbeat limit=65]`. Each agent
 // has a task that prints a line every ten seconds and does not end. Starts a dev server with the flags of
 // src/platform/temporal/dev-server.ts and its metrics; counts its writes (requests to its persistence that change something)
 // and its CPU time, first with idle agents, then with busy ones. Copy the result to bench/agents-results.md.
@@ -22,7 +22,7 @@ import { startAgents, type TaskHost } from '../worker/agent.js';
 import { installRuntime } from '../worker/runtime.js';
 import { nodeQueue } from '../workflows/protocol.js';
 
-const [agents = 1_000, seconds = 150, limit = 80] = process.argv.slice(2).map(Number);
+const [agents = 1_000, seconds = 150, limit = 65] = process.argv.slice(2).map(Number);
 /** Nodes of one workflow, as in a part of a graph. */
 const NODES = 50;
 

@@ -41,6 +41,7 @@ export interface WorldOptions {
   /** Roles of each node. */
   readonly nodes: readonly (readonly string[])[];
   readonly site?: string;
+  readonly waits?: { readonly heartbeat_seconds: number; readonly offline_wait_seconds: number };
   /** Hears of every call of the activities on the store before it is made; what it throws is the process's death. */
   readonly onCall?: (call: string) => void;
   /** Default: plans are made in the test's own thread. */
@@ -89,7 +90,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
       run !== null && open.has(run) ? { runId: run, isOpen: true, children: [] } : null,
     searchAttributes: async () => [],
     planner: options.planner ?? plannerHere(),
-    settings: { max_parallel_nodes: 8, heartbeat_seconds: 5, master_ip: MASTER_IP },
+    settings: { max_parallel_nodes: 8, heartbeat_seconds: 5, master_ip: MASTER_IP, ...options.waits },
   };
   const bare: GraphActivities = {
     ...graphRunActivities(deps),

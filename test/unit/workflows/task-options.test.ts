@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { nodeTask, ofMaster, type Patience, takeSeconds } from '../../../workflows/task-options.js';
 
-const patience: Patience = { heartbeat_seconds: 20, agent_heartbeat_seconds: 80, offline_wait_seconds: 120 };
+const patience: Patience = { heartbeat_seconds: 20, agent_heartbeat_seconds: 65, offline_wait_seconds: 120 };
 
 it('slower heartbeats of agents do not make a run notice later that one is away', () => {
   const { agent_heartbeat_seconds: _, ...before } = patience;
@@ -18,5 +18,5 @@ it('tasks of the worker itself keep the limit of workers', () => {
 });
 
 it('a node that answers but stays busy is asked half as often each time, at most once an hour', () => {
-  expect([1, 2, 3, 9].map((times) => takeSeconds(patience, times))).toEqual([60, 120, 240, 3_600]);
+  expect([1, 2, 3, 9].map((times) => takeSeconds(patience, times))).toEqual([75, 150, 300, 3_600]);
 });
