@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** Seconds of processor to spend on tests: two processors for a minute, without start-up. */
-const BUDGET = 120;
+/** Seconds of processor time to spend on tests: two processors for not quite a minute, without start-up. */
+const BUDGET = 110;
 
 /** Assumed seconds of a file that test/durations.json does not list. */
 const UNKNOWN = { unit: 1, property: 2, other: 3 };
@@ -20,6 +20,10 @@ const NEVER = /^test\/e2e\//;
 
 /** Their workflows come from the bundle of test/global-setup.ts. */
 const ON_TEMPORAL = /^test\/(workflow|api|cli|ui)\//;
+
+/** What a browser loads, and the tests that load it in one: no import connects them. */
+const PAGE_FILES = 'src/ui/assets/';
+const PAGE_TESTS = /^test\/ui\//;
 
 /**
  * @param {string} root
@@ -86,6 +90,8 @@ function distancesFrom(changed, root) {
     for (const used of usesOf(file, root)) usedBy.set(used, [...(usedBy.get(used) ?? []), file]);
   }
   const distances = new Map(changed.filter((file) => existsSync(join(root, file))).map((file) => [file, 0]));
+  if (changed.some((file) => file.startsWith(PAGE_FILES)))
+    for (const file of code) if (PAGE_TESTS.test(file) && !distances.has(file)) distances.set(file, 1);
   // Iteration over a map includes entries added meanwhile: breadth first.
   for (const [file, distance] of distances) {
     for (const user of usedBy.get(file) ?? []) if (!distances.has(user)) distances.set(user, distance + 1);

@@ -6,8 +6,10 @@ import type { Paused } from '../../core/run/index.js';
 /** A worker answers in milliseconds; more than this means that none does. */
 const LIMIT_MS = 10_000;
 
-/** The shortest time between two questions to a run: thousands of tasks ask, and each question costs its worker milliseconds. */
-const EVERY_MS = 200;
+/** Between two questions to a run: thousands of tasks ask, and each question costs its worker milliseconds. */
+const LONGEST_PAUSE_MS = 200;
+/** Pause per time that an answer took. Tasks that follow each other hardly wait, and questions take a tenth of a worker's time. */
+const PAUSE_PER_ANSWER = 9;
 
 /** What keeps a run from starting anything new. */
 interface RunHold {
@@ -49,7 +51,7 @@ export function holdLookup(client: Client): HoldLookup {
   function start(workflowId: string, runId: string | null): Promise<RunHold> {
     const key = JSON.stringify([workflowId, runId]);
     const answer = ask(workflowId, runId);
-    const question: Question = { answer, over: Promise.allSettled([answer, delay(EVERY_MS)]) };
+    const question: Question = { answer, over: pauseAfter(answer) };
     asked.set(key, question);
     void question.over.then(() => {
       if (asked.get(key) === question) asked.delete(key);
@@ -63,4 +65,10 @@ export function holdLookup(client: Client): HoldLookup {
     current.next ??= current.over.then(() => start(workflowId, runId));
     return current.next;
   };
+}
+
+async function pauseAfter(answer: Promise<unknown>): Promise<void> {
+  const asked = performance.now();
+  await answer.catch(() => undefined);
+  await delay(Math.min(LONGEST_PAUSE_MS, PAUSE_PER_ANSWER * (performance.now() - asked)));
 }

@@ -44,6 +44,15 @@ describe('the quick tests', () => {
     expect(quick().files).toEqual(['test/unit/low.test.ts', 'test/architecture/all.test.ts', 'test/unit/high.test.ts']);
   });
 
+  it('of the page are those in a browser, though no import leads there', () => {
+    write('src/ui/assets/main.js', '');
+    write('test/ui/page.test.ts', '');
+    expect(quick().files).toContain('test/ui/page.test.ts');
+    commit();
+    write('src/ui/assets/page.css', 'body {}');
+    expect(quick().files).toContain('test/ui/page.test.ts');
+  });
+
   it('count from where the branch left main, with what is committed and what is new', () => {
     git('switch', '-qc', 'branch');
     write('src/low.ts', 'export const low = 2;');
