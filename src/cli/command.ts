@@ -30,14 +30,11 @@ export class CliCommand extends Command {
     return this.addOption(new Option('-f, --format <format>', description).choices(forms).default(forms[0]));
   }
 
-  /** A repeatable flag; its value is a list. */
-  repeatable(flags: string, description: string): this {
-    return this.addOption(
-      new Option(flags, `${description}; repeatable`).argParser((value: string, before?: readonly string[]) => [
-        ...(before ?? []),
-        value,
-      ]),
-    );
+  /** A repeatable flag; its value is a list. `known`: the values that a shell offers; the API decides about others. */
+  repeatable(flags: string, description: string, known?: readonly string[]): this {
+    const option = new Option(flags, `${description}; repeatable`);
+    if (known !== undefined) option.choices(known);
+    return this.addOption(option.argParser((value: string, before?: readonly string[]) => [...(before ?? []), value]));
   }
 
   /** `--label NAME:VALUE`, repeatable; `labelsOf` reads it. */

@@ -15,6 +15,7 @@ import { registerGraphSimulate } from './commands/graph-simulate.js';
 import { registerGraphStore } from './commands/graph-store.js';
 import { registerHistory } from './commands/history.js';
 import { registerIdentity } from './commands/identity.js';
+import { registerInit } from './commands/init.js';
 import { registerLogin } from './commands/login.js';
 import { registerMaas } from './commands/maas.js';
 import { registerNode } from './commands/node.js';
@@ -88,6 +89,7 @@ Exit codes: 0 done, 1 came out badly (a run failed, was stopped or cancelled), 2
   registerSequence(program, session);
   registerHistory(program, session);
   program.commandsGroup('Write and check, offline:');
+  registerInit(program, session);
   registerStrategy(program, session);
   registerGraphPlanning(graph, session);
   registerGraphSimulate(graph, session);

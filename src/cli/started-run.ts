@@ -1,4 +1,5 @@
 import type { Run } from '../core/contracts/index.js';
+import { counted } from '../core/counted.js';
 import type { ApiClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { type OutputFlags, printOne } from './formats/output.js';
@@ -71,9 +72,7 @@ export async function followAndPresent(
   const ended = followed.run;
   const code = exitCodeOfOutcome(ended.outcome);
   const outcome = paintState(paintFor(terminal.color), ended.outcome ?? 'unknown');
-  const failed = ended.failed_nodes
-    ? `, ${ended.failed_nodes} ${ended.failed_nodes === 1 ? 'node' : 'nodes'} failed`
-    : '';
+  const failed = ended.failed_nodes ? `, ${counted(ended.failed_nodes, 'node')} failed` : '';
   const hint = code === EXIT.done && !ended.failed_nodes ? '' : `\n  see why:  sitewright run report ${ended.id}`;
   await printOne(terminal, flags, ended, `${ended.kind} of ${subjectOf(ended)}: ${outcome}${failed}${hint}\n`);
   return code;

@@ -74,8 +74,6 @@ export function exitCodeOfOutcome(outcome: string | null): ExitCode {
 /** A run does not need the API. It may need other unreachable services, which the message names. */
 const isApiAway = ({ problem }: CliError): boolean => problem.code === 'api-unreachable';
 
-const nodesOf = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
-
 function heartbeat(status: RunStatus | GraphRunStatus, elapsedMs: number): string {
   const held = status.paused ? 'still paused' : 'still running';
   if (isGraphRun(status)) {
@@ -138,7 +136,7 @@ class Changes {
     }
     const now = status.current;
     if (now && (now.group !== last?.current?.group || now.call !== last.current.call))
-      lines.push(`${now.call} group ${printable(now.group)}: ${nodesOf(now.running.length + now.waiting)}`);
+      lines.push(`${now.call} group ${printable(now.group)}: ${counted(now.running.length + now.waiting, 'node')}`);
     if (last && status.done !== last.done) lines.push(`${status.done} of ${counted(status.total, 'node')} done`);
     if (status.outcome !== undefined && last?.outcome === undefined)
       lines.push(`run ended: ${paintState(paint, status.outcome)}`);

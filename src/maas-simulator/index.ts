@@ -35,9 +35,9 @@ export interface SimulatorOptions {
   readonly host?: string;
   /** Keeps the region in this file, so that a killed simulator can resume. */
   readonly stateFile?: string;
-  /** Applied when the region has no machine: at a first start, not at a restart from `stateFile`. */
+  /** Applied at a first start. At a restart from `stateFile`, only its machines that are not there yet are added. */
   readonly seed?: Seed;
-  /** Body of the `auto` control. Applied at a first start, like `seed`. */
+  /** Body of the `auto` control. Applied at a first start. */
   readonly auto?: Readonly<Record<string, unknown>>;
   /** Machines that are more than records: `prepareContainers`. */
   readonly startMachines?: StartMachines;
@@ -155,16 +155,21 @@ function listen(http: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** Fills a new region, or resumes the timers of one from a file. */
+/** Fills a new region. Of one from a file, resumes the timers, and adds the machines of the seed that it lacks. */
 function begin(server: ControlledServer, options: SimulatorOptions): void {
   const { region } = server;
   for (const machine of region.machines.values()) server.schedule(machine);
-  if (region.machines.size > 0) return;
+  const isNew = region.machines.size === 0;
   const check = ({ status, value }: ControlAnswer): void => {
     if (status !== 200) throw new Error((value as { error: string }).error);
   };
-  if (options.auto !== undefined) check(setAutomation(server, options.auto));
-  if (options.seed !== undefined) check(seedMachines(server, options.seed));
+  if (isNew && options.auto !== undefined) check(setAutomation(server, options.auto));
+  const { seed } = options;
+  if (isNew && seed !== undefined) check(seedMachines(server, seed));
+  const lacking = (seed?.machines ?? []).filter(
+    ({ hostname }) => hostname !== undefined && region.machinesNamed(hostname).length === 0,
+  );
+  if (!isNew && lacking.length > 0) check(seedMachines(server, { machines: lacking }));
 }
 
 /** One HTTP request and its response. */

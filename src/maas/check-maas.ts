@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.js';
 import type { MaasClient, MaasUser, MaasVersion } from './client.js';
 import { missingSeries } from './distro-series.js';
 import { describeFailure, MaasError } from './failure.js';
@@ -92,7 +93,7 @@ export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signa
     const states = machines.map(({ name, count }) => `${count} ${name}`).join(', ');
     pass(
       'machines',
-      listed.length === 0 ? 'MAAS shows no machines to this user' : `${listed.length} machines: ${states}`,
+      listed.length === 0 ? 'MAAS shows no machines to this user' : `${counted(listed.length, 'machine')}: ${states}`,
     );
   }
 

@@ -1,6 +1,19 @@
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
+import type { ClusterFinding } from '../clusters/checks/index.js';
 import { agentAddress } from '../clusters/index.js';
+import { counted } from '../core/counted.js';
 import type { OpsDependencies } from './dependencies.js';
+import { callTemporal } from './temporal-calls.js';
+
+/** A node of a cluster, the names by which its agent is started, and whether one is there. */
+export interface NodeAgentState {
+  readonly id: number;
+  readonly name: string | null;
+  readonly cluster: number;
+  readonly site: string;
+  readonly node: string;
+  readonly online: boolean;
+}
 
 interface AgentCounts {
   readonly online: number;
@@ -68,39 +81,91 @@ export class AgentPresence {
 
   async #count(): Promise<AgentCounts> {
     const at = new Date(this.#now());
-    const queues = await this.#queues();
-    let online = 0;
-    let next = 0;
-    const checkNext = async (): Promise<void> => {
-      for (let queue = queues[next++]; queue !== undefined; queue = queues[next++])
-        if (await this.#isPolled(queue)) online += 1;
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, checkNext));
-    return { online, offline: queues.length - online, at };
+    const agents = await agentStates(this.#deps, {}, this.#now);
+    const online = agents.filter((agent) => agent.online).length;
+    return { online, offline: agents.length - online, at };
   }
+}
 
-  async #queues(): Promise<string[]> {
-    const { clusters, nodes } = this.#deps.store;
-    const inventory = await nodes.list();
-    const all = await clusters.list();
-    return all.flatMap((cluster) => {
-      const own = inventory.filter((node) => node.clusterId === cluster.id);
-      const sources = { cluster, nodes: own };
-      return own.map((node) => {
-        const address = agentAddress(sources, node);
-        return controlQueue(nodeQueue(address.site, address.node));
-      });
-    });
-  }
+/**
+ * The agents of the nodes of clusters, as Temporal knows them now. @throws Temporal's failure, where it is away
+ */
+export async function agentStates(
+  { store, temporal }: Pick<OpsDependencies, 'store' | 'temporal'>,
+  { cluster, nodes: wanted }: { readonly cluster?: number; readonly nodes?: readonly number[] } = {},
+  now: () => number = Date.now,
+): Promise<readonly NodeAgentState[]> {
+  const [all, inventory] = await Promise.all([
+    store.clusters.list(),
+    store.nodes.list(cluster === undefined ? {} : { clusterId: cluster }),
+  ]);
+  const agents = all.flatMap((one) => {
+    const own = inventory.filter((node) => node.clusterId === one.id);
+    return own
+      .filter(({ id }) => wanted?.includes(id) ?? true)
+      .map((node) => ({
+        ...{ id: node.id, name: node.name, cluster: one.id, online: false },
+        ...agentAddress({ cluster: one, nodes: own }, node),
+      }));
+  });
+  let next = 0;
+  const lookAtNext = async (): Promise<void> => {
+    for (let agent = agents[next++]; agent !== undefined; agent = agents[next++])
+      agent.online = await isPolled(temporal, controlQueue(nodeQueue(agent.site, agent.node)), now);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lookAtNext));
+  return agents;
+}
 
-  async #isPolled(name: string): Promise<boolean> {
-    const { connection, namespace } = this.#deps.temporal;
-    const { pollers } = await connection.workflowService.describeTaskQueue({
-      namespace,
-      taskQueue: { name },
-      taskQueueType: ACTIVITIES,
-    });
-    const oldest = this.#now() - POLLED_WITHIN_MS;
-    return (pollers ?? []).some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 >= oldest);
-  }
+async function isPolled(
+  { connection, namespace }: OpsDependencies['temporal'],
+  name: string,
+  now: () => number,
+): Promise<boolean> {
+  const { pollers } = await connection.workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name },
+    taskQueueType: ACTIVITIES,
+  });
+  const oldest = now() - POLLED_WITHIN_MS;
+  return (pollers ?? []).some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 >= oldest);
+}
+
+/** More nodes than this are not looked at before a run: each costs a call of Temporal. */
+const MOST_LOOKED_AT = 200;
+const LOOK_LIMIT_MS = 1_500;
+const BARE: ReadonlySet<string> = new Set(['discover', 'provisioning']);
+
+/**
+ * A warning for a run on these nodes (default: all of the cluster) where no agent is there to take its tasks, with the
+ * command that starts them. None while Temporal is away, which other answers say.
+ */
+export async function missingAgents(
+  deps: Pick<OpsDependencies, 'store' | 'temporal'>,
+  cluster: number,
+  nodes?: readonly number[],
+): Promise<readonly ClusterFinding[]> {
+  const all = await deps.store.nodes.list({ clusterId: cluster });
+  // Before it has an operating system, a machine has no agent, and takes no tasks.
+  const ready = all.filter(({ id, status }) => (nodes?.includes(id) ?? true) && !BARE.has(status));
+  const looked = ready.slice(0, MOST_LOOKED_AT).map(({ id }) => id);
+  if (looked.length === 0) return [];
+  const states = await callTemporal(
+    deps.temporal,
+    () => agentStates(deps, { cluster, nodes: looked }),
+    LOOK_LIMIT_MS,
+  ).catch(() => []);
+  const missing = states.filter(({ online }) => !online);
+  if (missing.length === 0) return [];
+  const names = missing.slice(0, 3).map(({ id, name }) => name ?? String(id));
+  const more = missing.length > names.length ? ` and ${missing.length - names.length} more` : '';
+  return [
+    {
+      severity: 'warning',
+      code: 'check.no-agent',
+      message: `No agent is there for ${missing.length} of ${counted(states.length, 'node')}: ${names.join(', ')}${more}. Their tasks would wait.`,
+      hint: `'sitewright agent run --env ${cluster}' starts them on this machine; docs/agents.md says how to install them on the nodes.`,
+      nodes: missing.map(({ id }) => id),
+    },
+  ];
 }

@@ -1,5 +1,6 @@
 /** The use cases of people and programs, and the only caller of Temporal's client. API, CLI and page sit on top. */
 import type { AuditFilter } from '../store/index.js';
+import { agentStates } from './agent-presence.js';
 import type { OpsDependencies } from './dependencies.js';
 import { graphUseCases } from './graphs/index.js';
 import { healthOperations } from './health.js';
@@ -13,10 +14,11 @@ import { siteOperations } from './sites.js';
 import { clusterChecks } from './tags/cluster-checks.js';
 import { tagOperations } from './tags/index.js';
 import { taskLogOperations } from './task-logs.js';
+import { callTemporal } from './temporal-calls.js';
 import { tokenOperations } from './tokens.js';
 
 export type { TagOwner } from '../store/index.js';
-export { AgentPresence } from './agent-presence.js';
+export { AgentPresence, type NodeAgentState } from './agent-presence.js';
 export type { OpsDependencies } from './dependencies.js';
 export {
   type ClusterLayer,
@@ -53,6 +55,11 @@ export function createOperations(deps: OpsDependencies) {
     schedules: scheduleOperations(deps),
     ...graphUseCases(deps, runs),
     nodes: nodeOperations(deps, sites),
+    /** The agents of clusters' nodes, as Temporal knows them. */
+    agents: {
+      list: (cluster?: number) =>
+        callTemporal(deps.temporal, () => agentStates(deps, cluster === undefined ? {} : { cluster })),
+    },
     health: healthOperations(deps),
     /** Releases, clusters, their nodes and settings. */
     inventory: inventoryOperations(deps),

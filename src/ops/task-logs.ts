@@ -1,10 +1,12 @@
 import type { ExecutionKey, OutputStream } from '../agent/index.js';
 import type { LogPart, TaskLogs } from '../agent/logs/index.js';
 import { agentAddress, type ClusterNode, readClusterSources, uidOf } from '../clusters/index.js';
+import type { RunLogPage } from '../core/contracts/run.js';
 import { graphRunName } from '../core/graph-run/index.js';
 import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { problem } from './problem.js';
+import { runLogPage } from './run-log.js';
 
 interface TaskLogRequest {
   /** A transaction of a graph run or of one of its graphs, or the workflow id of the run. */
@@ -20,7 +22,19 @@ interface TaskLogRequest {
   readonly stop?: AbortSignal;
 }
 
+export interface RunLogRequest {
+  readonly before?: string;
+  readonly after?: string;
+  readonly limit?: number;
+  readonly search?: string;
+  readonly task?: string;
+  readonly node?: string;
+  readonly stream?: OutputStream;
+}
+
 export interface TaskLogOperations {
+  /** Lines of all tasks, by when they arrived. @throws `not-found` for an unknown run */
+  ofRun(run: string, request: RunLogRequest): Promise<RunLogPage>;
   /** @throws `not-found` for an unknown run, task or attempt, and for one that has not started, unless `follow` */
   open(request: TaskLogRequest): Promise<{ readonly attempt: number; readonly parts: AsyncGenerator<LogPart> }>;
 }
@@ -28,6 +42,11 @@ export interface TaskLogOperations {
 /** The output of tasks on their nodes. */
 export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'store' | 'taskLogs'>): TaskLogOperations {
   return {
+    async ofRun(reference, request) {
+      const { run, graphs } = await graphsOf(store, reference);
+      const names = graphs.toReversed().map(({ id }) => graphRunName(id, run.temporalRunId ?? undefined));
+      return taskLogs === undefined ? { items: [], earlier: null, later: '0.0' } : runLogPage(taskLogs, names, request);
+    },
     async open({ run, task: reference, stream, attempt, offset, follow, stop }) {
       const at = reference.lastIndexOf('@');
       if (at < 1 || at === reference.length - 1)

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +10,18 @@ import { freePort } from '../rig/free-port.js';
 import { endUp, isUp, spawnUp } from '../rig/running-up.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
-/* A newcomer's first graph, on a fresh system: README, "Run task graphs", and docs/scaling.md, which goes on from it. */
+/*
+ * A newcomer's first hour on a fresh system, by the commands of the pages: README, "Run task graphs"; docs/scaling.md, which
+ * goes on from it; a site of one's own, docs/documents.md; a graph of one's own, docs/graphs.md.
+ */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const section = /^## Run task graphs$[\s\S]*?(?=^## )/m.exec(readme)?.[0] ?? '';
 const scaling = readFileSync(join(root, 'docs/scaling.md'), 'utf8');
+const sectionOf = (page: string, heading: string): string =>
+  readFileSync(join(root, page), 'utf8').split(`\n## ${heading}\n`)[1]?.split(/^## /m)[0] ?? '';
+const ownSite = sectionOf('docs/documents.md', 'Trying your own site');
+const ownGraph = sectionOf('docs/graphs.md', 'A graph of your own, on this machine');
 const blocksOf = (page: string): readonly string[] =>
   [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!);
 
@@ -40,7 +47,9 @@ beforeAll(async () => {
     SITEWRIGHT_API: `http://127.0.0.1:${port}`,
     SITEWRIGHT_AGENT_STATE_DIR: join(folder, 'master'),
   };
-  system = spawnUp('bin/sitewright', folder, env);
+  const [writeSite, up] = blocksOf(ownSite);
+  await shell(writeSite!);
+  system = spawnUp('bin/sitewright', folder, env, up!.trim().split(' ').slice(2));
   await isUp(system);
 }, 240_000);
 
@@ -89,3 +98,17 @@ it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled d
   expect(await shell(cleanup!)).toMatch(/: success[\s\S]*deleted the graph of type cleanup/);
   expect(await shell(down!)).toMatch(/node-2 +discover +true +- /);
 }, 300_000);
+
+it('a site of one’s own is deployed, as docs/documents.md says', async () => {
+  expect(await shell(blocksOf(ownSite)[2]!)).toMatch(/deploy_site of mysite: success\n[\s\S]*0 new, 0 changed, 0 removed, 4 unchanged/);
+}, 180_000);
+
+it('a graph of one’s own runs on this machine in one command, as docs/graphs.md says', async () => {
+  const [, file, text] = /```yaml file=(\S+)\n([\s\S]*?)```/.exec(ownGraph) ?? [];
+  writeFileSync(join(folder, file!), text!);
+  const [run] = blocksOf(ownGraph);
+  expect(await shell(run!)).toMatch(/2 of 2 tasks done[\s\S]*: success/);
+  // Again, with what is there, and its own tags.
+  writeFileSync(join(folder, file!), text!.replace('[web]', '[web, primary-db, api]'));
+  expect(await shell(run!)).toMatch(/: success/);
+}, 180_000);

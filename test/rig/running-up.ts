@@ -2,8 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /** Starts `sitewright up` beside a Temporal server of the test. */
-export const spawnUp = (command: string, cwd: string, env: NodeJS.ProcessEnv): ChildProcess =>
-  spawn(command, ['up', '--no-temporal'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+export const spawnUp = (
+  command: string,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  options: readonly string[] = [],
+): ChildProcess => spawn(command, ['up', '--no-temporal', ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
 
 /** Resolves when everything runs; rejects with what was printed when the process ends before. */
 export const isUp = (system: ChildProcess): Promise<void> =>

@@ -268,18 +268,32 @@ describePage('the page of a run of graphs', () => {
       },
     );
     const page = await at('/clusters');
-    await start(page);
+    const id = await start(page);
     await page.getByRole('link', { name: 'migrate' }).click();
     const log = page.getByRole('region', { name: 'Log of migrate on prod-1' });
     const output = log.getByLabel('Output', { exact: true });
     await expect.poll(() => output.textContent(), { timeout: 20_000 }).toBe('try\n');
     expect(existsSync(started)).toBe(true);
+    const whole = await at(`/runs/${id}?view=log`);
+    const line = (text: string | RegExp) =>
+      whole.getByRole('list', { name: 'Log of the run' }).getByRole('listitem').filter({ hasText: text });
+    await line(/^\s*\d\d:\d\d:\d\d\.\d{3}\s*migrate on prod-1\s*try$/).waitFor();
+    await line('warned').waitFor();
     await log.getByLabel('Stream').selectOption('stderr');
     await expect.poll(() => output.textContent()).toBe('warned\n');
     await log.getByLabel('Stream').selectOption('stdout');
     writeFileSync(go, '');
     await expect.poll(() => output.textContent(), { timeout: 20_000 }).toBe('try\ngone <b>wrong</b>\n');
     await log.getByText('It ended: failed').waitFor();
+    // The log of the run goes on by itself, and is searched by its address.
+    await line('gone <b>wrong</b>').waitFor();
+    await line('ended: failed').waitFor();
+    await whole.getByLabel('Search the log').fill('WRONG');
+    await whole.waitForURL(/find=WRONG/);
+    await line('try').waitFor({ state: 'detached' });
+    expect(await line('').count()).toBe(1);
+    await line('wrong').getByRole('link', { name: 'migrate on prod-1' }).click();
+    await whole.getByRole('region', { name: 'Log of migrate on prod-1' }).waitFor();
 
     await act(page, 'Retry', 'once more');
     // The log goes on with the new try by itself; the one that failed is still there.

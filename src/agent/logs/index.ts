@@ -1,1 +1,2 @@
+export type { LogArrival, PlacedArrival } from './run-log-index.js';
 export { type LogPart, TaskLogs } from './task-logs.js';

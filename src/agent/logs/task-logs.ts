@@ -15,9 +15,11 @@ import { isMapping } from '../../core/plain-value.js';
 import { readJson, replaceDurably, unlessUnreadable } from '../../platform/files/durable-file.js';
 import { type ExecutionKey, folderName } from '../execution.js';
 import type { LogChunk } from '../order-source.js';
-import { type OutputStream, readOutput, segmentPath, segmentsOf } from '../output-segments.js';
+import { OUTPUT_STREAMS, type OutputStream, readOutput, segmentPath, segmentsOf } from '../output-segments.js';
+import { readableText } from '../output-text.js';
 import type { TaskResult } from '../result.js';
 import { watchFolder } from '../watch-folder.js';
+import { arrivalsAfter, arrivalsBefore, type LogArrival, recordArrival } from './run-log-index.js';
 
 /** Where to keep the output of tasks, and how much of it. */
 interface TaskLogsOptions {
@@ -72,11 +74,54 @@ export class TaskLogs {
     const folder = this.#folder(key);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (chunk.kind === 'ended') {
-      if (this.result(key) === undefined) replaceDurably(join(folder, 'result.json'), JSON.stringify(chunk.result));
+      if (this.result(key) !== undefined) return;
+      replaceDurably(join(folder, 'result.json'), JSON.stringify(chunk.result));
+      this.#arrived(key, { outcome: chunk.result.outcome });
       return;
     }
     const { stream, offset, bytes } = chunk;
+    const known = endOf(folder, stream);
     for (let at = 0; at < bytes.length; ) at += this.#write(folder, stream, offset + at, bytes.subarray(at));
+    const [from, to] = [Math.max(offset, known), offset + bytes.length];
+    if (to > from) this.#arrived(key, { piece: { stream, offset: from, length: to - from } });
+  }
+
+  /** Pieces of the output of all tasks of a run as they arrived: from a place on, or up to one, newest first. */
+  arrivals(run: string, { after, before }: { readonly after?: number; readonly before?: number }) {
+    return after === undefined ? arrivalsBefore(this.#index(run), before) : arrivalsAfter(this.#index(run), after);
+  }
+
+  /**
+   * The lines that an arrival completed. Of a line that is longer than the limit, only a part; what a task left without an
+   * end of line comes with its end.
+   */
+  linesOf(run: string, { task, node, attempt, piece }: LogArrival): readonly LogLine[] {
+    const folder = this.#folder({ run, task, node, generation: attempt });
+    if (!existsSync(folder)) return [];
+    if (piece !== undefined) {
+      const { stream, offset, length } = piece;
+      const bytes = bytesBetween(folder, stream, offset, offset + length);
+      const end = bytes.lastIndexOf(NEWLINE);
+      if (end < 0) return [];
+      const before = bytesBetween(folder, stream, Math.max(0, offset - LINE_LIMIT), offset);
+      const begun = before.subarray(before.lastIndexOf(NEWLINE) + 1);
+      return textLines(Buffer.concat([begun, bytes.subarray(0, end)]), stream);
+    }
+    return OUTPUT_STREAMS.flatMap((stream) => {
+      const end = endOf(folder, stream);
+      const bytes = bytesBetween(folder, stream, Math.max(0, end - LINE_LIMIT), end);
+      const rest = bytes.subarray(bytes.lastIndexOf(NEWLINE) + 1);
+      return rest.length === 0 ? [] : textLines(rest, stream);
+    });
+  }
+
+  #arrived({ run, task, node, generation }: ExecutionKey, what: Pick<LogArrival, 'piece' | 'outcome'>): void {
+    recordArrival(this.#index(run), { at: new Date().toISOString(), task, node, attempt: generation, ...what });
+  }
+
+  /** No name of a task becomes this one. */
+  #index(run: string): string {
+    return join(this.#root, folderName(run), '=index');
   }
 
   /** The attempts of a task that have a log, in order. */
@@ -167,6 +212,40 @@ export class TaskLogs {
       }
     }
   }
+}
+
+const NEWLINE = 10;
+/** Longer lines of the log of a run are cut. */
+const LINE_LIMIT = 8 * 1024;
+
+/** One line of a log of a whole run. */
+export interface LogLine {
+  readonly stream: OutputStream;
+  readonly text: string;
+}
+
+const textLines = (bytes: Buffer, stream: OutputStream): LogLine[] =>
+  readableText(bytes)
+    .split('\n')
+    .map((text) => ({ stream, text: text.replace(/\r$/, '').slice(0, LINE_LIMIT) }));
+
+/** Where the output ends so far. */
+function endOf(folder: string, stream: OutputStream): number {
+  const last = segmentsOf(folder, stream).at(-1);
+  return last === undefined ? 0 : last.start + statSync(last.path).size;
+}
+
+/** What is kept between two offsets. */
+function bytesBetween(folder: string, stream: OutputStream, from: number, to: number): Buffer {
+  const buffer = Buffer.allocUnsafe(Math.max(0, to - from));
+  const parts: Buffer[] = [];
+  for (let at = from; at < to; ) {
+    const part = readOutput(folder, stream, at, buffer);
+    if (part.kind === 'none') break;
+    if (part.kind === 'data') parts.push(Buffer.from(part.bytes.subarray(0, to - at)));
+    at = part.kind === 'gap' ? part.to : part.offset + part.bytes.length;
+  }
+  return Buffer.concat(parts);
 }
 
 /** Resolves when something in the folder changes, after a timeout, and on stop. */

@@ -64,6 +64,7 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
     'GET /runs/:run/tree': ({ params }) => runs.tree(params.run),
     'GET /runs/:run/plan': async ({ params }) => ({ plan: await runs.plan(params.run) }),
     'GET /runs/:run/nodes': async ({ params }) => viewNodes({ items: await runs.nodes(params.run) }),
+    'GET /runs/:run/logs': ({ params, query }) => taskLogs.ofRun(params.run, given(query)),
     'GET /runs/:run/logs/:task': taskLog(taskLogs),
     'POST /runs/:run/pause': (request) => runs.update(request.params.run, 'pause', operatorOf(request)),
     'POST /runs/:run/resume': (request) => runs.update(request.params.run, 'resume', operatorOf(request)),

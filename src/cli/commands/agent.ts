@@ -1,12 +1,15 @@
+import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { CliCommand } from '../command.js';
 import { type OutputFlags, printList } from '../formats/output.js';
+import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
 interface RunFlags {
-  readonly site: string;
-  readonly node: readonly string[];
+  readonly site?: string;
+  readonly node?: readonly string[];
+  readonly env?: string;
   readonly stateDir?: string;
   readonly ssh?: string;
   readonly port?: string;
@@ -27,22 +30,28 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
 
   group
     .verb('run', "Run tasks of nodes on this machine: one node's, or many nodes' in one process")
-    .requiredOption('--site <site>', 'site, or cluster-<id>, as in the task queue node.<site>.<node>')
+    .option('-e, --env <id>', 'all nodes of this cluster: for a trial on one machine', idArgument)
+    .option('--site <site>', 'site, or cluster-<id>, as in the task queue node.<site>.<node>')
     .option('--node <node>', 'name of the node; repeatable', collect)
-    .option('--state-dir <folder>', 'journal and output of tasks (default: agent.state_dir)')
+    .option(
+      '--state-dir <folder>',
+      'journal and output of tasks (default: agent.state_dir; with --env, if that is not set, .sitewright/agents here)',
+    )
     .option(
       '--policy <file>',
       'apply this policy to the tasks (docs/security.md); over ssh the node’s own policy takes precedence',
     )
     .option('--ssh <[user@]host>', 'run the tasks over ssh on this machine, which needs no agent')
     .ssh()
-    .action(async ({ site, node, stateDir, ...transport }: RunFlags) => {
-      if (node === undefined || node.length === 0) throw usageError('name at least one --node');
-      if (transport.ssh !== undefined && node.length > 1) throw usageError('over ssh, name exactly one --node');
-      const { settings } = await session.settings();
+    .action(async ({ site, node, env, stateDir, ...transport }: RunFlags) => {
+      const nodes = await agentsToRun(session, { ...(site && { site }), ...(node && { node }), ...(env && { env }) });
+      if (transport.ssh !== undefined && nodes.length > 1) throw usageError('over ssh, name exactly one --node');
+      const { settings, origins } = await session.settings();
       const { serveAgents } = await import('../processes/serve-agents.js');
-      const agent = { ...settings.agent, ...(stateDir === undefined ? {} : { state_dir: stateDir }) };
-      const nodes = [...new Set(node)].map((one) => ({ site, node: one }));
+      // A trial needs no folder that only root may make.
+      const isTrial = env !== undefined && origins.get('agent.state_dir')?.from === 'default';
+      const folder = stateDir ?? (isTrial ? join(terminal.cwd, '.sitewright', 'agents') : settings.agent.state_dir);
+      const agent = { ...settings.agent, state_dir: folder };
       await serveAgents(terminal, { ...settings, agent }, nodes, transport);
     });
 
@@ -68,4 +77,21 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
     });
 
   return group;
+}
+
+async function agentsToRun(
+  session: Session,
+  { site, node = [], env }: Pick<RunFlags, 'site' | 'node' | 'env'>,
+): Promise<readonly { readonly site: string; readonly node: string }[]> {
+  if (env !== undefined) {
+    if (site !== undefined || node.length > 0)
+      throw usageError('--env names all nodes of a cluster', 'Omit --site and --node.');
+    const agents = await session.call('GET /agents', { query: { cluster_id: env } });
+    if (agents.length === 0)
+      throw usageError(`cluster ${env} has no nodes`, `Add some: sitewright cluster add-nodes ${env} --help`);
+    return agents.map((one) => ({ site: one.site, node: one.node }));
+  }
+  if (site === undefined) throw usageError('name a --site, or a cluster by --env');
+  if (node.length === 0) throw usageError('name at least one --node');
+  return [...new Set(node)].map((one) => ({ site, node: one }));
 }

@@ -1,10 +1,11 @@
 import { counted } from '../../core/counted.js';
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
+import { type OutputFlags, printOne } from '../formats/output.js';
 import { idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
-import type { Complaints } from '../terminal.js';
+import type { Complaints, Terminal } from '../terminal.js';
 import { planFile, type ReadGraph, readGraphFile, say } from './graph-input.js';
 import { type GraphOrigin, layerOption, originOptions, readGraphOf, readStoredGraph } from './stored-graph.js';
 
@@ -20,12 +21,16 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
       'check',
       'Check a graph, and its plan if the file has a cluster: every problem with its place and a next step',
     )
-    .action(async (origin: GraphOrigin) => {
-      const { input, env } = origin;
-      const isFile = input !== undefined && env === undefined;
-      process.exitCode = isFile
-        ? await checkFile(session, input)
-        : await checkStored(session, origin, out, session.terminal);
+    .argument('[file]', 'the same as --input')
+    .output()
+    .action(async (file: string | undefined, { format, column, ...origin }: GraphOrigin & OutputFlags) => {
+      const input = origin.input ?? file;
+      const flags = { format, ...(column && { column }) };
+      const graph =
+        input !== undefined && origin.env === undefined
+          ? await checkedFile(session, input)
+          : await readGraphOf(session, { ...origin, ...(input && { input }) }, session.terminal);
+      process.exitCode = await reportGraph(graph, flags, session.terminal);
     });
   originOptions(check, GRAPH);
   const draw = graph
@@ -54,37 +59,30 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     });
 }
 
-/** Exit code 0, even with warnings; that of invalid use with errors. */
-async function checkFile(session: Session, file: string): Promise<number> {
+/** A graph from a file, and what is wrong with its plan, if the file has a cluster. */
+async function checkedFile(session: Session, file: string): Promise<ReadGraph> {
   const { terminal } = session;
-  const { out: print } = terminal;
   const graph = await readGraphFile(file, terminal);
-  if (!graph.ok) return EXIT.invalid;
+  if (!graph.ok) return graph;
   const hasCluster = typeof graph.value === 'object' && graph.value !== null && 'cluster' in graph.value;
-  if (!hasCluster || file === '-') {
-    return reportGraph(graph, print, terminal);
-  }
+  if (!hasCluster || file === '-') return graph;
   const planned = await planFile(session, file);
-  if (!planned.ok) return EXIT.invalid;
+  if (!planned.ok) return { ok: false, problems: planned.problems };
   const { cycleProblems, findCycles, placeInSource } = await import('../../graph/index.js');
   const cycles = placeInSource(cycleProblems(planned.plan, findCycles(planned.plan)), planned.source);
-  say([...planned.problems, ...cycles], terminal, planned.sources);
-  if (cycles.length > 0) return EXIT.invalid;
-  print(`${counted(graph.tasks.length, 'task')}, planned as ${planned.plan.instances.length} on nodes: ok\n`);
-  return EXIT.done;
+  const instances = planned.plan.instances.length;
+  return { ...graph, problems: [...planned.problems, ...cycles], sources: planned.sources, instances };
 }
 
-/** Reports the problems of a readable graph. */
-function reportGraph(graph: Extract<ReadGraph, { ok: true }>, print: Print, terminal: Complaints): number {
-  say(graph.problems, terminal, graph.sources);
-  const errors = graph.problems.filter(({ severity }) => severity === 'error').length;
-  if (errors === 0) print(`${counted(graph.tasks.length, 'task')}: ok\n`);
-  return errors === 0 ? EXIT.done : EXIT.invalid;
-}
-
-async function checkStored(session: Session, origin: GraphOrigin, print: Print, terminal: Complaints): Promise<number> {
-  const graph = await readGraphOf(session, origin, terminal);
-  return graph.ok ? reportGraph(graph, print, terminal) : EXIT.invalid;
+/** Exit code 0, even with warnings; that of invalid use with errors. */
+async function reportGraph(graph: ReadGraph, flags: OutputFlags, terminal: Terminal): Promise<number> {
+  if (graph.ok) say(graph.problems, terminal, graph.sources);
+  const valid = graph.ok && graph.problems.every(({ severity }) => severity !== 'error');
+  const tasks = graph.ok ? graph.tasks.length : 0;
+  const planned = graph.ok && graph.instances !== undefined ? `, planned as ${graph.instances} on nodes` : '';
+  const text = valid ? `${counted(tasks, 'task')}${planned}: ok\n` : '';
+  await printOne(terminal, flags, { valid, tasks, problems: graph.problems }, text);
+  return valid ? EXIT.done : EXIT.invalid;
 }
 
 interface DrawFlags extends GraphOrigin {

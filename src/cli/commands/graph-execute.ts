@@ -19,7 +19,8 @@ export interface GraphRunFlags extends FollowFlags {
 }
 
 interface ExecuteFlags extends GraphRunFlags, DescriptionFlags {
-  readonly env: string;
+  readonly env?: string;
+  readonly local?: boolean;
   readonly type?: readonly string[];
   readonly node?: readonly number[];
   readonly tasks?: readonly string[];
@@ -32,8 +33,10 @@ interface ExecuteFlags extends GraphRunFlags, DescriptionFlags {
 /** Adds `execute` to the `graph` command. */
 export function registerGraphExecute(graph: CliCommand, session: Session): void {
   graph
-    .verb('execute', 'Run graphs of a cluster on its nodes, one type after the other')
-    .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
+    .verb('execute', 'Run graphs of a cluster on its nodes, one type after the other; or a file of tasks, here')
+    .argument('[file]', 'with --local: tasks, as YAML or JSON; - is standard input')
+    .option('-e, --env <id>', 'id of the cluster', idArgument)
+    .option('--local', 'run the tasks of the file on this machine, which is its agent meanwhile')
     .option('-t, --type <types...>', 'types of graphs, in order (default: default)')
     .option('-n, --node <ids...>', 'only on these nodes', idListArgument)
     .option('-T, --tasks <names...>', 'only these tasks; the others keep their place in the order', nameListArgument)
@@ -43,10 +46,42 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
     .option('--hold-on-failure', 'keep a run with failures open, for run retry-task and run skip-task')
     .option('--max-nodes <number>', 'maximum number of busy nodes', (text) => Number(idArgument(text)))
     .startsRun()
-    .action((flags: ExecuteFlags) => execute(session, flags));
+    .action((file: string | undefined, { env, ...flags }: ExecuteFlags) => {
+      if (flags.local) return executeLocally(session, file, env, flags);
+      if (file !== undefined) throw usageError('a file of tasks runs on this machine only', 'Add --local.');
+      if (env === undefined) throw usageError('name the cluster', 'Give --env ID, or FILE and --local.');
+      return execute(session, { env, ...flags });
+    });
 }
 
-async function execute(session: Session, flags: ExecuteFlags): Promise<void> {
+/** Runs the tasks of a file to completion, in the cluster `local`, with this process as its agent. */
+async function executeLocally(
+  session: Session,
+  file: string | undefined,
+  env: string | undefined,
+  flags: Omit<ExecuteFlags, 'env'>,
+): Promise<void> {
+  if (file === undefined) throw usageError('name the file of tasks', 'sitewright graph execute FILE --local');
+  if (env !== undefined || flags.type !== undefined || flags.node !== undefined)
+    throw usageError('--local has a cluster, a graph and a node of its own', 'Omit --env, --type and --node.');
+  const { terminal } = session;
+  const [{ readGraphToUpload }, { storeLocally }, { readTasks }, { withLocalAgent }] = await Promise.all([
+    import('../graph-to-upload.js'),
+    import('../local-cluster.js'),
+    import('../../graph/index.js'),
+    import('../processes/with-local-agent.js'),
+  ]);
+  const graph = await readGraphToUpload(file, terminal);
+  const tasks = readTasks(graph.tasks).tasks.map(({ task }) => task);
+  const client = await session.client();
+  const cluster = String(await storeLocally(client, graph, tasks));
+  const [agent] = await client.call('GET /agents', { query: { cluster_id: cluster } });
+  const { settings } = await session.settings();
+  const run = () => execute(session, { ...flags, env: cluster, ...(flags.wait ? {} : { watch: true }) });
+  await withLocalAgent(terminal, settings, { site: agent!.site, node: agent!.node }, run);
+}
+
+async function execute(session: Session, flags: ExecuteFlags & { readonly env: string }): Promise<void> {
   const { env, type = ['default'], node, tasks, from } = flags;
   if (from !== undefined && (flags.type !== undefined || node !== undefined || tasks !== undefined))
     throw usageError('--from takes graphs, nodes and tasks from the earlier run', 'Omit --type, --node and --tasks.');

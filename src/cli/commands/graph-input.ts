@@ -18,7 +18,7 @@ type PlannedFile =
       /** The text of the file. */
       readonly sources: Sources;
     }
-  | { readonly ok: false };
+  | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 
 /**
  * Reads a file and plans it, with the configured helper functions; reports problems with file, line and column. `-` is
@@ -28,19 +28,20 @@ export async function planFile(session: Session, file: string): Promise<PlannedF
   const { terminal } = session;
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, terminal);
-  if (text === undefined) return { ok: false };
+  if (typeof text !== 'string') return { ok: false, problems: [text] };
   const { placeInSource, planGraph, readPlanText } = await import('../../graph/index.js');
   const read = readPlanText(text, name);
   if (!read.ok) {
     say(read.problems, terminal, [{ name, text }]);
-    return { ok: false };
+    return { ok: false, problems: read.problems };
   }
   const helpers = await loadYaqlHelpers(session);
   const input = helpers === null ? read.input : { ...read.input, engine: await engineWith(helpers) };
   const planned = planGraph(input);
   if (!planned.ok) {
-    say([...read.problems, ...placeInSource(planned.problems, read.source)], terminal, [{ name, text }]);
-    return { ok: false };
+    const found = [...read.problems, ...placeInSource(planned.problems, read.source)];
+    say(found, terminal, [{ name, text }]);
+    return { ok: false, problems: found };
   }
   const problems = [...read.problems, ...placeInSource(planned.plan.problems, read.source)];
   return { ok: true, plan: planned.plan, input, problems, source: read.source, sources: [{ name, text }] };
@@ -61,39 +62,45 @@ export type ReadGraph =
       readonly value: unknown;
       /** The text of the file; absent for a stored graph. */
       readonly sources?: Sources;
+      /** Tasks on nodes, where it was planned. */
+      readonly instances?: number;
     }
-  | { readonly ok: false };
+  | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 
 /** Reads only the tasks of a file: a list, or an object with `tasks` or `layers`. Reports their problems. */
 export async function readGraphFile(file: string, terminal: Complaints): Promise<ReadGraph> {
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, terminal);
-  if (text === undefined) return { ok: false };
+  if (typeof text !== 'string') return { ok: false, problems: [text] };
   const { checkGraph, placeInSource, readSource, readTasks } = await import('../../graph/index.js');
   const read = readSource(text, name);
   if (!read.ok) {
     say(read.problems, terminal, [{ name, text }]);
-    return { ok: false };
+    return { ok: false, problems: read.problems };
   }
   const { source } = read;
   const { tasks, problems } = readTasks(source.value);
   const all = [...source.warnings, ...placeInSource([...problems, ...checkGraph(tasks)], source)];
   if (problems.some(({ severity }) => severity === 'error')) {
     say(all, terminal, [{ name, text }]);
-    return { ok: false };
+    return { ok: false, problems: all };
   }
   return { ok: true, tasks, problems: all, value: source.value, sources: [{ name, text }] };
 }
 
-/** The text of a file or of standard input; reports an error when it cannot be read. */
-async function readText(file: string, terminal: Complaints): Promise<string | undefined> {
+/** The text of a file or of standard input; reports and returns an error when it cannot be read. */
+async function readText(file: string, terminal: Complaints): Promise<string | Diagnostic> {
   const { readFile } = await import('node:fs/promises');
   try {
     return file === '-' ? await readStandardInput() : await readFile(file, 'utf8');
   } catch (error) {
     const hint = 'Name a readable file, or - for standard input.';
-    say([{ severity: 'error', code: 'graph.unreadable', message: (error as Error).message, hint, file }], terminal);
-    return undefined;
+    const problem: Diagnostic = {
+      ...{ severity: 'error', code: 'graph.unreadable', message: (error as Error).message },
+      ...{ hint, file },
+    };
+    say([problem], terminal);
+    return problem;
   }
 }
 

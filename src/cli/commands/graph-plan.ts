@@ -58,8 +58,10 @@ async function planStored(
   terminal.out((await import('../../graph/index.js')).planText(shown));
   if (plan.left_out.length > 0)
     terminal.out(`\nomitted nodes\n${plan.left_out.map((one) => `  ${one.node}: ${one.reason}\n`).join('')}`);
-  for (const { code, path, message } of plan.warnings)
-    terminal.err(`warning[${code}]: ${path === undefined ? '' : `${path}: `}${message}\n`);
+  for (const { code, path, message, hint } of plan.warnings)
+    terminal.err(
+      `warning[${code}]: ${path === undefined ? '' : `${path}: `}${message}\n${hint === undefined ? '' : `  hint: ${hint}\n`}`,
+    );
 }
 
 /** Exit code 0; that of invalid use when the input is refused, e.g. for a cycle of tasks. */

@@ -17,6 +17,7 @@ interface RegisterFlags extends OutputFlags {
 }
 
 const COLUMNS = ['id', 'name', 'status', 'online', 'cluster', 'site', 'roles', 'pending_roles', 'ip'];
+const WITH_AGENTS = COLUMNS.toSpliced(4, 0, 'agent');
 
 /** Adds `list`, `register`, `forget` to the `node` command: the inventory of nodes for clusters. */
 export function registerNodeInventory(group: CliCommand, session: Session): void {
@@ -30,7 +31,14 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
     .action(async ({ env, site, ...flags }: OutputFlags & { readonly env?: string; readonly site?: string }) => {
       const nodes = await inventory(session, env);
       const shown = site === undefined ? nodes : nodes.filter((node) => node.site === site);
-      await printList(terminal, flags, shown, COLUMNS);
+      const agents = await agentsOf(session, shown, env);
+      const rows = shown.map((node) => ({ ...node, agent: agents?.get(node.id) ?? null }));
+      await printList(terminal, flags, rows, WITH_AGENTS);
+      const without = [...new Set(rows.flatMap((node) => (node.agent === false ? (node.cluster ?? []) : [])))];
+      if (without.length === 0) return;
+      terminal.err(
+        `nodes whose agent is false run no tasks. Start them on this machine, or see docs/agents.md:\n${without.map((id) => `  sitewright agent run --env ${id}\n`).join('')}`,
+      );
     });
 
   group
@@ -62,6 +70,17 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
 
 async function inventory(session: Session, cluster?: string): Promise<readonly Node[]> {
   return session.call('GET /nodes', { query: { cluster_id: cluster } });
+}
+
+/** Whether the agent of each node of a cluster is there; undefined where no one knows: Temporal is away. */
+async function agentsOf(
+  session: Session,
+  nodes: readonly Node[],
+  cluster: string | undefined,
+): Promise<ReadonlyMap<number, boolean> | undefined> {
+  if (!nodes.some((node) => node.cluster !== null)) return undefined;
+  const agents = await session.call('GET /agents', { query: { cluster_id: cluster } }).catch(() => undefined);
+  return agents && new Map(agents.map(({ id, online }) => [id, online]));
 }
 
 /** Registers one machine at a time. For a whole site, it skips known ones, so it may be repeated. */

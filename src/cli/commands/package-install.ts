@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import type { Answer } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
@@ -166,6 +167,6 @@ function installedText({
     ...releases.map((one) => `  release ${one.id}: ${one.name} ${one.version}\n`),
     ...plugins.map((one) => `  plugin ${one.id}: ${one.name} ${one.version}\n`),
   ];
-  const said = warnings.length === 0 ? '' : `  ${warnings.length} warnings; \`package check\` shows them\n`;
+  const said = warnings.length === 0 ? '' : `  ${counted(warnings.length, 'warning')}; \`package check\` shows them\n`;
   return `${name} ${version}: ${how}\n${made.join('')}${said}`;
 }

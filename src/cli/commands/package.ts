@@ -1,3 +1,4 @@
+import { counted } from '../../core/counted.js';
 import type { PackageDiagnostic, PackageReport, PackageTree } from '../../packages/index.js';
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
@@ -67,7 +68,7 @@ async function create(terminal: Terminal, flags: OutputFlags, path: string, exte
     terminal,
     flags,
     { name, folder: path, files },
-    `${path}: package created, ${files.length} files\nEdit metadata.yaml first, then: sitewright package check ${path}\n`,
+    `${path}: package created, ${counted(files.length, 'file')}\nEdit metadata.yaml first, then: sitewright package check ${path}\n`,
   );
 }
 

@@ -1,11 +1,15 @@
 import { InvalidArgumentError } from 'commander';
 import type { CliCommand } from '../command.js';
+import type { OutputFlags } from '../formats/output.js';
+import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
-interface LogFlags {
+interface LogFlags extends OutputFlags {
   readonly follow?: boolean;
   readonly stderr?: boolean;
   readonly attempt?: number;
+  readonly search?: string;
+  readonly limit?: number;
 }
 
 const attemptNumber = (value: string): number => {
@@ -16,13 +20,22 @@ const attemptNumber = (value: string): number => {
 /** Adds `logs` to `sitewright run`. */
 export function registerRunLogs(run: CliCommand, session: Session): void {
   run
-    .verb('logs', 'Output of a task on its node; once it has ended, the exit code says whether it succeeded')
+    .verb('logs', 'Output of all tasks of a run of graphs with times, or of one task on its node')
     .argument('<run>', 'id of the transaction of a run of graphs or of one of its graphs, or the workflow id')
-    .argument('<task@node>', "as 'sitewright history show' lists them")
-    .option('-f, --follow', 'follow the output until the task ends; waits for a task that has not started')
-    .option('--stderr', 'stderr instead of stdout')
-    .option('--attempt <number>', 'attempt of the task (default: the newest)', attemptNumber)
-    .action(async (reference: string, task: string, flags: LogFlags) => {
+    .argument('[task@node]', "only of this task, as 'sitewright history show' lists it; its success is the exit code")
+    .option('--follow', 'follow the output until the run or task ends; waits for a task that has not started')
+    .option('--search <text>', 'without a task: only lines with this text, in any case')
+    .option('--stderr', 'stderr only; of one task, stdout otherwise')
+    .option('--attempt <number>', 'with a task: attempt of it (default: the newest)', attemptNumber)
+    .limit()
+    .output()
+    .action(async (reference: string, task: string | undefined, flags: LogFlags) => {
+      if (task === undefined) {
+        const { printRunLog } = await import('../run-log.js');
+        return printRunLog(session, reference, flags);
+      }
+      if (flags.search !== undefined || flags.limit !== undefined || flags.format !== 'table')
+        throw usageError('--search, --limit and --format are for the log of a whole run', 'Omit TASK@NODE.');
       const { printTaskLog } = await import('../task-log.js');
       process.exitCode = await printTaskLog(session, reference, task, flags);
     });

@@ -1,5 +1,6 @@
 import type { Run } from '../../core/contracts/run.js';
 import { stateWord } from '../../core/state-word.js';
+import { GRAPH_RUN_KIND, GRAPH_RUN_OUTCOMES, SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../../core/words.js';
 import type { OperatorNote } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
@@ -7,8 +8,11 @@ import { findRun } from '../find-run.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
 import { type Session, userOf } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
+import { formatSpan } from '../views/duration.js';
 import { registerRunAgain } from './run-again.js';
 import { registerRunLogs } from './run-logs.js';
+
+const OUTCOMES = [...new Set([...SITE_RUN_OUTCOMES, ...GRAPH_RUN_OUTCOMES])];
 
 const RUN = 'id of the run, a unique prefix of it, a workflow id, a transaction, or a site for its newest run';
 
@@ -49,9 +53,9 @@ export function registerRun(program: CliCommand, session: Session): void {
   group
     .verb('list', 'Runs, newest first')
     .option('--site <site>', 'only on this site')
-    .repeatable('--kind <kind>', 'deploy_site, update_site, redeploy_nodes, test_site, execute_graph')
+    .repeatable('--kind <kind>', 'only runs of this kind', [...SITE_RUN_KINDS, GRAPH_RUN_KIND])
     .repeatable('--phase <phase>', 'only runs in this phase')
-    .repeatable('--outcome <outcome>', 'success, success_with_failures, failed, stopped, cancelled')
+    .repeatable('--outcome <outcome>', 'only runs that ended so', OUTCOMES)
     .labels('only runs with this label; with several, only runs with all of them')
     .option('--by <name>', 'only runs that this user or token started')
     .option('--since <time>', 'only runs started at this time or later, ISO 8601')
@@ -65,8 +69,22 @@ export function registerRun(program: CliCommand, session: Session): void {
       const flags = { format, ...(column ? { column } : {}) };
       const short = format === 'table' && column === undefined && terminal.columns !== undefined;
       const ids = short ? shortIds(items.map(({ id }) => id)) : undefined;
-      const runs = items.map((run, at) => ({ ...run, id: ids?.[at] ?? run.id, state: stateOfRun(run) }));
-      const columns = ['id', 'kind', 'site', 'state', 'failed_nodes', 'title', 'started_at', 'started_by', 'revision'];
+      const runs = items.map((run, at) => ({
+        ...{ ...run, id: ids?.[at] ?? run.id, state: stateOfRun(run) },
+        took: formatSpan(run.started_at, run.ended_at ?? new Date(terminal.now()).toISOString()),
+      }));
+      const columns = [
+        'id',
+        'kind',
+        'site',
+        'state',
+        'started_at',
+        'took',
+        'failed_nodes',
+        'title',
+        'started_by',
+        'revision',
+      ];
       await printList(terminal, flags, runs, columns);
     });
 
@@ -95,7 +113,7 @@ export function registerRun(program: CliCommand, session: Session): void {
         import('../watch.js'),
       ]);
       const text = (color: boolean) =>
-        isGraphRun(status) ? graphStatusText(status, color) : statusText(status, color);
+        isGraphRun(status) ? graphStatusText(status, color, terminal.now()) : statusText(status, color, terminal.now());
       await printOne(terminal, flags, status, text);
     });
 

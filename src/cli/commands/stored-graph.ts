@@ -60,5 +60,5 @@ export async function readStoredGraph(
   const all = [...problems, ...checkGraph(tasks)].map(({ at: _at, ...problem }) => problem);
   if (!problems.some(({ severity }) => severity === 'error')) return { ok: true, tasks, problems: all, value };
   say(all, terminal);
-  return { ok: false };
+  return { ok: false, problems: all };
 }

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { usageError } from '../problem.js';
 import type { Terminal } from '../terminal.js';
 import { formatCsv } from './csv.js';
-import { formatRecord, formatTable, type Row } from './table.js';
+import { formatRecord, formatTable, type Row, type Screen } from './table.js';
 
 const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -39,7 +39,7 @@ export async function printList(
   const shown = flags.column ?? columns;
   switch (flags.format) {
     case 'table':
-      return terminal.out(formatTable(list, shown, terminal.color, widthFor(terminal, shown)));
+      return terminal.out(formatTable(list, shown, terminal.color, screenOf(terminal)));
     case 'csv':
       return terminal.out(formatCsv(list, shown));
     default:
@@ -47,9 +47,8 @@ export async function printList(
   }
 }
 
-/** Explanations are of no use when they are cut. */
-const widthFor = ({ columns }: Terminal, shown: readonly string[]): number | undefined =>
-  shown.some((name) => ['message', 'hint', 'reason'].includes(name)) ? undefined : columns;
+const screenOf = ({ columns, now }: Terminal): Screen | undefined =>
+  columns === undefined ? undefined : { columns, now: now() };
 
 /** Prints one record: `text` for people, all fields for programs; csv has one line with its plain fields. */
 export async function printOne(
@@ -65,7 +64,8 @@ export async function printOne(
   const picked = flags.column ? pick(row, flags.column) : row;
   switch (flags.format) {
     case 'table':
-      if (text === undefined || flags.column) return terminal.out(formatRecord(picked, terminal.color));
+      if (text === undefined || flags.column)
+        return terminal.out(formatRecord(picked, terminal.color, screenOf(terminal)?.now));
       return terminal.out(typeof text === 'string' ? text : text(terminal.color));
     case 'csv':
       return terminal.out(formatCsv([picked], Object.keys(picked)));

@@ -1,3 +1,5 @@
+import { formatMoment } from '../views/duration.js';
+
 /** One row: values by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -20,42 +22,62 @@ const bold = (text: string, color: boolean): string => (color ? `\u001b[1m${text
 
 /** A column is not made narrower than this or its heading; rather the last columns are left out. */
 const NARROWEST = 8;
+/** Explanations are of no use when they are cut: they go on in the next line, and need some space for that. */
+const EXPLANATIONS: ReadonlySet<string> = new Set(['message', 'hint', 'reason', 'problem', 'said', 'fix']);
+const NARROWEST_EXPLANATION = 16;
+
+/** The terminal that a table is for. Programs get the values as they are. */
+export interface Screen {
+  /** Characters in a line. */
+  readonly columns: number;
+  /** Milliseconds since 1970: times are shown with how long ago they were. */
+  readonly now: number;
+}
 
 /**
  * Columns as wide as their widest value, headings in capitals. Numbers are right-aligned.
  * The last column is not padded, so that no line ends in spaces.
  *
- * @param most characters in a line. What does not fit is cut, the widest columns first, but never the first column,
- * which names the row. Columns left out are named below.
+ * On a screen, what does not fit is cut, the widest columns first, but never the first column, which names the row;
+ * explanations are wrapped instead. Columns left out are named below.
  */
-export function formatTable(
-  rows: readonly Row[],
-  columns: readonly string[],
-  color = false,
-  most = Number.POSITIVE_INFINITY,
-): string {
+export function formatTable(rows: readonly Row[], columns: readonly string[], color = false, screen?: Screen): string {
+  const most = screen?.columns ?? Number.POSITIVE_INFINITY;
   const heads = columns.map((column) => column.toUpperCase().replaceAll('_', ' '));
-  const cells = rows.map((row) => columns.map((column) => cellText(row[column])));
-  const numeric = columns.map((column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
+  const cells = rows.map((row) =>
+    columns.map((column) => (screen && timeCell(row[column], screen.now)) ?? cellText(row[column])),
+  );
+  const isNumeric = columns.map((column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
   const widths = fitted(
     heads.map((head, at) => cells.reduce((widest, line) => Math.max(widest, width(line[at]!)), width(head))),
-    heads.map((head) => Math.max(NARROWEST, width(head))),
+    heads.map((head, at) => Math.max(EXPLANATIONS.has(columns[at]!) ? NARROWEST_EXPLANATION : NARROWEST, width(head))),
     most,
   );
   const lay = (line: readonly string[]): string =>
     widths
       .map((most, at) => {
-        const text = cut(line[at]!, most);
-        const gap = ' '.repeat(widths[at]! - width(text));
-        return numeric[at] ? gap + text : text + gap;
+        const text = line[at] ?? '';
+        const gap = ' '.repeat(most - width(text));
+        return isNumeric[at] ? gap + text : text + gap;
       })
       .join('  ')
       .trimEnd();
+  const linesOf = (row: readonly string[]): string[] => {
+    const texts = widths.map((most, at) =>
+      EXPLANATIONS.has(columns[at]!) ? wrapped(row[at]!, most) : [cut(row[at]!, most)],
+    );
+    const height = texts.reduce((tallest, one) => Math.max(tallest, one.length), 1);
+    return Array.from({ length: height }, (_, line) => lay(texts.map((one) => one[line] ?? '')));
+  };
   const omitted = columns.slice(widths.length);
   const more =
     omitted.length === 0 ? [] : wrapped(`more columns, with -c NAME or -f json: ${omitted.join(', ')}`, most);
-  return [bold(lay(heads), color), ...cells.map(lay), ...more].map((line) => `${line}\n`).join('');
+  return [bold(lay(heads), color), ...cells.flatMap(linesOf), ...more].map((line) => `${line}\n`).join('');
 }
+
+/** A moment as people read it; undefined for any other value. */
+const timeCell = (value: unknown, now: number): string | undefined =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatMoment(value, now) : undefined;
 
 /** Widths of the columns that fit, from the first one. */
 function fitted(widths: readonly number[], least: readonly number[], most: number): number[] {
@@ -84,22 +106,35 @@ function cut(text: string, most: number): string {
   return `${start}…`;
 }
 
+/** Lines of whole words; only words that are longer than a line are broken. */
 function wrapped(text: string, most: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
     if (last !== undefined && width(last) + 1 + width(word) <= most) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
+    else lines.push(...broken(word, most));
   }
   return lines;
 }
 
-/** One record as `name  value` lines. */
-export function formatRecord(record: Row, color = false): string {
+function broken(word: string, most: number): string[] {
+  const parts = [''];
+  for (const character of word) {
+    const part = `${parts.at(-1)!}${character}`;
+    if (width(part) <= most) parts[parts.length - 1] = part;
+    else parts.push(character);
+  }
+  return parts;
+}
+
+/** One record as `name  value` lines; on a terminal, `now` makes times readable. */
+export function formatRecord(record: Row, color = false, now?: number): string {
   const entries = Object.entries(record);
   const names = Math.max(0, ...entries.map(([name]) => width(name)));
   return entries
-    .map(([name, value]) => `${bold(name.padEnd(names), color)}  ${cellText(value)}`.trimEnd())
+    .map(([name, value]) =>
+      `${bold(name.padEnd(names), color)}  ${(now && timeCell(value, now)) || cellText(value)}`.trimEnd(),
+    )
     .map((line) => `${line}\n`)
     .join('');
 }

@@ -28,7 +28,7 @@ export async function serve(
     service = await Promise.race([starting, untilAborted(interrupted)]);
   } catch (error) {
     if (interrupted.aborted) return void starting.then((late) => late.stop()).catch(() => undefined);
-    throw explained(error, settings, name);
+    throw explainStart(error, settings, name);
   }
   terminal.out(`${service.said}\n`);
   const stopped = new Promise<void>((resolve) => {
@@ -47,7 +47,7 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
   });
 
 /** The operator can fix what keeps a process from starting: explain it without a stack trace. */
-function explained(error: unknown, settings: Settings, name: string): unknown {
+export function explainStart(error: unknown, settings: Settings, name: string): unknown {
   if (error instanceof CliError) return error;
   if (error instanceof StoreError)
     return new CliError(

@@ -11,3 +11,25 @@ export function formatDuration(milliseconds: number): string {
 export function formatSpan(start: string | null | undefined, end: string | null | undefined): string {
   return start && end ? formatDuration(Date.parse(end) - Date.parse(start)) : '';
 }
+
+const DAY_MS = 86_400_000;
+
+/** `4 min`: how long something took or has been so, in its largest unit. */
+export function roughly(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 2 * 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`;
+}
+
+/** A moment beside its distance from now: `23:25:18Z (4 min ago)`, with the date unless it is of the last 24 hours. */
+export function formatMoment(moment: string, now: number): string {
+  const at = Date.parse(moment);
+  const time =
+    Math.abs(now - at) < DAY_MS ? `${moment.slice(11, 19)}Z` : `${moment.slice(0, 10)} ${moment.slice(11, 16)}Z`;
+  return `${time} (${at > now ? `in ${roughly(at - now)}` : `${roughly(now - at)} ago`})`;
+}
+
+/** A moment beside the time since then, where the present is known: `2026-05-01T10:00:00Z (4 min)`. */
+export const sinceText = (moment: string, now: number | undefined): string =>
+  now === undefined ? moment : `${moment} (${roughly(now - Date.parse(moment))})`;

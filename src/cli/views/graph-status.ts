@@ -5,20 +5,20 @@ import { stateWord } from '../../core/state-word.js';
 import type { SomeCounts } from '../../core/task-counts.js';
 import { TASK_STATUSES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
+import { sinceText } from './duration.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 import { silenceChanges } from './status.js';
 
-/** Progress of a run of graphs, failures first. */
-export function graphStatusText(status: GraphRunStatus, color = false): string {
+/** Progress of a run of graphs, failures first. `now`: for how long something has been so. */
+export function graphStatusText(status: GraphRunStatus, color = false, now?: number): string {
   const paint = paintFor(color);
   const standing = status.paused
-    ? `, ${paint.busy('paused')} since ${status.paused.since}${byAndWhy(status.paused)}`
+    ? `, ${paint.busy('paused')} since ${sinceText(status.paused.since, now)}${byAndWhy(status.paused)}`
     : status.stopping
       ? `, ${paint.busy('stopping')}`
       : '';
-  const now = status.outcome ?? status.phase;
   const lines = [
-    `${paint.strong(`cluster ${status.cluster}`)}: ${paintState(paint, now)}, ${status.done} of ${counted(status.total, 'task')}${standing}`,
+    `${paint.strong(`cluster ${status.cluster}`)}: ${paintState(paint, status.outcome ?? status.phase)}, ${status.done} of ${counted(status.total, 'task')}${standing}`,
     `tasks: ${countsText(status.counts)}`,
   ];
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));

@@ -4,20 +4,20 @@ import { describeSilence } from '../../core/run/index.js';
 import { stateWord } from '../../core/state-word.js';
 import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
+import { sinceText } from './duration.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 
-/** Progress of a run, failures first. */
-export function statusText(status: RunStatus, color = false): string {
+/** Progress of a run, failures first. `now`: for how long something has been so. */
+export function statusText(status: RunStatus, color = false, now?: number): string {
   const paint = paintFor(color);
   const held = status.paused
-    ? `, ${paint.busy('paused')} since ${status.paused.since}${status.paused.by === undefined ? '' : ` by ${printable(status.paused.by)}`}${status.paused.reason === undefined ? '' : `: ${printable(status.paused.reason)}`}`
+    ? `, ${paint.busy('paused')} since ${sinceText(status.paused.since, now)}${status.paused.by === undefined ? '' : ` by ${printable(status.paused.by)}`}${status.paused.reason === undefined ? '' : `: ${printable(status.paused.reason)}`}`
     : status.stopping
       ? `, ${paint.busy('stopping')}`
       : '';
-  const now = status.outcome ?? status.phase;
   const counts = NODE_STATES.map((state) => `${status.counts[state]} ${stateWord(state)}`).join(', ');
   const lines = [
-    `${paint.strong(printable(status.site))}: ${paintState(paint, now)}, ${status.done} of ${counted(status.total, 'node')}${held}`,
+    `${paint.strong(printable(status.site))}: ${paintState(paint, status.outcome ?? status.phase)}, ${status.done} of ${counted(status.total, 'node')}${held}`,
     `nodes: ${counts}`,
   ];
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));

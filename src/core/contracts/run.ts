@@ -157,6 +157,39 @@ const taskLogEvent = z.discriminatedUnion('event', [
 /** What a task's output consists of, as events. */
 export type TaskLogEvent = Wire<typeof taskLogEvent>;
 
+const place = z.string().regex(/^\d{1,6}\.\d{1,15}$/, 'must be a place that an answer named');
+
+const runLogQuery = z.strictObject({
+  before: place.optional().describe('Lines before this place of an earlier answer. Default: the newest.'),
+  after: place.optional().describe('Lines after this place of an earlier answer.'),
+  limit: z.coerce.number().int().min(1).max(1000).optional().describe('About how many lines. Default 200.'),
+  search: z.string().min(1).max(500).optional().describe('Only lines with this text, in any case.'),
+  task: z.string().max(1000).optional().describe('Only of this task.'),
+  node: z.string().max(1000).optional().describe('Only of this node.'),
+  stream: z.enum(['stdout', 'stderr']).optional().describe('Only of this one. Default: both, and the ends of tasks.'),
+});
+
+const runLogLine = z
+  .strictObject({
+    place: place.describe('Of this line; those of one piece of output share it.'),
+    at: z.iso.datetime().describe('When it arrived from the node.'),
+    task: z.string(),
+    node: z.string(),
+    attempt: z.int(),
+    stream: z.enum(['stdout', 'stderr', 'ended']).describe('`ended`: the task ended; the text is its outcome.'),
+    text: z.string(),
+  })
+  .meta({ id: 'RunLogLine' });
+
+const runLogPage = z
+  .strictObject({
+    items: z.array(runLogLine).describe('Oldest first.'),
+    earlier: place.nullable().describe('`before` for the lines before these; null at the start.'),
+    later: place.describe('`after` for the lines after these.'),
+  })
+  .meta({ id: 'RunLogPage' });
+export type RunLogPage = Wire<typeof runLogPage>;
+
 const read = { access: 'viewer', params: runParams } as const;
 const steer = { access: 'operator', params: runParams, body: operatorBody, also: [409] } as const;
 const steered = { 200: anyStatusSchema };
@@ -213,6 +246,13 @@ export const runRoutes = tagged('runs', {
     id: 'listRunNodes',
     summary: 'List the nodes of a run, as the store knows them',
     answers: { 200: runNodeListSchema },
+  },
+  'GET /runs/:run/logs': {
+    ...read,
+    id: 'getRunLog',
+    summary: 'Read what all tasks of a run of graphs printed, in the order in which it arrived',
+    query: runLogQuery,
+    answers: { 200: runLogPage },
   },
   'GET /runs/:run/logs/:task': {
     id: 'getTaskLog',

@@ -48,7 +48,7 @@ export function treeOfPart(scheduler: Scheduler): TreeNode[] {
     name,
     kind: 'node',
     state: failed[node] ? 'failing' : open[node] === 0 ? 'finished' : 'running',
-    detail: `${done[node]} of ${total[node]} tasks`,
+    detail: `${done[node]} of ${counted(total[node]!, 'task')}`,
     ...(tasks[node]!.length > 0 ? { children: tasks[node]! } : {}),
   }));
 }

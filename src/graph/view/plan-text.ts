@@ -1,4 +1,5 @@
 import type { NodeExplanation, PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
+import { counted } from '../../core/counted.js';
 import { planOrder } from '../linking/order.js';
 import type { Plan } from '../plan.js';
 import { dotId } from './draw-graph.js';
@@ -9,7 +10,7 @@ export function planText(explanation: PlanExplanation): string {
   const first =
     totals.first_time === totals.running ? 'all for the first time' : `${totals.first_time} of them for the first time`;
   const lines = [
-    `${totals.tasks} tasks on ${totals.nodes} nodes: ${totals.running} run (${first}), ${totals.tasks - totals.running} do not`,
+    `${counted(totals.tasks, 'task')} on ${counted(totals.nodes, 'node')}: ${totals.running} run (${first}), ${totals.tasks - totals.running} do not`,
     ...explanation.nodes.flatMap(nodeLines),
   ];
   section(

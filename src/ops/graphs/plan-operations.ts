@@ -8,6 +8,7 @@ import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/plann
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { type DrawOptions, drawGraph, GraphProblemError } from '../../graph/index.js';
+import { missingAgents } from '../agent-presence.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { type Problem, problem } from '../problem.js';
 import { checkClusterNodes } from './cluster-nodes.js';
@@ -44,7 +45,8 @@ export interface PlanOperations {
   draw(cluster: number, type: string, options: DrawOptions): Promise<string>;
 }
 
-export function planOperations({ store, planner = plannerHere(), masterIp }: OpsDependencies): PlanOperations {
+export function planOperations(deps: OpsDependencies): PlanOperations {
+  const { store, planner = plannerHere(), masterIp } = deps;
   async function planned<Form extends PlanForm>(
     form: Form,
     cluster: number,
@@ -87,7 +89,13 @@ export function planOperations({ store, planner = plannerHere(), masterIp }: Ops
 
   return inFuelTerms<PlanOperations>({
     async explain(cluster, request) {
-      return { cluster, type: request.type, ...(await needed('explanation', cluster, request)) };
+      const plan = await needed('explanation', cluster, request);
+      const missing = await missingAgents(
+        deps,
+        cluster,
+        plan.nodes.map(({ node }) => Number(node)).filter(Number.isInteger),
+      );
+      return { cluster, type: request.type, ...plan, warnings: [...plan.warnings, ...missing] };
     },
     text: (cluster, request) => needed('text', cluster, request),
     dot: (cluster, request) => needed('dot', cluster, request),

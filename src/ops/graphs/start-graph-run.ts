@@ -5,6 +5,7 @@ import { type GraphRequest, type GraphRunInput, parseGraphRunInput } from '../..
 import { describedRun } from '../../core/run-description.js';
 import { isRunOpen } from '../../platform/temporal/is-run-open.js';
 import { endIfGone, type Json, type RunTransactions, StoreError, type TransactionRecord } from '../../store/index.js';
+import { missingAgents } from '../agent-presence.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { asProblem, invalidInput, problem } from '../problem.js';
 import { metadataOf } from '../run-metadata.js';
@@ -36,10 +37,12 @@ export async function startGraphRun(
   if (input.from !== undefined) await endEarlierIfGone(deps, input.from);
   const graphs = await requestedGraphs(deps.store, input, options);
   const found = await refuseUnfitCluster(deps, input.cluster, graphs, input.force ?? false);
+  // A dry run asks no agent.
+  const missing = input.mode === 'dry_run' ? [] : await missingAgents(deps, input.cluster, input.graphs?.[0]?.nodes);
   const created = await createTransactions(deps, input, graphs);
   try {
     const started = await startRun(deps, input, created);
-    return { ...started, warnings: found };
+    return { ...started, warnings: [...found, ...missing] };
   } catch (error) {
     const { message } = asProblem(error);
     await deps.store.transactions.endRun(created.run.id, {

@@ -1,6 +1,7 @@
 import { type ClusterFinding, checkCluster, findingsForRun } from '../../clusters/checks/index.js';
 import { readClusterSources } from '../../clusters/index.js';
 import type { GraphRequest } from '../../core/graph-run/index.js';
+import { missingAgents } from '../agent-presence.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { inFuelTerms } from '../graphs/fuel-terms.js';
 import { problem } from '../problem.js';
@@ -10,10 +11,12 @@ export interface ClusterCheckOperations {
   check(cluster: number, nodes?: readonly number[]): Promise<readonly ClusterFinding[]>;
 }
 
-export const clusterChecks = ({ store }: Pick<OpsDependencies, 'store'>): ClusterCheckOperations =>
+export const clusterChecks = (deps: Pick<OpsDependencies, 'store' | 'temporal'>): ClusterCheckOperations =>
   inFuelTerms({
-    check: async (cluster: number, nodes?: readonly number[]) =>
-      checkCluster(await readClusterSources(store, cluster), nodes === undefined ? {} : { nodes }),
+    async check(cluster: number, nodes?: readonly number[]) {
+      const found = checkCluster(await readClusterSources(deps.store, cluster), nodes === undefined ? {} : { nodes });
+      return [...found, ...(await missingAgents(deps, cluster, nodes))];
+    },
   });
 
 /** Refuses a run for errors of its cluster, unless it is forced; returns the other findings. @throws `invalid` with all errors at once */

@@ -62,6 +62,36 @@ describe('a list on a terminal', () => {
   });
 });
 
+describe('on a terminal', () => {
+  const screen = { columns: 80, now: Date.parse('2026-05-02T10:04:30.000Z') };
+
+  it('explanations are wrapped, and nothing of them is lost', () => {
+    const [message, hint] = ['No node has the tag spare.', 'Assign the tags to nodes to deploy what they stand for.'];
+    const text = formatTable(
+      [{ severity: 'info', code: 'check.tags-unassigned', message, hint }],
+      ['severity', 'code', 'message', 'hint'],
+      false,
+      screen,
+    );
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    for (const word of `${message} ${hint}`.split(' ')) expect(text).toContain(word);
+    expect(text).not.toMatch(/…|more columns/);
+  });
+
+  it('times stand beside how long ago they were, or how soon they come', () => {
+    const rows = ['2026-05-02T10:00:00.000Z', '2026-05-01T12:00:00Z', '2026-04-20T10:00:00Z', '2026-05-02T12:04:30Z'];
+    const text = formatTable(
+      rows.map((at) => ({ at })),
+      ['at'],
+      false,
+      screen,
+    );
+    expect(text).toBe(
+      'AT\n10:00:00Z (4 min ago)\n12:00:00Z (22 h ago)\n2026-04-20 10:00Z (12 days ago)\n12:04:30Z (in 2 h)\n',
+    );
+  });
+});
+
 it('control characters are made visible', () => {
   expect(formatTable([{ a: '\u001b[2Jx\u202ey' }], ['a'])).toBe('A\n\uFFFD[2Jx\uFFFDy\n');
 });

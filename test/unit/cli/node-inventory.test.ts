@@ -38,6 +38,35 @@ describe('node list', () => {
   });
 });
 
+describe('agents', () => {
+  const agent = (id: number, online: boolean) => ({
+    id,
+    name: `n${id}`,
+    cluster: 3,
+    site: 'cluster-3',
+    node: String(id),
+    online,
+  });
+  const nodes = [node(1, 'a', { cluster: 3 }), node(2, 'b', { cluster: 3 }), node(4, 'c')];
+
+  it('are listed with their nodes, and the command that starts those that are not there', async () => {
+    const { out, err } = await against(
+      ({ at }) => [200, at.startsWith('/agents') ? [agent(1, true), agent(2, false)] : nodes],
+      ...['list', '-c', 'id', '-c', 'agent'],
+    );
+    expect(out).toBe('ID  AGENT\n 1  true\n 2  false\n 4  -\n');
+    expect(err).toContain('\n  sitewright agent run --env 3\n');
+  });
+
+  it('are not known while Temporal is away: the list is there anyway', async () => {
+    const { code, out, err } = await against(
+      ({ at }) => (at.startsWith('/agents') ? [503, { code: 'temporal-unreachable', message: 'away' }] : [200, nodes]),
+      ...['list', '-c', 'agent'],
+    );
+    expect({ code, out, err }).toEqual({ code: 0, out: 'AGENT\n-\n-\n-\n', err: '' });
+  });
+});
+
 describe('node register', () => {
   let last = 0;
   const made = ({ body }: StubRequest): StubAnswer => [201, node(++last, (body as { name: string }).name)];

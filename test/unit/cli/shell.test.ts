@@ -82,17 +82,48 @@ describe('as a process of its own', () => {
 });
 
 describe('completion', () => {
+  /** What bash offers after these words. Names are asked for of a stub that says which ones it was asked for. */
+  const offeredBy = (script: string, ...words: string[]): string[] => {
+    const text = `sitewright() { echo "$*" | tr ' ' '-'; }
+${script}
+COMP_WORDS=(sitewright ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _sitewright; echo "\${COMPREPLY[@]}"`;
+    return execFileSync('bash', ['-c', text], { encoding: 'utf8' }).trim().split(' ');
+  };
+
   it('in bash offers commands, subcommands and options', async () => {
     const { out } = await cli(['completion', 'bash']);
-    const offered = (...words: string[]): string[] => {
-      const script = `${out}
-COMP_WORDS=(sitewright ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _sitewright; echo "\${COMPREPLY[@]}"`;
-      return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split(' ');
-    };
-    expect(offered('si')).toEqual(['site']);
-    expect(offered('site', 'de')).toEqual(['delete', 'deploy']);
-    expect(offered('site', 'deploy', 'dc1', '--wa')).toEqual(['--wait', '--watch']);
-    expect(offered('--api', 'x', 'run', 'list', '--ou')).toEqual(['--outcome']);
+    expect(offeredBy(out, 'si')).toEqual(['site']);
+    expect(offeredBy(out, 'site', 'de')).toEqual(['delete', 'deploy']);
+    expect(offeredBy(out, 'site', 'deploy', 'dc1', '--wa')).toEqual(['--wait', '--watch']);
+    expect(offeredBy(out, '--api', 'x', 'run', 'list', '--ou')).toEqual(['--outcome']);
+  });
+
+  it.each([
+    ['values of an option', ['site', 'list', '-f', 'c'], ['csv']],
+    ['values of a repeatable one', ['run', 'list', '--outcome', 'success_'], ['success_with_failures']],
+    ['values of an argument', ['completion', 'z'], ['zsh']],
+    ['sites', ['site', 'deploy', ''], ['completion-bash---values-sites---of-']],
+    [
+      'sites after an option with a value',
+      ['site', 'deploy', '--title', 'x', ''],
+      ['completion-bash---values-sites---of-'],
+    ],
+    ['sites as a value', ['run', 'list', '--site', ''], ['completion-bash---values-sites---of-']],
+    ['runs', ['run', 'report', ''], ['completion-bash---values-runs---of-']],
+    ['nodes of the run', ['run', 'retry', 'r1', ''], ['completion-bash---values-run-nodes---of-r1']],
+    ['nodes of the site', ['node', 'history', 'dc1', ''], ['completion-bash---values-site-nodes---of-dc1']],
+    ['clusters', ['graph', 'plan', '-e', ''], ['completion-bash---values-clusters---of-']],
+    ['nothing where the shell offers files', ['site', 'check', ''], ['']],
+  ])('in bash offers %s', async (_, words, offered) => {
+    expect(offeredBy((await cli(['completion', 'bash'])).out, ...words)).toEqual(offered);
+  });
+
+  it('asks the API for names, and offers none where it does not answer', async () => {
+    const api = await stubApi(() => [200, { items: [{ name: 'dc1' }, { name: 'dc2' }] }]);
+    const names = ['completion', 'bash', '--values', 'sites'];
+    expect((await cli(names, { env: { SITEWRIGHT_API: api.url } })).out).toBe('dc1\ndc2\n');
+    await api.close();
+    expect(await cli(names, { env: { SITEWRIGHT_API: api.url } })).toMatchObject({ code: 0, out: '', err: '' });
   });
 
   it('in fish and zsh names every command', async () => {

@@ -33,6 +33,9 @@ export const serveInventoryNodes: RouteGroup = async (app, { operations }) => {
     'PUT /nodes': async (request) => (await nodes.updateMany(request.body, viewNode, actorOf(request))).map(viewNode),
     'DELETE /nodes': (request) =>
       nodes.delete(idsIn(request.query.ids, 'ids') ?? [], isSet(request.query.force), actorOf(request)),
+    'GET /agents': async ({ query }) => [
+      ...(await operations.agents.list(query.cluster_id === undefined ? undefined : Number(query.cluster_id))),
+    ],
     'GET /nodes/:id': async ({ params }) => viewNode(await nodes.get(params.id)),
     'PUT /nodes/:id': change,
     'PATCH /nodes/:id': change,

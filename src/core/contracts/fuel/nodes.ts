@@ -140,6 +140,20 @@ const changed = { ...one, access: 'operator', body: nodeChangesBody, also: [409]
 const settings = { access: 'viewer', params, answers: { 200: jsonObjectSchema } } as const;
 const parts = { access: 'viewer', params, answers: { 200: nodePartsSchema } } as const;
 
+/** A node's agent: the names by which it is started, and whether it asks Temporal for work. */
+export const nodeAgentSchema = z
+  .object({
+    id: z.int().describe('Of the node.'),
+    name: z.string().nullable(),
+    cluster: z.int(),
+    site: z.string().describe('`--site` of its agent.'),
+    node: z.string().describe('`--node` of its agent.'),
+    online: z.boolean().describe('It asked for work in the last 90 seconds.'),
+  })
+  .meta({ id: 'NodeAgent' });
+
+const agentsQuery = z.strictObject({ cluster_id: idText('cluster').optional() });
+
 export const inventoryNodeRoutes = tagged('inventory', {
   'GET /nodes': {
     id: 'listInventoryNodes',
@@ -172,6 +186,13 @@ export const inventoryNodeRoutes = tagged('inventory', {
     query: deletedNodesQuery,
     answers: forgotten,
     also: [404, 409],
+  },
+  'GET /agents': {
+    id: 'listAgents',
+    access: 'viewer',
+    summary: 'List the nodes of clusters with their agents, as Temporal knows them now',
+    query: agentsQuery,
+    answers: { 200: z.array(nodeAgentSchema) },
   },
   'GET /nodes/:id': { ...one, id: 'getInventoryNode', summary: 'Show a node of the inventory' },
   'PUT /nodes/:id': { ...changed, id: 'changeNode', summary: 'Change a node in the fields that are given' },

@@ -7,6 +7,7 @@ import { addressWith, filterBy, go } from '../router.js';
 import { useData } from '../store.js';
 import { count, doneOf, lasting, placeOf, said, some, TASK_STATUSES, workOf, worst } from '../words.js';
 import { GraphMap } from './graph-map.js';
+import { RunLog } from './run-log.js';
 import { TaskLog } from './task-log.js';
 import { TaskTable } from './task-table.js';
 import { Timeline } from './timeline.js';
@@ -15,9 +16,10 @@ const VIEWS = [
   ['tasks', 'Tasks'],
   ['graph', 'Graph'],
   ['timeline', 'Timeline'],
+  ['log', 'Log'],
 ];
 
-/** A run of graphs on a cluster: nodes at a glance, then its tasks, its graph or its timeline; logs below. */
+/** A run of graphs on a cluster: nodes at a glance, then its tasks, graph, timeline or log; logs of tasks below. */
 export function GraphRun({ base, tables, query }) {
   const { status, graphs, node_tasks: byNode, tasks: byTask, run } = tables;
   const ids = Object.keys(graphs);
@@ -78,6 +80,7 @@ export function GraphRun({ base, tables, query }) {
         <${TaskTable} ...${shared} query=${query} live=${live} />`
     }
     ${view === 'graph' && html`<${Graph} ...${{ base, graph, tasks, query }} />`}
+    ${view === 'log' && html`<${RunLog} base=${base} live=${live} node=${node} query=${query} names=${names} />`}
     ${view === 'timeline' && html`<${Bars} ...${shared} node=${node} query=${query} />`}
     <p class="quiet">
       <a href=${`/api/v1/transactions/${chosen}/deployment_history`} target="_blank">History as JSON</a>${' · '}<a

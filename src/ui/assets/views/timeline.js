@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { shownMoment } from '../clock.js';
 import { html } from '../html.js';
-import { lookOf, said, timeOf } from '../words.js';
+import { count, lookOf, said, timeOf } from '../words.js';
 
 const ROWS = 60;
 /** The shortest time that fills the width. */
@@ -90,7 +90,7 @@ export function Timeline({ rows, from, until }) {
       ${
         all.length > ROWS &&
         html`<span class="actions"><button type="button" disabled=${page === 0} onClick=${() => setPage(page - 1)}>Before</button>
-        <span class="quiet">${page * ROWS + 1}–${Math.min((page + 1) * ROWS, all.length)} of ${all.length} nodes</span>
+        <span class="quiet">${page * ROWS + 1}–${Math.min((page + 1) * ROWS, all.length)} of ${count(all.length, 'node')}</span>
         <button type="button" disabled=${(page + 1) * ROWS >= all.length} onClick=${() => setPage(page + 1)}>After</button></span>`
       }
     </div>

@@ -1,0 +1,56 @@
+import { stateWord } from '../core/state-word.js';
+import type { Answer } from './client.js';
+import { findRun } from './find-run.js';
+import { isTabular, type OutputFlags, printList } from './formats/output.js';
+import { printable } from './formats/table.js';
+import type { Session } from './session.js';
+import { paintFor } from './views/paint.js';
+
+type Line = Answer<'GET /runs/:run/logs'>['items'][number];
+
+export interface RunLogFlags extends OutputFlags {
+  readonly follow?: boolean;
+  readonly stderr?: boolean;
+  readonly search?: string;
+  readonly limit?: number;
+}
+
+const NEWEST = 200;
+const TAIL_MS = 1_000;
+
+/** Prints what all tasks of a run printed, each line with its time and task; with `follow`, until the run has ended. */
+export async function printRunLog(session: Session, run: string, flags: RunLogFlags): Promise<void> {
+  const { terminal } = session;
+  const client = await session.client();
+  const asked = { search: flags.search, ...(flags.stderr ? { stream: 'stderr' as const } : {}) };
+  const read = (query: { readonly limit?: number; readonly after?: string }) =>
+    client.call('GET /runs/:run/logs', { params: { run }, query: { ...asked, ...query } });
+  let page = await read({ limit: flags.limit ?? NEWEST });
+  if (!isTabular(flags) || flags.column || flags.format === 'csv')
+    return printList(terminal, flags, page.items, ['at', 'task', 'node', 'attempt', 'stream', 'text']);
+  const print = (lines: readonly Line[]) => terminal.out(lines.map((line) => lineText(line, terminal.color)).join(''));
+  if (page.earlier !== null) terminal.err('earlier lines are not shown: --limit NUMBER shows more\n');
+  print(page.items);
+  if (!flags.follow) return;
+  const { id } = await findRun(client, run);
+  const interrupted = terminal.interrupted();
+  let isOver = false;
+  while (!interrupted.aborted) {
+    // What the run printed before it ended is there by then.
+    const wasOver = isOver;
+    page = await read({ after: page.later, limit: 1000 });
+    print(page.items);
+    if (page.items.length >= 1000) continue;
+    if (wasOver) return;
+    isOver = (await client.runs.get(id)).outcome !== null;
+    if (!isOver) await terminal.sleep(TAIL_MS, interrupted);
+  }
+}
+
+function lineText({ at, task, node, attempt, stream, text }: Line, color: boolean): string {
+  const paint = paintFor(color);
+  const again = attempt > 1 ? ` (attempt ${attempt})` : '';
+  const shown = stream === 'stderr' ? paint.bad(printable(text)) : printable(text);
+  const said = stream === 'ended' ? paint.dim(`ended: ${stateWord(text)}`) : shown;
+  return `${at.slice(11, 23)}Z  ${printable(`${task}@${node}`)}${again}  ${said}\n`;
+}
