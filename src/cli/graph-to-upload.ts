@@ -9,7 +9,7 @@ import { CliError, usageError } from './problem.js';
 import type { Terminal } from './terminal.js';
 
 /** Request body of a graph. */
-interface GraphBody {
+export interface GraphBody {
   readonly tasks: readonly unknown[];
   readonly [field: string]: unknown;
 }

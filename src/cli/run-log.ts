@@ -8,7 +8,7 @@ import { paintFor } from './views/paint.js';
 
 type Line = Answer<'GET /runs/:run/logs'>['items'][number];
 
-export interface RunLogFlags extends OutputFlags {
+interface RunLogFlags extends OutputFlags {
   readonly follow?: boolean;
   readonly stderr?: boolean;
   readonly search?: string;

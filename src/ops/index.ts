@@ -18,7 +18,7 @@ import { callTemporal } from './temporal-calls.js';
 import { tokenOperations } from './tokens.js';
 
 export type { TagOwner } from '../store/index.js';
-export { AgentPresence, type NodeAgentState } from './agent-presence.js';
+export { AgentPresence } from './agent-presence.js';
 export type { OpsDependencies } from './dependencies.js';
 export {
   type ClusterLayer,

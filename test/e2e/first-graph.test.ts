@@ -100,7 +100,9 @@ it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled d
 }, 300_000);
 
 it('a site of one’s own is deployed, as docs/documents.md says', async () => {
-  expect(await shell(blocksOf(ownSite)[2]!)).toMatch(/deploy_site of mysite: success\n[\s\S]*0 new, 0 changed, 0 removed, 4 unchanged/);
+  expect(await shell(blocksOf(ownSite)[2]!)).toMatch(
+    /deploy_site of mysite: success\n[\s\S]*0 new, 0 changed, 0 removed, 4 unchanged/,
+  );
 }, 180_000);
 
 it('a graph of one’s own runs on this machine in one command, as docs/graphs.md says', async () => {

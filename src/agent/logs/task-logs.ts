@@ -219,7 +219,7 @@ const NEWLINE = 10;
 const LINE_LIMIT = 8 * 1024;
 
 /** One line of a log of a whole run. */
-export interface LogLine {
+interface LogLine {
   readonly stream: OutputStream;
   readonly text: string;
 }

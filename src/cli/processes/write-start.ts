@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { EXIT } from '../exit-codes.js';
 import { CliError, usageError } from '../problem.js';
 
-export type StartKind = 'site' | 'release';
+type StartKind = 'site' | 'release';
 
-export interface WrittenStart {
+interface WrittenStart {
   readonly name: string;
   readonly files: readonly string[];
   /** Commands that run it on simulated machines. */

@@ -141,7 +141,7 @@ const settings = { access: 'viewer', params, answers: { 200: jsonObjectSchema } 
 const parts = { access: 'viewer', params, answers: { 200: nodePartsSchema } } as const;
 
 /** A node's agent: the names by which it is started, and whether it asks Temporal for work. */
-export const nodeAgentSchema = z
+const nodeAgentSchema = z
   .object({
     id: z.int().describe('Of the node.'),
     name: z.string().nullable(),
