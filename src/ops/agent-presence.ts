@@ -6,7 +6,7 @@ import type { OpsDependencies } from './dependencies.js';
 import { callTemporal } from './temporal-calls.js';
 
 /** A node of a cluster, the names by which its agent is started, and whether one is there. */
-interface NodeAgentState {
+export interface NodeAgentState {
   readonly id: number;
   readonly name: string | null;
   readonly cluster: number;

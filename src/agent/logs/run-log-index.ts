@@ -55,7 +55,7 @@ export function* arrivalsBefore(file: string, to = Number.POSITIVE_INFINITY): Ge
     while (end > 0) {
       const from = Math.max(0, end - BLOCK_BYTES);
       const block = bytesOf(fd, from, end - from);
-      // The first line of a block may have begun before it.
+      // The first line of a block may have started before it.
       const first = from === 0 ? 0 : block.indexOf(NEWLINE) + 1;
       const whole = block.lastIndexOf(NEWLINE) + 1;
       yield* [...placed(block.subarray(first, whole), from + first)].reverse();

@@ -104,8 +104,8 @@ export class TaskLogs {
       const end = bytes.lastIndexOf(NEWLINE);
       if (end < 0) return [];
       const before = bytesBetween(folder, stream, Math.max(0, offset - LINE_LIMIT), offset);
-      const begun = before.subarray(before.lastIndexOf(NEWLINE) + 1);
-      return textLines(Buffer.concat([begun, bytes.subarray(0, end)]), stream);
+      const started = before.subarray(before.lastIndexOf(NEWLINE) + 1);
+      return textLines(Buffer.concat([started, bytes.subarray(0, end)]), stream);
     }
     return OUTPUT_STREAMS.flatMap((stream) => {
       const end = endOf(folder, stream);
