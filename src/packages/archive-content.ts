@@ -54,13 +54,13 @@ export const archiveProblem = (archive: string, code: string, message: string, h
  * duplicates and wrong checksums. Any of these refuses the archive. Contents go through memory in pieces; those that
  * checks read stay.
  */
-export function readArchiveContent(
+export async function readArchiveContent(
   archive: string,
   bytes: TarBytes,
   limits: TarLimits,
-  sha256: (pieces: Iterable<Uint8Array>) => string,
+  sha256: (pieces: Iterable<Uint8Array>) => Promise<string>,
   kept: KeptContents,
-): ArchiveReading {
+): Promise<ArchiveReading> {
   const { members, problems } = readTar(bytes, limits);
   if (problems.length > 0) return refused(problems.map((problem) => describe(archive, problem)));
   const inside = withoutTopFolder(members);
@@ -82,7 +82,7 @@ export function readArchiveContent(
       const message = `its files of data have more than ${kept.mostBytes} bytes together`;
       return refused([archiveProblem(archive, 'archive.too-much-data', message, 'Leave out what no check reads.')]);
     }
-    const sum = sha256(piecesOf(bytes, at, size));
+    const sum = await sha256(piecesOf(bytes, at, size));
     files.set(path, {
       size,
       executable,

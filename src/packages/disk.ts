@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { compareKeys } from '../core/compare-text.js';
 import {
@@ -225,7 +226,7 @@ export async function readPackageArchive(
     const fd = openSync(unpacked, 'r');
     try {
       const bytes = bytesOfFile(fd);
-      const reading = readArchiveContent(basename(path), bytes, limits, sha256OfPieces, KEPT);
+      const reading = await readArchiveContent(basename(path), bytes, limits, sha256OfPieces, KEPT);
       if (into !== undefined && reading.tree !== undefined) await writeMembers(into, reading, bytes);
       return reading;
     } finally {
@@ -282,9 +283,13 @@ function bytesOfFile(fd: number): TarBytes {
   };
 }
 
-function sha256OfPieces(pieces: Iterable<Uint8Array>): string {
+/** Lets other work go on after each piece: the gateway reads archives in the process of the API. */
+async function sha256OfPieces(pieces: Iterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256');
-  for (const piece of pieces) hash.update(piece);
+  for (const piece of pieces) {
+    hash.update(piece);
+    await setImmediate();
+  }
   return hash.digest('hex');
 }
 
