@@ -151,12 +151,13 @@ export class MachineContainers {
 
   async #create(machine: Readonly<Machine>, installation: number): Promise<void> {
     const { image, owner } = this.#options;
+    // With SYS_ADMIN, services of Debian can have their own mounts; with SYS_BOOT a reboot and a shutdown differ.
     const name = `sitewright-${machine.hostname}`;
     const subnets = new Map([...this.#region.subnets.values()].map((subnet) => [subnet.id, subnet]));
     await this.#podman(
       'create',
       ...['--name', name, '--hostname', machine.hostname, '--label', `${OWNER}=${owner}`],
-      ...['--systemd', 'always', '--cap-add', 'NET_ADMIN,NET_RAW,SYS_BOOT', ...LIMITS],
+      ...['--systemd', 'always', '--cap-add', 'NET_ADMIN,NET_RAW,SYS_ADMIN,SYS_BOOT', ...LIMITS],
       ...(await this.networks.options(machine, subnets)),
       image,
     );

@@ -100,7 +100,7 @@ describe('machines as containers', () => {
     const [create, ...others] = podman.take();
     expect(create).toBe(
       'create --name sitewright-web-1 --hostname web-1 --label sitewright.simulator=7-70 --systemd always' +
-        ' --cap-add NET_ADMIN,NET_RAW,SYS_BOOT --ulimit nofile=20000:20000 --ulimit nproc=10000:10000' +
+        ' --cap-add NET_ADMIN,NET_RAW,SYS_ADMIN,SYS_BOOT --ulimit nofile=20000:20000 --ulimit nproc=10000:10000' +
         ' --network sitewright-7-70-1:ip=10.77.0.2,mac=52:54:00:00:00:01,interface_name=eth0 the-image',
     );
     expect(others).toEqual(['cp SEED/. sitewright-web-1:/var/lib/cloud/seed/nocloud/', 'start sitewright-web-1']);
