@@ -1,3 +1,4 @@
+import type { ClusterSources } from '../src/clusters/index.js';
 import type { Planner } from '../src/clusters/planning/index.js';
 import type { MachineContext } from '../src/maas/index.js';
 import type { GitLimits } from '../src/platform/git/index.js';
@@ -36,6 +37,8 @@ export interface ActivityDependencies extends RunLookups {
   readonly git?: { readonly limits: GitLimits; readonly secrets: SecretProvider };
   /** Plans graphs, including users' helper functions. */
   readonly planner: Planner;
+  /** Lets tag extensions decide on the tags that changed roles give. Absent: there are none. */
+  readonly allocateTags?: (sources: ClusterSources) => Promise<ClusterSources | { readonly refused: string }>;
 }
 
 export interface ActivitySettings {

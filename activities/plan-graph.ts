@@ -45,13 +45,16 @@ async function plan(
   await proveClaim(deps, { cluster: run.run.clusterId });
   // The hash is written last: if it exists, everything else does.
   if (child.planHash !== null) {
-    const stored = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
-    return { ok: true, plan: withoutTransitions(stored) };
+    const reference = (await store.plans.getReference(child.planHash)) as unknown as StoredReference;
+    return { ok: true, plan: withoutTransitions(reference) };
   }
   await showPhase(store, run.run, child, 'planning');
   const input = (run.run.input ?? {}) as Partial<GraphRunInput>;
   const asked = (child.input ?? {}) as Partial<GraphRequest>;
-  const sources = await readClusterSources(store, run.run.clusterId);
+  const stored = await readClusterSources(store, run.run.clusterId);
+  const sources = (await deps.allocateTags?.(stored)) ?? stored;
+  if ('refused' in sources)
+    return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
   const layers = await readGraphLayers(store, sources, child.graphType);
   const earlier = input.from === undefined ? undefined : await earlierTasks(store, input.from, child.graphType);
   const masterIp = deps.settings.master_ip;

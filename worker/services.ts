@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import type { ActivityDependencies, ActivitySettings } from '../activities/index.js';
 import { MaasConfigurationError, type MachineContext } from '../src/maas/index.js';
 import { type MachinesConfig, openMachines } from '../src/maas/open-machines.js';
+import { ProblemError } from '../src/ops/problem.js';
+import { tagExtensionsOf, withAllocatedTags } from '../src/ops/tags/index.js';
 import { readMaasKey, type Settings } from '../src/platform/settings/index.js';
+import type { Store } from '../src/store/index.js';
 import { secretsOf } from './gateway.js';
 
 /**
@@ -57,6 +60,22 @@ export async function activitySettings(settings: Settings): Promise<ActivitySett
     ...(masterIp === undefined ? {} : { master_ip: masterIp }),
     ...(distro_series === undefined ? {} : { distro_series }),
     ...(user_data_file === undefined ? {} : { user_data: await readFile(user_data_file, 'utf8') }),
+  };
+}
+
+/** Lets the module of the setting `tags.extensions` decide in plans, if there is one. */
+export function tagsByExtensions(path: string | undefined, store: Store): Pick<ActivityDependencies, 'allocateTags'> {
+  if (path === undefined) return {};
+  const tagExtensions = tagExtensionsOf(path);
+  return {
+    allocateTags: async (sources) => {
+      try {
+        return await withAllocatedTags({ store, tagExtensions }, sources);
+      } catch (error) {
+        if (error instanceof ProblemError) return { refused: error.message };
+        throw error;
+      }
+    },
   };
 }
 

@@ -13,8 +13,11 @@ export async function applyRoleTags(
 ): Promise<void> {
   const changes = nodes.flatMap(({ id, roleTagChanges = [] }) => roleTagChanges.map((one) => ({ ...one, nodeId: id })));
   if (changes.length === 0) return;
-  const given = changes.flatMap(({ nodeId, role, given: tags }) =>
-    tags.map((tag): NewTagAssignment => ({ nodeId, tag, source: 'role', role })),
+  const given = changes.flatMap(({ nodeId, role, given: tags, now }) =>
+    tags.map((tag): NewTagAssignment => {
+      const source = now.includes(tag) ? 'role' : 'extension';
+      return { nodeId, tag, source, role };
+    }),
   );
   // One removal for all nodes that lose the same.
   const lost = new Map<string, { readonly role: string; readonly tags: readonly string[]; nodeIds: number[] }>();

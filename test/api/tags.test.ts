@@ -346,6 +346,28 @@ describe('extensions', () => {
     expect(body).toContainEqual({ node_id: nodes[2], tag: 'mysql:1', source: 'extension', role: 'controller' });
   });
 
+  it('decides on the tags that changed roles give, too: shown as pending, in plans and when they are applied', async () => {
+    extensions = await tagExtensionsOf(example)();
+    await assign({ 0: ['compute'], 1: ['compute'] });
+    expect(await tagsOf(0)).toEqual(['compute']);
+    await rig.ask('POST', '/api/v1/tags/assign', { nodes: [nodes[0]], tags: ['mysql:1'] });
+    const at = `/api/v1/clusters/${cluster}/roles/compute/`;
+    const { body } = await rig.ask('GET', at);
+    await rig.ask('PUT', at, { ...body, meta: { ...body.meta, tags: ['compute', 'mysql'] } });
+    const changes = `/api/v1/clusters/${cluster}/tag_changes`;
+    const pending = await rig.ask('GET', changes);
+    expect(pending.body).toMatchObject([{ given: ['mysql', 'mysql:1'] }, { given: ['mysql', 'mysql:2'] }]);
+    expect((await rig.ask('POST', changes)).body).toEqual(pending.body);
+    expect((await rig.ask('GET', changes)).body).toEqual([]);
+    expect(await tagsOf(1)).toEqual(['compute', 'mysql', 'mysql:2']);
+    extensions = [{ name: 'picky', assignTags: () => Promise.reject(new Error('no room')) }];
+    await rig.ask('PUT', at, { ...body, meta: { ...body.meta, tags: ['compute', 'mysql', 'keystone'] } });
+    expect(await rig.ask('GET', changes)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("'picky'") },
+    });
+  });
+
   it.each<[string, TagExtension['assignTags'], RegExp]>([
     ['throws', () => Promise.reject(new Error('no room')), /'picky'.*no room/],
     ['answers nonsense', () => 7 as never, /not a list/],

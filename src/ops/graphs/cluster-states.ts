@@ -1,7 +1,8 @@
-import { clusterStates, readClusterSources, uidOf } from '../../clusters/index.js';
+import { clusterStates, uidOf } from '../../clusters/index.js';
 import type { ClusterState } from '../../graph/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
+import { readSources } from '../tags/read-sources.js';
 
 /** What expressions of a cluster's tasks would see: the part common to all nodes, and one node's part. */
 interface StateView {
@@ -24,10 +25,11 @@ export interface StateOperations {
 }
 
 /** The two states of a cluster that `changed()`, `old()` and similar functions compare, for trying out expressions. */
-export function stateOperations({ store, masterIp }: Pick<OpsDependencies, 'store' | 'masterIp'>): StateOperations {
+export function stateOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp' | 'tagExtensions'>): StateOperations {
+  const { store, masterIp } = deps;
   return {
     async states(cluster, node) {
-      const sources = await readClusterSources(store, cluster);
+      const sources = await readSources(deps, cluster);
       const { now, before } = clusterStates(
         sources,
         await store.taskStates.read(cluster),

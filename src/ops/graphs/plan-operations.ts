@@ -1,9 +1,4 @@
-import {
-  type ClusterPlanRequest,
-  type NodeLeftOut,
-  readClusterSources,
-  readGraphLayers,
-} from '../../clusters/index.js';
+import { type ClusterPlanRequest, type NodeLeftOut, readGraphLayers } from '../../clusters/index.js';
 import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.js';
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
@@ -11,6 +6,7 @@ import { type DrawOptions, drawGraph, GraphProblemError } from '../../graph/inde
 import { missingAgents } from '../agent-presence.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { type Problem, problem } from '../problem.js';
+import { readSources } from '../tags/read-sources.js';
 import { checkClusterNodes } from './cluster-nodes.js';
 import { clusterTasks } from './cluster-tasks.js';
 import { inFuelTerms } from './fuel-terms.js';
@@ -53,7 +49,7 @@ export function planOperations(deps: OpsDependencies): PlanOperations {
     request: PlanRequest,
   ): Promise<PlanForms[Form] | null> {
     const { force, ...wanted } = request;
-    const sources = await readClusterSources(store, cluster);
+    const sources = await readSources(deps, cluster);
     await checkClusterNodes(store, cluster, wanted.nodes);
     const layers = await readGraphLayers(store, sources, wanted.type);
     const result = await planner.plan(form, {

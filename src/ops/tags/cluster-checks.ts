@@ -1,32 +1,34 @@
 import { type ClusterFinding, checkCluster, findingsForRun } from '../../clusters/checks/index.js';
-import { readClusterSources } from '../../clusters/index.js';
 import type { GraphRequest } from '../../core/graph-run/index.js';
 import { missingAgents } from '../agent-presence.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { inFuelTerms } from '../graphs/fuel-terms.js';
 import { problem } from '../problem.js';
+import { readSources } from './read-sources.js';
 
 export interface ClusterCheckOperations {
   /** Problems of a cluster before a run; of nodes only the problems of the given ones. */
   check(cluster: number, nodes?: readonly number[]): Promise<readonly ClusterFinding[]>;
 }
 
-export const clusterChecks = (deps: Pick<OpsDependencies, 'store' | 'temporal'>): ClusterCheckOperations =>
+export const clusterChecks = (
+  deps: Pick<OpsDependencies, 'store' | 'temporal' | 'tagExtensions'>,
+): ClusterCheckOperations =>
   inFuelTerms({
     async check(cluster: number, nodes?: readonly number[]) {
-      const found = checkCluster(await readClusterSources(deps.store, cluster), nodes === undefined ? {} : { nodes });
+      const found = checkCluster(await readSources(deps, cluster), nodes === undefined ? {} : { nodes });
       return [...found, ...(await missingAgents(deps, cluster, nodes))];
     },
   });
 
 /** Refuses a run for errors of its cluster, unless it is forced; returns the other findings. @throws `invalid` with all errors at once */
 export async function refuseUnfitCluster(
-  { store }: Pick<OpsDependencies, 'store'>,
+  deps: Pick<OpsDependencies, 'store' | 'tagExtensions'>,
   cluster: number,
   graphs: readonly GraphRequest[],
   force: boolean,
 ): Promise<readonly ClusterFinding[]> {
-  const found = findingsForRun(await readClusterSources(store, cluster), graphs);
+  const found = findingsForRun(await readSources(deps, cluster), graphs);
   const errors = found.filter(({ severity }) => severity === 'error');
   if (force || errors.length === 0) return found;
   throw problem('invalid', errors.map(({ message }) => message).join(' '), {

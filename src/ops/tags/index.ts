@@ -4,6 +4,7 @@ import { inFuelTerms } from '../graphs/fuel-terms.js';
 import { tagOperations as bare, type TagOperations } from './tag-operations.js';
 
 export { tagExtensionsOf } from './load-tag-extensions.js';
+export { withAllocatedTags } from './read-sources.js';
 export type { TagExtension } from './tag-extension.js';
 export type { TagOperations, TagUpload } from './tag-operations.js';
 

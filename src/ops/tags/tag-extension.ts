@@ -10,9 +10,9 @@ interface ExtensionNode {
   readonly name: string;
   /** All its roles after the change. */
   readonly node_roles: readonly string[];
-  /** Its new roles. */
+  /** Its new roles; none when only the tags of its roles have changed. */
   readonly new_roles: readonly string[];
-  /** The tags of the new roles: the list that an extension may change. */
+  /** What the new roles, or the changes of its roles, give it: the list that an extension may change. */
   readonly tags: readonly string[];
   /** Its current tags. */
   readonly assigned: readonly string[];
@@ -37,7 +37,8 @@ interface ExtensionAnswer {
 
 /**
  * Third-party code that decides which tags nodes get with their roles. Called when roles are assigned, before any
- * change. An error refuses the assignment and names the extension.
+ * change, and for every plan while changes of roles' tags are pending. An error refuses the assignment or the plan, and
+ * names the extension.
  */
 export interface TagExtension {
   readonly name: string;
@@ -50,7 +51,7 @@ export interface TagExtension {
 const LIMIT_MS = 30_000;
 
 /** Calls all extensions in order, each with the result of the one before. */
-export function tagAllocator({ store, tagExtensions }: OpsDependencies): TagAllocator {
+export function tagAllocator({ store, tagExtensions }: Pick<OpsDependencies, 'store' | 'tagExtensions'>): TagAllocator {
   return async (clusterId, changes, given, catalogue) => {
     const extensions = (await tagExtensions?.()) ?? [];
     if (extensions.length === 0) return given;
@@ -142,10 +143,10 @@ function merged(
     tags.flatMap((tag): readonly NewTagAssignment[] => {
       const byRoles = given.filter((one) => one.nodeId === nodeId && one.tag === tag);
       if (byRoles.length > 0) return byRoles;
-      // It belongs to the role whose tag it is an instance of, else to the first new role.
-      const base = tag.split(':')[0];
-      const like = given.find((one) => one.nodeId === nodeId && one.tag === base);
-      const role = like?.role ?? nodes.get(nodeId)!.new_roles[0] ?? null;
+      // It belongs to the role whose tag it is an instance of, else to the first new or changed role.
+      const own = given.filter((one) => one.nodeId === nodeId);
+      const like = own.find((one) => one.tag === tag.split(':')[0]);
+      const role = like?.role ?? nodes.get(nodeId)!.new_roles[0] ?? own[0]?.role ?? null;
       return [{ nodeId, tag, source: 'extension', role }];
     }),
   );

@@ -1,4 +1,4 @@
-import { applyRoleTags, type ClusterNode, nodesBehindRoles, readClusterSources } from '../../clusters/index.js';
+import { applyRoleTags, type ClusterNode, nodesBehindRoles } from '../../clusters/index.js';
 import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.js';
 import type { tagBody } from '../../core/contracts/fuel/tags.js';
 import type { Wire } from '../../core/contracts/wire.js';
@@ -12,6 +12,7 @@ import { finding, refuseIfAny } from '../inventory/refuse.js';
 import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.js';
 import type { NamedPartOperations } from '../inventory/roles.js';
 import { problem } from '../problem.js';
+import { readSources } from './read-sources.js';
 import type { TagExtension } from './tag-extension.js';
 
 export type TagUpload = Wire<typeof tagBody>;
@@ -46,7 +47,8 @@ export interface TagOperations extends NamedPartOperations<TagOwner, TagView, Ta
   extensions(): Promise<readonly TagExtension[]>;
 }
 
-export function tagOperations({ store, tagExtensions }: OpsDependencies): TagOperations {
+export function tagOperations(deps: OpsDependencies): TagOperations {
+  const { store, tagExtensions } = deps;
   const audit = (actor: string, action: string, owner: TagOwner | { kind: 'node'; id: number }, details: JsonFields) =>
     store.audit.append({ actor, action, target: `${owner.kind}/${owner.id}`, details });
 
@@ -174,9 +176,9 @@ export function tagOperations({ store, tagExtensions }: OpsDependencies): TagOpe
     async assignments(cluster) {
       return store.tags.assignments(cluster);
     },
-    changes: async (cluster) => changesOf(nodesBehindRoles(await readClusterSources(store, cluster))),
+    changes: async (cluster) => changesOf(nodesBehindRoles(await readSources(deps, cluster))),
     async applyChanges(cluster, actor) {
-      const nodes = nodesBehindRoles(await readClusterSources(store, cluster));
+      const nodes = nodesBehindRoles(await readSources(deps, cluster));
       await applyRoleTags(store, cluster, nodes);
       const changes = changesOf(nodes);
       await audit(actor, 'tag.apply', { kind: 'cluster', id: cluster }, { nodes: nodes.map(({ id }) => id) });

@@ -157,7 +157,7 @@ export const settingsSchema = z.strictObject({
     extensions: filePath
       .optional()
       .describe(
-        'JavaScript module whose export `extensions` may change the tags that nodes get with roles (docs/tags.md). It runs in the API’s process: use only code you trust.',
+        'JavaScript module whose export `extensions` may change the tags that nodes get with roles (docs/tags.md). It runs in the processes of API and worker: use only code you trust.',
       ),
   }),
   packages: packageSettings,

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readClusterSources, readGraphLayers } from '../../../src/clusters/index.js';
 import { plannerHere } from '../../../src/clusters/planning/index.js';
@@ -5,6 +6,8 @@ import type { ExecutablePart, GraphRunInput } from '../../../src/core/graph-run/
 import { storeOrderBook } from '../../../worker/gateway-orders.js';
 import { storeOrders } from '../../../worker/store-orders.js';
 import { graphReport, graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.js';
+
+const root = new URL('../../../', import.meta.url);
 
 const shell = (id: string, more: object = {}) => ({
   id,
@@ -597,3 +600,45 @@ it.each([
     expect(limit === heartbeat_seconds || take >= limit).toBe(true);
   },
 );
+
+describe('tags that a changed role gives', () => {
+  const changed = async (tagExtensions: string) => {
+    const world = await graphWorld({
+      roles: { data: { name: 'data', tags: ['data', 'mysql'] } },
+      tags: { data: {}, mysql: {} },
+      nodes: [['data'], ['data']],
+      tagExtensions,
+    });
+    // They got the role before it had the tag mysql.
+    for (const id of world.nodes) await world.store.nodes.update(id, { roleTags: { data: ['data'] } });
+    const given = world.nodes.map((nodeId) => ({ nodeId, tag: 'data', source: 'role' as const, role: 'data' }));
+    await world.store.tags.assign(world.cluster, given);
+    await world.upload(['mysql:1', 'mysql:2'].map((tag) => shell(`on-${tag}`, { tags: [tag], roles: undefined })));
+    const started = await world.start();
+    const answer = await world.plan_graph({
+      transaction: started.transaction,
+      graph: started.graphs[0]!.transaction,
+    });
+    const rows = await world.store.taskHistory.list(started.graphs[0]!.transaction);
+    return { world, answer, ran: rows.map(({ task, node }) => `${task}@${node}`).sort() };
+  };
+
+  // promise: 3.10 3.41
+  it('are decided by extensions, in the plan as in what the run stores', async () => {
+    const { world, ran } = await changed(fileURLToPath(new URL('examples/tag-extension/spread-mysql.mjs', root)));
+    const [one, two] = world.nodes;
+    expect(ran).toEqual([`on-mysql:1@${one}`, `on-mysql:2@${two}`]);
+    const stored = await world.store.tags.assignments(world.cluster, { nodeIds: [two!] });
+    expect(stored.map(({ tag, source, role }) => [tag, source, role]).sort()).toEqual([
+      ['data', 'role', 'data'],
+      ['mysql', 'role', 'data'],
+      ['mysql:2', 'extension', 'data'],
+    ]);
+  });
+
+  it('refuse the plan when an extension does, with its reason', async () => {
+    const { answer } = await changed('/no/such/module.mjs');
+    expect(answer).toMatchObject({ ok: false, failure: { kind: 'plan-refused' } });
+    expect(JSON.stringify(answer)).toContain('/no/such/module.mjs cannot be loaded');
+  });
+});

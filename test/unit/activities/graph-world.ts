@@ -11,6 +11,7 @@ import type { GraphRunInput, GraphRunReport, PlanReference, TaskRow } from '../.
 import { type Fields, normaliseTask } from '../../../src/graph/index.js';
 import { MaasConfigurationError } from '../../../src/maas/index.js';
 import { type GraphContent, openStore, type Store } from '../../../src/store/index.js';
+import { tagsByExtensions } from '../../../worker/services.js';
 
 export interface GraphWorld extends GraphActivities {
   readonly store: Store;
@@ -46,6 +47,8 @@ export interface WorldOptions {
   readonly onCall?: (call: string) => void;
   /** Default: plans are made in the test's own thread. */
   readonly planner?: Planner;
+  /** Module of the setting `tags.extensions`. */
+  readonly tagExtensions?: string;
   /** Rows made before, so that ids are as a recording has them. */
   readonly idsFrom?: { readonly cluster: number; readonly node: number };
 }
@@ -91,6 +94,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
     searchAttributes: async () => [],
     planner: options.planner ?? plannerHere(),
     settings: { max_parallel_nodes: 8, heartbeat_seconds: 5, master_ip: MASTER_IP, ...options.waits },
+    ...tagsByExtensions(options.tagExtensions, store),
   };
   const bare: GraphActivities = {
     ...graphRunActivities(deps),
