@@ -67,6 +67,25 @@ describe('a state file', () => {
     await second.close();
   });
 
+  it('is given the machines of a later seed that it lacks, and keeps those that it has', async () => {
+    const seed = (...names: string[]) => ({ machines: names.map((hostname) => ({ hostname, status: S.New })) });
+    const machines = async (maas: SimulatedMaas) => {
+      const { json } = await maas.api('GET', 'machines/');
+      return (json as { hostname: string; system_id: string }[]).map(({ hostname, system_id }) => [
+        hostname,
+        system_id,
+      ]);
+    };
+    const first = await SimulatedMaas.start({ stateFile, seed: seed('a', 'b') });
+    const before = await machines(first);
+    await first.close();
+    const second = await SimulatedMaas.start({ stateFile, seed: seed('b', 'c') });
+    const after = await machines(second);
+    expect(after.slice(0, 2)).toEqual(before);
+    expect(after.map(([hostname]) => hostname)).toEqual(['a', 'b', 'c']);
+    await second.close();
+  });
+
   it('continues what was running, each at its time', async () => {
     const first = await SimulatedMaas.start({ stateFile });
     const ids = await liveALittle(first);

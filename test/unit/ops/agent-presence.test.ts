@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { missingAgents } from '../../../src/ops/agent-presence.js';
 import { AgentPresence, type OpsDependencies } from '../../../src/ops/index.js';
 import { ApiMetrics } from '../../../src/platform/telemetry/metrics.js';
 import { apiAlone } from '../../api/api-rig.js';
@@ -34,7 +35,10 @@ function world(polled: Readonly<Record<string, number | undefined>>) {
   ];
   const deps = {
     store: {
-      nodes: { list: async () => nodes },
+      nodes: {
+        list: async ({ clusterId }: { clusterId?: number } = {}) =>
+          nodes.filter((node) => clusterId === undefined || node.clusterId === clusterId),
+      },
       clusters: {
         list: async () => [
           { id: 1, site: 'dc1' },
@@ -42,10 +46,17 @@ function world(polled: Readonly<Record<string, number | undefined>>) {
         ],
       },
     },
-    temporal: { connection: { workflowService: { describeTaskQueue } }, namespace: 'default' },
+    temporal: {
+      connection: {
+        workflowService: { describeTaskQueue },
+        withDeadline: (_: number, work: () => Promise<unknown>) => work(),
+      },
+      namespace: 'default',
+    },
   } as unknown as OpsDependencies;
   const presence = new AgentPresence(deps, { now: () => now });
   return {
+    deps,
     presence,
     asked,
     most: () => most,
@@ -120,4 +131,24 @@ it('the metrics of the API show it, with the time of the look, and do not wait f
   expect(afterwards).not.toMatch(/^sitewright_agents\{/m);
   expect(afterwards).toContain(`sitewright_agents_looked_at_seconds ${START / 1000}\n`);
   await rig.close();
+});
+
+it('a run is warned of nodes without an agent, with the command that starts them; bare machines need none', async () => {
+  const now = Date.now();
+  const { deps, goAway } = world({ 'node.dc1.a.ctl': START - now });
+  expect(await missingAgents(deps, 1)).toMatchObject([
+    {
+      severity: 'warning',
+      code: 'check.no-agent',
+      message: 'No agent is there for 1 of 2 nodes: b. Their tasks would wait.',
+      hint: expect.stringContaining('sitewright agent run --env 1'),
+      nodes: [2],
+    },
+  ]);
+  expect(await missingAgents(deps, 1, [1])).toEqual([]);
+  const [many] = await missingAgents(deps, 2);
+  expect(many!.message).toContain('41 of 41 nodes: c, x0, x1 and 38 more');
+  // Another answer says that Temporal is away.
+  goAway(true);
+  expect(await missingAgents(deps, 1)).toEqual([]);
 });
