@@ -187,6 +187,10 @@ async function answer() {
 }
 
 async function prepare() {
+  // The client of the service, by others.
+  await run('ab', ['-V']).catch(() => {
+    throw new Error('ab is missing, which asks the service all the while: apt-get install apache2-utils');
+  });
   const simulator = [
     'maas',
     'simulate',
