@@ -138,7 +138,7 @@ export default {
           '^workflows/',
           '^src/core/',
           '^src/yaql/',
-          '^activities/(graph-)?contract',
+          '^activities/(graph-|notice-)?contract',
           'node_modules/@temporalio/',
         ],
       },
@@ -207,7 +207,7 @@ export default {
       'ops-calls-no-activity',
       'Use cases start workflows; they know the types of what activities answer, never an activity.',
       { path: '^src/ops/' },
-      { path: ['^activities/(?!(graph-)?contract)', '^workflows/(?!protocol|contract)', '^worker/'] },
+      { path: ['^activities/(?!(graph-|notice-)?contract)', '^workflows/(?!protocol|contract)', '^worker/'] },
     ),
     rule(
       'api-is-thin',

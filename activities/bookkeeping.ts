@@ -12,7 +12,7 @@ import {
   StoreError,
 } from '../src/store/index.js';
 import type { OpenRun, SiteActivities } from './contract.js';
-import type { ActivityDependencies } from './dependencies.js';
+import { type ActivityDependencies, openedRun } from './dependencies.js';
 import { translated } from './failures.js';
 import { closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.js';
 
@@ -47,7 +47,7 @@ export function bookkeepingActivities(
         if (failure !== null) {
           const reason = describeRunFailure(failure);
           if (run.outcome === null) await closeRun(store, run, { outcome: 'failed', at: new Date(), reason });
-          return { ok: false, failure };
+          return { ok: false, failure, ...openedRun(deps) };
         }
         await reopenRun(store, run);
         await closeGoneRuns(store, deps.end, (await store.runs.list({ site, open: true, limit: MOST_OPEN })).items);
@@ -59,7 +59,7 @@ export function bookkeepingActivities(
           target: `site/${site}`,
           ...(request.reason === undefined ? {} : { reason: request.reason }),
         });
-        return { ok: true, search_attributes: await searchAttributes() };
+        return { ok: true, search_attributes: await searchAttributes(), ...openedRun(deps) };
       }),
 
     record_progress: (record) =>

@@ -42,10 +42,19 @@ export interface OpenRun {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** What every run learns when it is opened. */
+export interface OpenedRun {
+  /** Those that this server knows. Setting another one would block the workflow. */
+  readonly search_attributes: readonly string[];
+  /** Another person than who started the run must approve. */
+  readonly approved_by_another?: boolean;
+  /** Someone may want notices about the run. */
+  readonly notices?: boolean;
+}
+
 export type OpenRunAnswer =
-  /** `search_attributes`: those that this server knows. Setting another one would block the workflow. */
-  | { readonly ok: true; readonly search_attributes: readonly string[] }
-  | { readonly ok: false; readonly failure: RunFailure };
+  | ({ readonly ok: true } & OpenedRun)
+  | { readonly ok: false; readonly failure: RunFailure; readonly notices?: boolean };
 
 interface FetchSource {
   readonly site: string;
@@ -61,6 +70,8 @@ export interface LoadPlan {
   readonly site: string;
   readonly revision?: string | number | undefined;
   readonly nodes?: readonly string[] | undefined;
+  /** Names that the strategy must have. */
+  readonly hold_before?: readonly string[];
 }
 
 export type LoadPlanAnswer =

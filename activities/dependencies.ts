@@ -35,13 +35,25 @@ export interface ActivityDependencies extends RunLookups {
   readonly log?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   /** Reads repositories for sites that follow a branch. Absent: such a run fails. */
   readonly git?: { readonly limits: GitLimits; readonly secrets: SecretProvider };
+  /** Where notices about runs are sent. Absent: nowhere. */
+  readonly notices?: NoticeSettings;
   /** Plans graphs, including users' helper functions. */
   readonly planner: Planner;
   /** Lets tag extensions decide on the tags that changed roles give. Absent: there are none. */
   readonly allocateTags?: (sources: ClusterSources) => Promise<ClusterSources | { readonly refused: string }>;
 }
 
+export interface NoticeSettings {
+  /** Lists the receivers; read again for each notice. */
+  readonly file: string;
+  readonly giveUpSeconds: number;
+  /** Base URL of the page, for links. */
+  readonly pageUrl?: string;
+}
+
 export interface ActivitySettings {
+  /** Another person than who started a run must approve it. */
+  readonly approved_by_another?: boolean;
   /** Used if the site's configuration has no lower limit. */
   readonly max_parallel_nodes: number;
   readonly heartbeat_seconds: number;
@@ -54,3 +66,9 @@ export interface ActivitySettings {
   /** How long to wait for a node whose agent does not answer; default 120. */
   readonly offline_wait_seconds?: number;
 }
+
+/** What every run learns of these settings when it is opened. */
+export const openedRun = ({ notices, settings }: ActivityDependencies) => ({
+  ...(notices === undefined ? {} : { notices: true }),
+  ...(settings.approved_by_another ? { approved_by_another: true } : {}),
+});

@@ -10,6 +10,7 @@ import type {
 } from '../src/core/graph-run/index.js';
 import type { GraphRunOutcome } from '../src/core/run/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
+import type { OpenedRun } from './contract.js';
 
 export type { ExecutablePart, PlanReference, TaskEnd, TaskOutcomeKind, TaskRow };
 
@@ -43,15 +44,13 @@ export interface OpenGraphRun {
 }
 
 export type OpenGraphRunAnswer =
-  | {
+  | (OpenedRun & {
       readonly ok: true;
       /** Id of the run's transaction; identifies the run everywhere. */
       readonly transaction: number;
       readonly cluster: { readonly id: number; readonly name: string; readonly site: string | null };
       /** Graphs in order, sequences resolved, each with the id of its own transaction. */
       readonly graphs: readonly { readonly transaction: number; readonly type: string }[];
-      /** Search attributes that this server knows. */
-      readonly search_attributes: readonly string[];
       readonly heartbeat_seconds: number;
       /** See `Patience`. Absent in older histories: `heartbeat_seconds`. */
       readonly agent_heartbeat_seconds?: number;
@@ -63,8 +62,8 @@ export type OpenGraphRunAnswer =
       readonly execution?: string;
       /** Limit of events per history; absent: `MOST_EVENTS`. */
       readonly most_events?: number;
-    }
-  | { readonly ok: false; readonly failure: GraphRunFailure };
+    })
+  | { readonly ok: false; readonly failure: GraphRunFailure; readonly notices?: boolean };
 
 export interface PlanGraph {
   readonly transaction: number;

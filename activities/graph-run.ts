@@ -16,7 +16,7 @@ import {
   type TransactionRecord,
 } from '../src/store/index.js';
 import { CLOSING } from './bookkeeping.js';
-import type { ActivityDependencies, ActivitySettings } from './dependencies.js';
+import { type ActivityDependencies, type ActivitySettings, openedRun } from './dependencies.js';
 import { translated } from './failures.js';
 import { closeClaim, isOpenBy, openClaim } from './fencing.js';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.js';
@@ -33,7 +33,7 @@ export function graphRunActivities(
   deps: ActivityDependencies,
 ): Pick<GraphActivities, 'open_graph_run' | 'close_graph_run'> {
   return {
-    open_graph_run: (request) => translated(() => open(deps, request)),
+    open_graph_run: (request) => translated(async () => ({ ...(await open(deps, request)), ...openedRun(deps) })),
     close_graph_run: (request) => translated(() => close(deps, request)),
   };
 }

@@ -7,6 +7,8 @@ import type { GraphActivities } from './graph-contract.js';
 import { graphRunActivities } from './graph-run.js';
 import { planActivities } from './load-plan.js';
 import { nodeActivities } from './node-calls.js';
+import type { NoticeActivities } from './notice-contract.js';
+import { noticeActivities } from './notices.js';
 import { planGraphActivities } from './plan-graph.js';
 import { SiteCache } from './site-cache.js';
 import { siteCheckActivities } from './site-checks.js';
@@ -17,7 +19,7 @@ export { pulseOf } from './heartbeats.js';
 export { SilenceReports } from './maas-silence.js';
 
 /** All activities of the orchestrator worker. */
-export function createActivities(deps: ActivityDependencies): SiteActivities & GraphActivities {
+export function createActivities(deps: ActivityDependencies): SiteActivities & GraphActivities & NoticeActivities {
   const cache = new SiteCache(deps.store);
   return {
     ...bookkeepingActivities(deps),
@@ -29,5 +31,6 @@ export function createActivities(deps: ActivityDependencies): SiteActivities & G
     ...planGraphActivities(deps),
     ...taskRecordActivities(deps),
     ...graphCloseActivities(deps),
+    ...noticeActivities(deps),
   };
 }

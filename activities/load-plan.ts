@@ -1,4 +1,4 @@
-import { allAtOnceStrategy, planGroups, targetedStrategy } from '../src/core/deployment/index.js';
+import { allAtOnceStrategy, checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.js';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.js';
 import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.js';
 import { holdOf, MachineStatus } from '../src/maas/index.js';
@@ -49,6 +49,13 @@ async function loadPlan(
   const strategy = targets ? targetedStrategy(targets) : (revision.site.strategy ?? allAtOnceStrategy());
   // A targeted run plans and reports only its own nodes.
   const planned = targets ? nodes.filter((node) => targets.includes(node.name)) : nodes;
+  const groups = planGroups(strategy, planned);
+  const holds = checkHolds(
+    request.hold_before ?? [],
+    groups,
+    planned.map(({ name }) => name),
+  );
+  if (holds.problems.length > 0) return { ok: false, failure: { kind: 'holds-not-found', problems: holds.problems } };
   const difference =
     request.kind === 'update_site' ? await findDifference(deps, cache, site, planned, signal) : NO_DIFFERENCE;
   const cluster = await clusterOfSite(deps.store, site);
@@ -62,12 +69,12 @@ async function loadPlan(
     ...(revision.record.commitId === null ? {} : { commit: revision.record.commitId }),
     ...(revision.record.commitUrl === null ? {} : { commit_url: revision.record.commitUrl }),
     nodes: planned.map((node) => node.name),
-    groups: planGroups(strategy, planned).map(groupToWire),
+    groups: groups.map(groupToWire),
     pace: paceOf(configuration, deps.settings),
     done: toRanges(difference.done),
     removed: difference.removed,
     ...(cluster === undefined ? {} : { cluster }),
-    warnings: revision.warnings.slice(0, 20),
+    warnings: [...holds.warnings, ...revision.warnings].slice(0, 20),
   };
   return { ok: true, plan };
 }

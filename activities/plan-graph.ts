@@ -2,14 +2,17 @@ import { ApplicationFailure } from '@temporalio/activity';
 import {
   applyRoleTags,
   type ClusterSources,
+  mergeGraph,
   nodesBehindRoles,
   readClusterSources,
   readGraphLayers,
 } from '../src/clusters/index.js';
 import type { PreparedRun, StoredReference } from '../src/clusters/planning/index.js';
+import { didYouMean } from '../src/core/did-you-mean.js';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.js';
+import { BEFORE_CHANGES } from '../src/core/run/index.js';
 import { type EarlierTask, taskKey } from '../src/core/scheduler/index.js';
-import type { GraphProblem } from '../src/graph/index.js';
+import { type GraphProblem, Problems } from '../src/graph/index.js';
 import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { translated } from './failures.js';
@@ -55,6 +58,11 @@ async function plan(
   const sources = (await deps.allocateTags?.(stored)) ?? stored;
   if ('refused' in sources)
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
+  const unknown = child === run.graphs[0] ? await unknownHolds(store, run, sources, input.hold_before) : [];
+  if (unknown.length > 0) {
+    const message = `hold_before names what no graph of the run has: ${unknown.length} ${unknown.length === 1 ? 'problem' : 'problems'}`;
+    return { ok: false, failure: { kind: 'plan-refused', message, problems: unknown } };
+  }
   const layers = await readGraphLayers(store, sources, child.graphType);
   const earlier = input.from === undefined ? undefined : await earlierTasks(store, input.from, child.graphType);
   const masterIp = deps.settings.master_ip;
@@ -95,6 +103,23 @@ async function plan(
   await storePlan(store, run, child, planned.value, sources);
   await showPhase(store, run.run, child, 'running');
   return { ok: true, plan: withoutTransitions(planned.value.reference) };
+}
+
+/** Names of `hold_before` that no graph of the run has. Checked before the first of them is planned. */
+async function unknownHolds(
+  store: Store,
+  { graphs }: RunTransactions,
+  sources: ClusterSources,
+  names: readonly string[] = [],
+): Promise<string[]> {
+  const asked = names.filter((name) => name !== BEFORE_CHANGES);
+  if (asked.length === 0) return [];
+  const types = graphs.flatMap(({ graphType }) => graphType ?? []);
+  const layers = await Promise.all(types.map((type) => readGraphLayers(store, sources, type)));
+  const known = new Set(layers.flatMap((of) => mergeGraph(of, new Problems()).tasks.map(({ task }) => task.id)));
+  return asked
+    .filter((name) => !known.has(name))
+    .map((name) => `there is no task '${name}'. ${didYouMean(name, known) ?? ''}`.trimEnd());
 }
 
 /** Updates the phase in the list of runs. Later graphs of a run have higher ids, so a later phase is never overwritten. */

@@ -106,6 +106,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       tagExtensions: tagExtensionsOf(settings.tags.extensions),
       ...(settings.deploy.distro_series === undefined ? {} : { distroSeries: settings.deploy.distro_series }),
       ...(settings.packages.folder === undefined ? {} : { packagesFolder: settings.packages.folder }),
+      ...(settings.notices.receivers_file === undefined ? {} : { noticeReceivers: settings.notices.receivers_file }),
       ...(temporalUiUrl === undefined ? {} : { temporalUiUrl }),
     });
     if (settings.packages.base_release === 'on') await installBase(operations, log);

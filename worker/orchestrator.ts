@@ -18,7 +18,7 @@ import { observeActivities, observeMaas, startMetricsServer } from './metrics.js
 import { endsIdentities, nodeUserData } from './node-user-data.js';
 import { programVersion } from './program-version.js';
 import { installMeasuredRuntime, installRuntime, sdkMetrics } from './runtime.js';
-import { activitySettings, gitOf, machinesOf, tagsByExtensions } from './services.js';
+import { activitySettings, gitOf, machinesOf, noticesOf, tagsByExtensions } from './services.js';
 import { openStoreWhenAvailable } from './store-when-available.js';
 import { traceActivities, traceSinks, tracesOf } from './traces.js';
 import { connectWhenAvailable } from './when-available.js';
@@ -83,6 +83,7 @@ export async function startOrchestrator(
     planner,
     ...tagsByExtensions(settings.tags.extensions, store),
     git: gitOf(settings),
+    ...noticesOf(settings),
     log: (fields, message) => log.info(fields, message),
     settings: deploySettings,
     userData: nodeUserData(settings, store, deploySettings.user_data),

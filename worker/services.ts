@@ -57,6 +57,7 @@ export async function activitySettings(settings: Settings): Promise<ActivitySett
     max_parallel_nodes,
     heartbeat_seconds,
     offline_wait_seconds,
+    approved_by_another: settings.access.approval_by_another === 'on',
     ...(masterIp === undefined ? {} : { master_ip: masterIp }),
     ...(distro_series === undefined ? {} : { distro_series }),
     ...(user_data_file === undefined ? {} : { user_data: await readFile(user_data_file, 'utf8') }),
@@ -76,6 +77,15 @@ export function tagsByExtensions(path: string | undefined, store: Store): Pick<A
         throw error;
       }
     },
+  };
+}
+
+/** Where notices about runs are sent. */
+export function noticesOf({ notices }: Settings): Pick<ActivityDependencies, 'notices'> {
+  const { receivers_file: file, page_url: pageUrl, give_up_hours } = notices;
+  if (file === undefined) return {};
+  return {
+    notices: { file, giveUpSeconds: give_up_hours * 3600, ...(pageUrl === undefined ? {} : { pageUrl }) },
   };
 }
 

@@ -12,6 +12,7 @@ import {
   startBaremetal,
   startNode,
 } from '../src/core/deployment/index.js';
+import { undecided } from '../src/core/run/index.js';
 import { fromRanges, groupFromWire, type SitePlan } from '../src/core/site-run/index.js';
 import { abortCall } from './activity-options.js';
 import { callActivity } from './border.js';
@@ -32,9 +33,11 @@ export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> 
       const may = await run.control.mayStart();
       takeRetries(run);
       if (!may) break;
-      const next = nextCall(state(run), Date.now());
+      const next = nextCall(state(run), Date.now(), undecided(run.progress.holds));
       run.progress.baremetal = next.state;
+      run.reached(next.waiting);
       if (next.call) await makeCall(run, plan, next.call);
+      else if (next.waiting.length > 0) await run.control.changed();
       else if (run.retries.length === 0) break;
     }
     run.retries = null;

@@ -177,6 +177,22 @@ export async function startChildOf<W extends WorkflowType>(
   };
 }
 
+/** Starts a workflow that goes on whatever becomes of this one. Resolves once it runs, or could not be started. */
+export async function startDetached<W extends WorkflowType>(
+  type: W,
+  id: string,
+  input: WorkflowContracts[W]['input'],
+  summary: string,
+): Promise<void> {
+  await startChild(type, {
+    workflowId: id,
+    args: [input],
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    cancellationType: ChildWorkflowCancellationType.ABANDON,
+    staticSummary: summary,
+  }).catch(() => undefined);
+}
+
 /** Signals the parent workflow. Does nothing without a parent or if the parent has ended. */
 export async function signalParent<S extends SignalName>(name: S, payload: SignalPayload<S>): Promise<void> {
   const { parent } = workflowInfo();

@@ -1,5 +1,6 @@
 import type { SiteActivities } from '../activities/contract.js';
 import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from '../activities/graph-contract.js';
+import type { NoticeActivities } from '../activities/notice-contract.js';
 import type { GraphRunNews, ShownPlan } from '../src/core/contracts/site-run.js';
 import type {
   FailedTask,
@@ -10,13 +11,21 @@ import type {
   PartStatus,
   PlanReference,
 } from '../src/core/graph-run/index.js';
-import type { GraphRunOutcome, MaasSilence, OperatorNote, SiteRunOutcome } from '../src/core/run/index.js';
+import type { SendNotice } from '../src/core/notice.js';
+import type {
+  ApprovalRequest,
+  GraphRunOutcome,
+  MaasSilence,
+  OperatorNote,
+  SiteRunOutcome,
+} from '../src/core/run/index.js';
 import type { RunReport, RunStatus, SiteRunInput, SiteRunKind, TreeNode } from '../src/core/site-run/index.js';
 import type { SliceProgress, SliceResult, SliceStatus } from './call-slices.js';
 import type { DrainAgent, DrainedAgent } from './drain-agent.js';
 import type { FromPartSignal, ToPartSignal } from './graph-signals.js';
 import type { RunCallInput } from './run-call.js';
 import type { RunGraphPartInput } from './run-graph-part.js';
+import type { SentNotice } from './send-notice.js';
 
 /**
  * Input, result, signals, updates and queries of each workflow, and all activities. Declared once, as types only, for
@@ -44,12 +53,19 @@ interface OperatorSignals {
   readonly stop: OperatorNote;
 }
 
+/** Decisions about a run that waits for approval; signals and updates. */
+interface Approvals {
+  readonly approve: ApprovalRequest;
+  readonly reject: ApprovalRequest;
+}
+
 export interface SiteRunContract {
   readonly input: SiteRunInput;
   readonly result: SiteRunResult;
   readonly signals: OperatorSignals &
+    Approvals &
     MaasSignals & { readonly call_progress: SliceProgress; readonly graph_news: GraphRunNews };
-  readonly updates: {
+  readonly updates: Approvals & {
     readonly pause: OperatorNote;
     readonly resume: OperatorNote;
     readonly retry_node: RetryNodeRequest;
@@ -65,8 +81,8 @@ export interface SiteRunContract {
 export interface GraphRunContract {
   readonly input: GraphRunInput;
   readonly result: GraphRunResult;
-  readonly signals: OperatorSignals & MaasSignals & { readonly from_part: FromPartSignal };
-  readonly updates: {
+  readonly signals: OperatorSignals & Approvals & MaasSignals & { readonly from_part: FromPartSignal };
+  readonly updates: Approvals & {
     readonly pause: OperatorNote;
     readonly resume: OperatorNote;
     readonly retry_task: TaskRequest;
@@ -99,6 +115,13 @@ export interface WorkflowContracts extends Readonly<Record<SiteRunKind, SiteRunC
     readonly updates: None;
     readonly queries: { readonly status: SliceStatus };
   };
+  readonly send_notice: {
+    readonly input: SendNotice;
+    readonly result: SentNotice;
+    readonly signals: None;
+    readonly updates: None;
+    readonly queries: None;
+  };
   readonly drain_agent: {
     readonly input: DrainAgent;
     readonly result: DrainedAgent;
@@ -108,7 +131,11 @@ export interface WorkflowContracts extends Readonly<Record<SiteRunKind, SiteRunC
   };
 }
 
-export type Activities = SiteActivities & GraphActivities & NodeTaskActivities & NodeControlActivities;
+export type Activities = SiteActivities &
+  GraphActivities &
+  NodeTaskActivities &
+  NodeControlActivities &
+  NoticeActivities;
 
 export type WorkflowType = keyof WorkflowContracts;
 export type ActivityName = keyof Activities;

@@ -18,7 +18,8 @@ export interface Control {
   changed(): Promise<void>;
   pause(note: OperatorNote): void;
   resume(note: OperatorNote): void;
-  stop(note: OperatorNote): void;
+  /** @param action what is recorded: `reject` is a stop, too */
+  stop(note: OperatorNote, action?: 'stop' | 'reject'): void;
   cancel(): void;
   /** Waits while paused. Returns false when nothing new may start. */
   mayStart(): Promise<boolean>;
@@ -66,13 +67,13 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
       control.paused = null;
       act('resume', note);
     },
-    stop(note) {
+    stop(note, action = 'stop') {
       if (control.stopping) return;
       control.stopping = true;
       control.paused = null;
       // The patch keeps runs replayable that started before reads could be interrupted.
       if (reads.size > 0 && patched('stop-interrupts-looks')) for (const scope of reads) scope.cancel();
-      act('stop', note);
+      act(action, note);
     },
     cancel() {
       if (control.cancelled) return;

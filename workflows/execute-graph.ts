@@ -17,9 +17,10 @@ import {
   statusOfGraphRun,
   taskCapacity,
 } from '../src/core/graph-run/index.js';
-import { claimLost, type GraphRunOutcome, isoTime } from '../src/core/run/index.js';
+import { BEFORE_CHANGES, claimLost, type GraphRunOutcome, isoTime, rejectionIn } from '../src/core/run/index.js';
 import type { RunResult } from '../src/core/scheduler/index.js';
 import { bookkeeping, inquiry } from './activity-options.js';
+import { approved, isHeld } from './approval.js';
 import { callActivity } from './border.js';
 import type { GraphRunResult } from './contract.js';
 import { driveGraph, type GraphDrive } from './graph-drive.js';
@@ -42,6 +43,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     operator: [],
   };
   const { input } = progress;
+  const tasksHeld = (input.hold_before ?? []).filter((name) => name !== BEFORE_CHANGES);
   let shownAt = 0;
   let shownFailing = 0;
   const failedNodes = (): number => statusOfGraphRun(progress).failing_nodes;
@@ -49,6 +51,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     progress,
     detailsOfGraphRun,
     (action) => progress.operator.push(action),
+    () => ({ kind: 'execute_graph', site: progress.cluster?.site ?? null, cluster: input.cluster }),
     () => {
       shownAt = Date.now();
       const failing = failedNodes();
@@ -61,7 +64,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
   const news = createNews(progress.started_at, () => statusOfGraphRun(progress));
   const { control } = run;
   handleGraphOperators(run);
-  return runInFrame(run, {
+  return runInFrame<GraphRunProgress, Opened, GraphRunResult>(run, {
     subject: `cluster ${input.cluster}`,
     open: () =>
       callActivity(
@@ -111,6 +114,8 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       run.setAttributes({ RunPhase: graph.type, GraphType: graph.type });
       const plan = await planNext(opened, graph);
       if (plan === null) return;
+      if (isHeld(run, BEFORE_CHANGES) && !(await approved(run, BEFORE_CHANGES)))
+        return endUnstarted(opened, graph, 'started');
       const { result, reason } = await execute(opened, graph, plan);
       if (result !== 'success') {
         if (result !== 'stopped') progress.failure = { kind: 'graph-failed', type: graph.type, result, reason };
@@ -134,10 +139,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
         return null;
       });
     if (answer === null) {
-      graph.state = 'stopped';
-      graph.ended_at = Date.now();
-      graph.reason = `the run was ${control.cancelled ? 'cancelled' : 'stopped'} before the graph was planned`;
-      await close(opened, graph, 'stopped', {});
+      await endUnstarted(opened, graph, 'planned');
       return null;
     }
     if (answer.ok) return (graph.plan = answer.plan);
@@ -147,6 +149,13 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     progress.failure = answer.failure;
     await close(opened, graph, 'failure', {});
     return null;
+  }
+
+  async function endUnstarted(opened: Opened, graph: GraphProgress, step: 'planned' | 'started'): Promise<void> {
+    graph.state = 'stopped';
+    graph.ended_at = Date.now();
+    graph.reason = `the run was ${control.cancelled ? 'cancelled' : 'stopped'} before the graph was ${step}`;
+    await close(opened, graph, 'stopped', {});
   }
 
   /** Runs a planned graph to completion and always records how it ended. */
@@ -197,6 +206,9 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
         },
       },
       hold: input.hold_on_failure ?? false,
+      holdBefore: tasksHeld,
+      decided: () => progress.holds.flatMap(({ before, decision }) => (decision === undefined ? [] : [before])),
+      reached: run.reached,
       ...(most_events === undefined ? {} : { most_events }),
       control,
       attributes: run.attributesOf({
@@ -207,6 +219,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       }),
       answered: run.refresh,
       show() {
+        run.notices.held(graph.state === 'held');
         if (Date.now() - shownAt >= SHOW_MS) run.show();
         return news?.send() ?? null;
       },
@@ -232,6 +245,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
 function outcomeOf({ control, progress }: GraphRun): GraphRunOutcome {
   if (control.cancelled) return 'cancelled';
   if (progress.failure) return 'failed';
+  if (rejectionIn(progress.holds) !== undefined) return 'stopped';
   const states = new Set(progress.graphs.map(({ state }) => state));
   if (states.size === 1 && states.has('nothing_to_do')) return 'nothing_to_do';
   return [...states].every((state) => state === 'success' || state === 'nothing_to_do') ? 'success' : 'stopped';

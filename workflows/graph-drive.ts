@@ -10,7 +10,7 @@ import {
   sumCounts,
   treeOfPart,
 } from '../src/core/graph-run/index.js';
-import type { Rejection, RunResult } from '../src/core/scheduler/index.js';
+import { awaitingApproval, type Rejection, type RunResult } from '../src/core/scheduler/index.js';
 import type { Control } from './control.js';
 import { createPartDriver, loadPart } from './graph-part.js';
 import { createPartsDriver } from './graph-parts.js';
@@ -39,6 +39,11 @@ interface GraphDriveOptions {
   readonly plan: PlanReference;
   readonly tasks: TaskRun;
   readonly hold: boolean;
+  /** Names of tasks that wait for approval, and those of them that were decided about. */
+  readonly holdBefore: readonly string[];
+  readonly decided: () => readonly string[];
+  /** Called with the names that wait for approval now, after each turn. */
+  reached(names: readonly string[]): void;
   /** Limit of events per history, if it is not the default. */
   readonly most_events?: number;
   readonly control: Control;
@@ -60,13 +65,16 @@ export async function driveGraph(graph: GraphProgress, options: GraphDriveOption
 async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Promise<GraphDrive> {
   const { plan, control, hold, tasks } = options;
   const limit = limitOf(options);
+  const holds = holdsOf(options);
   const part = await loadPart(plan.hash, 0, plan.parts[0]!.chunks);
   const of = { transaction: options.transaction, graph: graph.transaction, part: 0 };
-  const driver = createPartDriver(part, of, { ...tasks, ...limit, hold }, control, {
+  const driver = createPartDriver(part, of, { ...tasks, ...limit, ...holds, hold }, control, {
+    approved: options.decided,
     received: () => undefined,
     turned() {
       const { failed } = driver.ledger.counts;
       const held = hold && driver.scheduler.started && driver.running === 0 && failed > 0 && control.paused === null;
+      if (options.holdBefore.length > 0) options.reached(awaitingApproval(driver.scheduler));
       if (driver.scheduler.started) graph.state = held ? 'held' : 'running';
       return options.show();
     },
@@ -103,6 +111,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       input: {
         ...tasks,
         ...limitOf(options),
+        ...holdsOf(options),
         transaction: options.transaction,
         dry_run: plan.mode === 'dry_run',
       },
@@ -111,10 +120,13 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       parts: plan.parts,
       coordinationChunks: chunks,
       hold,
+      approved: options.decided,
     },
     control,
     () => {
       graph.offline = driver.offline;
+      if (options.holdBefore.length > 0)
+        options.reached([...new Set(driver.statuses().flatMap(({ awaiting = [] }) => awaiting))]);
       graph.state = !driver.started ? 'asking_nodes' : driver.held ? 'held' : 'running';
       options.show();
     },
@@ -145,6 +157,8 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
     },
   };
 }
+
+const holdsOf = ({ holdBefore }: GraphDriveOptions) => (holdBefore.length === 0 ? {} : { hold_before: holdBefore });
 
 const limitOf = ({ most_events }: GraphDriveOptions) => (most_events === undefined ? {} : { most_events });
 

@@ -10,6 +10,7 @@ import {
 import { isoTime, readRequest } from '../src/core/run/index.js';
 import { noteFields } from '../src/core/run-description.js';
 import { objectOf, valueThat } from '../src/core/shape.js';
+import { approvalHandlers } from './approval.js';
 import { handle } from './border.js';
 import type { GraphRunContract, TaskRequest, UpdateName } from './contract.js';
 import { failure } from './failures.js';
@@ -45,6 +46,7 @@ export function handleGraphOperators(run: GraphRun): void {
     settled: () => run.drive?.acknowledged(),
     validate: (name) => validateCapacity(run, name),
   });
+  const approvals = approvalHandlers(run, { status, settled: () => run.drive?.acknowledged() });
   const taskUpdate = (action: TaskUpdate, description: string) => ({
     description,
     read: (payload: unknown) => readRequest(taskRequest, payload),
@@ -61,11 +63,13 @@ export function handleGraphOperators(run: GraphRun): void {
   handle<GraphRunContract>({
     signals: {
       ...steering.signals,
+      ...approvals.signals,
       ...maasSilenceHandler(run.maasSilence),
       from_part: { read: readFromPart, handle: (signal) => run.drive?.onSignal(signal) },
     },
     updates: {
       ...steering.updates,
+      ...approvals.updates,
       retry_task: taskUpdate(
         'retry_task',
         'Retries a failed task and the tasks that failed because of it: {"task": "task@node", "reason": "..."}',

@@ -47,6 +47,8 @@ export interface PartOf {
 }
 
 interface PartListener {
+  /** Names of tasks that operators have decided about. A part of a split graph gets them from the coordinator. */
+  readonly approved?: () => readonly string[];
   /** The workflow can continue as new (`save`): the driver does so when that frees history space and nothing runs. */
   readonly canContinue?: true;
   /** Receives commands that are not about single tasks: `send`, `stopping`, `rejected`, `finish`. */
@@ -89,15 +91,18 @@ export interface KeptPart {
 export function createPartDriver(
   part: ExecutablePart,
   of: PartOf,
-  run: TaskRun & { readonly hold: boolean; readonly most_events?: number },
+  run: TaskRun & {
+    readonly hold: boolean;
+    readonly hold_before?: readonly string[];
+    readonly most_events?: number;
+  },
   control: Control,
   listener: PartListener,
   kept?: KeptPart,
 ): PartDriver {
+  const options = { hold: run.hold, holdBefore: run.hold_before ?? [] };
   const scheduler =
-    kept === undefined
-      ? createScheduler(part.graph, { hold: run.hold })
-      : restoreScheduler(part.graph, kept.scheduler, { hold: run.hold });
+    kept === undefined ? createScheduler(part.graph, options) : restoreScheduler(part.graph, kept.scheduler, options);
   const skips = patched('planned-skips') ? 'planned' : 'settled';
   const ledger = kept === undefined ? createLedger(part.graph, skips) : restoreLedger(scheduler, kept.rows, skips);
   const agents = createAgents(part, run);
@@ -127,6 +132,8 @@ export function createPartDriver(
     if (paused && !seen.paused) scheduler.endsWhilePaused = !pauseKeepsOpen();
     if (paused !== seen.paused) inbox.unshift(paused ? { type: 'pause' } : { type: 'resume', now: Date.now() });
     seen.paused = paused;
+    for (const name of listener.approved?.() ?? [])
+      if (scheduler.held.has(name)) inbox.unshift({ type: 'approve', name });
     const stops = control.stopping || control.cancelled;
     if (stops && !seen.stopping) inbox.unshift({ type: 'stop' });
     seen.stopping = stops;

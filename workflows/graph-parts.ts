@@ -27,6 +27,8 @@ interface SplitPlan {
   readonly parts: readonly { readonly chunks: number; readonly tasks: number; readonly nodes: number }[];
   readonly coordinationChunks: number;
   readonly hold: boolean;
+  /** Names of tasks that operators have decided about. */
+  readonly approved: () => readonly string[];
 }
 
 /** Runs a graph in child workflows, one per part, with a coordinator in this workflow. */
@@ -89,7 +91,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     }),
   );
   const scope = new CancellationScope({ cancellable: true });
-  const seen = { paused: false, stopping: false, cancelled: false };
+  const seen = { paused: false, stopping: false, cancelled: false, approved: new Set<string>() };
   const state = { started: false, offline: [] as string[] };
   let broken: { readonly lost: string } | { readonly error: unknown } | null = null;
   let cancelling = false;
@@ -123,6 +125,8 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     const paused = control.paused !== null;
     if (paused !== seen.paused) inbox.push({ type: paused ? 'pause' : 'resume' });
     seen.paused = paused;
+    for (const name of plan.approved()) if (!seen.approved.has(name)) inbox.push({ type: 'approve', name });
+    seen.approved = new Set(plan.approved());
     const stops = control.stopping || control.cancelled;
     if (stops && !seen.stopping) inbox.push({ type: 'stop' });
     seen.stopping = stops;
@@ -164,8 +168,8 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       switch (command.type) {
         case 'send': {
           const child = children[command.part]!;
-          const { retry = [], skip = [], pause, stop, seq } = command.message;
-          if ((pause ?? stop) !== undefined) child.steered = seq;
+          const { retry = [], skip = [], pause, stop, approve, seq } = command.message;
+          if ((pause ?? stop ?? approve) !== undefined) child.steered = seq;
           for (const task of [...retry, ...skip]) {
             const at = asked.findIndex((request) => request.task === task);
             if (at >= 0) child.requests.push({ ...asked.splice(at, 1)[0]!, seq });

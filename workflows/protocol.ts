@@ -26,6 +26,8 @@ export const WORKFLOWS = {
   run_graph_part: 'run_graph_part',
   /** Child of a site workflow on big sites: one call on a slice of a group's nodes. */
   run_call: 'run_call',
+  /** Started by runs: sends a notice to all that want it. */
+  send_notice: 'send_notice',
   /** Asks one agent to drain. */
   drain_agent: 'drain_agent',
 } as const satisfies Names<WorkflowType>;
@@ -34,6 +36,8 @@ export const SIGNALS = {
   pause: 'pause',
   resume: 'resume',
   stop: 'stop',
+  approve: 'approve',
+  reject: 'reject',
   call_progress: 'call_progress',
   graph_news: 'graph_news',
   from_part: 'from_part',
@@ -74,6 +78,8 @@ export const ACTIVITIES = {
   record_tasks: 'record_tasks',
   close_graph: 'close_graph',
   close_graph_run: 'close_graph_run',
+  plan_notice: 'plan_notice',
+  deliver_notice: 'deliver_notice',
   /** On a node's own queue. */
   run_task: 'run_task',
   /** On a node's control queue. */

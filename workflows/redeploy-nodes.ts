@@ -1,3 +1,5 @@
+import { BEFORE_CHANGES } from '../src/core/run/index.js';
+import { approved, isHeld } from './approval.js';
 import { runBaremetal } from './baremetal.js';
 import type { SiteRunResult } from './contract.js';
 import { checkSite, releaseNodes } from './site-phases.js';
@@ -9,6 +11,7 @@ export async function redeploy_nodes(...args: unknown[]): Promise<SiteRunResult>
     const plan = await run.loadPlan();
     if (!plan) return;
     if (!(await checkSite(run, plan, 'verify_site', run.input.nodes))) return;
+    if (isHeld(run, BEFORE_CHANGES) && !(await approved(run, BEFORE_CHANGES))) return;
     const unreleased = await releaseNodes(run, plan, 'release', run.input.nodes ?? [], run.input.erase ?? false);
     if (unreleased === null) return;
     if (!(await run.control.mayStart())) return;

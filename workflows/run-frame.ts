@@ -10,6 +10,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { OpenedRun } from '../activities/contract.js';
 import {
   type AnyProgress,
   addWarning,
@@ -19,11 +20,15 @@ import {
   type MaasSilence,
   type OperatorAction,
   type RunAction,
+  reach,
   type StepError,
+  startHolds,
 } from '../src/core/run/index.js';
+import type { RunDescription } from '../src/core/run-description.js';
 import type { ParsedRunInput } from '../src/core/run-input.js';
 import { type Control, createControl, pauseKeepsOpen } from './control.js';
 import { failure, stepError } from './failures.js';
+import { type AboutRun, createNotices, type Notices } from './notices.js';
 import type { SearchAttributeName } from './protocol.js';
 import { validInput } from './run-input.js';
 
@@ -43,6 +48,11 @@ export interface Run<P extends AnyProgress> {
   setAttributes(values: Attributes): void;
   /** Those of them that the server knows, for a child. */
   attributesOf(values: Attributes): SearchAttributePair[];
+  /** Records an operator's action. */
+  acted(action: OperatorAction<RunAction>): void;
+  readonly notices: Notices;
+  /** Exactly these names of `hold_before` wait for approval now. */
+  reached(names: readonly string[]): void;
   /** Shows whether MAAS answers. */
   maasSilence(silence: MaasSilence): void;
   /** Search attributes that the server knows; none before the run is opened. */
@@ -50,7 +60,7 @@ export interface Run<P extends AnyProgress> {
 }
 
 /** What differs between site runs and graph runs. */
-interface RunKind<P extends AnyProgress, Opened, Result> {
+interface RunKind<P extends AnyProgress, Opened extends OpenedRun, Result> {
   /** What the run claims, e.g. `site dc1`. */
   readonly subject: string;
   /** Claims the subject and writes the run's row. */
@@ -69,16 +79,27 @@ interface RunKind<P extends AnyProgress, Opened, Result> {
   result(): Result;
 }
 
-type OpenAnswer<Opened, Failure> =
-  | (Opened & { readonly ok: true; readonly search_attributes: readonly string[] })
-  | { readonly ok: false; readonly failure: Failure };
+type OpenAnswer<Opened extends OpenedRun, Failure> =
+  | (Opened & { readonly ok: true })
+  | { readonly ok: false; readonly failure: Failure; readonly notices?: boolean };
 
 /** Progress of a run that starts now. @throws when its input is invalid */
-export function startProgress<Input>(parsed: ParsedRunInput<Input>) {
+export function startProgress<Input extends { readonly hold_before?: readonly string[] }>(
+  parsed: ParsedRunInput<Input>,
+) {
   const input = validInput(parsed);
   // A reset changes the run id; the run is the same.
   const { workflowId: workflow_id, originalExecutionRunId: run_id } = workflowInfo();
-  return { input, workflow_id, run_id, started_at: Date.now(), paused: null, stopping: false, warnings: [] };
+  return {
+    input,
+    workflow_id,
+    run_id,
+    started_at: Date.now(),
+    paused: null,
+    stopping: false,
+    holds: startHolds(input.hold_before),
+    warnings: [],
+  };
 }
 
 /** The run's identity in the store. */
@@ -86,12 +107,14 @@ export const identityOf = ({ workflow_id, run_id }: AnyProgress) => ({ workflow_
 
 /**
  * @param record records an operator action
+ * @param about what notices say of the run
  * @param shown called after each update of the details
  */
-export function createRun<P extends AnyProgress>(
+export function createRun<P extends AnyProgress<RunDescription & { readonly started_by?: string }>>(
   progress: P,
   details: (progress: P) => string,
   record: (action: OperatorAction<RunAction>) => void,
+  about: () => AboutRun,
   shown: () => void = () => undefined,
 ): Run<P> {
   const control = createControl((action) => {
@@ -102,6 +125,8 @@ export function createRun<P extends AnyProgress>(
     progress,
     control,
     known: [],
+    acted: record,
+    notices: createNotices(progress, about),
     show() {
       run.refresh();
       shown();
@@ -114,6 +139,13 @@ export function createRun<P extends AnyProgress>(
     warn(text) {
       log.warn(text);
       if (addWarning(progress.warnings, text)) run.refresh();
+    },
+    reached(names) {
+      const holds = reach(progress.holds, names, isoTime(Date.now()));
+      if (holds.every((hold, at) => hold === progress.holds[at])) return;
+      progress.holds = holds;
+      run.notices.waits();
+      run.show();
     },
     maasSilence(silence) {
       progress.maas_silent_since = silence.since;
@@ -140,10 +172,11 @@ export function createRun<P extends AnyProgress>(
  * The frame of every run: claims its subject, does the work and always closes it with a report. Set the operator
  * handlers before, so that they answer from the start.
  */
-export async function runInFrame<P extends AnyProgress<{ readonly started_by?: string }>, Opened, Result>(
-  run: Run<P>,
-  kind: RunKind<P, Opened, Result>,
-): Promise<Result> {
+export async function runInFrame<
+  P extends AnyProgress<{ readonly started_by?: string }>,
+  Opened extends OpenedRun,
+  Result,
+>(run: Run<P>, kind: RunKind<P, Opened, Result>): Promise<Result> {
   const { progress, control } = run;
   run.show();
   void CancellationScope.current().cancelRequested.catch(() => control.cancel());
@@ -156,14 +189,20 @@ export async function runInFrame<P extends AnyProgress<{ readonly started_by?: s
   };
 
   await CancellationScope.nonCancellable(async () => {
-    const opened = await kind.open().catch((error: unknown) => ({ ok: false, failure: lostClaim(error) }) as const);
+    const opened = await kind
+      .open()
+      .catch((error: unknown) => ({ ok: false, failure: lostClaim(error), notices: false }) as const);
+    if (opened.notices) run.notices.enable();
     if (!opened.ok) {
       // Nothing to close: the subject does not exist, or another run has claimed it.
       progress.failure = opened.failure;
       progress.outcome = 'failed';
+      run.notices.failed(kind.explain(opened.failure));
+      await run.notices.handedOver();
       return;
     }
     run.known = opened.search_attributes;
+    if (opened.approved_by_another) progress.approved_by_another = true;
     run.setAttributes({ SiteName: kind.siteOf(opened), StartedBy: progress.input.started_by, FailedNodes: 0 });
     await kind.work(opened).catch((error: unknown) => {
       if (control.cancelled && isCancellation(error)) return;
@@ -182,6 +221,9 @@ export async function runInFrame<P extends AnyProgress<{ readonly started_by?: s
       });
     }
     await condition(allHandlersFinished);
+    if (progress.failure !== undefined && progress.outcome !== 'cancelled')
+      run.notices.failed(kind.explain(progress.failure));
+    await run.notices.handedOver();
   });
 
   if (progress.outcome === 'cancelled') throw new CancelledFailure(`run of ${kind.subject} was cancelled`);

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { counted } from '../src/core/counted.js';
 import { type PartReport, reportPart, type TaskCounts, treeOfPart } from '../src/core/graph-run/index.js';
-import type { FromPart } from '../src/core/scheduler/index.js';
+import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.js';
 import { handle, signalParent } from './border.js';
 import type { WorkflowContracts } from './contract.js';
 import { createControl } from './control.js';
@@ -22,6 +22,8 @@ import { createAlarm } from './task-clock.js';
 export interface RunGraphPartInput extends PartOf, TaskRun {
   readonly chunks: number;
   readonly dry_run: boolean;
+  /** Names of tasks that wait for approval. */
+  readonly hold_before?: readonly string[];
   /** Limit of events of this history, if it is not the default. */
   readonly most_events?: number;
   /** State of the previous run of this workflow, which continued as new. */
@@ -66,8 +68,8 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     for (const message of signal.messages) {
       driver!.push({ type: 'told', message });
       talk.came = Math.max(talk.came, message.seq);
-      const { retry, skip, pause, stop } = message;
-      if ((retry ?? skip ?? pause ?? stop) !== undefined) talk.wantsAnswer = true;
+      const { retry, skip, pause, stop, approve } = message;
+      if ((retry ?? skip ?? pause ?? stop ?? approve) !== undefined) talk.wantsAnswer = true;
     }
   };
   handle<WorkflowContracts['run_graph_part']>({
@@ -102,6 +104,8 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     let asking = false;
     let ready: FromPartSignal['ready'];
     let continued = input.kept !== undefined;
+    const awaiting = (): string[] => (input.hold_before === undefined ? [] : awaitingApproval(current.scheduler));
+    let awaitingTold = '';
 
     const courier = createCourier<FromPartSignal>(
       () => {
@@ -109,7 +113,10 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         const now = Date.now();
         const stale = hasChanged() && now - talk.toldAt >= reportEvery(now);
         const isDue = outgoing.length > 0 || ready || continued || talk.owesAnswer || stale || asking;
-        if (!isDue && counts.failed <= talk.told.failed) return null;
+        const waiting = awaiting();
+        const isNews = waiting.join() !== awaitingTold;
+        if (!isDue && !isNews && counts.failed <= talk.told.failed) return null;
+        awaitingTold = waiting.join();
         const signal: FromPartSignal = {
           graph: input.graph,
           part: input.part,
@@ -121,6 +128,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           news: {
             ...current.ledger.status(),
             ...(asking ? { silent: current.agents.unanswered().slice(0, 10) } : {}),
+            ...(waiting.length === 0 ? {} : { awaiting: waiting }),
             ...(current.hasCapacityForRequest() ? {} : { full: true as const }),
           },
         };

@@ -3,6 +3,7 @@ import { isoTime, readRequest } from '../src/core/run/index.js';
 import { MOST, noteFields } from '../src/core/run-description.js';
 import { lineOf, objectOf } from '../src/core/shape.js';
 import { fitReport, reportRun, showPlan, statusOf, treeOf } from '../src/core/site-run/index.js';
+import { approvalHandlers } from './approval.js';
 import { handle } from './border.js';
 import { readProgress } from './call-slices.js';
 import type { RetryNodeRequest, SiteRunContract } from './contract.js';
@@ -18,9 +19,11 @@ export function handleSiteOperators(run: SiteRun): void {
   const { progress, control, slices } = run;
   const status = () => statusOf(progress);
   const steering = steeringHandlers({ control, status, forward: slices.forward });
+  const approvals = approvalHandlers(run, { status, rejected: () => slices.forward('stop') });
   handle<SiteRunContract>({
     signals: {
       ...steering.signals,
+      ...approvals.signals,
       ...maasSilenceHandler(run.maasSilence),
       call_progress: {
         read: readProgress,
@@ -40,6 +43,7 @@ export function handleSiteOperators(run: SiteRun): void {
     },
     updates: {
       ...steering.updates,
+      ...approvals.updates,
       retry_node: {
         description: 'Retries a failed node while the baremetal step runs: {"node": "...", "reason": "..."}',
         read: (payload) => readRequest(retryNode, payload),

@@ -1,8 +1,9 @@
 import type { SiteCheck } from '../activities/contract.js';
 import type { NodeReport } from '../src/core/contracts/site-run-report.js';
-import { isoTime } from '../src/core/run/index.js';
+import { BEFORE_CHANGES, isoTime } from '../src/core/run/index.js';
 import type { PhaseName, SitePlan } from '../src/core/site-run/index.js';
 import { siteCheck } from './activity-options.js';
+import { approved, isHeld } from './approval.js';
 import { runBaremetal } from './baremetal.js';
 import { callActivity } from './border.js';
 import { type CallListener, type CallRequest, runCall } from './call.js';
@@ -42,8 +43,9 @@ export async function checkSite(
 /** Checks the site and deploys its groups. Returns the plan, or null when the run must not continue. */
 export async function deployGroups(run: SiteRun): Promise<SitePlan | null> {
   const plan = await run.loadPlan();
-  if (!plan || !(await checkSite(run, plan, 'verify_site')) || !(await checkSite(run, plan, 'prepare_site')))
-    return null;
+  if (!plan || !(await checkSite(run, plan, 'verify_site'))) return null;
+  if (isHeld(run, BEFORE_CHANGES) && !(await approved(run, BEFORE_CHANGES))) return null;
+  if (!(await checkSite(run, plan, 'prepare_site'))) return null;
   await runBaremetal(run, plan);
   return run.progress.failure || !(await run.control.mayStart()) ? null : plan;
 }

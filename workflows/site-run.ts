@@ -1,4 +1,5 @@
 import { isCancellation } from '@temporalio/workflow';
+import type { OpenedRun } from '../activities/contract.js';
 import type { NodeReport } from '../src/core/contracts/site-run-report.js';
 import { counted } from '../src/core/counted.js';
 import { countNodes, halts } from '../src/core/deployment/index.js';
@@ -68,7 +69,7 @@ export async function runSite(
   const run = createSiteRun(progress);
   handleSiteOperators(run);
   const failedNodes = (): number => failedOf(progress);
-  return runInFrame<RunProgress, object, SiteRunResult>(run, {
+  return runInFrame<RunProgress, OpenedRun, SiteRunResult>(run, {
     subject: `site ${input.site}`,
     open: () =>
       callActivity(
@@ -109,7 +110,12 @@ export async function runSite(
 
 function createSiteRun(progress: RunProgress): SiteRun {
   const { kind, input } = progress;
-  const base = createRun(progress, detailsOf, (action) => progress.operator.push(action));
+  const base = createRun(
+    progress,
+    detailsOf,
+    (action) => progress.operator.push(action),
+    () => ({ kind, site: input.site, cluster: progress.plan?.cluster ?? null }),
+  );
   const { control } = base;
   let sequence = 0;
   const run: SiteRun = Object.assign(base, {
@@ -190,7 +196,8 @@ function createSiteRun(progress: RunProgress): SiteRun {
       const { site } = input;
       const nodes = kind === 'redeploy_nodes' ? input.nodes : undefined;
       const options = inquiry(`load documents of ${site}`, HEARTBEAT_SECONDS);
-      const request = { kind, site, revision, nodes };
+      const { hold_before } = input;
+      const request = { kind, site, revision, nodes, ...(hold_before === undefined ? {} : { hold_before }) };
       const answer = await control.readOnly(() => callActivity('load_plan', request, options));
       if (!answer.ok) return refused(answer.failure);
       const { plan } = answer;

@@ -28,6 +28,7 @@ import { answerUnknownRoutes } from './requests/unknown-route.js';
 import { serveKeystone } from './routes/keystone.js';
 import { type ApiMetricsPort, serveMetrics } from './routes/metrics.js';
 import { serveSiteNodes } from './routes/nodes.js';
+import { serveNotices } from './routes/notices.js';
 import { serveRevisions } from './routes/revisions.js';
 import { serveRuns } from './routes/runs.js';
 import { serveSchedules } from './routes/schedules.js';
@@ -145,6 +146,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     serveRevisions,
     serveSiteNodes,
     serveRuns,
+    serveNotices,
     serveSchedules,
     serveHealth,
     serveService,

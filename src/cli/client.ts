@@ -105,6 +105,9 @@ export class ApiClient {
     nodes: (run: string) => this.call('GET /runs/:run/nodes', { params: { run } }),
     act: (run: string, action: 'pause' | 'resume' | 'stop' | 'cancel', body: OperatorNote) =>
       this.call(`POST /runs/:run/${action}`, { params: { run }, body }),
+    /** Decides about a run that waits for approval. */
+    decide: (run: string, verb: 'approve' | 'reject', body: OperatorNote & { readonly before?: string }) =>
+      this.call(`POST /runs/:run/${verb}`, { params: { run }, body }),
     retry: (run: string, node: string, body: OperatorNote) =>
       this.call('POST /runs/:run/nodes/:node/retry', { params: { run, node }, body }),
     /** Retry or skip a task (`task@node`) of a run of graphs. */

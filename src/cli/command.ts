@@ -75,6 +75,11 @@ export class CliCommand extends Command {
       .option('--trace', 'run tasks with more detailed output');
   }
 
+  /** `--hold-before`, repeatable. */
+  holds(description: string): this {
+    return this.repeatable('--hold-before <name>', description);
+  }
+
   reason(kept = 'kept with the run'): this {
     return this.option('--reason <text>', `why; ${kept}`);
   }

@@ -19,6 +19,7 @@ import { registerInit } from './commands/init.js';
 import { registerLogin } from './commands/login.js';
 import { registerMaas } from './commands/maas.js';
 import { registerNode } from './commands/node.js';
+import { registerNotice } from './commands/notice.js';
 import { registerPackage } from './commands/package.js';
 import { registerInstalledPackages } from './commands/package-install.js';
 import { registerProcesses } from './commands/process.js';
@@ -78,6 +79,7 @@ Exit codes: 0 done, 1 came out badly (a run failed, was stopped or cancelled), 2
   registerRun(program, session);
   registerNode(program, session);
   registerSchedule(program, session);
+  registerNotice(program, session);
   program.commandsGroup('Run task graphs:');
   const graph = program.verb('graph', 'Task graphs: store, plan, draw, run them');
   registerGraphStore(graph, session);

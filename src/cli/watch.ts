@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from './exit-codes.js';
 import { printable } from './formats/table.js';
 import { CliError } from './problem.js';
 import type { Terminal } from './terminal.js';
+import { awaitingChanges } from './views/approval.js';
 import { formatDuration } from './views/duration.js';
 import { graphChanges, someOf } from './views/graph-status.js';
 import { type Paint, paintFor, paintState } from './views/paint.js';
@@ -75,7 +76,7 @@ export function exitCodeOfOutcome(outcome: string | null): ExitCode {
 const isApiAway = ({ problem }: CliError): boolean => problem.code === 'api-unreachable';
 
 function heartbeat(status: RunStatus | GraphRunStatus, elapsedMs: number): string {
-  const held = status.paused ? 'still paused' : 'still running';
+  const held = status.paused ? 'still paused' : status.awaiting_approval ? 'waiting for approval' : 'still running';
   if (isGraphRun(status)) {
     const doing = status.running.length === 0 ? '' : `, now ${someOf(status.running)}`;
     return `… ${held} after ${formatDuration(elapsedMs)}: ${status.done} of ${counted(status.total, 'task')}${doing}`;
@@ -121,6 +122,7 @@ class Changes {
     if (!status.paused && pausedBefore) lines.push('resumed');
     if (status.stopping && !last?.stopping)
       lines.push(`${paint.busy('stopping')}: running work finishes, nothing new starts`);
+    lines.push(...awaitingChanges(status, last, printable(status.site), paint));
     lines.push(...silenceChanges(status, last, paint));
     const known = new Set(last?.failed.map(({ node }) => node));
     for (const { node, group, reason } of status.failed)

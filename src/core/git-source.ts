@@ -8,6 +8,8 @@ export interface GitSource {
   readonly credential?: string;
   /** Name of the secret with which webhooks are signed. */
   readonly webhookSecret?: string;
+  /** `hold_before` of the runs that webhooks start. */
+  readonly holdBefore?: readonly string[];
 }
 
 const USER = String.raw`(?:\w[\w.-]*@)?`;

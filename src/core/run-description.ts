@@ -7,6 +7,8 @@ export const MOST = {
   description: 10_000,
   labels: 50,
   labelValue: 200,
+  /** Points at which a run waits for approval. */
+  holds: 100,
   /** Who does something: Temporal's keyword attributes hold 255 characters. */
   actor: 200,
   reason: 2000,

@@ -30,6 +30,13 @@ export type ScheduledKind = (typeof SCHEDULED_KINDS)[number];
 export const OVERLAP_POLICIES = ['skip', 'buffer_one', 'buffer_all', 'cancel_other'] as const;
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 
+/** What notices about runs are sent for; `test` when someone asks for one. */
+export const NOTICE_EVENTS = ['failed', 'held', 'awaiting_approval', 'test'] as const;
+export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
+
+/** `json`: all of it. `text`: only its text, as chat programs take it. */
+export const NOTICE_FORMATS = ['json', 'text'] as const;
+
 /** How a site run ends: nodes may fail without failing the run. */
 export const SITE_RUN_OUTCOMES = ['success', 'success_with_failures', 'failed', 'stopped', 'cancelled'] as const;
 export type SiteRunOutcome = (typeof SITE_RUN_OUTCOMES)[number];
@@ -65,8 +72,13 @@ export const CALLS = ['prepare', 'deploy'] as const;
 export type Call = (typeof CALLS)[number];
 
 /** Operator actions on any run. `retry_node` is for site runs; `retry_task` and `skip_task` are for graph runs. */
-const RUN_ACTIONS = ['pause', 'resume', 'stop', 'cancel'] as const;
+const RUN_ACTIONS = ['pause', 'resume', 'stop', 'cancel', 'approve', 'reject'] as const;
 export type RunAction = (typeof RUN_ACTIONS)[number];
+
+/** What operators decide about a run that waits for approval. */
+export const DECISIONS = ['approved', 'rejected'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
 export const SITE_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_node'] as const;
 export type SiteRunAction = (typeof SITE_RUN_ACTIONS)[number];
 export const GRAPH_RUN_ACTIONS = [...RUN_ACTIONS, 'retry_task', 'skip_task'] as const;
@@ -119,6 +131,7 @@ export const STATE_WORDS: Readonly<Record<string, string>> = {
   ignored: 'failure ignored',
   not_begun: 'never reached',
   success_with_failures: 'success with failures',
+  awaiting_approval: 'waiting for approval',
 };
 
 /** Statuses of a node in the inventory. */

@@ -23,6 +23,8 @@ export interface OpsDependencies {
   readonly taskLogs?: TaskLogs;
   /** Secrets that webhooks are signed with; absent: there are no webhooks. */
   readonly secrets?: SecretProvider;
+  /** File with the receivers of notices: the setting `notices.receivers_file`. */
+  readonly noticeReceivers?: string;
   /** Base address of Temporal's Web UI, without a trailing slash. */
   readonly temporalUiUrl?: string;
   /** Version of this program, recorded in the memo of runs. */

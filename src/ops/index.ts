@@ -6,6 +6,7 @@ import { graphUseCases } from './graphs/index.js';
 import { healthOperations } from './health.js';
 import { inventoryOperations } from './inventory/index.js';
 import { nodeOperations } from './nodes.js';
+import { noticeOperations } from './notices.js';
 import { packageOperations } from './packages/index.js';
 import { pushOperations } from './pushes.js';
 import { runOperations } from './runs.js';
@@ -45,12 +46,14 @@ export type Operations = ReturnType<typeof createOperations>;
 
 export function createOperations(deps: OpsDependencies) {
   const sites = siteOperations(deps);
-  const runs = runOperations(deps);
+  const runs = runOperations(deps, sites);
   return {
     sites,
     runs,
     /** Webhooks of repositories. */
     pushes: pushOperations(deps, runs),
+    /** Where notices about runs are sent. */
+    notices: noticeOperations(deps),
     /** Runs that start at set times. */
     schedules: scheduleOperations(deps),
     ...graphUseCases(deps, runs),

@@ -39,7 +39,13 @@ export function pushOperations(
       const secret = await secretOf(site);
       if (secret === undefined || !isSigned(push, secret)) return { kind: 'unsigned' };
       if (refOf(push.body) !== `refs/heads/${site?.source?.branch}`) return { kind: 'ignored' };
-      const { id } = await runs.start('update_site', { site: name, fetch: true, started_by: 'webhook' });
+      const { holdBefore } = site?.source ?? {};
+      const { id } = await runs.start('update_site', {
+        site: name,
+        fetch: true,
+        started_by: 'webhook',
+        ...(holdBefore === undefined ? {} : { hold_before: holdBefore }),
+      });
       return { kind: 'started', run: id };
     },
   };

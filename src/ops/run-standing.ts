@@ -4,6 +4,7 @@ import type { AnyRunStatus } from './runs.js';
 /** What lists show of an open run: it says so itself. */
 interface RunStanding {
   readonly paused: boolean;
+  readonly awaitingApproval: boolean;
   readonly done: number;
   readonly total: number;
   readonly failure: string | null;
@@ -35,9 +36,9 @@ export function runStandings(statusOf: (run: RunSummary) => Promise<AnyRunStatus
   };
 }
 
-function shortened({ paused, done, total, failed }: AnyRunStatus): RunStanding {
+function shortened({ paused, awaiting_approval, done, total, failed }: AnyRunStatus): RunStanding {
   const [first] = failed;
   const failure =
     first === undefined ? null : `${'task' in first ? `${first.task} on ` : ''}${first.node}: ${first.reason}`;
-  return { paused: paused !== null, done, total, failure };
+  return { paused: paused !== null, awaitingApproval: awaiting_approval !== undefined, done, total, failure };
 }

@@ -32,13 +32,15 @@ import {
   type RunSummary,
 } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
+import { earlierRuns } from './earlier-runs.js';
 import { graphStatusFromReport } from './graphs/ended-graph-run.js';
 import { asProblem, invalidInput, problem } from './problem.js';
+import { refuseUnknownHolds } from './run-holds.js';
 import { metadataOf } from './run-metadata.js';
 import { runStandings } from './run-standing.js';
 import { runsInTemporal } from './runs-in-temporal.js';
 import { busy, siteOccupancy } from './site-occupancy.js';
-import { parseReference } from './sites.js';
+import { parseReference, type SiteOperations } from './sites.js';
 import { callTemporal, requestOfTemporal } from './temporal-calls.js';
 import { appendAudit, orWithoutStore } from './without-store.js';
 import { getRun, startWorkflow } from './workflow-calls.js';
@@ -48,6 +50,7 @@ interface RunView extends RunSummary {
   /** 1 is the run that started first; null while the store is away. */
   readonly number: number | null;
   readonly paused: boolean;
+  readonly awaitingApproval: boolean;
   /** This run's page in Temporal's Web UI; null if no UI is configured. */
   readonly temporalUrl: string | null;
 }
@@ -75,7 +78,7 @@ export interface RunOperations {
   cancel(id: string, request: OperatorNote): Promise<void>;
 }
 
-export function runOperations(deps: OpsDependencies): RunOperations {
+export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations, 'documents'>): RunOperations {
   const { store, temporal } = deps;
   const { client } = temporal;
   const occupancy = siteOccupancy(deps);
@@ -84,6 +87,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   const call = <T>(work: () => Promise<T>) => callTemporal(temporal, work);
   const request = <T>(work: () => Promise<T>) => requestOfTemporal(temporal, work);
   const elsewhere = runsInTemporal(temporal);
+  const earlier = earlierRuns(store);
 
   const standings = runStandings((run) => ask(run, 'status', STANDING_LIMIT_MS));
 
@@ -101,6 +105,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       temporalUrl: temporalUrl(deps, run),
       number: numbers.get(run.id) ?? null,
       paused: false,
+      awaitingApproval: false,
       ...standing.get(run.id),
     }));
   }
@@ -207,7 +212,9 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       const { site } = input;
       await store.sites.get(site);
       // Refuse early what the workflow would fail with at once.
-      await store.sites.findRevision(site, parseReference(String(input.revision ?? 'latest')));
+      const revision = String(input.revision ?? 'latest');
+      await store.sites.findRevision(site, parseReference(revision));
+      if (kind !== 'redeploy_nodes' && !input.fetch) await refuseUnknownHolds(sites, input, revision);
       await occupancy.untilFree(site);
       const workflowId = siteWorkflowId(kind, site);
       const who = input.started_by ? ` by ${input.started_by}` : '';
@@ -276,7 +283,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
 
     async status(id) {
       const run = await current(id);
-      if (run.outcome === null) return ask(run, 'status');
+      if (run.outcome === null) return earlier.withExpectedEnd(run, await ask(run, 'status'));
       if (run.kind === WORKFLOWS.execute_graph) return graphStatusFromReport(run, await storedGraphReport(run));
       return statusFromReport(run, await storedReport(run));
     },

@@ -21,6 +21,7 @@ export type * from './ports/graph-store.js';
 export type * from './ports/node-fact-store.js';
 export type * from './ports/node-identity-store.js';
 export type * from './ports/node-store.js';
+export type * from './ports/notice-store.js';
 export type * from './ports/openstack-config-store.js';
 export type * from './ports/package-store.js';
 export type * from './ports/page.js';

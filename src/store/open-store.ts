@@ -12,6 +12,7 @@ import { SqlGraphStore } from './queries/graph-store.js';
 import { SqlNodeFactStore } from './queries/node-fact-store.js';
 import { SqlNodeIdentityStore } from './queries/node-identity-store.js';
 import { SqlNodeStore } from './queries/node-store.js';
+import { SqlNoticeStore } from './queries/notice-store.js';
 import { SqlOpenstackConfigStore } from './queries/openstack-config-store.js';
 import { SqlPackageStore } from './queries/package-store.js';
 import { SqlPlanStore } from './queries/plan-store.js';
@@ -85,6 +86,7 @@ function portsOf(session: Session): StorePorts {
     runs: new SqlRunStore(session),
     claims: new SqlClaimStore(session),
     audit: new SqlAuditStore(session),
+    notices: new SqlNoticeStore(session),
     nodeFacts: new SqlNodeFactStore(session),
     nodeIdentities: new SqlNodeIdentityStore(session),
     apiTokens: new SqlApiTokenStore(session),

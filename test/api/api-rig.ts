@@ -114,6 +114,7 @@ export function apiOfSite(rig: TemporalRig, site: LivingSite): Promise<ApiRig> {
     temporal: { client, connection, namespace, taskQueue: site.worker.taskQueue, address },
     maas: () => machines,
     temporalUiUrl: 'http://temporal.example',
+    ...(site.receiversFile === undefined ? {} : { noticeReceivers: site.receiversFile }),
     secrets: {
       name: 'of the test',
       read: async (ref) => (ref === 'hook' ? { kind: 'found', value: 'of the hook' } : { kind: 'absent' }),

@@ -1,9 +1,11 @@
 import { createHmac } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
 import { gitRepository } from '../rig/git-repository.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookAgain } from '../rig/look-again.js';
+import { noticeReceiver } from '../rig/notice-receiver.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { type Answer, type ApiRig, apiOfSite } from './api-rig.js';
 
@@ -30,8 +32,8 @@ afterAll(() => rig.close());
 const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' }));
 const HOUR = 3_600_000;
 
-async function living(auto: Record<string, unknown> = {}): Promise<void> {
-  site = await livingSite(rig, { seed: { machines }, auto });
+async function living(auto: Record<string, unknown> = {}, notices = false): Promise<void> {
+  site = await livingSite(rig, { seed: { machines }, auto, notices });
   api = await apiOfSite(rig, site);
   const committed = await api.ask('POST', '/api/v1/sites/stl1/revisions', { files: await exampleDocuments() });
   expect(committed.status).toBe(201);
@@ -503,6 +505,20 @@ it('a site follows a branch: runs take its documents from there, started by hand
   ])
     expect(refused).toMatchObject({ status: 401, body: { detail: expect.stringContaining('not signed') } });
 
+  // With approval: nothing changes before it.
+  const held = { ...source, hold_before: ['*'] };
+  expect(await api.ask('PUT', path, { ...source, hold_before: ['a', 'a'] })).toMatchObject({
+    status: 400,
+    body: { detail: expect.stringContaining('names a twice') },
+  });
+  expect(await api.ask('PUT', path, held)).toMatchObject({ status: 200, body: { source: held } });
+  const nodes = documents.find(({ name }) => name === 'stl1/nodes.yaml')!;
+  await repository.commit([{ ...nodes, text: `${nodes.text}# another\n` }]);
+  const proposed = (await push(main, signed(main))).body.run;
+  await until(`/api/v1/runs/${proposed}/status`, (body) => body.awaiting_approval?.[0].before === '*');
+  await api.ask('POST', `/api/v1/runs/${proposed}/approve`, { by: 'eva' });
+  expect(await finished(proposed)).toMatchObject({ outcome: 'success', revision: 3 });
+
   // What has errors is not stored.
   const broken = await repository.commit([{ name: 'stl1/nodes.yaml', text: 'schema: [\n' }]);
   const third = await phases((await start({ kind: 'update_site', fetch: true })).body.id);
@@ -510,7 +526,7 @@ it('a site follows a branch: runs take its documents from there, started by hand
     outcome: 'failed',
     reason: expect.stringContaining(`commit ${broken} is not valid: stl1/nodes.yaml:1:`),
   });
-  expect((await api.ask('GET', '/api/v1/sites/stl1')).body).toMatchObject({ latest_revision: 2 });
+  expect((await api.ask('GET', '/api/v1/sites/stl1')).body).toMatchObject({ latest_revision: 3 });
   expect(await api.ask('DELETE', path)).toMatchObject({ status: 200, body: { source: null } });
   expect((await push(main, signed(main))).status).toBe(401);
 });
@@ -563,3 +579,112 @@ it('a run, a node and a site that never existed are not found', async () => {
 async function ends(hostname: string, event: 'deployed' | 'failed'): Promise<void> {
   await site.control(`${hostname}/${event}`, {});
 }
+
+it('a run waits for approval, and notices of it reach receivers that fail and come back', async () => {
+  await living({}, true);
+  const pager = await noticeReceiver();
+  const chat = await noticeReceiver();
+  const gone = await noticeReceiver();
+  await gone.close();
+  onTestFinished(async () => {
+    await Promise.all([pager.close(), chat.close()]);
+  });
+  const secret = 'a secret of the pager';
+  const receivers = [
+    { name: 'pager', url: pager.url, secret },
+    { name: 'chat', url: chat.url, format: 'text', events: ['awaiting_approval'] },
+    { name: 'gone', url: gone.url },
+    { name: 'other', url: chat.url, sites: ['another-site'] },
+  ];
+  await writeFile(site.receiversFile!, JSON.stringify({ receivers }));
+
+  // Names are checked before anything starts.
+  expect(await start({ kind: 'deploy_site', hold_before: ['mastres', '*', 'x'] })).toMatchObject({
+    status: 400,
+    body: { detail: expect.stringMatching(/no group 'mastres'.*Did you mean 'masters'.*no group 'x'/) },
+  });
+  expect((await api.ask('GET', '/api/v1/runs')).body.items).toEqual([]);
+
+  pager.answers.push(500, 302);
+  const { id } = (await start({ kind: 'deploy_site', hold_before: ['*'], started_by: 'nina', title: 'Rack 7' })).body;
+  const path = `/api/v1/runs/${id}`;
+  const waiting = await until(path, (body) => body.awaiting_approval);
+  expect(waiting).toMatchObject({ outcome: null, paused: false });
+  const [{ since }] = (await api.ask('GET', `${path}/status`)).body.awaiting_approval;
+  await pager.count(3);
+  await chat.count(1);
+  const notice = pager.received[0]!;
+  expect(notice.body).toMatchObject({
+    event: 'awaiting_approval',
+    text: `deploy_site of stl1 (Rack 7) is waiting for approval before any change https://page.example/runs/${id}`,
+    run: { id, kind: 'deploy_site', site: 'stl1', started_by: 'nina', url: `https://page.example/runs/${id}` },
+    awaiting_approval: [{ before: '*', since }],
+  });
+  expect(pager.received.map(({ headers }) => headers['sitewright-attempt'])).toEqual(['1', '2', '3']);
+  expect(new Set(pager.received.map(({ headers }) => headers['sitewright-notice'])).size).toBe(1);
+  const [, time, signature] = /^t=(\d+),v1=(.*)$/.exec(String(notice.headers['sitewright-signature'])) ?? [];
+  expect(signature).toBe(createHmac('sha256', secret).update(`${time}.${notice.text}`).digest('hex'));
+  expect(chat.received.map(({ text }) => JSON.parse(text))).toEqual([{ text: notice.body.text }]);
+
+  // Operators decide, by name.
+  const decide = (verb: string, body: object) => api.ask('POST', `${path}/${verb}`, body);
+  expect(await decide('approve', { by: 'nina' })).toMatchObject({
+    status: 409,
+    body: { detail: 'nina started the run: another person must approve' },
+  });
+  expect(await decide('approve', { by: 'otto', before: 'masters' })).toMatchObject({ status: 409 });
+  expect(await decide('approve', { by: 'otto', reason: 'checked' })).toMatchObject({
+    status: 200,
+    body: { stopping: false },
+  });
+  expect(await finished(id)).toMatchObject({ outcome: 'success', awaiting_approval: false });
+  const { body: report } = await api.ask('GET', `${path}/report`);
+  expect(report.holds).toEqual([
+    expect.objectContaining({ before: '*', since, decision: 'approved', by: 'otto', reason: 'checked' }),
+  ]);
+  const { items: entries } = (await api.ask('GET', '/api/v1/audit?action=run.approve')).body;
+  expect(entries[0]).toMatchObject({ actor: 'otto', reason: 'checked' });
+
+  // What became of them, without addresses; a receiver that is gone held up nothing.
+  const { items: deliveries } = await until('/api/v1/notices/deliveries', ({ items }) =>
+    items.some((one: { receiver: string }) => one.receiver === 'gone'),
+  );
+  const of = (receiver: string) => deliveries.filter((one: { receiver: string }) => one.receiver === receiver);
+  expect(
+    of('pager').map(({ attempt, delivered, status }: Record<string, unknown>) => [attempt, delivered, status]),
+  ).toEqual([
+    [3, true, 204],
+    [2, false, 302],
+    [1, false, 500],
+  ]);
+  expect(of('gone')[0]).toMatchObject({ delivered: false, run: id, event: 'awaiting_approval' });
+  expect(of('other')).toEqual([]);
+  const { body: listed } = await api.ask('GET', '/api/v1/notices/receivers');
+  expect(listed.items[0]).toMatchObject({ name: 'pager', signed: true, last: { delivered: true } });
+  const test = (name: string) => api.ask('POST', `/api/v1/notices/receivers/${name}/test`, {});
+  expect(await test('pager')).toMatchObject({ status: 200, body: { delivered: true, status: 204, event: 'test' } });
+  expect(pager.received.at(-1)!.body).toMatchObject({ event: 'test', run: null });
+  expect((await test('gone')).body).toMatchObject({ delivered: false, message: expect.stringContaining('reached') });
+  expect(await test('pagr')).toMatchObject({ status: 404, body: { detail: expect.stringContaining("'pager'") } });
+  const all = JSON.stringify([listed, deliveries, site.log, api.log, report]);
+  expect(all).not.toContain('very-secret-path');
+  expect(all).not.toContain(secret);
+
+  // A second one is expected to take about as long, as long as no one is asked for.
+  const again = (await start({ kind: 'deploy_site', hold_before: ['workers'], started_by: 'nina' })).body.id;
+  await until(`/api/v1/runs/${again}/status`, (body) => body.awaiting_approval !== undefined);
+  expect((await api.ask('GET', `/api/v1/runs/${again}/status`)).body).not.toHaveProperty('expected');
+  await api.ask('POST', `/api/v1/runs/${again}/reject`, { by: 'eva', reason: 'not now' });
+  expect(await finished(again)).toMatchObject({
+    outcome: 'stopped',
+    failure: 'rejected before workers by eva: not now',
+  });
+  const third = (await start({ kind: 'deploy_site' })).body.id;
+  const expected = await until(`/api/v1/runs/${third}/status`, (body) => body.expected || body.outcome);
+  const took = Date.parse((await api.ask('GET', path)).body.ended_at) - Date.parse(waiting.started_at);
+  const run = await finished(third);
+  expect(expected.expected).toEqual({
+    ends_at: new Date(Date.parse(run.started_at) + took).toISOString(),
+    earlier_runs: 1,
+  });
+});

@@ -108,6 +108,7 @@ function progressOf(baremetal: BaremetalState, more: Partial<RunProgress> = {}):
     workflow_id: 'deploy_site:dc1',
     run_id: '0199aaaa-0000-7000-8000-000000000001',
     started_at: T0,
+    holds: [],
     plan: {
       site: 'dc1',
       revision: 3,

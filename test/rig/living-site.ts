@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ActivityDependencies, createActivities, SilenceReports } from '../../activities/index.js';
@@ -22,6 +22,8 @@ export interface LivingSite {
   readonly store: Store;
   readonly storeFile: string;
   readonly maasUrl: string;
+  /** Lists the receivers of notices; empty at first. Absent: there are none. */
+  readonly receiversFile: string | undefined;
   readonly worker: RunningWorker;
   /** What the worker has logged. */
   readonly log: readonly { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
@@ -53,6 +55,8 @@ export async function livingSite(
     readonly seed: Seed;
     readonly auto?: Record<string, unknown>;
     readonly distroSeries?: string;
+    /** Runs send notices, and another person than who started them must approve them. */
+    readonly notices?: boolean;
     /** After how long the silence of MAAS is reported to the run; default: not at all. */
     readonly silenceAfterMs?: number;
     /** Of each deployed node; default: none. */
@@ -76,6 +80,8 @@ export async function livingSite(
     patience: { retryDelaysMs: [20, 50, 100, 200], settleMs: 100, markerGraceMs: 20 },
   });
   const log: { fields: Readonly<Record<string, unknown>>; message: string }[] = [];
+  const receiversFile = options.notices ? join(folder, 'notices.yaml') : undefined;
+  if (receiversFile !== undefined) await writeFile(receiversFile, 'receivers: []\n', { mode: 0o600 });
   const worker = await rig.runWorker({
     taskQueue: rig.workflowId('queue'),
     maxConcurrentActivityTaskExecutions: 500,
@@ -102,11 +108,15 @@ export async function livingSite(
         secrets: { name: 'of the test', read: async () => ({ kind: 'absent' }) },
         limits: { allowLocal: true, timeoutMs: 60_000, maxBytes: 1_000_000 },
       },
+      ...(receiversFile === undefined
+        ? {}
+        : { notices: { file: receiversFile, giveUpSeconds: 3600, pageUrl: 'https://page.example/' } }),
       ...(options.userData === undefined ? {} : { userData: options.userData(store) }),
       ...(options.endIdentity === undefined ? {} : { endIdentity: options.endIdentity(store) }),
       settings: {
         max_parallel_nodes: 64,
         heartbeat_seconds: 5,
+        ...(options.notices ? { approved_by_another: true } : {}),
         ...(options.distroSeries ? { distro_series: options.distroSeries } : {}),
       },
     }),
@@ -122,6 +132,7 @@ export async function livingSite(
     store,
     storeFile,
     maasUrl: simulator.url,
+    receiversFile,
     worker,
     log,
     async commit(files) {

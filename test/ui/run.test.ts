@@ -138,11 +138,11 @@ describePage('the page of a run of graphs', () => {
     await serve(gate.task);
     const tasks = TASKS.map(({ id, type }) => ({ id, type }));
     const earlier = { id: 'earlier', tasks, nodes: env.nodes.map(String), startedAt: '2026-01-01T10:00:00.000Z' };
-    await storeGraphRun(system.store, env, { ...earlier, seconds: 900 });
+    await storeGraphRun(system.store, env, { ...earlier, type: 'custom', seconds: 900 });
     const page = await at('/clusters');
     const run = await start(page);
     // The earlier one took an hour.
-    await page.getByText(/about 59 min \d+ s left/).waitFor();
+    await page.getByText(/about 59 min \d+ s left \(from 1 earlier run\)/).waitFor();
 
     const task = page.getByRole('row', { name: /database/ });
     await task.getByText('running').waitFor();

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -5,6 +6,7 @@ import { MachineStatus } from '../../src/maas/index.js';
 import { type ApiRig, apiOfSite } from '../api/api-rig.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookUntil } from '../rig/look-again.js';
+import { type NoticeReceiver, noticeReceiver } from '../rig/notice-receiver.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { closePages, describePage, launch, type OpenPage, openPage } from './browser.js';
 
@@ -13,14 +15,16 @@ describePage('the page of a run on a site', () => {
   let rig: TemporalRig;
   let site: LivingSite;
   let api: ApiRig;
+  let receiver: NoticeReceiver;
   const opened: OpenPage[] = [];
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), temporalRig({ namespace: 'own' })]);
     const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' }));
     // Machines come up when the test says so.
-    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
+    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 }, notices: true });
     api = await apiOfSite(rig, site);
+    receiver = await noticeReceiver();
     await api.api.listen({ port: 0, host: '127.0.0.1' });
   });
   afterAll(async () => {
@@ -28,6 +32,7 @@ describePage('the page of a run on a site', () => {
     await checked.catch(() => undefined);
     await api.close();
     await site.close();
+    await receiver.close();
     await rig.close();
     await browser.close();
     await checked;
@@ -108,5 +113,63 @@ describePage('the page of a run on a site', () => {
     await dialog.getByRole('button', { name: 'Pause' }).click();
     await row.getByText(/paused by .*change freeze/).waitFor();
     await row.getByRole('button', { name: 'Resume' }).waitFor();
+  });
+
+  it('a run waits for approval on its page and in lists; notices of it are on theirs', async () => {
+    const { port } = api.api.server.address() as AddressInfo;
+    const base = `http://127.0.0.1:${port}`;
+    const one = await openPage(browser, `${base}/notices`);
+    opened.push(one);
+    const { page } = one;
+    const dialog = page.getByRole('dialog');
+    await page.getByText('SITEWRIGHT_NOTICES_RECEIVERS_FILE').waitFor();
+    const receivers = [{ name: 'pager', url: receiver.url, secret: 'a secret of the pager' }];
+    await writeFile(site.receiversFile!, JSON.stringify({ receivers }));
+
+    await page.goto(`${base}/sites/stl1`);
+    await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+    await dialog.getByLabel('Wait for approval before').fill('masters, *');
+    await dialog.getByLabel('Your name').fill('eva');
+    await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
+    await page.waitForURL(/\/runs\//);
+    await page.getByText(/Waiting for approval before anything is changed since/).waitFor();
+    await page.getByRole('heading', { level: 1 }).getByText('waiting for approval').waitFor();
+    const decide = async (verb: string, name: string, reason: string) => {
+      await page.getByRole('button', { name: verb, exact: true }).click();
+      await dialog.getByLabel('Reason').fill(reason);
+      await dialog.getByLabel('Your name').fill(name);
+      await dialog.getByRole('button', { name: verb, exact: true }).click();
+    };
+    await decide('Approve', 'eva', 'it is fine');
+    await dialog.getByText('eva started the run: another person must approve').waitFor();
+    await dialog.getByRole('button', { name: 'Leave it' }).click();
+    await decide('Approve', 'otto', 'looked at the plan');
+    await page.getByText(/Waiting for approval before masters since/).waitFor();
+    await page.getByText('looked at the plan').waitFor();
+
+    await page.goto(`${base}/runs`);
+    await page.getByRole('row').getByText('waiting for approval').waitFor();
+    await page
+      .getByRole('link', { name: /deploy stl1/ })
+      .first()
+      .click();
+    await decide('Reject', 'otto', 'masters are in use');
+    await page.getByRole('heading', { level: 1 }).getByText('stopped').waitFor();
+    await page.getByText('rejected before masters by otto: masters are in use').first().waitFor();
+
+    await receiver.count(2);
+    await page.goto(`${base}/notices`);
+    const row = page.getByRole('region', { name: 'Receivers' }).getByRole('row', { name: /pager/ });
+    await row.getByText('json, signed').waitFor();
+    await row.getByRole('button', { name: 'Test' }).click();
+    await dialog.getByRole('button', { name: 'Test' }).click();
+    await page.getByText('Delivered to pager.').waitFor();
+    await page
+      .getByRole('region', { name: 'Deliveries' })
+      .getByRole('row', { name: /test/ })
+      .getByText('delivered')
+      .waitFor();
+    expect(receiver.received.map(({ body }) => body.event)).toEqual(['awaiting_approval', 'awaiting_approval', 'test']);
+    expect(await page.content()).not.toContain('very-secret-path');
   });
 });

@@ -10,6 +10,8 @@ export interface StoredRun {
   readonly tasks: readonly { readonly id: string; readonly type: string; readonly requires?: readonly string[] }[];
   readonly nodes: readonly string[];
   readonly startedAt: string;
+  /** Of the graph; default: `default`. */
+  readonly type?: string;
   /** Seconds of each task. */
   readonly seconds?: number;
   readonly endings?: Endings;
@@ -18,11 +20,11 @@ export interface StoredRun {
 
 /** A run of graphs as the store keeps it: its tasks one after the other, on all nodes at once. */
 export async function storeGraphRun(store: Store, env: Environment, run: StoredRun): Promise<void> {
-  const { id, tasks, nodes, startedAt, seconds = 10, endings = {}, outcome = 'success' } = run;
+  const { id, tasks, nodes, startedAt, type = 'default', seconds = 10, endings = {}, outcome = 'success' } = run;
   const workflowId = `execute_graph:${env.cluster}:${id}`;
   const { run: parent, graphs } = await store.transactions.createRun({
     clusterId: env.cluster,
-    graphs: [{ graphType: 'default' }],
+    graphs: [{ graphType: type }],
     workflowId,
     temporalRunId: id,
     timeStart: startedAt,
@@ -55,7 +57,7 @@ export async function storeGraphRun(store: Store, env: Environment, run: StoredR
     ...(failed ? { failure: 'a task failed' } : {}),
     parameters: {
       cluster: env.cluster,
-      graphs: [{ type: 'default', nodes: nodes.map(Number) }],
+      graphs: [{ type, nodes: nodes.map(Number) }],
       hold_on_failure: false,
     },
   });

@@ -3,12 +3,15 @@ import {
   CancelledFailure,
   type WorkflowFailedError,
   type WorkflowHandle,
+  type WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DeliverNotice, NoticeActivities } from '../../activities/notice-contract.js';
 import type { ShownPlan } from '../../src/core/contracts/site-run.js';
 import type { RunStatus } from '../../src/core/site-run/index.js';
 import { recordHistory } from '../rig/histories.js';
+import { lookAgain } from '../rig/look-again.js';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -217,6 +220,95 @@ describe('operators', () => {
     await run.ended();
   });
 
+  describe('with hold_before', () => {
+    const two = { groups: [group('a', ['n1']), group('b', ['n2']), group('c', ['n3'], { depends_on: ['b'] })] };
+    const three = plainNodes('n1', 'n2', 'n3');
+    const made = (site: ScriptedSite) => site.began.filter((call) => call.startsWith('deploy'));
+
+    it('holds a group and what depends on it until an operator approves; the rest goes on', async () => {
+      const site = scriptedSite(two, three);
+      const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina', hold_before: ['b', 'c'] }]);
+      await reaches(run, (status) => status.counts.success === 1 && status.current === null);
+      const waiting = await run.status();
+      expect(waiting.awaiting_approval).toEqual([{ before: 'b', since: expect.any(String) }]);
+      expect(waiting.groups[1]).toMatchObject({ name: 'b', state: 'not_started', reason: 'waits for approval' });
+      expect(made(site)).toEqual(['deploy:n1']);
+      const refusal = (request: object) =>
+        run.handle.executeUpdate('approve', { args: [request] }).then(
+          () => '',
+          (error: WorkflowUpdateFailedError) => error.cause?.message,
+        );
+      expect(await refusal({ before: 'bb' })).toContain("Did you mean 'b'");
+      // What was approved in advance does not wait; a pause holds both.
+      await run.handle.signal('approve', { before: 'c', by: 'otto' });
+      await run.handle.signal('pause');
+      await run.handle.executeUpdate('approve', { args: [{ by: 'eve', reason: 'looked at it' }] });
+      expect((await run.status()).awaiting_approval).toBeUndefined();
+      expect(await refusal({})).toBe('nothing can be approved now');
+      expect(made(site)).toEqual(['deploy:n1']);
+      await run.handle.signal('approve', { by: 'mallory' });
+      await run.handle.signal('resume');
+      const { result } = await run.ended();
+      expect(result).toMatchObject({ outcome: 'success', nodes: { success: 3 } });
+      expect(made(site)).toEqual(['deploy:n1', 'deploy:n2', 'deploy:n3']);
+      const { report } = site.closed[0]!;
+      expect(report.holds).toEqual([
+        expect.objectContaining({ before: 'b', since: waiting.awaiting_approval![0]!.since, by: 'eve' }),
+        { before: 'c', decision: 'approved', decided_at: expect.any(String), by: 'otto' },
+      ]);
+      expect(report.operator).toContainEqual({
+        action: 'approve',
+        at: expect.any(String),
+        before: 'b',
+        by: 'eve',
+        reason: 'looked at it',
+      });
+      expect(report.warnings).toEqual(["signal 'approve': nothing can be approved now; it had no effect"]);
+      await recordHistory(run.handle, 'deploy_site--approved');
+    });
+
+    it('ends as stopped when it is rejected, with who and why', async () => {
+      const site = scriptedSite(two, three);
+      const run = await start(site, 'deploy_site', [{ site: 'dc1', hold_before: ['*'] }]);
+      await reaches(run, (status) => status.awaiting_approval !== undefined);
+      expect((await run.status()).phase).toBe('verify_site');
+      const status = await run.handle.executeUpdate<RunStatus, [unknown]>('reject', {
+        args: [{ by: 'otto', reason: 'not tonight' }],
+      });
+      expect(status).toMatchObject({ stopping: true });
+      const { result } = await run.ended();
+      expect(result).toMatchObject({ outcome: 'stopped' });
+      expect(site.began).toEqual([]);
+      const { holds, operator, phases, reason } = site.closed[0]!.report;
+      expect(reason).toBe('rejected before any change by otto: not tonight');
+      expect(holds).toEqual([
+        expect.objectContaining({ before: '*', decision: 'rejected', by: 'otto', reason: 'not tonight' }),
+      ]);
+      expect(operator.map(({ action }) => action)).toEqual(['reject']);
+      expect(phases.map(({ name }) => name)).toEqual(['load', 'verify_site']);
+      await recordHistory(run.handle, 'deploy_site--rejected');
+    });
+
+    it('while it waits, it can be stopped, cancelled, and repaired; another person may be asked for', async () => {
+      const site = scriptedSite(two, three);
+      site.overrides.open_run = async () => ({ ok: true, search_attributes: [], approved_by_another: true });
+      site.results.set('deploy:n1', failure());
+      const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina', hold_before: ['b'] }]);
+      await reaches(run, (status) => status.counts.failure === 1 && status.awaiting_approval !== undefined);
+      await expect(run.handle.executeUpdate('approve', { args: [{ by: 'nina' }] })).rejects.toMatchObject({
+        cause: { message: 'nina started the run: another person must approve' },
+      });
+      site.results.delete('deploy:n1');
+      await run.handle.executeUpdate('retry_node', { args: [{ node: 'n1' }] });
+      await reaches(run, (status) => status.counts.success === 1);
+      expect((await run.status()).awaiting_approval).toHaveLength(1);
+      await run.handle.cancel();
+      const { failure: end } = await run.ended();
+      expect(causeOf(end)).toBeInstanceOf(CancelledFailure);
+      expect(site.closed[0]).toMatchObject({ outcome: 'cancelled', report: { holds: [{ before: 'b' }] } });
+    });
+  });
+
   it('stop ends gracefully with a report', async () => {
     const site = scriptedSite(strategy, nodes);
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 1 } };
@@ -351,7 +443,7 @@ describe('input', () => {
     [[], 'input must be one JSON object, e.g. {"site":"dc1"}'],
     [
       [{ sit: 'dc1', revision: -1 }],
-      "missing field 'site'; unknown field 'sit' (known: site, revision, started_by, reason, title, description, labels, fetch). Did you mean 'site'?; field 'revision' must be a revision number, a hash or \"latest\"",
+      "missing field 'site'; unknown field 'sit' (known: site, revision, started_by, reason, title, description, labels, fetch, hold_before). Did you mean 'site'?; field 'revision' must be a revision number, a hash or \"latest\"",
     ],
     [[{ site: 'dc1' }, 2], 'input must be one JSON object'],
   ])('%j is refused, naming each bad field', async (args, message) => {
@@ -397,5 +489,49 @@ describe('input', () => {
     const { result } = await run.ended();
     expect(result).toMatchObject({ outcome: 'success' });
     expect(await attributesOf(run.handle)).not.toHaveProperty('SiteName');
+  });
+});
+
+describe('notices of a run', () => {
+  const strategy = { groups: [group('a', ['n1'], { critical: true, success_criteria: ALL })] };
+
+  it('are sent by a workflow of their own, which outlives the run and its worker; others are not sent', async () => {
+    const site = scriptedSite(strategy, plainNodes('n1'));
+    site.overrides.open_run = async () => ({ ok: true, search_attributes: [], notices: true });
+    site.results.set('prepare:n1', failure());
+    const tried: DeliverNotice[] = [];
+    let refuses = true;
+    const notices: NoticeActivities = {
+      plan_notice: async () => ({ receivers: ['pager', 'gone'], give_up_seconds: 3600 }),
+      deliver_notice: async (request) => {
+        tried.push(request);
+        if (refuses || request.receiver === 'gone') throw ApplicationFailure.retryable('it answered 500');
+        return { delivered: true, status: 204, message: null };
+      },
+    };
+    Object.assign(site.activities, notices);
+    const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina', title: 'Rack 7' }]);
+    // The run ends as it would, whatever becomes of the notice.
+    const { failure: error } = await run.ended();
+    expect(causeOf(error).type).toBe('CriticalGroupFailed');
+    expect(site.closed[0]!.outcome).toBe('failed');
+    const runId = (await run.handle.describe()).runId;
+    const sent = rig.client.workflow.getHandle(`send_notice:${runId}:1`);
+    expect((await sent.describe()).status.name).toBe('RUNNING');
+    refuses = false;
+    const before = tried.length;
+    const worker = await rig.runWorker({ taskQueue: run.worker.taskQueue, activities: site.activities });
+    while (!tried.slice(before).some(({ receiver }) => receiver === 'pager')) await lookAgain();
+    const { receiver: _, notice } = tried.find((one) => one.receiver === 'pager')!;
+    expect(notice).toMatchObject({
+      event: 'failed',
+      run: { id: runId, kind: 'deploy_site', site: 'dc1', cluster: null, title: 'Rack 7', started_by: 'nina' },
+      reason: expect.stringContaining('critical group failed: a'),
+      next_step: expect.stringContaining('fix the named machines'),
+    });
+    expect(new Set(tried.map((one) => one.notice.id)).size).toBe(1);
+    await sent.terminate('enough');
+    await worker.stop();
+    await recordHistory(run.handle, 'deploy_site--noticed');
   });
 });

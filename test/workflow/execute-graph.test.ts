@@ -1,9 +1,11 @@
 import type { ApplicationFailure, WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Notice } from '../../src/core/contracts/notice.js';
 import type { GraphRunReport, TreeNode } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import { recordHistory } from '../rig/histories.js';
+import { lookAgain } from '../rig/look-again.js';
 import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.js';
 import { expectLegal } from '../rig/scripted-graph-checks.js';
 import { startGraphRun } from '../rig/scripted-graph-run.js';
@@ -326,6 +328,72 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
       ['skip_task', 'db@1'],
     ]);
     await recordHistory(run.handle, name('held'));
+  });
+
+  it('holds tasks until an operator approves; what does not wait for them goes on', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_before: ['*', 'db', 'nova'] }]);
+    await run.reaches((status) => status.awaiting_approval?.[0]?.before === '*');
+    expect(graph.began).toEqual([]);
+    await run.update('approve', { before: '*', by: 'otto' });
+    await run.reaches((status) => status.awaiting_approval?.[0]?.before === 'db' && status.counts.successful === 3);
+    expect([...graph.began].sort()).toEqual(['net@1', 'net@2', 'net@3']);
+    // In advance.
+    await run.handle.signal('approve', { before: 'nova', reason: 'as always' });
+    await run.update('approve', { by: 'eve', reason: 'backup is there' });
+    const { result } = await run.ended();
+    expect(result).toMatchObject({ outcome: 'success' });
+    expectLegal(six, graph.events);
+    expect(graph.closed[0]!.report.holds).toEqual([
+      expect.objectContaining({ before: '*', decision: 'approved', by: 'otto' }),
+      expect.objectContaining({ before: 'db', decision: 'approved', by: 'eve', reason: 'backup is there' }),
+      { before: 'nova', decision: 'approved', decided_at: expect.any(String), reason: 'as always' },
+    ]);
+    await recordHistory(run.handle, name('approved'));
+    if (split.partOf)
+      await recordHistory(rig.client.workflow.getHandle(`${run.handle.workflowId}/11.1`), 'run_graph_part--approved');
+  });
+
+  it('ends as stopped when tasks that wait are rejected', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_before: ['end'] }]);
+    // Also a task without work: it marks a place in the order.
+    await run.reaches((status) => status.awaiting_approval?.[0]?.before === 'end');
+    expect((await run.status()).counts.successful).toBe(6);
+    await run.handle.signal('reject', { reason: 'tests fail', by: 'eve' });
+    const { result } = await run.ended();
+    // Although no work is left.
+    expect(result).toMatchObject({ outcome: 'stopped' });
+    expect(graph.closed[0]!.report.reason).toBe('rejected before end by eve: tests fail');
+    expect(graph.closed[0]!.report.operator).toEqual([
+      { action: 'reject', at: expect.any(String), before: 'end', reason: 'tests fail', by: 'eve' },
+    ]);
+  });
+
+  it('a held run sends a notice each time it comes to be held', async () => {
+    const graph = scriptedGraph({ plans: { default: six }, ...split });
+    graph.ends.set('net@3', [failed(), failed('again')]);
+    const noticed: Notice[] = [];
+    const send = async ({ notice }: { notice: Notice }) => {
+      noticed.push(notice);
+      return { receivers: [], give_up_seconds: 60 };
+    };
+    const { activities } = graph;
+    const noticing = { ...graph, activities: (queue: string) => ({ ...activities(queue), plan_notice: send }) };
+    const opened = activities('any').open_graph_run;
+    graph.overrides.open_graph_run = async (request) => {
+      delete graph.overrides.open_graph_run;
+      return { ...(await opened(request)), notices: true };
+    };
+    const run = await startGraphRun(rig, noticing, [{ cluster: 1, hold_on_failure: true }]);
+    await run.reaches((status) => status.graphs[0]?.state === 'held');
+    await run.update('retry_task', { task: 'net@3' });
+    while (noticed.length < 2) await lookAgain();
+    await run.handle.signal('stop');
+    while (noticed.length < 3) await lookAgain();
+    await run.ended();
+    expect(noticed.map(({ event }) => event)).toEqual(['held', 'held', 'failed']);
+    expect(noticed[0]).toMatchObject({ run: { kind: 'execute_graph', site: 'dc1', cluster: 1 } });
   });
 
   it('a held run ends by stop', async () => {

@@ -3,7 +3,20 @@ import { sendProblem } from '../problems/answer-problem.js';
 import { type Asset, type Assets, CONTENT_SECURITY_POLICY, pageAssets } from './assets.js';
 
 /** Addresses of the page's views: one document, whose router reads the path. */
-const VIEWS = ['', 'sites', 'runs', 'schedules', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit', 'compare'];
+const VIEWS = [
+  '',
+  'sites',
+  'runs',
+  'schedules',
+  'notices',
+  'nodes',
+  'clusters',
+  'graphs',
+  'packages',
+  'tags',
+  'audit',
+  'compare',
+];
 
 /** Answers with the page's document, whose router reads the path. */
 export function showPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {

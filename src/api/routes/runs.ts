@@ -76,6 +76,8 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
       await runs.cancel(request.params.run, operatorOf(request));
       return current(request.params.run);
     },
+    'POST /runs/:run/approve': (request) => runs.update(request.params.run, 'approve', approvalOf(request)),
+    'POST /runs/:run/reject': (request) => runs.update(request.params.run, 'reject', approvalOf(request)),
     'POST /runs/:run/nodes/:node/retry': (request) =>
       runs.update(request.params.run, 'retry_node', { node: request.params.node, ...operatorOf(request) }),
     'POST /runs/:run/tasks/:task/retry': (request) =>
@@ -89,3 +91,6 @@ function operatorOf(request: Asked<(typeof runRoutes)['POST /runs/:run/pause']>)
   const { by, reason } = request.body;
   return given({ by: actorOf(request, by), reason });
 }
+
+const approvalOf = (request: Asked<(typeof runRoutes)['POST /runs/:run/approve']>) =>
+  given({ ...operatorOf(request), before: request.body.before });

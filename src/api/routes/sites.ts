@@ -18,8 +18,8 @@ export const serveSites: RouteGroup = async (app, { operations: { sites } }) =>
     'GET /sites': async () => viewList({ items: await sites.list() }),
     'GET /sites/:site': async ({ params }) => view(await sites.get(params.site)),
     async 'PUT /sites/:site/source'(request) {
-      const { webhook_secret, ...source } = request.body;
-      const followed = given({ ...source, webhookSecret: webhook_secret });
+      const { webhook_secret, hold_before, ...source } = request.body;
+      const followed = given({ ...source, webhookSecret: webhook_secret, holdBefore: hold_before });
       return view(await sites.follow(request.params.site, followed, actorOf(request)));
     },
     'DELETE /sites/:site/source': async (request) =>

@@ -27,6 +27,7 @@ interface ExecuteFlags extends GraphRunFlags, DescriptionFlags {
   readonly subgraphs?: readonly string[];
   readonly from?: string;
   readonly holdOnFailure?: boolean;
+  readonly holdBefore?: readonly string[];
   readonly maxNodes?: number;
 }
 
@@ -44,6 +45,7 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
     .option('--from <transaction>', 'continue this ended run: what failed in it and everything after that', idArgument)
     .graphRun()
     .option('--hold-on-failure', 'keep a run with failures open, for run retry-task and run skip-task')
+    .holds('wait for approval before this task; *: before any change')
     .option('--max-nodes <number>', 'maximum number of busy nodes', (text) => Number(idArgument(text)))
     .startsRun()
     .action((file: string | undefined, { env, ...flags }: ExecuteFlags) => {
@@ -94,6 +96,7 @@ async function execute(session: Session, flags: ExecuteFlags & { readonly env: s
     ...runOptions(flags),
     ...descriptionOf(flags),
     ...(flags.holdOnFailure && { hold_on_failure: true }),
+    ...(flags.holdBefore === undefined ? {} : { hold_before: flags.holdBefore }),
     ...(flags.maxNodes === undefined ? {} : { max_nodes: flags.maxNodes }),
   };
   await presentGraphRun(session, await session.call('POST /graphs/execute/', { body }), flags);

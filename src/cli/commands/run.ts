@@ -29,8 +29,9 @@ interface ListFlags extends OutputFlags {
   readonly limit?: number;
 }
 
-/** How a run stands, in one word; its phase, unless it is over or paused. */
-const stateOfRun = ({ outcome, paused, phase }: Run): string => stateWord(outcome ?? (paused ? 'paused' : phase));
+/** How a run stands, in one word; its phase, unless it is over, paused or waits for approval. */
+const stateOfRun = ({ outcome, paused, awaiting_approval, phase }: Run): string =>
+  stateWord(outcome ?? (paused ? 'paused' : awaiting_approval ? 'awaiting_approval' : phase));
 
 /** Beginnings of ids, which name their runs as the whole ids do. The first 13 characters are the time of its start. */
 function shortIds(ids: readonly string[]): string[] {
@@ -48,7 +49,7 @@ interface ActFlags extends FollowFlags {
 /** `sitewright run …`: view and control runs. */
 export function registerRun(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.verb('run', 'Runs: view, pause, resume, stop, retry');
+  const group = program.verb('run', 'Runs: view, pause, resume, approve, stop, retry');
 
   group
     .verb('list', 'Runs, newest first')
@@ -192,6 +193,28 @@ export function registerRun(program: CliCommand, session: Session): void {
         );
       return follow(session, client, run, flags);
     });
+  }
+
+  for (const [verb, description, done] of [
+    ['approve', 'Let a run go on where it waits for approval (--hold-before)', 'approved'],
+    ['reject', 'End a run where it waits for approval, as stop does', 'rejected; it will stop'],
+  ] as const) {
+    group
+      .command(verb)
+      .description(description)
+      .argument('<run>', RUN)
+      .option('--before <name>', 'only before this group or task (default: everywhere the run waits now)')
+      .reason()
+      .follows()
+      .action(async (reference: string, flags: ActFlags & { readonly before?: string }) => {
+        const client = await session.client();
+        const run = await findRun(client, reference);
+        const { before, wait, watch } = flags;
+        const note = { ...noteOf(session, flags), ...(before === undefined ? {} : { before }) };
+        const status = await client.runs.decide(run.id, verb, note);
+        if (wait || watch) return follow(session, client, run, flags);
+        await printOne(terminal, flags, status, `run ${run.id} ${done}\n  next:  sitewright run watch ${reference}\n`);
+      });
   }
 
   group

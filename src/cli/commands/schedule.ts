@@ -20,6 +20,7 @@ interface CreateFlags extends OutputFlags, DescriptionFlags {
   readonly revision?: string;
   readonly releaseRemoved?: boolean;
   readonly fetch?: boolean;
+  readonly holdBefore?: readonly string[];
   readonly type?: readonly string[];
   readonly dryRun?: boolean;
   readonly noop?: boolean;
@@ -52,6 +53,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
     .option('--revision <revision>', 'of a site: number, hash, latest or last-good (default: the latest)')
     .option('--fetch', 'of a site: first take the documents from the branch that it follows')
     .option('--release-removed', 'with --update: also release the machines of nodes removed from the documents')
+    .holds('with --update or --env: wait for approval before this group or task; *: before any change')
     .option('-t, --type <types...>', 'with --env: types of graphs, in order (default: default)')
     .dryRuns()
     .reason('kept with each run')
@@ -131,12 +133,16 @@ const nextText = ({ next_times: [next], paused, timezone }: Schedule): string =>
 
 /** Kind and input of the runs that the flags name. */
 function scheduledRun(flags: CreateFlags) {
-  const { test, update, env, type, revision, releaseRemoved, fetch, dryRun, noop, reason } = flags;
+  const { test, update, env, type, revision, releaseRemoved, fetch, holdBefore, dryRun, noop, reason } = flags;
   const foreign = (names: readonly (readonly [name: string, value: unknown])[], to: string): void => {
     const [name] = names.find(([, value]) => value !== undefined) ?? [];
     if (name !== undefined) throw usageError(`${name} is not for ${to}`, `Omit ${name}.`);
   };
-  const described = { ...descriptionOf(flags), ...(reason === undefined ? {} : { reason }) };
+  const described = {
+    ...descriptionOf(flags),
+    ...(holdBefore === undefined ? {} : { hold_before: holdBefore }),
+    ...(reason === undefined ? {} : { reason }),
+  };
   const ofGraphs = [['--type', type] as const, ['--dry-run', dryRun] as const, ['--noop', noop] as const];
   if (env !== undefined) {
     foreign(
@@ -156,7 +162,8 @@ function scheduledRun(flags: CreateFlags) {
   if (site === undefined)
     throw usageError('a schedule needs a subject', 'Give --test SITE, --update SITE or --env ID.');
   foreign(ofGraphs, 'a site');
-  if (test !== undefined) foreign([['--release-removed', releaseRemoved]], '--test');
+  const onlyUpdate = [['--release-removed', releaseRemoved] as const, ['--hold-before', holdBefore] as const];
+  if (test !== undefined) foreign(onlyUpdate, '--test');
   const input = {
     site,
     ...(revision === undefined ? {} : { revision }),

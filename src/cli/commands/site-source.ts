@@ -7,6 +7,7 @@ interface FollowFlags extends OutputFlags {
   readonly folder?: string;
   readonly credential?: string;
   readonly webhookSecret?: string;
+  readonly holdBefore?: readonly string[];
 }
 
 /** `site follow` and `site unfollow`: the branch of a repository that the documents of a site come from. */
@@ -22,15 +23,17 @@ export function registerSiteSource(site: CliCommand, session: Session): void {
     .option('--folder <path>', 'folder of the documents in the repository (default: all of it)')
     .option('--credential <secret>', 'secret to read it with: USER:PASSWORD, a token, or a private key for ssh')
     .option('--webhook-secret <secret>', 'secret with which the host of the repository signs webhooks')
+    .holds('runs that webhooks start wait for approval before this group; *: before any change')
     .output()
     .action(async (name: string, url: string, flags: FollowFlags) => {
-      const { branch, folder, credential, webhookSecret } = flags;
+      const { branch, folder, credential, webhookSecret, holdBefore } = flags;
       const body = {
         url,
         branch,
         ...(folder === undefined ? {} : { folder }),
         ...(credential === undefined ? {} : { credential }),
         ...(webhookSecret === undefined ? {} : { webhook_secret: webhookSecret }),
+        ...(holdBefore === undefined ? {} : { hold_before: holdBefore }),
       };
       const now = await session.call('PUT /sites/:site/source', { params: { site: name }, body });
       const next = `  next:  sitewright site update ${name} --fetch\n`;

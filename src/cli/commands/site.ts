@@ -28,6 +28,7 @@ interface StartFlags extends FollowFlags, DescriptionFlags {
   readonly yes?: boolean;
   readonly erase?: boolean;
   readonly releaseRemoved?: boolean;
+  readonly holdBefore?: readonly string[];
   readonly fetch?: boolean;
 }
 
@@ -188,7 +189,8 @@ export function registerSite(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, difference, (color) => differenceText(difference, color));
     });
 
-  fetching(starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, in order'));
+  const held = 'wait for approval before this group; *: before any change';
+  fetching(starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, in order')).holds(held);
   fetching(
     starter(
       site,
@@ -197,7 +199,9 @@ export function registerSite(program: CliCommand, session: Session): void {
       'update_site',
       'Deploy what differs from the last deployed revision; the rest is not changed',
     ),
-  ).option('--release-removed', 'also release the machines of nodes removed from the documents');
+  )
+    .holds(held)
+    .option('--release-removed', 'also release the machines of nodes removed from the documents');
   starter(
     site,
     session,
@@ -206,6 +210,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     'Release nodes and deploy them again: all data on their disks is lost',
   )
     .argument('<nodes...>', 'names of the nodes')
+    .holds('*: wait for approval before the nodes are released')
     .option('--erase', 'also erase their disks');
   fetching(starter(site, session, 'test', 'test_site', 'Verify a site and change nothing'));
   registerSiteSource(site, session);
@@ -252,6 +257,7 @@ function starter(
         ...(nodes === undefined ? {} : { nodes: [...new Set(nodes)] }),
         ...(flags.fetch ? { fetch: true } : {}),
         ...(flags.erase ? { erase: true } : {}),
+        ...(flags.holdBefore === undefined ? {} : { hold_before: flags.holdBefore }),
         ...(flags.releaseRemoved ? { release_removed: true } : {}),
         ...(user === undefined ? {} : { started_by: user }),
       });

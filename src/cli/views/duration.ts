@@ -33,3 +33,15 @@ export function formatMoment(moment: string, now: number): string {
 /** A moment beside the time since then, where the present is known: `2026-05-01T10:00:00Z (4 min)`. */
 export const sinceText = (moment: string, now: number | undefined): string =>
   now === undefined ? moment : `${moment} (${roughly(now - Date.parse(moment))})`;
+
+interface Expecting {
+  readonly expected?: { readonly ends_at: string; readonly earlier_runs: number } | undefined;
+}
+
+/** When a run should end, and by how many earlier runs. */
+export function expectedLines({ expected }: Expecting, now = Date.now()): string[] {
+  if (expected === undefined) return [];
+  const left = Date.parse(expected.ends_at) - now;
+  const basis = `from ${expected.earlier_runs} earlier ${expected.earlier_runs === 1 ? 'run' : 'runs'}`;
+  return [left > 0 ? `about ${formatDuration(left)} left, ${basis}` : `longer than usual, ${basis}`];
+}

@@ -5,7 +5,8 @@ import { stateWord } from '../../core/state-word.js';
 import type { SomeCounts } from '../../core/task-counts.js';
 import { TASK_STATUSES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
-import { sinceText } from './duration.js';
+import { awaitingChanges, awaitingLines } from './approval.js';
+import { expectedLines, sinceText } from './duration.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 import { silenceChanges } from './status.js';
 
@@ -21,6 +22,8 @@ export function graphStatusText(status: GraphRunStatus, color = false, now?: num
     `${paint.strong(`cluster ${status.cluster}`)}: ${paintState(paint, status.outcome ?? status.phase)}, ${status.done} of ${counted(status.total, 'task')}${standing}`,
     `tasks: ${countsText(status.counts)}`,
   ];
+  lines.push(...expectedLines(status, now));
+  lines.push(...awaitingLines(status, status.transaction ?? 'RUN', paint));
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
   if (status.running.length > 0) lines.push(`now: ${someOf(status.running)}`);
   if (status.silent.length > 0) lines.push(`${paint.bad('no answer')} from the agents of ${someOf(status.silent)}`);
@@ -53,6 +56,7 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
   if (!status.paused && last?.paused) lines.push('resumed');
   if (status.stopping && !last?.stopping)
     lines.push(`${paint.busy('stopping')}: running tasks finish, nothing new starts`);
+  lines.push(...awaitingChanges(status, last, status.transaction ?? 'RUN', paint));
   lines.push(...silenceChanges(status, last, paint));
   const known = new Set(last?.failed.map(({ task, node, attempts }) => `${task}@${node} ${attempts}`));
   for (const failed of status.failed)

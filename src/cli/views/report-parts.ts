@@ -1,4 +1,6 @@
+import type { Hold } from '../../core/contracts/approval.js';
 import { printable } from '../formats/table.js';
+import { holdLines } from './approval.js';
 import { formatSpan } from './duration.js';
 import type { Paint } from './paint.js';
 
@@ -10,6 +12,7 @@ interface Head {
   readonly ended_at?: string | undefined;
   readonly reason?: string | undefined;
   readonly next_step?: string | undefined;
+  readonly holds?: readonly Hold[] | undefined;
 }
 
 interface OperatorAction {
@@ -17,6 +20,7 @@ interface OperatorAction {
   readonly action: string;
   readonly by?: string | undefined;
   readonly reason?: string | undefined;
+  readonly before?: string | undefined;
 }
 
 /** Who started it and when, its duration, reason and next step. */
@@ -27,7 +31,7 @@ export function runLines(report: Head, paint: Paint): string[] {
   const lines = [paint.dim(`started ${report.started_at}${by}${ended}`)];
   if (report.reason !== undefined) lines.push(`${paint.bad('reason:')} ${printable(report.reason)}`);
   if (report.next_step !== undefined) lines.push(`${paint.strong('next:')} ${printable(report.next_step)}`);
-  return lines;
+  return [...lines, ...holdLines(report.holds)];
 }
 
 /** @param subject what an action was about: a node, a task */
@@ -38,7 +42,7 @@ export function operatorSection<Action extends OperatorAction>(
 ): string[] {
   if (actions.length === 0) return [];
   const lines = actions.map((one) => {
-    const about = subject(one);
+    const about = subject(one) ?? (one.before === undefined ? undefined : `before ${one.before}`);
     const who = one.by === undefined ? '' : ` by ${printable(one.by)}`;
     const what = `${one.action.replaceAll('_', ' ')}${about === undefined ? '' : ` ${printable(about)}`}`;
     return `  ${one.at}  ${what}${who}${one.reason === undefined ? '' : `: ${printable(one.reason)}`}`;

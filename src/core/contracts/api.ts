@@ -11,6 +11,7 @@ import { ROLES_OF } from './fuel/roles.js';
 import { factsRoutes, settingsRoutes } from './fuel/settings.js';
 import { TAGS_OF, tagRoutes } from './fuel/tags.js';
 import { siteNodeRoutes } from './node-in-run.js';
+import { noticeRoutes } from './notice.js';
 import { revisionRoutes } from './revision.js';
 import { below } from './route.js';
 import { runRoutes } from './run.js';
@@ -28,6 +29,7 @@ export const API = {
   ...siteNodeRoutes,
   ...runRoutes,
   ...scheduleRoutes,
+  ...noticeRoutes,
   ...watchRoutes,
   ...healthRoutes,
   ...serviceRoutes,

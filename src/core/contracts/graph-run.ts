@@ -8,7 +8,8 @@ import {
   LOST_OUTCOMES,
   TASK_STATUSES,
 } from '../words.js';
-import { maasSilentSince, pausedSchema, timestamp } from './primitives.js';
+import { awaitingApproval, holdReports } from './approval.js';
+import { expectedEnd, maasSilentSince, pausedSchema, timestamp } from './primitives.js';
 import { failureOf, type Wire } from './wire.js';
 
 /**
@@ -35,6 +36,7 @@ const operatorAction = z.strictObject({
   reason: z.string().optional(),
   /** `task@node`. */
   task: z.string().optional(),
+  before: z.string().optional(),
 });
 
 const nothingToDo = z
@@ -69,6 +71,8 @@ export const graphRunStatusSchema = z
     phase: z.string(),
     paused: pausedSchema,
     stopping: z.boolean(),
+    awaiting_approval: awaitingApproval,
+    expected: expectedEnd,
     maas_silent_since: maasSilentSince,
     outcome: z
       .enum([...GRAPH_RUN_OUTCOMES, ...LOST_OUTCOMES])
@@ -109,6 +113,7 @@ export const graphRunReportSchema = z
     started_at: timestamp,
     ended_at: timestamp.optional(),
     started_by: z.string().optional(),
+    holds: holdReports,
     graphs: z.array(graphReport),
     operator: z.array(operatorAction),
     warnings: texts,

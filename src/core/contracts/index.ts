@@ -1,6 +1,7 @@
 /** Types of all that crosses a border, for `import type`: workflows and the command line load no schema. */
 export type * from './graph-run.js';
 export type * from './node-in-run.js';
+export type * from './notice.js';
 export type * from './problem.js';
 export type * from './revision.js';
 export type * from './run.js';

@@ -12,6 +12,11 @@ export const maasSilentSince = timestamp
   .optional()
   .describe('Since when MAAS has not answered the steps of the run that ask it. Absent while it answers.');
 
+export const expectedEnd = z
+  .strictObject({ ends_at: timestamp, earlier_runs: z.int().describe('It is the median duration of so many.') })
+  .optional()
+  .describe('When it should end, by earlier runs of the same kind that went well. Absent: unknown, or it waits.');
+
 /** Names of people, things and files: one line without control characters. */
 export const nameText = (longest: number) =>
   z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MOST } from '../run-description.js';
 import { SITE_RUN_KINDS } from '../words.js';
+import { holdBefore } from './approval.js';
 import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.js';
 import { runNodeListSchema } from './node-in-run.js';
 import {
@@ -46,6 +47,7 @@ const startRunBody = z
       .boolean()
       .optional()
       .describe('update_site: also release the machines of nodes that are gone from the documents.'),
+    hold_before: holdBefore,
     reason: reasonText.min(1).optional(),
     started_by: actorName.optional(),
     ...runDescription,
@@ -55,6 +57,15 @@ const startRunBody = z
 export const operatorBody = z
   .strictObject({ reason: reasonText.optional(), by: actorName.optional() })
   .meta({ id: 'OperatorRequest' });
+
+const approvalBody = operatorBody
+  .extend({
+    before: z
+      .string()
+      .optional()
+      .describe('One of `hold_before` of the run; not given: everything that waits for approval now.'),
+  })
+  .meta({ id: 'ApprovalRequest' });
 
 const run = {
   id: z.string(),
@@ -80,6 +91,7 @@ const run = {
   ended_at: timestamp.nullable(),
   failed_nodes: z.int().nullable(),
   paused: z.boolean().describe('Whether it is paused now.'),
+  awaiting_approval: z.boolean().describe('Whether it waits for approval now; its status says of what.'),
   done: z
     .int()
     .nullable()
@@ -285,6 +297,21 @@ export const runRoutes = tagged('runs', {
     id: 'cancelRun',
     summary: 'Cancel a run: what runs is aborted as far as MAAS can',
     answers: ending,
+  },
+  'POST /runs/:run/approve': {
+    ...steer,
+    id: 'approveRun',
+    summary: 'Let a run go on where it waits for approval',
+    description: 'A name of `hold_before` can also be approved before the run gets there.',
+    body: approvalBody,
+    answers: steered,
+  },
+  'POST /runs/:run/reject': {
+    ...steer,
+    id: 'rejectRun',
+    summary: 'End a run where it waits for approval, as a stop does',
+    body: approvalBody,
+    answers: steered,
   },
   'POST /runs/:run/nodes/:node/retry': {
     ...steer,

@@ -10,6 +10,7 @@ import {
   SITE_RUN_KINDS,
   SITE_RUN_OUTCOMES,
 } from '../words.js';
+import { holdReports } from './approval.js';
 import { timestamp } from './primitives.js';
 import { nodeCounts } from './site-run.js';
 import { failureOf, type Wire } from './wire.js';
@@ -33,6 +34,7 @@ const operatorAction = z.strictObject({
   by: z.string().optional(),
   reason: z.string().optional(),
   node: z.string().optional(),
+  before: z.string().optional(),
 });
 
 const nodeReport = z
@@ -118,6 +120,7 @@ export const runReportSchema = z
     started_at: timestamp,
     ended_at: timestamp.optional(),
     started_by: z.string().optional(),
+    holds: holdReports,
     phases: z.array(phaseReport),
     baremetal: baremetalReport.optional(),
     /** redeploy_nodes and update_site: what became of released nodes. */

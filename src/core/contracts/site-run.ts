@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { CALLS, LOST_OUTCOMES, NODE_STATES, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.js';
+import { awaitingApproval } from './approval.js';
 import { graphRunStatusSchema } from './graph-run.js';
-import { maasSilentSince, pausedSchema } from './primitives.js';
+import { expectedEnd, maasSilentSince, pausedSchema } from './primitives.js';
 import type { Wire } from './wire.js';
 
 const texts = z.array(z.string());
@@ -23,6 +24,8 @@ export const runStatusSchema = z
     phase: z.enum([...PHASE_NAMES, 'starting', 'finished']),
     paused: pausedSchema,
     stopping: z.boolean(),
+    awaiting_approval: awaitingApproval,
+    expected: expectedEnd,
     maas_silent_since: maasSilentSince,
     outcome: z
       .enum([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES])

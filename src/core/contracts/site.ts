@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { branchProblem, folderProblem, gitUrlProblem } from '../git-source.js';
+import { holdNames } from '../run/approval.js';
+import { checkShape } from '../shape.js';
+import { holdBefore } from './approval.js';
 import { plainName, siteParams, timestamp } from './primitives.js';
 import { gone, tagged } from './route.js';
 
@@ -32,11 +35,20 @@ const source = z
       .max(200)
       .optional()
       .describe('Name of the secret with which webhooks are signed. Not given: there is no webhook.'),
+    hold_before: holdBefore.describe(
+      'Groups before which runs that webhooks start wait for approval; `*`: before anything is changed.',
+    ),
   })
   .meta({ id: 'GitSource', description: 'The branch that a site follows.' });
 
-const newSourceBody = source.superRefine(({ url, branch, folder }, context) => {
-  const problems = { url: gitUrlProblem(url), branch: branchProblem(branch), folder: folder && folderProblem(folder) };
+const newSourceBody = source.superRefine(({ url, branch, folder, hold_before }, context) => {
+  const holds = hold_before && checkShape(holdNames, hold_before);
+  const problems = {
+    url: gitUrlProblem(url),
+    branch: branchProblem(branch),
+    folder: folder && folderProblem(folder),
+    hold_before: holds && !holds.ok ? holds.problems[0]?.message : undefined,
+  };
   for (const [field, message] of Object.entries(problems))
     if (message) context.addIssue({ code: 'custom', path: [field], message });
 });

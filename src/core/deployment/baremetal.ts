@@ -113,15 +113,21 @@ export function startBaremetal(
 }
 
 /**
- * The next call to make. Settles groups that need no call. `call: null` means that no group is left to process. Must
- * not be called while a call is open.
+ * The next call to make. Settles groups that need no call. `call: null` means that no group is left to process, except
+ * those of `waiting` and what depends on them. Must not be called while a call is open.
+ *
+ * @param held groups that may not start yet. Those whose turn it is are `waiting`; other groups go on.
  */
-export function nextCall(state: BaremetalState, now: number): { state: BaremetalState; call: NextCall | null } {
+export function nextCall(
+  state: BaremetalState,
+  now: number,
+  held: readonly string[] = [],
+): { state: BaremetalState; call: NextCall | null; waiting: readonly string[] } {
   if (state.current) throw new Error('nextCall: a call is still open');
   let next = state;
   for (;;) {
-    const group = groupToProcess(next);
-    if (group < 0) return { state: next, call: null };
+    const { group, waiting } = groupToProcess(next, held);
+    if (group < 0) return { state: next, call: null, waiting };
     const progress = next.groups[group]!;
     const call: Call = progress.state === 'prepared' ? 'deploy' : 'prepare';
     const wanted: NodeState = call === 'prepare' ? 'not_started' : 'prepared';
@@ -135,6 +141,7 @@ export function nextCall(state: BaremetalState, now: number): { state: Baremetal
       return {
         state: withGroup({ ...next, current }, group, { ...progress, calls: [...progress.calls, record] }),
         call: { group, name: progress.plan.name, call, nodes },
+        waiting,
       };
     }
     next = judge(next, group, call);
@@ -278,19 +285,22 @@ export function halts(state: BaremetalState): boolean {
   return state.groups.some((group) => group.plan.critical && group.state === 'failure');
 }
 
-function groupToProcess(state: BaremetalState): number {
+function groupToProcess(
+  state: BaremetalState,
+  held: readonly string[],
+): { readonly group: number; readonly waiting: readonly string[] } {
   const byName = new Map(state.groups.map((group, index) => [group.plan.name, index]));
-  for (const name of state.order) {
-    const index = byName.get(name)!;
-    const group = state.groups[index]!;
-    // A group between its two calls comes first: nothing else may run before its deploy.
-    if (group.state === 'prepared') return index;
-  }
-  for (const name of state.order) {
-    const index = byName.get(name)!;
-    if (state.groups[index]!.state === 'not_started') return index;
-  }
-  return -1;
+  const ordered = state.order.map((name) => byName.get(name)!);
+  // A group between its two calls comes first: nothing else may run before its deploy.
+  const prepared = ordered.find((index) => state.groups[index]!.state === 'prepared');
+  const isOpen = (name: string): boolean => state.groups[byName.get(name)!]!.state === 'not_started';
+  const ready = ordered.filter((index) => {
+    const { name, depends_on } = state.groups[index]!.plan;
+    return isOpen(name) && !depends_on.some(isOpen);
+  });
+  const isHeld = (index: number): boolean => held.includes(state.groups[index]!.plan.name);
+  const waiting = ready.filter(isHeld).map((index) => state.groups[index]!.plan.name);
+  return { group: prepared ?? ready.find((index) => !isHeld(index)) ?? -1, waiting };
 }
 
 /** Judges a group after a call (made or not needed) and updates its state. */

@@ -17,6 +17,7 @@ export {
   startNode,
   whyNotRetry,
 } from './baremetal.js';
+export { checkHolds } from './check-holds.js';
 export { checkStrategy, describeStrategyProblem, type StrategyProblem } from './check-strategy.js';
 export { judgeCriteria, successesNeeded } from './criteria.js';
 export { describeGroupFailure, type GroupFailure } from './failures.js';

@@ -1,4 +1,5 @@
 import { isMapping } from '../plain-value.js';
+import { holdNames } from '../run/approval.js';
 import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.js';
 import { type ParsedRunInput, parseRunInput } from '../run-input.js';
 import { flag, limit, lineOf, listOf, objectOf, oneOf, positiveInteger, withRule } from '../shape.js';
@@ -36,6 +37,8 @@ export interface GraphRunInput extends RunDescription {
   readonly hold_on_failure?: boolean;
   /** The transaction that the API created for this run. Absent when started from Temporal's CLI. */
   readonly transaction?: number;
+  /** Tasks before which the run waits until an operator approves; `*`: before anything is changed. */
+  readonly hold_before?: readonly string[];
   readonly started_by?: string;
   readonly reason?: string;
 }
@@ -70,6 +73,7 @@ const fields = objectOf<GraphRunInput>(
     subgraphs: listOf(objectOf({ start: tasks, end: tasks }), 0, MOST.names),
     max_nodes: limit,
     hold_on_failure: flag,
+    hold_before: holdNames,
     transaction: positiveInteger,
     started_by: noteFields.by,
     reason: noteFields.reason,

@@ -1,5 +1,14 @@
 import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.js';
-import { cell, detailsEnding, detailsHeading, isoTime, newestWarnings, silenceOf, table } from '../run/index.js';
+import {
+  awaitingShown,
+  cell,
+  detailsEnding,
+  detailsHeading,
+  isoTime,
+  newestWarnings,
+  silenceOf,
+  table,
+} from '../run/index.js';
 import { stateWord } from '../state-word.js';
 import { doneOf, endedCounts, NO_TASKS, sumCounts, type TaskCounts, workOf } from '../task-counts.js';
 import type { GraphState } from '../words.js';
@@ -52,6 +61,7 @@ export function statusOfGraphRun(progress: GraphRunProgress): GraphRunStatus {
     phase: phaseOf(progress),
     paused: progress.paused,
     stopping: progress.stopping,
+    ...awaitingShown(progress),
     ...silenceOf(progress),
     ...(progress.outcome ? { outcome: progress.outcome } : {}),
     done: graphs.reduce((sum, graph) => sum + graph.done, 0),

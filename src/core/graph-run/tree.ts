@@ -1,5 +1,6 @@
 import type { TreeNode } from '../contracts/site-run.js';
 import { counted } from '../counted.js';
+import { standingOf } from '../run/index.js';
 import type { Scheduler } from '../scheduler/index.js';
 import { shownReports } from '../scheduler/index.js';
 import { stateWord } from '../state-word.js';
@@ -57,7 +58,7 @@ export function treeOfRun(progress: GraphRunProgress): TreeNode {
   return {
     name: progress.workflow_id,
     kind: 'run',
-    state: progress.outcome ?? (progress.paused ? 'paused' : 'running'),
+    state: progress.outcome ?? standingOf(progress),
     children: progress.graphs.map((graph) => {
       const counts = sumCounts(graph.statuses().map((part) => part.counts));
       const total = workOf(counts);

@@ -1,5 +1,7 @@
+import type { AwaitingApproval } from '../contracts/approval.js';
 import type { Paused } from '../contracts/site-run.js';
 import type { RunDescription } from '../run-description.js';
+import { describeAwaiting } from './approval.js';
 import { describeSilence } from './silence.js';
 
 /** What the statuses of all runs have in common. */
@@ -8,6 +10,7 @@ interface AnyStatus {
   readonly outcome?: string;
   readonly paused: Paused | null;
   readonly stopping: boolean;
+  readonly awaiting_approval?: AwaitingApproval;
   readonly done: number;
   readonly total: number;
   readonly maas_silent_since?: string;
@@ -23,6 +26,7 @@ export function detailsHeading(status: AnyStatus, unit: string, { title, labels 
     ...(said === '' ? [] : [said, '']),
     `**${status.outcome ?? status.phase}** · ${status.done} of ${status.total} ${unit}${held}`,
     '',
+    ...(status.awaiting_approval ? [`**${cell(describeAwaiting(status.awaiting_approval), 300)}**`, ''] : []),
     ...(status.maas_silent_since === undefined ? [] : [`**${describeSilence(status.maas_silent_since)}**`, '']),
   ];
 }

@@ -1,6 +1,22 @@
 /** What site runs and graph runs have in common, as pure functions: outcomes, operator actions, failures, details. */
 export type { Paused } from '../contracts/site-run.js';
 export type { GraphRunAction, GraphRunOutcome, RunAction, SiteRunAction, SiteRunOutcome } from '../words.js';
+export {
+  type ApprovalRequest,
+  approvalRequest,
+  awaitingOf,
+  awaitingShown,
+  BEFORE_CHANGES,
+  decide,
+  describeAwaiting,
+  holdNames,
+  namesOf,
+  reach,
+  rejectionIn,
+  startHolds,
+  undecided,
+  whyNotDecide,
+} from './approval.js';
 export { cell, detailsEnding, detailsHeading, table } from './details.js';
 export {
   type AnyRunFailure,
@@ -20,5 +36,6 @@ export {
   newestWarnings,
   reportAny,
   silenceOf,
+  standingOf,
 } from './progress.js';
 export { describeSilence, type MaasSilence, readSilence } from './silence.js';

@@ -13,6 +13,8 @@ export interface OperatorNote {
 export interface OperatorAction<Action extends string> extends OperatorNote {
   readonly action: Action;
   readonly at: string;
+  /** Of `approve` and `reject`: what waited for it. */
+  readonly before?: string;
 }
 
 export const operatorNote = objectOf<OperatorNote>(noteFields);

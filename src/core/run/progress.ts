@@ -1,4 +1,6 @@
+import type { Hold } from '../contracts/approval.js';
 import type { Paused } from '../contracts/site-run.js';
+import { awaitingOf, rejectionIn } from './approval.js';
 
 /** The common state of every run. Queries and reports are derived from it. */
 export interface AnyProgress<Input = object, Outcome extends string = string, Failure = { readonly kind: string }> {
@@ -12,6 +14,10 @@ export interface AnyProgress<Input = object, Outcome extends string = string, Fa
   failure?: Failure;
   paused: Paused | null;
   stopping: boolean;
+  /** Where it waits for approval. */
+  holds: readonly Hold[];
+  /** Who started the run may not approve. */
+  approved_by_another?: boolean;
   /** Since when MAAS has not answered the run's steps. */
   maas_silent_since?: string | null;
   /** What the run came across and an operator should know. */
@@ -48,6 +54,7 @@ interface AnyReport<Outcome extends string, Failure> {
   readonly started_at: string;
   readonly ended_at?: string;
   readonly started_by?: string;
+  readonly holds?: readonly Hold[];
 }
 
 /** A failure explained to the user: the reason and the next step. */
@@ -60,16 +67,26 @@ export function reportAny<Outcome extends string, Failure>(
   progress: AnyProgress<{ readonly started_by?: string }, Outcome, Failure>,
   explain: (failure: Failure) => Explained,
 ): AnyReport<Outcome, Failure> {
-  const { workflow_id, run_id, outcome, failure, started_at, ended_at, input } = progress;
+  const { workflow_id, run_id, outcome, failure, started_at, ended_at, input, holds } = progress;
+  const rejected = rejectionIn(holds);
   return {
     workflow_id,
     run_id,
     ...(outcome === undefined ? {} : { outcome }),
-    ...(failure === undefined ? {} : { failure, ...explain(failure) }),
+    ...(failure === undefined
+      ? rejected === undefined
+        ? {}
+        : { reason: rejected }
+      : { failure, ...explain(failure) }),
     started_at: isoTime(started_at),
     ...(ended_at === undefined ? {} : { ended_at: isoTime(ended_at) }),
     ...(input.started_by === undefined ? {} : { started_by: input.started_by }),
+    ...(holds.length === 0 ? {} : { holds }),
   };
 }
 
 export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
+
+/** How an open run stands, in one word. */
+export const standingOf = (run: AnyProgress<{ readonly started_by?: string }>): string =>
+  run.paused ? 'paused' : awaitingOf(run).length > 0 ? 'awaiting_approval' : 'running';

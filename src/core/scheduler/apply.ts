@@ -1,7 +1,7 @@
 import type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
 import { keyOf, taskCount } from './graph.js';
 import { takeInOrder } from './message-order.js';
-import { retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
+import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
 import { flushOutbox, receiveBatch } from './part-exchange.js';
 import { changeLosses, setStatus, settleTouched } from './propagation.js';
 import { resultOf } from './report.js';
@@ -66,9 +66,9 @@ export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | un
 }
 
 /** Events about the whole run. In a split run they reach a part in the coordinator's messages, in order with the rest. */
-const coordinated: readonly string[] = ['begin', 'pause', 'resume', 'stop', 'retry_task', 'skip_task'];
+const coordinated: readonly string[] = ['begin', 'pause', 'resume', 'stop', 'approve', 'retry_task', 'skip_task'];
 
-const allowedBeforeStart: readonly string[] = ['pause', 'resume', 'stop'];
+const allowedBeforeStart: readonly string[] = ['pause', 'resume', 'stop', 'approve'];
 
 function applyEvent(s: Scheduler, event: SchedulerEvent): void {
   switch (event.type) {
@@ -89,6 +89,9 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       return;
     case 'stop':
       s.stopped = true;
+      return;
+    case 'approve':
+      approve(s, event.name);
       return;
     case 'retry_task':
       retryTask(s, event.task);

@@ -16,6 +16,7 @@ export type CoordinatorEvent =
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }
   | { readonly type: 'stop' }
+  | { readonly type: 'approve'; readonly name: string }
   | { readonly type: 'retry_task'; readonly task: string }
   | { readonly type: 'skip_task'; readonly task: string };
 
@@ -73,8 +74,9 @@ type Draft = { -readonly [K in Exclude<keyof ToPart, Listed | 'seq'>]?: Exclude<
   grants?: [number, number][];
   retry?: string[];
   skip?: string[];
+  approve?: string[];
 };
-type Listed = 'tasks' | 'joins' | 'grants' | 'retry' | 'skip';
+type Listed = 'tasks' | 'joins' | 'grants' | 'retry' | 'skip' | 'approve';
 
 export function createCoordinator(plan: Coordination): Coordinator {
   const each = <T>(value: T): T[] => new Array<T>(plan.parts).fill(value);
@@ -142,6 +144,11 @@ function apply(c: Coordinator, event: CoordinatorEvent, commands: CoordinatorCom
       break;
     case 'stop':
       c.stopped = true;
+      break;
+    case 'approve':
+      sendToAll(c, (draft) => {
+        (draft.approve ??= []).push(event.name);
+      });
       break;
     case 'retry_task':
       (draftFor(c, ownerOf(c, event.task)!).retry ??= []).push(event.task);

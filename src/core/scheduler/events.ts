@@ -27,6 +27,8 @@ export type SchedulerEvent =
   | { readonly type: 'resume'; readonly now?: number }
   /** Final graceful stop by the user: running tasks finish, nothing new starts. */
   | { readonly type: 'stop' }
+  /** The operator lets the tasks of this name start, which `holdBefore` keeps waiting; also before `begin`. */
+  | { readonly type: 'approve'; readonly name: string }
   /** The operator retries a failed task. Tasks that were lost with it wait again. */
   | { readonly type: 'retry_task'; readonly task: string }
   /** The operator skips a task that has not run, or ignores the failure of one that failed. */

@@ -46,6 +46,7 @@ export { coordinate, createCoordinator } from './coordinator.js';
 export type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
 export type { SchedulerGraph } from './graph.js';
 export { keyOf } from './graph.js';
+export { awaitingApproval } from './operator.js';
 export type { FromPart, ToPart } from './part-messages.js';
 export type { Coordination, SplitRun } from './partition.js';
 export { blocksOfNodes, partition } from './partition.js';

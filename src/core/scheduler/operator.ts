@@ -1,9 +1,22 @@
 /** Operator actions on single tasks of a running graph. */
 import type { Rejection } from './events.js';
-import { setStatus } from './propagation.js';
+import { awaitsApproval, setStatus } from './propagation.js';
 import { release } from './slots.js';
-import type { Scheduler } from './state.js';
+import { isStopping, type Scheduler } from './state.js';
 import { code, statusOf } from './status.js';
+
+/** Lets the tasks of a name start that were held until an operator approves. */
+export function approve(s: Scheduler, name: string): void {
+  const tasks = s.held.get(name);
+  s.held.delete(name);
+  if (s.started) s.touched.push(...(tasks ?? []));
+}
+
+/** Names of tasks that only wait for an operator's approval. Linear in their number: on request. */
+export const awaitingApproval = (s: Scheduler): string[] =>
+  s.finished || isStopping(s)
+    ? []
+    : [...s.held].flatMap(([name, tasks]) => (tasks.some((task) => awaitsApproval(s, task)) ? [name] : []));
 
 /** Why the task cannot be retried now. Only failed tasks can, unless the run is stopped or exhausted. */
 export function retryRejection(s: Scheduler, key: string): Rejection | undefined {

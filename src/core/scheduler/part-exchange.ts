@@ -1,6 +1,6 @@
 /** Message exchange between a part of a split run and its coordinator. See `part-messages.ts` for the messages. */
 import { taskCount } from './graph.js';
-import { retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
+import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
 import type { FromPart, ToPart } from './part-messages.js';
 import { failedBit } from './part-messages.js';
 import { causeBefore, joinBits, setBits } from './propagation.js';
@@ -28,6 +28,7 @@ export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline:
     s.reopening ||= (s.bits[vertex]! & ~bits) !== 0;
     setBits(s, vertex, bits, (bits & failedBit) === 0 ? -1 : causeNumber(s, cause));
   }
+  for (const name of message.approve ?? []) approve(s, name);
   for (const key of message.retry ?? []) {
     const rejection = retryRejection(s, key);
     if (rejection === undefined) retryTask(s, key);

@@ -50,6 +50,8 @@ export interface ToPart {
   /** Operator requests for tasks of this part. */
   readonly retry?: readonly string[];
   readonly skip?: readonly string[];
+  /** Names of tasks that an operator has approved. */
+  readonly approve?: readonly string[];
   /** All parts are quiet: settle the rest and finish. */
   readonly close?: true;
 }

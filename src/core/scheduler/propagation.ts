@@ -115,7 +115,7 @@ function updateTask(s: Scheduler, task: number): void {
   const lost = lostBy(s, task);
   if (status === code.waiting || status === code.ready) {
     if (lost >= 0) setStatus(s, task, code.depFailed, lost);
-    else if (s.unfinished[task] === 0) makeReady(s, task);
+    else if (s.unfinished[task] === 0 && !isHeldBack(s, task)) makeReady(s, task);
     else s.status[task] = code.waiting;
   } else if (status === code.depFailed) {
     if (lost < 0) {
@@ -126,6 +126,12 @@ function updateTask(s: Scheduler, task: number): void {
     }
   }
 }
+
+const isHeldBack = (s: Scheduler, task: number): boolean => s.held.has(s.graph.names[s.graph.nameOf[task]!]!);
+
+/** Whether a task would be ready if it were not held. */
+export const awaitsApproval = (s: Scheduler, task: number): boolean =>
+  s.started && s.status[task] === code.waiting && s.unfinished[task] === 0 && isHeldBack(s, task);
 
 /** Why a task that has not started is lost, or -1. */
 function lostBy(s: Scheduler, task: number): number {

@@ -24,6 +24,8 @@ export interface SchedulerSnapshot {
   /** `[vertex, cause]`. */
   readonly causeOf: readonly (readonly [number, number])[];
   readonly offline: readonly number[];
+  /** Names that an operator has approved. Absent: none. */
+  readonly approved?: readonly string[];
   readonly now: number;
   readonly wakeAt?: number;
   readonly begun: boolean;
@@ -52,6 +54,7 @@ export interface SchedulerSnapshot {
 export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
   const { outbox } = s;
   const tasks = taskCount(s.graph);
+  const approved = s.options.holdBefore.filter((name) => !s.held.has(name));
   return {
     v: 1,
     status: s.status.join(''),
@@ -63,6 +66,7 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
     causes: [...s.causes],
     causeOf: sparse(s.cause, (c) => c >= 0),
     offline: sparse(s.offline, (n) => n === 1).map(([n]) => n),
+    ...(approved.length === 0 ? {} : { approved }),
     now: s.now,
     ...(s.wakeAt === undefined ? {} : { wakeAt: s.wakeAt }),
     begun: s.started,
@@ -102,6 +106,7 @@ export function restoreScheduler(
   options: SchedulerOptions = {},
 ): Scheduler {
   const s = createScheduler(graph, options);
+  for (const name of snapshot.approved ?? []) s.held.delete(name);
   for (const text of snapshot.causes) causeNumber(s, text);
   const causeOf = new Map(snapshot.causeOf);
   for (const [vertex, bits] of snapshot.part?.bits ?? []) setBits(s, vertex, bits, causeOf.get(vertex) ?? -1);

@@ -18,6 +18,8 @@ export interface SchedulerOptions {
   readonly visits?: boolean;
   /** A run with failed tasks stays open, so that an operator can retry or skip them; `stop` ends it. Default false. */
   readonly hold?: boolean;
+  /** Names of tasks that may not start before an `approve` event. Default none. */
+  readonly holdBefore?: readonly string[];
 }
 
 /**
@@ -39,6 +41,8 @@ export interface Scheduler {
   readonly forgivenAttempts: Int32Array;
   /** By task: 1 = nothing to run. Initially that of the graph; an operator's skip sets it. */
   readonly noWork: Uint8Array;
+  /** By name that waits for an `approve` event: its tasks. */
+  readonly held: Map<string, readonly number[]>;
   /** By vertex: bits as its successors see them. */
   readonly bits: Uint8Array;
   /** By vertex: why it counts as failed (index into `causes`), or -1. */
@@ -147,9 +151,11 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
   const predecessors = reversed(graph.successors);
   const tasksOfNode: number[][] = graph.nodes.map(() => []);
   const taskIndex = new Map<string, number>();
+  const held = new Map<string, number[]>((options.holdBefore ?? []).map((name) => [name, []]));
   for (let t = 0; t < tasks; t++) {
     tasksOfNode[graph.nodeOf[t]!]!.push(t);
     taskIndex.set(keyOf(graph, t), t);
+    held.get(graph.names[graph.nameOf[t]!]!)?.push(t);
   }
   const s: Scheduler = {
     graph,
@@ -157,6 +163,7 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
       instantNoWork: options.instantNoWork ?? true,
       visits: options.visits ?? false,
       hold: options.hold ?? false,
+      holdBefore: options.holdBefore ?? [],
     },
     predecessors,
     tasksOfNode,
@@ -166,6 +173,7 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
     attempts: new Int32Array(tasks),
     forgivenAttempts: new Int32Array(tasks),
     noWork: Uint8Array.from(graph.noWork),
+    held,
     bits: new Uint8Array(vertices),
     cause: new Int32Array(vertices).fill(-1),
     causes: [],

@@ -15,6 +15,8 @@ export type RunFailure =
       readonly revision: number;
       readonly problems: readonly string[];
     }
+  /** `hold_before` names groups that do not exist. */
+  | { readonly kind: 'holds-not-found'; readonly problems: readonly string[] }
   | { readonly kind: 'nodes-not-found'; readonly nodes: readonly string[] }
   | { readonly kind: 'verify-site-failed'; readonly problems: readonly string[] }
   | { readonly kind: 'prepare-site-failed'; readonly problems: readonly string[] }
@@ -48,6 +50,8 @@ export function describeRunFailure(failure: RunFailure): string {
       return `revision ${failure.revision} of site ${failure.site} is not valid: ${listSome(failure.problems, 5, '; ')}`;
     case 'nodes-not-found':
       return `not in the site's documents: ${failure.nodes.join(', ')}`;
+    case 'holds-not-found':
+      return failure.problems.join('; ');
     case 'verify-site-failed':
       return `the site could not be verified: ${failure.problems.join('; ')}`;
     case 'prepare-site-failed':
@@ -84,6 +88,7 @@ function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string 
     case 'documents-invalid':
       return `correct the documents and commit them: sitewright site commit ${site} FILES`;
     case 'nodes-not-found':
+    case 'holds-not-found':
       return 'correct the names and start again';
     case 'verify-site-failed':
     case 'prepare-site-failed':

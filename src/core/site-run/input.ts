@@ -1,3 +1,4 @@
+import { holdNames } from '../run/approval.js';
 import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.js';
 import { type ParsedRunInput, parseRunInput } from '../run-input.js';
 import { flag, lineOf, objectOf, type Shape, valueThat, withRule } from '../shape.js';
@@ -13,6 +14,8 @@ export interface SiteRunInput extends RunDescription {
    * Default false.
    */
   readonly fetch?: boolean;
+  /** Groups before which the run waits until an operator approves; `*`: before anything is changed. */
+  readonly hold_before?: readonly string[];
   readonly started_by?: string;
   readonly reason?: string;
   /** update_site: also release the machines of nodes that were removed from the documents. Default false. */
@@ -60,9 +63,9 @@ const fetching = (shape: Shape<SiteRunInput>): Shape<SiteRunInput> =>
   );
 
 const SHAPES: Readonly<Record<SiteRunKind, Shape<SiteRunInput>>> = {
-  deploy_site: fetching(objectOf({ ...COMMON, fetch: flag }, ['site'])),
-  update_site: fetching(objectOf({ ...COMMON, fetch: flag, release_removed: flag }, ['site'])),
-  redeploy_nodes: objectOf({ ...COMMON, nodes, erase: flag }, ['site', 'nodes']),
+  deploy_site: fetching(objectOf({ ...COMMON, fetch: flag, hold_before: holdNames }, ['site'])),
+  update_site: fetching(objectOf({ ...COMMON, fetch: flag, hold_before: holdNames, release_removed: flag }, ['site'])),
+  redeploy_nodes: objectOf({ ...COMMON, nodes, erase: flag, hold_before: holdNames }, ['site', 'nodes']),
   test_site: fetching(objectOf({ ...COMMON, fetch: flag }, ['site'])),
 };
 

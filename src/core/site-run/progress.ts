@@ -4,12 +4,15 @@ import { counted } from '../counted.js';
 import { type BaremetalState, countNodes, describeGroupFailure, reportBaremetal } from '../deployment/index.js';
 import {
   type AnyProgress,
+  awaitingOf,
+  awaitingShown,
   cell,
   detailsEnding,
   detailsHeading,
   newestWarnings,
   reportAny,
   silenceOf,
+  standingOf,
   table,
 } from '../run/index.js';
 import type { NodeState, SiteRunKind, SiteRunOutcome } from '../words.js';
@@ -57,11 +60,13 @@ export function statusOf(progress: RunProgress): RunStatus {
   const { baremetal } = progress;
   const counts = baremetal ? countNodes(baremetal) : NO_NODES;
   const phase = progress.phases[progress.phases.length - 1];
+  const waiting = new Set(awaitingOf(progress).map(({ before }) => before));
   return {
     site: progress.input.site,
     phase: progress.outcome ? 'finished' : (phase?.name ?? 'starting'),
     paused: progress.paused,
     stopping: progress.stopping,
+    ...awaitingShown(progress),
     ...silenceOf(progress),
     ...(progress.outcome ? { outcome: progress.outcome } : {}),
     done: counts.success + counts.failure,
@@ -75,6 +80,7 @@ export function statusOf(progress: RunProgress): RunStatus {
       critical: group.plan.critical,
       state: group.state,
       ...(group.failure ? { reason: describeGroupFailure(group.failure) } : {}),
+      ...(waiting.has(group.plan.name) ? { reason: 'waits for approval' } : {}),
     })),
     warnings: newestWarnings(warningsOf(progress)),
   };
@@ -95,7 +101,7 @@ export function treeOf(progress: RunProgress): TreeNode {
   return {
     name: progress.workflow_id,
     kind: 'run',
-    state: progress.outcome ?? (progress.paused ? 'paused' : 'running'),
+    state: progress.outcome ?? standingOf(progress),
     children: phases,
   };
 }

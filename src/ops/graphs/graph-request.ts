@@ -2,6 +2,7 @@ import { namesOfType, readGraphsLeft } from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
+import { BEFORE_CHANGES } from '../../core/run/index.js';
 
 import type { Store } from '../../store/index.js';
 import { problem } from '../problem.js';
@@ -39,7 +40,16 @@ export async function requestedGraphs(
   findings.push(...(await foreignNodes(store, cluster.id, graphs)));
   if (findings.length === 0) {
     const names = new Set([...tasksOfType.values()].flatMap((tasks) => [...tasks]));
-    findings.push(...unknownTasks(graphs, names), ...unknownSubgraphs(input.subgraphs ?? [], names));
+    const held = (input.hold_before ?? []).filter((name) => name !== BEFORE_CHANGES);
+    findings.push(
+      ...unknownTasks(
+        graphs.flatMap(({ tasks }) => tasks ?? []),
+        names,
+        'graphs',
+      ),
+      ...unknownTasks(held, names, 'hold_before'),
+      ...unknownSubgraphs(input.subgraphs ?? [], names),
+    );
   }
   if (findings.length === 0) return graphs;
   throw problem('invalid', [...new Set(findings.map(({ message }) => message))].join('; '), {
@@ -100,16 +110,16 @@ async function foreignNodes(store: Store, cluster: number, graphs: readonly Grap
 }
 
 /** All types may share one list of names, so each name must exist in at least one type. */
-function unknownTasks(graphs: readonly GraphRequest[], names: ReadonlySet<string>): Diagnostic[] {
-  const unknown = [...new Set(graphs.flatMap(({ tasks }) => tasks ?? []))].filter((name) => !names.has(name)).sort();
+function unknownTasks(asked: readonly string[], names: ReadonlySet<string>, path: string): Diagnostic[] {
+  const unknown = [...new Set(asked)].filter((name) => !names.has(name)).sort();
   if (unknown.length === 0) return [];
   return [
     {
       severity: 'error',
       code: 'graph.unknown-selection',
       message: `Tasks ${unknown.join(', ')} are not present in deployment graph`,
-      hint: didYouMean(unknown[0]!, names) ?? 'Correct the names.',
-      path: 'graphs',
+      hint: unknown.flatMap((name) => didYouMean(name, names) ?? []).join(' ') || 'Correct the names.',
+      path,
     },
   ];
 }

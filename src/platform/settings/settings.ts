@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { gitSettings } from './git-settings.js';
+import { noticeSettings } from './notice-settings.js';
 import { packageSettings } from './package-settings.js';
 
 declare module 'zod' {
@@ -190,6 +191,12 @@ export const settingsSchema = z.strictObject({
       .enum(['off', 'on'])
       .default('off')
       .describe('Whether the API requires tokens (docs/access.md). If off, it listens only on the loopback address.'),
+    approval_by_another: z
+      .enum(['off', 'on'])
+      .default('off')
+      .describe(
+        'Whether a run that waits for approval needs another person than who started it. Names are proven only with `access.tokens`.',
+      ),
     openid: z.strictObject({
       issuer: safeUrl
         .optional()
@@ -233,6 +240,7 @@ export const settingsSchema = z.strictObject({
         .describe('Hours after which a user must sign in again; a changed role takes effect then.'),
     }),
   }),
+  notices: noticeSettings,
   git: gitSettings,
   agent: z.strictObject({
     state_dir: filePath

@@ -9,6 +9,7 @@ import { signInSessions } from './0008-sign-in-sessions.js';
 import { runResults } from './0009-run-results.js';
 import { neverReached } from './0010-never-reached.js';
 import { gitSources } from './0011-git-sources.js';
+import { noticeDeliveries } from './0012-notice-deliveries.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   runResults,
   neverReached,
   gitSources,
+  noticeDeliveries,
 ];

@@ -6,6 +6,7 @@ import type { GraphStore } from './graph-store.js';
 import type { NodeFactStore } from './node-fact-store.js';
 import type { NodeIdentityStore } from './node-identity-store.js';
 import type { NodeStore } from './node-store.js';
+import type { NoticeStore } from './notice-store.js';
 import type { OpenstackConfigStore } from './openstack-config-store.js';
 import type { PackageStore } from './package-store.js';
 import type { PlanStore } from './plan-store.js';
@@ -45,6 +46,7 @@ export interface StorePorts {
   readonly runs: RunStore;
   readonly claims: ClaimStore;
   readonly audit: AuditStore;
+  readonly notices: NoticeStore;
   readonly nodeFacts: NodeFactStore;
   readonly nodeIdentities: NodeIdentityStore;
   readonly apiTokens: ApiTokenStore;

@@ -1,5 +1,6 @@
+import type { NoticeEvent } from '../../core/words.js';
 import type { Json } from '../ports/page.js';
-import { anyJson, count, json, key, text, time } from './column.js';
+import { anyJson, choice, count, flag, json, key, text, time } from './column.js';
 
 /** Runs of either kind, and the audit trail. */
 export const runTables = {
@@ -56,6 +57,22 @@ export const runTables = {
     systemId: text().nullable(),
     /** A result that arrived after its call had timed out, without effect. Any JSON. */
     lateResult: json<Json, unknown>().nullable(),
+  },
+  /** One attempt to deliver a notice about a run. */
+  noticeDelivery: {
+    /** ULID. */
+    id: key().derived(),
+    /** Id of the notice: the same for all receivers and attempts. */
+    notice: key(),
+    receiver: key(),
+    event: choice<NoticeEvent>(),
+    run: key().nullable(),
+    at: time().derived(),
+    attempt: count(),
+    delivered: flag(),
+    /** HTTP status of the answer. */
+    status: count().nullable(),
+    message: text().nullable(),
   },
   /** Who did what, when and why. */
   auditEntry: {

@@ -134,6 +134,26 @@ export function Choices({ name, label, value = [], options, empty = 'There is no
   </div>`;
 }
 
+/** Asks before which groups or tasks a run waits for approval; `heldBefore` reads the answer. */
+export const holdField = (what, value = []) => ({
+  name: 'hold_before',
+  label: `Wait for approval before these ${what}`,
+  value: value.join(', '),
+  placeholder: 'none; names with commas between; *: before any change',
+});
+
+export function heldBefore(text = '') {
+  const names = listed(text);
+  return names.length === 0 ? {} : { hold_before: names };
+}
+
+/** Names with commas between. */
+export const listed = (text) =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean);
+
 /** A filter whose value is in the address. */
 export const Choice = ({ label, value, options, onChange }) => html`<label class="field"
   ><span>${label}</span

@@ -18,6 +18,7 @@ import { GraphView } from './views/graph.js';
 import { GraphsView } from './views/graphs.js';
 import { NodeView } from './views/node.js';
 import { NodesView } from './views/nodes.js';
+import { NoticesView } from './views/notices.js';
 import { PackageView } from './views/package.js';
 import { PackagesView } from './views/packages.js';
 import { RunView } from './views/run.js';
@@ -31,6 +32,7 @@ const MENU = [
   ['sites', 'Sites'],
   ['runs', 'Runs'],
   ['schedules', 'Schedules'],
+  ['notices', 'Notices'],
   ['nodes', 'Nodes'],
   ['clusters', 'Clusters'],
   ['graphs', 'Graphs'],
@@ -43,6 +45,7 @@ const LISTS = {
   sites: SitesView,
   runs: RunsView,
   schedules: SchedulesView,
+  notices: NoticesView,
   nodes: NodesView,
   clusters: ClustersView,
   graphs: GraphsView,

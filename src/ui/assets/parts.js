@@ -9,8 +9,8 @@ import { lookOf, said, standingOf } from './words.js';
 export const State = ({ of, children }) => html`<span class=${`state ${lookOf(of)}`}>${children ?? said(of)}</span>`;
 
 /** How a run stands. */
-export function RunState({ run, paused }) {
-  const { look, text } = standingOf(run, paused);
+export function RunState({ run }) {
+  const { look, text } = standingOf(run);
   return html`<span class=${`state ${look}`}>${text}</span>`;
 }
 

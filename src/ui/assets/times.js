@@ -1,7 +1,7 @@
 // Times and durations that go on by themselves.
 import { minute, now, shownMoment, tenSeconds } from './clock.js';
 import { html } from './html.js';
-import { lasting, timeOf } from './words.js';
+import { count, lasting, timeOf } from './words.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -32,4 +32,12 @@ export function Lasting({ from, to }) {
   if (!from) return null;
   const text = lasting(from, to ?? new Date(shownMoment.value));
   return html`<span class="lasting" title=${`${timeOf(from)} – ${to ? timeOf(to) : 'still running'}`}>${text}</span>`;
+}
+
+/** How long a run should still take, and by how many earlier runs. */
+export function TimeLeft({ of: { ends_at: end, earlier_runs: runs } }) {
+  const basis = `from ${count(runs, 'earlier run')}`;
+  const left = new Date(end) - shownMoment.value;
+  const text = left > 0 ? `about ${lasting(0, Math.ceil(left / 1000) * 1000)} left` : 'longer than usual';
+  return html`<span class="left"> · ${text} <span class="quiet">(${basis})</span></span>`;
 }

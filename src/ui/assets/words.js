@@ -7,7 +7,7 @@ const LOOKS = {
   bad: 'failure failed error terminated lost failing update_error',
   busy: 'running deploying provisioning retrying deployment baremetal software release verify_site prepare_site load inspect_nodes update starting',
   wait: 'waiting not_started new pending discover planned',
-  warn: 'dep_failed success_with_failures paused held stopping stopped cancelled ignored partially_deployed removing',
+  warn: 'dep_failed success_with_failures paused held awaiting_approval stopping stopped cancelled ignored partially_deployed removing',
   half: 'provisioned',
 };
 
@@ -33,9 +33,10 @@ const SAID = {
 export const said = (word) => SAID[word] ?? String(word ?? '').replaceAll('_', ' ');
 
 /** `{look, text}` of a run: its outcome once it has one, else what it does now. */
-export function standingOf({ outcome, phase }, paused = false) {
+export function standingOf({ outcome, phase, paused, awaiting_approval }) {
   if (outcome !== null) return { look: lookOf(outcome), text: said(outcome) };
   if (paused) return { look: 'warn', text: 'paused' };
+  if (awaiting_approval) return { look: 'warn', text: said('awaiting_approval') };
   return { look: /: held$/.test(phase) ? 'warn' : 'busy', text: said(phase) };
 }
 

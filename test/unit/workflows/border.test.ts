@@ -41,8 +41,12 @@ describe('the border of workflows', () => {
 
   it('answers all that the contract names, and nothing else', () => {
     type Keys<Part extends keyof Handlers<GraphRunContract>> = keyof Handlers<GraphRunContract>[Part];
-    expectTypeOf<Keys<'updates'>>().toEqualTypeOf<'pause' | 'resume' | 'retry_task' | 'skip_task'>();
-    expectTypeOf<Keys<'signals'>>().toEqualTypeOf<'pause' | 'resume' | 'stop' | 'maas_silence' | 'from_part'>();
+    expectTypeOf<Keys<'updates'>>().toEqualTypeOf<
+      'pause' | 'resume' | 'approve' | 'reject' | 'retry_task' | 'skip_task'
+    >();
+    expectTypeOf<Keys<'signals'>>().toEqualTypeOf<
+      'pause' | 'resume' | 'stop' | 'approve' | 'reject' | 'maas_silence' | 'from_part'
+    >();
     type Answer = ReturnType<Handlers<SiteRunContract>['updates']['retry_node']['handle']>;
     expectTypeOf<Answer>().toEqualTypeOf<RunStatus | Promise<RunStatus>>();
     expectTypeOf<GraphRunStatus>().not.toExtend<Answer>();

@@ -18,7 +18,8 @@ export const serveExecutions: RouteGroup = async (app, { operations: { deploymen
 
   serve(app, executionRoutes, {
     async 'POST /graphs/execute/'(request) {
-      const { cluster, graphs, sequence, from, subgraphs, max_nodes, hold_on_failure, ...flags } = request.body;
+      const { cluster, graphs, sequence, from, subgraphs, max_nodes, hold_on_failure, hold_before, ...flags } =
+        request.body;
       if (graphs === undefined && sequence === undefined && from === undefined) {
         throw refused(
           "'graphs' is a required property",
@@ -33,6 +34,7 @@ export const serveExecutions: RouteGroup = async (app, { operations: { deploymen
         subgraphs: subgraphs === undefined || subgraphs.length === 0 ? undefined : subgraphs.map(subgraph),
         max_nodes,
         hold_on_failure,
+        hold_before,
         ...optionsOf(request, flags),
       });
       return viewStarted(await deployments.execute(input));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MOST } from '../../run-description.js';
 import { GRAPH_RUN_MODES } from '../../words.js';
+import { holdBefore } from '../approval.js';
 import { actorName, anyJson, nameText, reasonText, runDescription } from '../primitives.js';
 import { gone, tagged } from '../route.js';
 import { graphType } from './graphs.js';
@@ -139,6 +140,7 @@ const executeBody = z
       .boolean()
       .optional()
       .describe('Keep a graph with failed tasks open until somebody retries or skips them, or stops the run.'),
+    hold_before: holdBefore,
     ...flags,
   })
   .meta({ id: 'ExecuteGraphs' });

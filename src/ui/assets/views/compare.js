@@ -43,7 +43,7 @@ const Heads = ({ runs, clusters }) => html`<${Table}
   columns=${[
     ['#', (run) => run.number ?? '', 'number'],
     ['Run', (run) => html`<a href=${`/runs/${run.id}`}>${nameOfRun(run, clusters)}</a>`, 'name'],
-    ['State', (run) => html`<${RunState} run=${run} paused=${run.paused} />`],
+    ['State', (run) => html`<${RunState} run=${run} />`],
     ['Revision', (run) => run.revision ?? ''],
     ['Started', (run) => html`<${Ago} of=${run.started_at} />`],
     ['Took', (run) => html`<${Lasting} from=${run.started_at} to=${run.ended_at} />`],

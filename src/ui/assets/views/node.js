@@ -102,7 +102,7 @@ function ClusterHistory({ node }) {
             (run) => html`<a href=${`/runs/${run.id}${query({ node: node.id })}`}>${run.title ?? said(run.kind)}</a>`,
             'name',
           ],
-          ['Outcome of the run', (run) => html`<${RunState} run=${run} paused=${run.paused} />`],
+          ['Outcome of the run', (run) => html`<${RunState} run=${run} />`],
           ['Its tasks', (run) => html`<${OwnTasks} run=${run} node=${node.id} />`, 'wide'],
           ['Started', (run) => html`<${Ago} of=${run.started_at} />`, 'number'],
           ['Took', (run) => html`<${Lasting} from=${run.started_at} to=${run.ended_at} />`, 'number'],

@@ -1,5 +1,5 @@
 import { post } from '../api.js';
-import { Action } from '../ask.js';
+import { Action, heldBefore, holdField } from '../ask.js';
 import { html } from '../html.js';
 import { go } from '../router.js';
 import { useData } from '../store.js';
@@ -30,7 +30,7 @@ function GraphsAgain({ id, given }) {
 }
 
 function SiteAgain({ site, given, kind }) {
-  const start = async ({ revision, nodes, reason, ...flags }) => {
+  const start = async ({ revision, nodes, hold_before: held, reason, ...flags }) => {
     const names = nodes?.split(/[\s,]+/).filter(Boolean) ?? [];
     const number = Number(revision);
     const body = {
@@ -39,6 +39,7 @@ function SiteAgain({ site, given, kind }) {
       ...(names.length > 0 ? { nodes: names } : {}),
       ...(flags.erase ? { erase: true } : {}),
       ...(flags.release_removed ? { release_removed: true } : {}),
+      ...(flags.kind === 'test_site' ? {} : heldBefore(held)),
       ...(reason ? { reason } : {}),
     };
     const run = await post(`/api/v1/sites/${encodeURIComponent(site)}/runs`, body);
@@ -53,6 +54,7 @@ function SiteAgain({ site, given, kind }) {
       value: (given.nodes ?? []).join(', '),
       placeholder: 'names with commas between',
     },
+    holdField('groups', given.hold_before),
     { name: 'erase', label: 'Redeploy: also erase the disks', type: 'checkbox', value: given.erase ?? false },
     {
       name: 'release_removed',

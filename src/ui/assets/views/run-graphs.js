@@ -1,5 +1,5 @@
 import { post } from '../api.js';
-import { Action } from '../ask.js';
+import { Action, heldBefore, holdField, listed } from '../ask.js';
 import { html } from '../html.js';
 import { go } from '../router.js';
 
@@ -9,15 +9,10 @@ import { go } from '../router.js';
  */
 export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run a graph' }) {
   const [before] = given?.graphs ?? [];
-  const start = async ({ type: graphType, tasks, nodes: chosen, mode, force, hold, reason }) => {
-    const list = (text) =>
-      text
-        .split(',')
-        .map((one) => one.trim())
-        .filter(Boolean);
+  const start = async ({ type: graphType, tasks, nodes: chosen, mode, force, hold, hold_before: held, reason }) => {
     const graph = {
       type: graphType,
-      ...(tasks ? { tasks: list(tasks) } : {}),
+      ...(tasks ? { tasks: listed(tasks) } : {}),
       ...(chosen.length > 0 ? { nodes: chosen.map(Number) } : {}),
     };
     const run = await post('/api/v1/graphs/execute', {
@@ -26,6 +21,7 @@ export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run 
       ...(mode ? { [mode]: true } : {}),
       ...(force ? { force: true } : {}),
       ...(hold ? { hold_on_failure: true } : {}),
+      ...heldBefore(held),
       ...(reason ? { reason } : {}),
     });
     go(`/runs/${run.run}`);
@@ -61,6 +57,7 @@ export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run 
       type: 'checkbox',
       value: given?.hold_on_failure ?? true,
     },
+    holdField('tasks', given?.hold_before),
     { name: 'force', label: 'Everything counts as changed', type: 'checkbox', value: given?.force ?? false },
   ];
   const why =

@@ -5,8 +5,7 @@ import { useClusterNames, useNodeNames } from '../names.js';
 import { Missing, notice, Progress, RunState, Title } from '../parts.js';
 import { go } from '../router.js';
 import { useData, useEvents } from '../store.js';
-import { TimeLeft } from '../time-left.js';
-import { Ago, Lasting } from '../times.js';
+import { Ago, Lasting, TimeLeft } from '../times.js';
 import { placeOf, said, timeOf } from '../words.js';
 import { GraphRun } from './graph-run.js';
 import { RunAgain } from './run-again.js';
@@ -33,9 +32,9 @@ export function RunView({ id, query }) {
       trail=${[LIST]}
       actions=${html`<${Steering} base=${base} run=${run} status=${status} ofGraphs=${ofGraphs} />`}
     >
-      ${name} <${RunState} run=${{ outcome: run.outcome, phase: status.phase }} paused=${Boolean(status.paused)} />
+      ${name} <${RunState} run=${{ ...status, outcome: run.outcome }} />
     <//>
-    <${Facts} run=${{ ...run, total: status.total }} paused=${status.paused !== null} />
+    <${Facts} run=${run} expected=${status.expected} />
     <${Progress}
       done=${status.done}
       total=${status.total}
@@ -51,6 +50,7 @@ export function RunView({ id, query }) {
       }. What runs ends, nothing new starts.
     </p>`
     }
+    ${status.awaiting_approval && html`<${Approvals} base=${base} awaiting=${status.awaiting_approval} />`}
     ${
       status.maas_silent_since &&
       html`<p class="banner" role="status">
@@ -73,6 +73,33 @@ export function RunView({ id, query }) {
     <${OperatorActions} base=${base} cluster=${run.labels.cluster} again=${`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`} />`;
 }
 
+/** What waits for approval, with who may say so. */
+const Approvals = ({ base, awaiting }) =>
+  awaiting.map(
+    ({ before, since }) => html`<div class="banner" role="status" key=${before}>
+    <p>
+      Waiting for approval ${before === '*' ? 'before anything is changed' : html`before <strong>${before}</strong>`}${' since '}<${Ago} of=${since} />. What does not depend on it goes on.
+    </p>
+    <div class="actions">
+      <${Action}
+        label="Approve"
+        title=${before === '*' ? 'Approve the run' : `Approve ${before}`}
+        explain="Lets the run go on there. Who and why is kept in its report."
+        act=${(given) => post(`${base}/approve`, { ...given, before })}
+        done="Approved: the run goes on."
+      />
+      <${Action}
+        label="Reject"
+        title=${before === '*' ? 'Reject the run' : `Reject ${before}`}
+        explain="Ends the run: running work finishes, the rest is left as it is, a report is written."
+        act=${(given) => post(`${base}/reject`, { ...given, before })}
+        done="Rejected: the run is stopping."
+        danger
+      />
+    </div>
+  </div>`,
+  );
+
 const failedAndBlocked = (counts) =>
   ['failed', 'dep_failed', 'not_reached']
     .filter((status) => counts[status] > 0)
@@ -80,7 +107,7 @@ const failedAndBlocked = (counts) =>
     .join(', ');
 
 /** What it works on, who started it, when and why. */
-function Facts({ run, paused }) {
+function Facts({ run, expected }) {
   const { cluster } = run.labels;
   const known = useData(cluster === undefined ? null : `/api/v1/clusters/${cluster}`);
   const about = [
@@ -90,7 +117,7 @@ function Facts({ run, paused }) {
     run.revision !== null && `revision ${run.revision}`,
     html`started <${Ago} of=${run.started_at} />${run.started_by ? ` by ${run.started_by}` : ''}`,
     run.reason && (run.outcome === null || run.outcome === 'success') && `“${run.reason}”`,
-    html`${run.ended_at ? 'took' : 'for'} <${Lasting} from=${run.started_at} to=${run.ended_at} />${run.outcome === null && !paused && html`<${TimeLeft} run=${run} />`}`,
+    html`${run.ended_at ? 'took' : 'for'} <${Lasting} from=${run.started_at} to=${run.ended_at} />${expected && html`<${TimeLeft} of=${expected} />`}`,
     run.temporal_url && html`<a href=${run.temporal_url} target="_blank" rel="noreferrer">Show in Temporal</a>`,
   ].filter(Boolean);
   return html`<p class="facts">${about.map((one, at) => html`${at > 0 && ' · '}${one}`)}</p>`;
@@ -166,7 +193,7 @@ function OperatorActions({ base, again, cluster }) {
     <ul class="plain">
       ${actions.map(
         (one) => html`<li>
-          <${Ago} of=${one.at} /> <strong>${said(one.action)}</strong> ${one.node ?? (one.task === undefined ? '' : placeOf(one.task, names).text)} ${one.by ? `by ${one.by}` : ''}${
+          <${Ago} of=${one.at} /> <strong>${said(one.action)}</strong> ${one.node ?? one.before ?? (one.task === undefined ? '' : placeOf(one.task, names).text)} ${one.by ? `by ${one.by}` : ''}${
             one.reason ? `: ${one.reason}` : ''
           }
         </li>`,

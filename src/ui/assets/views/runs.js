@@ -133,7 +133,7 @@ export const RunTable = ({ runs, selection, empty = 'No run yet.' }) => {
     columns=${[
       ['#', (run) => run.number ?? '', 'number'],
       ['Run', (run) => html`<a href=${`/runs/${run.id}`}>${nameOfRun(run, clusters)}</a>`, 'name'],
-      ['State', (run) => html`<${RunState} run=${run} paused=${run.paused} />`],
+      ['State', (run) => html`<${RunState} run=${run} />`],
       ['Progress', (run) => html`<${HowFar} run=${run} />`, 'far'],
       ['Started', (run) => html`<${Ago} of=${run.started_at} />`, 'number'],
       ['Took', (run) => html`<${Lasting} from=${run.started_at} to=${run.ended_at} />`, 'number'],

@@ -17,7 +17,14 @@ const VIEWS = [
 /** A run on a site: phases, groups as a tree, nodes with what happened to them, or when. */
 export function SiteRun({ base, tables, query }) {
   const { run, status, nodes } = tables;
-  const again = JSON.stringify([status.phase, status.done, status.counts, status.groups, status.current]);
+  const again = JSON.stringify([
+    status.phase,
+    status.done,
+    status.counts,
+    status.groups,
+    status.current,
+    status.awaiting_approval,
+  ]);
   const report = useData(`${base}/report`, { again });
   const rows = Object.values(nodes);
   const view = query.get('view') === 'timeline' ? 'timeline' : 'nodes';

@@ -1,5 +1,5 @@
 import { post, query } from '../api.js';
-import { Action } from '../ask.js';
+import { Action, heldBefore, holdField } from '../ask.js';
 import { html } from '../html.js';
 import { Command, Empty, Loaded, RunState, Title } from '../parts.js';
 import { go } from '../router.js';
@@ -51,10 +51,16 @@ const LastRun = ({ run }) =>
 
 /** Deploy, update or test, after showing what would happen. `open`: the run already in progress. */
 export function StartRun({ site, open }) {
-  const start = (kind) => async (given) => {
-    const run = await post(`/api/v1/sites/${encodeURIComponent(site.name)}/runs`, { kind, ...given });
-    go(`/runs/${run.id}`);
-  };
+  const start =
+    (kind) =>
+    async ({ hold_before: held, ...given }) => {
+      const run = await post(`/api/v1/sites/${encodeURIComponent(site.name)}/runs`, {
+        kind,
+        ...given,
+        ...heldBefore(held),
+      });
+      go(`/runs/${run.id}`);
+    };
   const none = site.latest_revision === null && 'The site has no documents yet: sitewright site commit.';
   const busy = open !== undefined && 'A run works on this site already.';
   const never = site.last_good_revision === null && 'Nothing was deployed yet that could be updated.';
@@ -67,6 +73,7 @@ export function StartRun({ site, open }) {
       title=${`Deploy ${site.name}`}
       disabled=${none || busy}
       explain=${`Deploys all nodes of ${revision}, group by group. Machines that are deployed already are left as they are.`}
+      fields=${[holdField('groups')]}
       act=${start('deploy_site')}
     />
     <${Action}
@@ -74,6 +81,7 @@ export function StartRun({ site, open }) {
       title=${`Update ${site.name}`}
       disabled=${none || busy || never}
       explain=${`Deploys what is new or changed between revision ${site.last_good_revision} and ${revision}.`}
+      fields=${[holdField('groups')]}
       act=${start('update_site')}
     />
     <${Action}

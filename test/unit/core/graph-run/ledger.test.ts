@@ -130,6 +130,7 @@ it('a report stays under 200 KB by shortening its lists, and says so', () => {
     cluster: null,
     graphs: Array.from({ length: 6 }, (_, at) => ({ ...graph, type: `type${at}`, transaction: at })),
     operator: [],
+    holds: [],
     warnings: [],
     paused: null,
     stopping: false,

@@ -24,6 +24,7 @@ function phaseOf(states: readonly (GraphState | `${GraphState}*`)[], outcome?: G
     cluster: null,
     graphs,
     operator: [],
+    holds: [],
     warnings: [],
     paused: null,
     stopping: false,

@@ -51,6 +51,7 @@ describe('loadSettings', () => {
       },
       api: { host: '127.0.0.1', port: 8080, tls: {}, rate_limit_per_minute: 6_000 },
       access: {
+        approval_by_another: 'off',
         tokens: 'off',
         openid: { name_claim: 'email', roles_claim: 'groups', scopes: 'openid profile email', session_hours: 10 },
       },
@@ -64,6 +65,7 @@ describe('loadSettings', () => {
         node_package: 'nodejs',
       },
       secrets: {},
+      notices: { give_up_hours: 24 },
       git: { allow_local: 'off', timeout_seconds: 120, max_megabytes: 64 },
       codec: { host: '127.0.0.1', port: 8081 },
       telemetry: { metrics_host: '127.0.0.1' },
@@ -97,6 +99,7 @@ describe('loadSettings', () => {
         'gateway.url': 'https://x',
         'gateway.temporal_address': 'x:9',
         'codec.origin': 'http://x',
+        'notices.page_url': 'http://x',
         'telemetry.otlp_endpoint': 'http://x',
         'store.url': 'sqlite:x',
         'deploy.user_data_file': '/x',

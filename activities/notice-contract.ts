@@ -1,0 +1,17 @@
+import type { Notice, NoticeBody, NoticeDelivery } from '../src/core/contracts/notice.js';
+import type { SendNotice } from '../src/core/notice.js';
+
+/** The activities that `send_notice` calls. Types only, with wire names, as in contract.ts. */
+export interface NoticeActivities {
+  /** The receivers that want a notice, and how long it is worth sending. */
+  plan_notice(
+    request: SendNotice,
+  ): Promise<{ readonly receivers: readonly string[]; readonly give_up_seconds: number }>;
+  /** Sends it once and records what came of it. Fails when it was not taken, so that Temporal tries again. */
+  deliver_notice(request: DeliverNotice): Promise<Pick<NoticeDelivery, 'delivered' | 'status' | 'message'>>;
+}
+
+export interface DeliverNotice {
+  readonly receiver: string;
+  readonly notice: Notice & Pick<NoticeBody, 'id'>;
+}

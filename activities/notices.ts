@@ -1,0 +1,61 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { NoticeBody } from '../src/core/contracts/notice.js';
+import { noticeText } from '../src/core/notice.js';
+import { type Receiver, ReceiversError, readReceivers, sendNotice } from '../src/platform/notices/index.js';
+import type { ActivityDependencies } from './dependencies.js';
+import { translated } from './failures.js';
+import type { DeliverNotice, NoticeActivities } from './notice-contract.js';
+
+/** Finds the receivers of a notice and sends it, once each try. */
+export const noticeActivities = (deps: ActivityDependencies): NoticeActivities => ({
+  plan_notice: ({ notice, only }) =>
+    translated(async () => {
+      const all = await receiversOf(deps);
+      const wanted = all.filter(({ name, events, sites }) => {
+        if (only !== undefined) return name === only;
+        const site = notice.run?.site ?? null;
+        return (
+          events.some((event) => event === notice.event) && (sites === undefined || sites.some((one) => one === site))
+        );
+      });
+      return { receivers: wanted.map(({ name }) => name), give_up_seconds: deps.notices?.giveUpSeconds ?? 0 };
+    }),
+  deliver_notice: (request) => translated(() => deliver(deps, request)),
+});
+
+async function receiversOf({ notices }: ActivityDependencies): Promise<readonly Receiver[]> {
+  if (notices === undefined) return [];
+  return await readReceivers(notices.file).catch((error: unknown) => {
+    // Someone may correct the file meanwhile.
+    throw error instanceof ReceiversError ? ApplicationFailure.retryable(error.message, 'NoticeReceivers') : error;
+  });
+}
+
+async function deliver(deps: ActivityDependencies, { receiver: name, notice }: DeliverNotice) {
+  const { info, cancellationSignal } = Context.current();
+  const receiver = (await receiversOf(deps)).find((one) => one.name === name);
+  if (receiver === undefined)
+    throw ApplicationFailure.nonRetryable(`there is no receiver ${name} any more`, 'NoReceiver');
+  const page = deps.notices?.pageUrl;
+  const run =
+    notice.run === null || page === undefined
+      ? notice.run
+      : { ...notice.run, url: `${page.replace(/\/+$/, '')}/runs/${encodeURIComponent(notice.run.id)}` };
+  const whole = { ...notice, run };
+  const body: NoticeBody = { ...whole, text: noticeText(whole) };
+  const sending = await sendNotice(receiver, body, info.attempt, cancellationSignal);
+  // A log that cannot be written must not send a notice twice.
+  await deps.store.notices
+    .add({
+      notice: notice.id,
+      receiver: name,
+      event: notice.event,
+      run: notice.run?.id ?? null,
+      attempt: info.attempt,
+      ...sending,
+    })
+    .catch(() => undefined);
+  const isLast = notice.event === 'test';
+  if (sending.delivered || isLast) return sending;
+  throw ApplicationFailure.retryable(`${name}: ${sending.message}`, 'NoticeNotDelivered');
+}

@@ -1,0 +1,38 @@
+import type { AwaitingApproval, Hold } from '../../core/contracts/approval.js';
+import { describeAwaiting } from '../../core/run/index.js';
+import { printable } from '../formats/table.js';
+import type { Paint } from './paint.js';
+
+interface MayWait {
+  readonly awaiting_approval?: AwaitingApproval | undefined;
+}
+
+/** What a run waits for, with its next commands. @param run how commands name it */
+export function awaitingLines({ awaiting_approval: awaiting }: MayWait, run: string | number, paint: Paint): string[] {
+  if (awaiting === undefined) return [];
+  const [first] = awaiting;
+  return [
+    `${paint.busy(printable(describeAwaiting(awaiting)))} since ${first?.since}; one of these is next:`,
+    ...['approve', 'reject'].map((verb) => `  sitewright run ${verb} ${run}`),
+  ];
+}
+
+/** The same when it has just started to wait, and a line when no longer. */
+export function awaitingChanges(status: MayWait, last: MayWait | undefined, run: string | number, paint: Paint) {
+  const [now, before] = [status, last].map((one) => (one?.awaiting_approval ?? []).map((waits) => waits.before).join());
+  if (now === before) return [];
+  return now === '' ? ['waits for approval no longer'] : awaitingLines(status, run, paint);
+}
+
+/** One line for each hold of a report: who decided, when and why. */
+export function holdLines(holds: readonly Hold[] = []): string[] {
+  return holds.map(({ before, since, decision, decided_at, by, reason }) => {
+    const decided =
+      decision === undefined
+        ? since === undefined
+          ? 'never reached'
+          : 'not decided'
+        : `${decision} ${decided_at}${by === undefined ? '' : ` by ${printable(by)}`}${reason === undefined ? '' : `: ${printable(reason)}`}`;
+    return `hold before ${printable(before)}${since === undefined ? '' : `, waiting since ${since}`}: ${decided}`;
+  });
+}

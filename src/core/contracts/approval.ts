@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { MOST } from '../run-description.js';
+import { DECISIONS } from '../words.js';
+import { timestamp } from './primitives.js';
+import type { Wire } from './wire.js';
+
+const before = z.string().describe('A group or a task; `*`: before anything is changed.');
+
+/** In requests that start runs. What is wrong with it is said by the run's own check of its input, with all the rest. */
+export const holdBefore = z
+  .array(z.string())
+  .optional()
+  .describe(
+    `Groups of a site run, or tasks of a run of graphs, before which it waits until an operator approves; \`*\`: before anything is changed. At most ${MOST.holds}.`,
+  );
+
+/** In statuses. */
+export const awaitingApproval = z
+  .array(z.strictObject({ before, since: timestamp }))
+  .optional()
+  .describe('What waits for approval. Absent: nothing.');
+
+const hold = z.strictObject({
+  before,
+  since: timestamp.optional().describe('When the run got there. Absent: it has not, or not yet.'),
+  decision: z.enum(DECISIONS).optional(),
+  decided_at: timestamp.optional(),
+  by: z.string().optional(),
+  reason: z.string().optional(),
+});
+
+/** In reports. */
+export const holdReports = z
+  .array(hold)
+  .optional()
+  .describe('Where the run was to wait for approval: since when, who decided, and why. Absent: nowhere.');
+
+/** A point at which a run waits until an operator approves. */
+export type Hold = Wire<typeof hold>;
+export type AwaitingApproval = NonNullable<Wire<typeof awaitingApproval>>;

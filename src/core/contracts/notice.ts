@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { NOTICE_EVENTS, NOTICE_FORMATS } from '../words.js';
+import { awaitingApproval } from './approval.js';
+import { timestamp } from './primitives.js';
+import { tagged } from './route.js';
+import type { Wire } from './wire.js';
+
+const event = z.enum(NOTICE_EVENTS);
+
+/** The body of a notice, as receivers get it: a promise to programs of others (docs/notices.md). */
+export const noticeBody = z
+  .strictObject({
+    id: z.string().describe('The same whenever the notice is sent again: take each once.'),
+    event,
+    at: timestamp,
+    text: z.string().describe('All of it in a few words, for people.'),
+    run: z
+      .strictObject({
+        id: z.string(),
+        workflow_id: z.string(),
+        kind: z.string(),
+        site: z.string().nullable(),
+        cluster: z.int().nullable(),
+        title: z.string().optional(),
+        started_by: z.string().optional(),
+        url: z.string().optional().describe('Its page, if `notices.page_url` is set.'),
+      })
+      .nullable()
+      .describe('Null in a test.'),
+    reason: z.string().optional().describe('Why it failed or is held.'),
+    next_step: z.string().optional(),
+    awaiting_approval: awaitingApproval,
+  })
+  .meta({ id: 'Notice', description: 'Something about a run that people should know.' });
+
+/** What a receiver gets. */
+export type NoticeBody = Wire<typeof noticeBody>;
+/** The same as runs know it. */
+export type Notice = Omit<NoticeBody, 'id' | 'text'>;
+
+const deliverySchema = z.strictObject({
+  id: z.string(),
+  notice: z.string().describe('Id of the notice.'),
+  receiver: z.string(),
+  event,
+  run: z.string().nullable().describe('Id of the run.'),
+  at: timestamp,
+  attempt: z.int(),
+  delivered: z.boolean(),
+  status: z.int().nullable().describe('HTTP status of the answer; null without one.'),
+  message: z.string().nullable().describe('Why it was not delivered.'),
+});
+
+const receiver = z
+  .strictObject({
+    name: z.string(),
+    address: z.string().describe('Scheme and host of its URL: the rest may be a secret.'),
+    events: z.array(event),
+    sites: z.array(z.string()).nullable().describe('Only about runs on these; null: all.'),
+    format: z.enum(NOTICE_FORMATS),
+    signed: z.boolean(),
+    last: deliverySchema.nullable().describe('What became of the last attempt.'),
+  })
+  .meta({ id: 'NoticeReceiver' });
+
+export const receiverList = z.strictObject({ items: z.array(receiver) }).meta({ id: 'NoticeReceiverList' });
+export const deliveryList = z.strictObject({ items: z.array(deliverySchema) }).meta({ id: 'NoticeDeliveryList' });
+export type NoticeDelivery = Wire<typeof deliverySchema>;
+export type NoticeReceiver = Wire<typeof receiver>;
+
+const params = z.strictObject({ receiver: z.string().min(1).max(100).describe('Name of the receiver.') });
+
+export const noticeRoutes = tagged('notices', {
+  'GET /notices/receivers': {
+    id: 'listNoticeReceivers',
+    access: 'viewer',
+    summary: 'List where notices about runs are sent',
+    answers: { 200: receiverList },
+  },
+  'GET /notices/deliveries': {
+    id: 'listNoticeDeliveries',
+    access: 'viewer',
+    summary: 'List the last attempts to deliver notices, newest first',
+    answers: { 200: deliveryList },
+  },
+  'POST /notices/receivers/:receiver/test': {
+    id: 'testNoticeReceiver',
+    access: 'operator',
+    summary: 'Send a test notice to a receiver, once',
+    params,
+    answers: { 200: deliverySchema.meta({ id: 'NoticeDelivery' }) },
+  },
+});

@@ -1,0 +1,42 @@
+import type { Notice } from './contracts/notice.js';
+import { isMapping } from './plain-value.js';
+import { describeAwaiting } from './run/approval.js';
+import { MOST } from './run-description.js';
+import { lineOf, objectOf, oneOf, type Shape, valueThat } from './shape.js';
+import { NOTICE_EVENTS, type NoticeEvent } from './words.js';
+
+/** Input of `send_notice`: runs start it, and the API for tests. */
+export interface SendNotice {
+  readonly notice: Notice;
+  /** Only to this one, once: a test. Absent: to all that want it, until they have it. */
+  readonly only?: string;
+}
+
+const notice: Shape<Notice> = valueThat(
+  (value) =>
+    isMapping(value) &&
+    oneOf(NOTICE_EVENTS).problems(value.event, []).length === 0 &&
+    typeof value.at === 'string' &&
+    (value.run === null || isMapping(value.run)),
+  'must be a notice of a run',
+);
+
+export const sendNoticeInput = objectOf<SendNotice>({ notice, only: lineOf(MOST.name) }, ['notice']);
+
+const HAPPENED: Readonly<Record<NoticeEvent, string>> = {
+  failed: 'failed',
+  held: 'is held: tasks failed',
+  awaiting_approval: 'waits',
+  test: 'works',
+};
+
+/** A notice in a few words, for people. */
+export function noticeText({ event, run, reason, next_step, awaiting_approval }: Notice): string {
+  if (run === null) return 'This is a test of Sitewright’s notices.';
+  const about = run.site ?? `cluster ${run.cluster}`;
+  const title = run.title === undefined ? '' : ` (${run.title})`;
+  const what = awaiting_approval ? `is ${describeAwaiting(awaiting_approval)}` : HAPPENED[event];
+  const why = reason === undefined ? '' : `: ${reason}`;
+  const next = next_step === undefined ? '' : `. Next: ${next_step}`;
+  return `${run.kind} of ${about}${title} ${what}${why}${next}${run.url === undefined ? '' : ` ${run.url}`}`;
+}

@@ -1,0 +1,30 @@
+/** An ended run, as far as it says how long one like it takes. */
+export interface EarlierRun {
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  /** Nodes or tasks; null where that is not known. */
+  readonly total: number | null;
+}
+
+/** Wire form of `expectedEnd`. */
+export interface ExpectedEnd {
+  readonly ends_at: string;
+  readonly earlier_runs: number;
+}
+
+/**
+ * When a run should end: its start plus the median duration of earlier runs of about its size, half to twice as many
+ * nodes or tasks. Undefined without any.
+ */
+export function expectedEnd(
+  run: { readonly startedAt: string; readonly total: number },
+  earlier: readonly EarlierRun[],
+): ExpectedEnd | undefined {
+  const durations = earlier
+    .filter(({ total }) => !run.total || !total || (total >= run.total / 2 && total <= run.total * 2))
+    .flatMap(({ startedAt, endedAt }) => (endedAt === null ? [] : [Date.parse(endedAt) - Date.parse(startedAt)]))
+    .sort((a, b) => a - b);
+  const middle = durations[Math.floor(durations.length / 2)];
+  if (middle === undefined) return undefined;
+  return { ends_at: new Date(Date.parse(run.startedAt) + middle).toISOString(), earlier_runs: durations.length };
+}

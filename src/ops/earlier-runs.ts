@@ -1,0 +1,65 @@
+import { isMapping } from '../core/plain-value.js';
+import { type EarlierRun, expectedEnd } from '../core/run/time-left.js';
+import type { RunRecord, Store } from '../store/index.js';
+import type { AnyRunStatus } from './runs.js';
+import { orWithoutStore } from './without-store.js';
+
+/** Runs that are looked at, the newest ones. */
+const MOST_EARLIER = 10;
+/** Runs whose earlier ones are remembered: they no longer change. */
+const MOST_KEPT = 200;
+
+/** Finds the ended runs of the same kind, on the same site or cluster, that went well. Looks once for each run. */
+export function earlierRuns(store: Store) {
+  const kept = new Map<string, Promise<readonly EarlierRun[]>>();
+
+  async function find(run: RunRecord): Promise<readonly EarlierRun[]> {
+    const { cluster } = run.labels;
+    const { items } = await store.runs.list({
+      kind: run.kind,
+      ...(run.site === null ? {} : { site: run.site }),
+      ...(cluster === undefined ? {} : { labels: [['cluster', cluster]] }),
+      outcome: ['success', 'success_with_failures'],
+      open: false,
+      until: run.startedAt,
+      limit: MOST_EARLIER,
+    });
+    const records = await Promise.all(items.map(({ id }) => store.runs.get(id)));
+    return records.filter((one) => sortOf(one) === sortOf(run));
+  }
+
+  function earlierOf(run: RunRecord): Promise<readonly EarlierRun[]> {
+    const known = kept.get(run.id);
+    if (known !== undefined) return known;
+    const found = orWithoutStore<readonly EarlierRun[]>(
+      () => find(run),
+      () => [],
+    );
+    kept.set(run.id, found);
+    found.catch(() => kept.delete(run.id));
+    const [oldest] = kept.keys();
+    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    return found;
+  }
+
+  return {
+    /** The status with when the run should end, unless it waits for a person. */
+    async withExpectedEnd<S extends AnyRunStatus>(run: RunRecord, status: S): Promise<S> {
+      const { paused, stopping, awaiting_approval, phase, total } = status;
+      if (paused || stopping || awaiting_approval || phase.endsWith(': held')) return status;
+      const expected = expectedEnd({ startedAt: run.startedAt, total }, await earlierOf(run));
+      return expected === undefined ? status : { ...status, expected };
+    },
+  };
+}
+
+/** What else must be the same: a dry run says nothing of another, nor does one graph of another. */
+function sortOf({ parameters }: RunRecord): string {
+  const given = isMapping(parameters) ? parameters : {};
+  const { mode = 'apply', graphs = DEFAULT_GRAPHS, sequence, from, nodes } = given;
+  const types = Array.isArray(graphs) ? graphs.map((graph: unknown) => (isMapping(graph) ? graph.type : '')) : [];
+  return JSON.stringify([mode, types, sequence, from === undefined, Array.isArray(nodes) ? nodes.length : 0]);
+}
+
+/** Of an input that names none. */
+const DEFAULT_GRAPHS = [{ type: 'default' }];

@@ -1,0 +1,93 @@
+import { WORKFLOWS } from '../../workflows/protocol.js';
+import type { Notice, NoticeDelivery, NoticeReceiver } from '../core/contracts/notice.js';
+import { unknownName } from '../core/did-you-mean.js';
+import { addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/index.js';
+import type { OpsDependencies } from './dependencies.js';
+import { problem } from './problem.js';
+import { callTemporal } from './temporal-calls.js';
+import { appendAudit } from './without-store.js';
+import { startWorkflow } from './workflow-calls.js';
+
+/** Longer than a receiver may take. */
+const TEST_LIMIT_MS = 20_000;
+
+export interface NoticeOperations {
+  receivers(): Promise<readonly NoticeReceiver[]>;
+  /** Newest first. */
+  deliveries(): Promise<readonly NoticeDelivery[]>;
+  /** Sends a test notice, once, as a worker sends all notices. @throws `not-found` */
+  test(receiver: string, by: string): Promise<NoticeDelivery>;
+}
+
+export function noticeOperations(deps: OpsDependencies): NoticeOperations {
+  const { store, temporal, noticeReceivers } = deps;
+
+  const read = async (): Promise<readonly Receiver[]> => {
+    if (noticeReceivers === undefined) return [];
+    return await readReceivers(noticeReceivers).catch((error: unknown) => {
+      if (!(error instanceof ReceiversError)) throw error;
+      throw problem('invalid', error.message, { hint: 'Correct the file; a change needs no restart.' });
+    });
+  };
+
+  return {
+    async receivers() {
+      const all = await read();
+      return await Promise.all(
+        all.map(async (receiver) => {
+          const { name, events, sites, format, secret } = receiver;
+          const [last] = await store.notices.list(name);
+          return {
+            name,
+            address: addressOf(receiver),
+            events,
+            sites: sites ?? null,
+            format,
+            signed: secret !== undefined,
+            last: last ?? null,
+          };
+        }),
+      );
+    },
+    deliveries: () => store.notices.list(),
+    async test(receiver, by) {
+      const names = (await read()).map(({ name }) => name);
+      if (!names.includes(receiver)) {
+        const hint =
+          noticeReceivers === undefined
+            ? 'Set notices.receivers_file (docs/notices.md).'
+            : 'See the names: sitewright notice list';
+        throw problem('not-found', unknownName('receiver', receiver, names), { hint });
+      }
+      await appendAudit(store, { actor: by, action: 'notice.test', target: `receiver/${receiver}` });
+      const notice: Notice = { event: 'test', at: new Date().toISOString(), run: null };
+      const id = `${WORKFLOWS.send_notice}:test:${receiver}:${Date.now()}`;
+      const send = async () => {
+        const handle = await startWorkflow(temporal.client.workflow, 'send_notice', {
+          taskQueue: temporal.taskQueue,
+          workflowId: id,
+          input: { notice, only: receiver },
+        });
+        return { result: await handle.result(), run: handle.firstExecutionRunId };
+      };
+      const sent = await callTemporal(temporal, send, TEST_LIMIT_MS);
+      const recorded = (await store.notices.list(receiver)).find((one) => one.notice === sent.run);
+      const answer = sent.result[receiver];
+      return (
+        recorded ?? {
+          id,
+          notice: sent.run,
+          receiver,
+          event: 'test',
+          run: null,
+          at: new Date().toISOString(),
+          attempt: 1,
+          delivered: false,
+          status: null,
+          message: 'the worker does not know it: its notices.receivers_file differs',
+          ...answer,
+        }
+      );
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { monotonicFactory } from 'ulid';
+import { InputCheck } from '../input.js';
+import type { NewNoticeDelivery, NoticeDeliveryRecord, NoticeStore } from '../ports/notice-store.js';
+import type { Session } from '../session.js';
+import { matching } from './conditions.js';
+import { newRow, recordOf } from './conversion.js';
+
+/** Attempts kept of each receiver. */
+const KEPT = 100;
+
+/** Ordered by time, also within a millisecond. */
+const nextId = monotonicFactory();
+
+/** NoticeStore on either database. */
+export class SqlNoticeStore implements NoticeStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async add(delivery: NewNoticeDelivery): Promise<NoticeDeliveryRecord> {
+    const now = new Date();
+    const check = new InputCheck();
+    const row = newRow('noticeDelivery', check, delivery, { id: nextId(now.getTime()), at: now.toISOString() });
+    check.done();
+    return this.#session.write(async (transaction) => {
+      await transaction.insertInto('noticeDelivery').values(row).execute();
+      const oldest = await transaction
+        .selectFrom('noticeDelivery')
+        .select('id')
+        .where('receiver', '=', row.receiver)
+        .orderBy('id', 'desc')
+        .offset(KEPT)
+        .limit(1)
+        .executeTakeFirst();
+      if (oldest !== undefined)
+        await transaction
+          .deleteFrom('noticeDelivery')
+          .where('receiver', '=', row.receiver)
+          .where('id', '<=', oldest.id)
+          .execute();
+      const stored = transaction.selectFrom('noticeDelivery').selectAll().where('id', '=', row.id);
+      return recordOf('noticeDelivery', await stored.executeTakeFirstOrThrow());
+    });
+  }
+
+  list(receiver?: string): Promise<readonly NoticeDeliveryRecord[]> {
+    return this.#session.read(async (db) => {
+      const rows = matching(db.selectFrom('noticeDelivery').selectAll(), { receiver });
+      return (await rows.orderBy('id', 'desc').limit(KEPT).execute()).map((row) => recordOf('noticeDelivery', row));
+    });
+  }
+}
