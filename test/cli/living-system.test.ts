@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,6 @@ import { loadSettings, type Settings } from '../../src/platform/settings/index.j
 import { createLogger } from '../../src/platform/telemetry/log.js';
 import { type RunningApi, startApi } from '../../worker/api.js';
 import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
-import { freePort } from '../rig/free-port.js';
 import { exampleHosts } from '../rig/living-site.js';
 import { openapiCheck } from '../rig/openapi-check.js';
 import { recordingTerminal } from '../unit/cli/recording-terminal.js';
@@ -22,7 +21,6 @@ const documents = fileURLToPath(new URL('../../examples/stl1', import.meta.url))
 const site = `cli-${process.pid}`;
 
 let folder = '';
-let metricsUrl = '';
 let simulator: Simulator;
 let api: RunningApi;
 let worker: Orchestrator;
@@ -69,8 +67,6 @@ beforeAll(async () => {
     seed: { machines },
     auto: { ...quick, fail_times: { deploy: { stl1r01s06: 1 } } },
   });
-  const metricsPort = String(await freePort());
-  metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   env = {
     SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
     SITEWRIGHT_TEMPORAL_TASK_QUEUE: site,
@@ -80,7 +76,6 @@ beforeAll(async () => {
     SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.05',
     SITEWRIGHT_MAAS_POLL_MAX_SECONDS: '0.5',
     SITEWRIGHT_API_PORT: '0',
-    SITEWRIGHT_TELEMETRY_METRICS_PORT: metricsPort,
     SITEWRIGHT_LOG_LEVEL: 'error',
   };
   const loaded = loadSettings({ env, cwd: folder });
@@ -277,14 +272,4 @@ describe('a site', () => {
     expect((await sitewright('site', 'delete', site, '--yes')).code).toBe(0);
     expect((await sitewright('site', 'show', site)).code).toBe(3);
   });
-});
-
-it('the worker’s metrics have those of Temporal’s SDK beside its own', async () => {
-  const text = await (await fetch(metricsUrl)).text();
-  expect(text).toMatch(/^sitewright_activity_duration_seconds_count\{activity="deploy_node",result="completed"\} \d/m);
-  // The alert rules and the dashboard rely on these.
-  const relied = readFileSync(new URL('../data/sdk-metrics.txt', import.meta.url), 'utf8')
-    .trim()
-    .split('\n');
-  for (const name of relied) expect(text).toContain(`\n# TYPE ${name} `);
 });

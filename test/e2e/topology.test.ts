@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,6 +114,15 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     // Repaired, as the report says: only the failed machine is touched.
     const again = JSON.parse(await system.sitewright('site', 'deploy', 'stl1', '--yes', '--wait', '-f', 'json'));
     expect(again).toMatchObject({ outcome: 'success' });
+  });
+
+  it('the worker’s metrics have those of Temporal’s SDK, on which alert rules and dashboard rely', async () => {
+    const text = await (await fetch(`http://127.0.0.1:${system.port('9464')}/metrics`)).text();
+    expect(text).toMatch(
+      /^sitewright_activity_duration_seconds_count\{activity="deploy_node",result="completed"\} \d/m,
+    );
+    for (const name of readFileSync(path('test/data/sdk-metrics.txt'), 'utf8').trim().split('\n'))
+      expect(text).toContain(`\n# TYPE ${name} `);
   });
 
   it('a graph runs on its nodes, in the containers of their agents, and leaves its output', async () => {

@@ -13,7 +13,7 @@ const WATCHDOG = join(ROOT, 'scripts', 'run-with-parent.mjs');
 const BIN = join(ROOT, 'bin', 'sitewright');
 
 /** Ports inside the containers that our own services listen on. */
-const OWN_PORTS = ['8080', '8443', '5240', '5241'];
+const OWN_PORTS = ['8080', '8443', '5240', '5241', '9464'];
 
 /** Services of a Compose file as processes of this machine: same command, environment and health check. */
 export class ComposeProcesses {
