@@ -122,6 +122,22 @@ export const WORK_STATUSES = ['waiting', 'running', 'retrying', ...DONE_STATUSES
 export const TASK_STATUSES = [...WORK_STATUSES, 'skipped'] as const;
 export type ShownTaskStatus = (typeof TASK_STATUSES)[number];
 
+/** All statuses of tasks, the worst first. */
+export const TASK_STATUSES_WORST_FIRST: readonly ShownTaskStatus[] = [
+  'failed',
+  'retrying',
+  'running',
+  'waiting',
+  ...UNRUN_STATUSES,
+  'successful',
+  'ignored',
+  'skipped',
+];
+
+/** Statuses of a transaction: a run of graphs, or one graph of it. */
+export const OPEN_TRANSACTION_STATUSES = ['pending', 'running'] as const;
+export const TRANSACTION_STATUSES = [...OPEN_TRANSACTION_STATUSES, 'ready', 'error'] as const;
+
 /** Words for people where a state's name is not the word itself; the same for one state wherever it is shown. */
 export const STATE_WORDS: Readonly<Record<string, string>> = {
   successful: 'success',

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../core/diagnostic.js';
+import { SITE_NAME } from '../core/site-name.js';
 import { invalid } from './failure.js';
 import type { Json } from './ports/page.js';
 
-const SITE_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 /**
  * In UTF-8. Two of them and a time fit into an index entry of PostgreSQL (2,704 bytes); Temporal's ids are not longer.
  */

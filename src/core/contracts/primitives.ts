@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MOST } from '../run-description.js';
+import { SITE_NAME } from '../site-name.js';
 
 export const timestamp = z.string().meta({ format: 'date-time' });
 
@@ -29,7 +30,7 @@ export const nameText = (longest: number) =>
 export const plainName = z
   .string()
   .regex(
-    /^[a-z0-9][a-z0-9._-]{0,62}$/,
+    SITE_NAME,
     'must begin with a lower-case letter or digit and have only those, dot, underscore and hyphen, 63 at most',
   )
   .describe('Lower-case letters, digits, `.`, `_`, `-`; 63 at most.');

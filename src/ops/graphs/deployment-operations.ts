@@ -1,5 +1,6 @@
 import { namesOfType } from '../../clusters/index.js';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
+import { OPEN_TRANSACTION_STATUSES } from '../../core/words.js';
 import type { TransactionRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { problem } from '../problem.js';
@@ -105,7 +106,7 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
       const [run] = await store.transactions.list({
         clusterId: cluster,
         parentId: null,
-        statuses: ['pending', 'running'],
+        statuses: OPEN_TRANSACTION_STATUSES,
       });
       if (run === undefined || run.temporalRunId === null) {
         throw problem('invalid', 'Nothing to stop', { hint: `Cluster ${cluster} has no open run.` });

@@ -1,11 +1,9 @@
 import type { Kysely } from 'kysely';
+import { OPEN_TRANSACTION_STATUSES } from '../../core/words.js';
 import { StoreError } from '../failure.js';
 import type { Row, Tables } from '../tables.js';
 
-/** Statuses of an open transaction. */
-export const OPEN_STATUSES = ['pending', 'running'] as const;
-
-export const isOpen = (status: string): boolean => (OPEN_STATUSES as readonly string[]).includes(status);
+export const isOpen = (status: string): boolean => (OPEN_TRANSACTION_STATUSES as readonly string[]).includes(status);
 
 /** The cluster's open run. Lock the cluster's row first: then there is at most one. */
 export const findOpenRun = (db: Kysely<Tables>, clusterId: number): Promise<Row<'deploymentTransaction'> | undefined> =>
@@ -14,7 +12,7 @@ export const findOpenRun = (db: Kysely<Tables>, clusterId: number): Promise<Row<
     .selectAll()
     .where('clusterId', '=', clusterId)
     .where('parentId', 'is', null)
-    .where('status', 'in', OPEN_STATUSES)
+    .where('status', 'in', OPEN_TRANSACTION_STATUSES)
     .orderBy('id')
     .executeTakeFirst();
 

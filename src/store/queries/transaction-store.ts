@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import { OPEN_TRANSACTION_STATUSES } from '../../core/words.js';
 import { StoreError } from '../failure.js';
 import { InputCheck } from '../input.js';
 import type { Json, Page, PageRequest } from '../ports/page.js';
@@ -17,7 +18,7 @@ import type { Tables } from '../tables.js';
 import { matching } from './conditions.js';
 import { dropContents, keepContent, packContent, packText, unpackText } from './contents.js';
 import { assertRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.js';
-import { findOpenRun, isOpen, OPEN_STATUSES, openRunConflict } from './open-run.js';
+import { findOpenRun, isOpen, openRunConflict } from './open-run.js';
 import { fetchPage, newestFirst, readPage } from './paging.js';
 import { removeTransactions } from './transaction-removal.js';
 import {
@@ -58,7 +59,7 @@ export class SqlTransactionStore implements TransactionStore {
         .set({ deletedAt: new Date().toISOString() })
         .where('clusterId', '=', run.clusterId)
         .where('deletedAt', 'is', null)
-        .where('status', 'not in', OPEN_STATUSES)
+        .where('status', 'not in', OPEN_TRANSACTION_STATUSES)
         .execute();
       const stored = await insertRow(transaction, 'deploymentTransaction', rows.run);
       const graphs: TransactionRecord[] = [];

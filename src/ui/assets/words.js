@@ -1,5 +1,7 @@
 // Words, times and states as the page shows them.
-import { DONE_STATUSES, STATE_WORDS, TASK_STATUSES as STATUSES, WORK_STATUSES } from 'core/words';
+import { DONE_STATUSES, STATE_WORDS, WORK_STATUSES } from 'core/words';
+
+export { TASK_STATUSES_WORST_FIRST as TASK_STATUSES } from 'core/words';
 
 /** What a state means to the eye: one of `ok`, `bad`, `busy`, `wait`, `warn`, `off`. */
 const LOOKS = {
@@ -64,12 +66,6 @@ export const sum = (counts, keys = Object.keys(counts ?? {})) =>
 /** Tasks that ran to an end, and tasks with work: as in `core/task-counts`. */
 export const doneOf = (counts) => sum(counts, DONE_STATUSES);
 export const workOf = (counts) => sum(counts, WORK_STATUSES);
-
-/** How bad a status of a task is. */
-const BADNESS = 'failed retrying running waiting dep_failed not_reached successful ignored skipped'.split(' ');
-
-/** All statuses of tasks, the worst first. */
-export const TASK_STATUSES = [...STATUSES].sort((a, b) => BADNESS.indexOf(a) - BADNESS.indexOf(b));
 
 /** The one state that sums up many tasks: the worst first. */
 export function worst(counts) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MOST } from '../../run-description.js';
-import { GRAPH_RUN_MODES } from '../../words.js';
+import { GRAPH_RUN_MODES, TRANSACTION_STATUSES } from '../../words.js';
 import { holdBefore } from '../approval.js';
 import { actorName, anyJson, nameText, reasonText, runDescription } from '../primitives.js';
 import { gone, tagged } from '../route.js';
@@ -12,7 +12,7 @@ const transaction = {
   id: z.int(),
   uuid: z.string(),
   name: z.string().describe('`deploy` is a run, `deployment` one graph of it.'),
-  status: z.enum(['pending', 'running', 'ready', 'error']),
+  status: z.enum(TRANSACTION_STATUSES),
   progress: z.int().describe('Percent.'),
   cluster: z.int().nullable(),
   graph_type: z.string().nullable(),

@@ -1,0 +1,6 @@
+import { expect, it } from 'vitest';
+import { TASK_STATUSES, TASK_STATUSES_WORST_FIRST } from '../../../src/core/words.js';
+
+it('every status of a task has its place from the worst to the best', () => {
+  expect([...TASK_STATUSES_WORST_FIRST].sort()).toEqual([...TASK_STATUSES].sort());
+});
