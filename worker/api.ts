@@ -14,6 +14,7 @@ import { archiveIntakeOf, archiveLimitsOf } from './archive-limits.js';
 import { encryptionOf, isLoopback, startCodecEndpoint } from './encryption.js';
 import { secretsOf, startGateway } from './gateway.js';
 import { lazyConnection } from './lazy-connection.js';
+import { ListenError } from './listen-error.js';
 import { observeMaas } from './metrics.js';
 import { openIdOf } from './openid.js';
 import { programVersion } from './program-version.js';
@@ -44,14 +45,14 @@ interface StartApiOptions {
  * Starts the REST API as configured. If Temporal or MAAS is unavailable, the API starts anyway, reports it, and uses
  * them when they are back. Waits while the store is away.
  *
- * @throws Error with a message for the user if it cannot listen on the address
+ * @throws ListenError
  */
 export async function startApi(settings: Settings, log: Logger, options: StartApiOptions = {}): Promise<RunningApi> {
   const { host, port } = settings.api;
   const { address, namespace, task_queue: taskQueue } = settings.temporal;
   const tokensOn = settings.access.tokens === 'on';
   if (!tokensOn && !isLoopback(host))
-    throw new Error(
+    throw new ListenError(
       `the API cannot listen on ${host}:${port}: it would accept requests from anyone. Set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS) and make a first token with 'sitewright token bootstrap', or set api.host to 127.0.0.1`,
     );
   const tls = tlsOf(settings);
@@ -168,7 +169,7 @@ async function warnWithoutTokens({ tokens }: Operations, log: Logger): Promise<v
     log.warn("there is no admin token yet: make one with 'sitewright token bootstrap' where the store can be reached");
 }
 
-/** @throws Error naming the setting if certificate or key cannot be read or do not match */
+/** @throws ListenError naming the setting if certificate or key cannot be read or do not match */
 function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string } | undefined {
   const { cert_file: certFile, key_file: keyFile } = api.tls;
   if (certFile === undefined || keyFile === undefined) return undefined;
@@ -177,7 +178,7 @@ function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string
       return readFileSync(file, 'utf8');
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-      throw new Error(`the API cannot listen: the file of ${setting}, ${file}, cannot be read (${code})`, {
+      throw new ListenError(`the API cannot listen: the file of ${setting}, ${file}, cannot be read (${code})`, {
         cause: error,
       });
     }
@@ -186,7 +187,7 @@ function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string
   try {
     createSecureContext(pair);
   } catch (error) {
-    throw new Error(
+    throw new ListenError(
       `the API cannot listen: api.tls.cert_file and api.tls.key_file are not a certificate and its key (${(error as Error).message})`,
       { cause: error },
     );
@@ -194,7 +195,7 @@ function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string
   return pair;
 }
 
-function listenError(error: unknown, host: string, port: number): Error {
+function listenError(error: unknown, host: string, port: number): ListenError {
   const code = (error as { code?: string }).code;
   const fix = 'set api.host and api.port (SITEWRIGHT_API_HOST, SITEWRIGHT_API_PORT)';
   const why: Readonly<Record<string, string>> = {
@@ -204,7 +205,9 @@ function listenError(error: unknown, host: string, port: number): Error {
     ENOTFOUND: 'that name does not resolve to an address',
   };
   const reason = code === undefined ? undefined : why[code];
-  return new Error(`the API cannot listen on ${host}:${port}: ${reason ?? String(error)}; ${fix}`, { cause: error });
+  return new ListenError(`the API cannot listen on ${host}:${port}: ${reason ?? String(error)}; ${fix}`, {
+    cause: error,
+  });
 }
 
 /** An address for clients: a listener on all addresses is reachable at loopback. */

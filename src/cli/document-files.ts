@@ -5,11 +5,10 @@ import { CliError } from './problem.js';
 /** Reads the user's files and folders. @throws CliError with all that could not be read */
 export async function readDocuments(paths: readonly string[]): Promise<readonly SourceFile[]> {
   const { readDocumentFiles } = await import('../documents/read-folder.js');
-  const { files, diagnostics } = await readDocumentFiles(paths);
+  const { files, diagnostics, missing } = await readDocumentFiles(paths);
   if (diagnostics.length === 0) return files;
-  const missing = diagnostics.every(({ message }) => message.startsWith('there is no such'));
   throw new CliError(
     { code: 'files', message: 'not all files could be read', errors: diagnostics },
-    missing ? EXIT.notFound : EXIT.invalid,
+    missing.length === diagnostics.length ? EXIT.notFound : EXIT.invalid,
   );
 }

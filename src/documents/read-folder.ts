@@ -1,5 +1,6 @@
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { compareText } from '../core/compare-text.js';
 import type { Diagnostic } from '../core/diagnostic.js';
 import type { SourceFile } from './site/document-set.js';
 
@@ -21,6 +22,8 @@ interface ReadDocuments {
   /** Sorted by name; names start with the path the user gave. */
   readonly files: readonly SourceFile[];
   readonly diagnostics: readonly Diagnostic[];
+  /** Paths that do not exist; each has a diagnostic. */
+  readonly missing: readonly string[];
 }
 
 /**
@@ -41,6 +44,7 @@ class Reader {
   readonly #limits: ReadFolderLimits;
   readonly #files = new Map<string, SourceFile>();
   readonly #diagnostics: Diagnostic[] = [];
+  readonly #missing: string[] = [];
   #found = 0;
   #bytes = 0;
   #full = false;
@@ -50,8 +54,8 @@ class Reader {
   }
 
   result(): ReadDocuments {
-    const files = [...this.#files.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-    return { files, diagnostics: this.#diagnostics };
+    const files = [...this.#files.values()].sort((a, b) => compareText(a.name, b.name));
+    return { files, diagnostics: this.#diagnostics, missing: this.#missing };
   }
 
   async read(path: string): Promise<void> {
@@ -147,6 +151,7 @@ class Reader {
   #failed(path: string, error: unknown): void {
     if (!(error instanceof Error) || !('code' in error)) throw error;
     const missing = error.code === 'ENOENT';
+    if (missing) this.#missing.push(path);
     this.#report(
       'files.unreadable',
       path,

@@ -1,3 +1,4 @@
+import { ListenError } from '../../../worker/listen-error.js';
 import { StateFolderError } from '../../../worker/state-folder.js';
 import { MaasConfigurationError } from '../../maas/api-key.js';
 import type { Settings } from '../../platform/settings/index.js';
@@ -58,11 +59,12 @@ export function explainStart(error: unknown, settings: Settings, name: string): 
     return new CliError({ code: 'maas-not-configured', message: error.message }, EXIT.unreachable);
   if (error instanceof StateFolderError)
     return new CliError({ code: 'state-folder', message: error.message, hint: error.hint }, EXIT.invalid);
+  if (error instanceof ListenError)
+    return new CliError(
+      { code: 'cannot-listen', message: error.message },
+      error.isTaken ? EXIT.conflict : EXIT.invalid,
+    );
   const message = error instanceof Error ? error.message : String(error);
-  if (message.startsWith('the API cannot listen')) {
-    const taken = ((error as Error).cause as { code?: unknown } | undefined)?.code === 'EADDRINUSE';
-    return new CliError({ code: 'cannot-listen', message }, taken ? EXIT.conflict : EXIT.invalid);
-  }
   // The SDK's connection errors have no common class.
   if (/connect|unavailable|deadline|transport|failed to call GetSystemInfo/i.test(message))
     return new CliError(

@@ -200,12 +200,7 @@ async function temporalFor(
   const start = (): Promise<DevServer> =>
     startDevServer({ ...base, uiPort }).catch((error: unknown) => {
       // The usual port of the Web UI is taken: use any other.
-      if (
-        error instanceof DevServerError &&
-        /address already in use/.test(error.message) &&
-        error.message.includes(String(uiPort))
-      )
-        return startDevServer(base);
+      if (error instanceof DevServerError && error.taken === 'ui') return startDevServer(base);
       throw error;
     });
   return keepRunning(start, say);

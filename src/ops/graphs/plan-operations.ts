@@ -2,7 +2,8 @@ import { type ClusterPlanRequest, type NodeLeftOut, readGraphLayers } from '../.
 import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.js';
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
-import { type DrawOptions, drawGraph, GraphProblemError } from '../../graph/index.js';
+import { valueAt } from '../../core/plain-value.js';
+import { type DrawOptions, drawGraph, type GraphProblem, GraphProblemError } from '../../graph/index.js';
 import { missingAgents } from '../agent-presence.js';
 import type { OpsDependencies } from '../dependencies.js';
 import { type Problem, problem } from '../problem.js';
@@ -61,7 +62,7 @@ export function planOperations(deps: OpsDependencies): PlanOperations {
     });
     if (result.ok) return result.value;
     if (result.reason === 'no-graph') return null;
-    throw refusal(result.problems);
+    throw refusal(result.problems, request);
   }
 
   async function needed<Form extends PlanForm>(
@@ -125,11 +126,11 @@ export function planOperations(deps: OpsDependencies): PlanOperations {
 
 const SHOWN = 10;
 
-function refusal(problems: readonly (Diagnostic & { readonly at: unknown })[]) {
+function refusal(problems: readonly GraphProblem[], request: PlanRequest) {
   const found = problems.map(({ at: _, ...one }): Diagnostic => one);
   const errors = found.filter(({ severity }) => severity === 'error');
-  const selection = errors.filter(({ code }) => code === 'graph.unknown-selection');
-  const named = selection.map(({ message }) => /'([^']*)'$/.exec(message)?.[1] ?? '').sort();
+  const selection = problems.filter(({ severity, code }) => severity === 'error' && code === 'graph.unknown-selection');
+  const named = selection.map(({ at }) => String(valueAt(request, at))).sort();
   const message =
     selection.length === errors.length
       ? `Tasks ${named.join(', ')} are not present in deployment graph`

@@ -49,6 +49,13 @@ export interface DevServer {
 /** The server did not start; `message` has the reason and the end of its log. */
 export class DevServerError extends Error {
   override readonly name = 'DevServerError';
+  /** The port that another process has. */
+  readonly taken: 'ui' | 'other' | undefined;
+
+  constructor(message: string, taken?: 'ui' | 'other') {
+    super(message);
+    this.taken = taken;
+  }
 }
 
 const GRACE_MS = 5_000;
@@ -126,8 +133,7 @@ async function startWithFreePorts(options: DevServerOptions): Promise<DevServer>
     try {
       return await startOn(options, port, uiPort);
     } catch (error) {
-      const taken = error instanceof DevServerError && /address already in use/i.test(error.message);
-      if (!taken || !choosesPort || attempt === 3) throw error;
+      if (!(error instanceof DevServerError) || error.taken === undefined || !choosesPort || attempt === 3) throw error;
     }
   }
 }
@@ -151,7 +157,10 @@ async function startOn(options: DevServerOptions, port: number, uiPort: number |
     await server.stop();
     const written = (await readFile(options.logFile)).subarray(from).toString();
     const tail = written.trim().split('\n').slice(-8).join('\n');
-    throw new DevServerError(`The Temporal dev server ${reason}. Its log, ${options.logFile}, ends with:\n${tail}`);
+    throw new DevServerError(
+      `The Temporal dev server ${reason}. Its log, ${options.logFile}, ends with:\n${tail}`,
+      !/address already in use/i.test(tail) ? undefined : tail.includes(String(uiPort)) ? 'ui' : 'other',
+    );
   };
   let problem = 'nothing answered';
   for (;;) {
@@ -293,15 +302,15 @@ async function writeWhole(path: string, text: string): Promise<void> {
 async function freePorts(options: DevServerOptions): Promise<[number, number | 'none']> {
   // Both are open at once, so that they differ.
   const servers = [
-    await listen(options.port ?? 0),
-    await listen(options.uiPort === 'none' ? 0 : (options.uiPort ?? 0)),
+    await listen(options.port ?? 0, 'other'),
+    await listen(options.uiPort === 'none' ? 0 : (options.uiPort ?? 0), 'ui'),
   ];
   const [port, uiPort] = servers.map(({ port }) => port) as [number, number];
   await Promise.all(servers.map(({ close }) => close()));
   return [port, options.uiPort === 'none' ? 'none' : uiPort];
 }
 
-async function listen(port: number): Promise<{ port: number; close: () => Promise<void> }> {
+async function listen(port: number, what: 'ui' | 'other'): Promise<{ port: number; close: () => Promise<void> }> {
   // A client waiting for a server on this port must not keep this check open.
   const server = createServer((socket) => socket.destroy());
   await new Promise<void>((done, fail) => {
@@ -309,7 +318,7 @@ async function listen(port: number): Promise<{ port: number; close: () => Promis
       const taken = error.code === 'EADDRINUSE';
       fail(
         taken
-          ? new DevServerError(`Port ${port} is in use (address already in use); choose another or omit it.`)
+          ? new DevServerError(`Port ${port} is in use (address already in use); choose another or omit it.`, what)
           : error,
       );
     });
