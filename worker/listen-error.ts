@@ -1,4 +1,4 @@
-/** The API cannot listen where it is told to, for a reason that the operator can fix. */
+/** The API cannot listen at its address, for a reason that the operator can fix. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 

@@ -1,6 +1,7 @@
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: planted code has template strings */
 import { tmpdir } from 'node:os';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { RunProgress } from '../../src/core/site-run/index.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { behind, both, type Plant, withPlanted } from '../rig/plant.js';
 
@@ -65,7 +66,7 @@ export const greet = runner(type, {
     runs.update(request.params.run, 'note_node', { node: request.params.node, ...operatorOf(request) }),`,
     ),
     'src/cli/commands/run.ts': behind(
-      "  const group = program.verb('run', 'Runs: view, pause, resume, stop, retry');\n",
+      /const group = program\.verb\('run', .*\);\n/,
       `  group
   .verb('note', 'Note something of a node of a run')
   .argument('<run>', RUN)
@@ -167,6 +168,11 @@ export const apiWith = (update) => {
   return apiOf({ ...operations, runs: { ...operations.runs, update } }, {}, async () => undefined, { checkAnswer: undefined });
 };`;
 
+const startedRun: RunProgress = {
+  ...{ kind: 'deploy_site', input: { site: 'dc1' }, workflow_id: 'w', run_id: 'r', started_at: 0 },
+  ...{ paused: null, stopping: false, holds: [], phases: [], operator: [], warnings: [] },
+};
+
 /** Each recipe of CONTRIBUTING's "How to add", carried out in a copy in memory: its files are enough, and no more than these. */
 describe('how to add', { timeout: 60_000 }, () => {
   let planted: Awaited<ReturnType<typeof withPlanted>>;
@@ -201,7 +207,7 @@ describe('how to add', { timeout: 60_000 }, () => {
 
     const warn = Object.assign(() => undefined, { handlers: { updates: {} as Record<string, Handler> } });
     const operator: unknown[] = [];
-    const progress = { operator, input: { site: 'dc1' }, phases: [], warnings: [], paused: null };
+    const progress = { ...startedRun, operator };
     handleSiteOperators({ progress, control: {}, slices: {}, warn });
     const { read, handle } = warn.handlers.updates.note_node!;
     expect(handle(read({ node: 'n1', by: 'ann' }).request)).toMatchObject({ site: 'dc1' });
@@ -221,8 +227,7 @@ describe('how to add', { timeout: 60_000 }, () => {
   it('a field of a run’s report: four files', async () => {
     expect(Object.keys(RECIPES.reportField).length).toBeLessThanOrEqual(5);
     const { runReportSchema, reportRun, reportText } = planted;
-    const progress = { kind: 'deploy_site', workflow_id: 'w', run_id: 'r', started_at: 0, input: { site: 'dc1' } };
-    const report = reportRun({ ...progress, phases: [], operator: [], warnings: [], paused: null, stopping: false });
+    const report = reportRun(startedRun);
     expect(runReportSchema.parse(report)).toMatchObject({ mood: 'calm' });
     expect(reportText(report)).toContain('Mood: calm');
   });

@@ -11,11 +11,11 @@ export type Plant = Readonly<Record<string, string | ((text: string) => string)>
 
 /** Inserts a text behind a place that the file has once. */
 export const behind =
-  (place: string, inserted: string) =>
+  (place: string | RegExp, inserted: string) =>
   (text: string): string => {
     const parts = text.split(place);
-    if (parts.length !== 2) throw new Error(`the file has ${JSON.stringify(place)} ${parts.length - 1} times`);
-    return `${parts[0]}${place}${inserted}${parts[1]}`;
+    if (parts.length !== 2) throw new Error(`the file has ${String(place)} ${parts.length - 1} times`);
+    return `${text.slice(0, text.length - parts[1]!.length)}${inserted}${parts[1]}`;
   };
 
 /** Both changes, one after the other. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MOST } from '../run-description.js';
 import { DECISIONS } from '../words.js';
-import { timestamp } from './primitives.js';
+import { expectedEnd, maasSilentSince, pausedSchema, timestamp } from './primitives.js';
 import type { Wire } from './wire.js';
 
 const before = z.string().describe('A group or a task; `*`: before anything is changed.');
@@ -37,4 +37,13 @@ export const holdReports = z
 
 /** A point at which a run waits until an operator approves. */
 export type Hold = Wire<typeof hold>;
+/** How a run stands, of a site as of graphs: the fields of either status. */
+export const runStanding = {
+  paused: pausedSchema,
+  stopping: z.boolean(),
+  awaiting_approval: awaitingApproval,
+  expected: expectedEnd,
+  maas_silent_since: maasSilentSince,
+};
+
 export type AwaitingApproval = NonNullable<Wire<typeof awaitingApproval>>;

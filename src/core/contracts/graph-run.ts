@@ -8,8 +8,8 @@ import {
   LOST_OUTCOMES,
   TASK_STATUSES,
 } from '../words.js';
-import { awaitingApproval, holdReports } from './approval.js';
-import { expectedEnd, maasSilentSince, pausedSchema, timestamp } from './primitives.js';
+import { holdReports, runStanding } from './approval.js';
+import { timestamp } from './primitives.js';
 import { failureOf, type Wire } from './wire.js';
 
 /**
@@ -69,11 +69,7 @@ export const graphRunStatusSchema = z
      * (`default: waiting`); before there is any `starting`, behind the last one `closing`, at the end `finished`.
      */
     phase: z.string(),
-    paused: pausedSchema,
-    stopping: z.boolean(),
-    awaiting_approval: awaitingApproval,
-    expected: expectedEnd,
-    maas_silent_since: maasSilentSince,
+    ...runStanding,
     outcome: z
       .enum([...GRAPH_RUN_OUTCOMES, ...LOST_OUTCOMES])
       .optional()

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { CALLS, LOST_OUTCOMES, NODE_STATES, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.js';
-import { awaitingApproval } from './approval.js';
+import { runStanding } from './approval.js';
 import { graphRunStatusSchema } from './graph-run.js';
-import { expectedEnd, maasSilentSince, pausedSchema } from './primitives.js';
+import type { pausedSchema } from './primitives.js';
 import type { Wire } from './wire.js';
 
 const texts = z.array(z.string());
@@ -22,11 +22,7 @@ export const runStatusSchema = z
   .strictObject({
     site: z.string(),
     phase: z.enum([...PHASE_NAMES, 'starting', 'finished']),
-    paused: pausedSchema,
-    stopping: z.boolean(),
-    awaiting_approval: awaitingApproval,
-    expected: expectedEnd,
-    maas_silent_since: maasSilentSince,
+    ...runStanding,
     outcome: z
       .enum([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES])
       .optional()
