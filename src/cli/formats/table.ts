@@ -1,4 +1,4 @@
-import { formatMoment } from '../views/duration.js';
+import { formatDistance, formatMoment } from '../views/duration.js';
 
 /** One row: values by column name. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -20,8 +20,11 @@ export const printable = (text: string): string =>
 
 const bold = (text: string, color: boolean): string => (color ? `\u001b[1m${text}\u001b[0m` : text);
 
-/** A column is not made narrower than this or its heading; rather the last columns are left out. */
-const NARROWEST = 8;
+/**
+ * A column is not made narrower than this or its heading; rather the last columns are left out. Kinds and states of runs
+ * stay whole, all but the longest state.
+ */
+const NARROWEST = 14;
 /** Explanations are of no use when they are cut: they go on in the next line, and need some space for that. */
 const EXPLANATIONS: ReadonlySet<string> = new Set(['message', 'hint', 'reason', 'problem', 'said', 'fix']);
 const NARROWEST_EXPLANATION = 16;
@@ -39,18 +42,33 @@ export interface Screen {
  * The last column is not padded, so that no line ends in spaces.
  *
  * On a screen, what does not fit is cut, the widest columns first, but never the first column, which names the row;
- * explanations are wrapped instead. Columns left out are named below.
+ * explanations are wrapped instead, and times become `4 min ago`. Columns left out are named below.
  */
 export function formatTable(rows: readonly Row[], columns: readonly string[], color = false, screen?: Screen): string {
   const most = screen?.columns ?? Number.POSITIVE_INFINITY;
   const heads = columns.map((column) => column.toUpperCase().replaceAll('_', ' '));
-  const cells = rows.map((row) =>
-    columns.map((column) => (screen && timeCell(row[column], screen.now)) ?? cellText(row[column])),
+  const full = rows.map((row) =>
+    columns.map((column) => (screen && timeCell(row[column], screen.now, formatMoment)) ?? cellText(row[column])),
   );
   const isNumeric = columns.map((column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
+  const widest = (at: number, texts: readonly (readonly string[])[]): number =>
+    texts.reduce((most, line) => Math.max(most, width(line[at]!)), width(heads[at]!));
+  // Only where every word of a full table has no space.
+  const isTight = columns.reduce((sum, _, at) => sum + widest(at, full) + 2, -2) > most;
+  const cells =
+    screen && isTight
+      ? full.map((line, row) =>
+          line.map((text, at) => timeCell(rows[row]![columns[at]!], screen.now, formatDistance) ?? text),
+        )
+      : full;
+  const isTime = columns.map((column) => rows.some((row) => screen && timeCell(row[column], 0, formatDistance)));
   const widths = fitted(
-    heads.map((head, at) => cells.reduce((widest, line) => Math.max(widest, width(line[at]!)), width(head))),
-    heads.map((head, at) => Math.max(EXPLANATIONS.has(columns[at]!) ? NARROWEST_EXPLANATION : NARROWEST, width(head))),
+    heads.map((_, at) => widest(at, cells)),
+    heads.map((head, at) =>
+      isTime[at]
+        ? widest(at, cells)
+        : Math.max(EXPLANATIONS.has(columns[at]!) ? NARROWEST_EXPLANATION : NARROWEST, width(head)),
+    ),
     most,
   );
   const lay = (line: readonly string[]): string =>
@@ -76,8 +94,12 @@ export function formatTable(rows: readonly Row[], columns: readonly string[], co
 }
 
 /** A moment as people read it; undefined for any other value. */
-const timeCell = (value: unknown, now: number): string | undefined =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatMoment(value, now) : undefined;
+const timeCell = (
+  value: unknown,
+  now: number,
+  format: (moment: string, now: number) => string,
+): string | undefined =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? format(value, now) : undefined;
 
 /** Widths of the columns that fit, from the first one. */
 function fitted(widths: readonly number[], least: readonly number[], most: number): number[] {
@@ -133,7 +155,7 @@ export function formatRecord(record: Row, color = false, now?: number): string {
   const names = Math.max(0, ...entries.map(([name]) => width(name)));
   return entries
     .map(([name, value]) =>
-      `${bold(name.padEnd(names), color)}  ${(now && timeCell(value, now)) || cellText(value)}`.trimEnd(),
+      `${bold(name.padEnd(names), color)}  ${(now && timeCell(value, now, formatMoment)) || cellText(value)}`.trimEnd(),
     )
     .map((line) => `${line}\n`)
     .join('');

@@ -27,7 +27,13 @@ export function formatMoment(moment: string, now: number): string {
   const at = Date.parse(moment);
   const time =
     Math.abs(now - at) < DAY_MS ? `${moment.slice(11, 19)}Z` : `${moment.slice(0, 10)} ${moment.slice(11, 16)}Z`;
-  return `${time} (${at > now ? `in ${roughly(at - now)}` : `${roughly(now - at)} ago`})`;
+  return `${time} (${formatDistance(moment, now)})`;
+}
+
+/** `4 min ago`, `in 2 h`: a moment by its distance from now. */
+export function formatDistance(moment: string, now: number): string {
+  const at = Date.parse(moment);
+  return at > now ? `in ${roughly(at - now)}` : `${roughly(now - at)} ago`;
 }
 
 /** A moment beside the time since then, where the present is known: `2026-05-01T10:00:00Z (4 min)`. */

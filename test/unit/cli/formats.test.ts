@@ -52,6 +52,13 @@ describe('a list on a terminal', () => {
     },
   );
 
+  it('has whole kinds and times on 80 columns: times by their distance from now', async () => {
+    const terminal = recordingTerminal({ columns: 80 });
+    await printList(terminal, { format: 'table' }, wide, ['id', 'kind', 'site', 'state', 'started_at', 'title']);
+    for (const line of terminal.said.out.split('\n').slice(1, 1 + wide.length))
+      expect(line).toMatch(/ execute_graph .* (\d+ (s|min|h|days) ago|in \d+ (s|min|h|days))( |$)/);
+  });
+
   it('has whole values where there is room for them, and in files', async () => {
     for (const columns of [500, undefined]) {
       const terminal = recordingTerminal(columns === undefined ? {} : { columns });

@@ -162,7 +162,7 @@ function Steering({ base, run, status, ofGraphs }) {
       ? html`<${Action} label="Resume" explain="Lets the run go on." act=${to('resume')} done="The run goes on." />`
       : html`<${Action}
           label="Pause"
-          explain="What runs ends, nothing new starts, until somebody resumes it. Nothing is lost."
+          explain="What runs ends, nothing new starts, until it is resumed. Nothing is lost."
           act=${to('pause')}
           done="The run is paused."
         />`
