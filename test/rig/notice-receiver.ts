@@ -27,13 +27,14 @@ export async function noticeReceiver(port = 0): Promise<NoticeReceiver> {
   const received: ReceivedNotice[] = [];
   const answers: number[] = [];
   let waiting: (() => void)[] = [];
-  const server = createServer(async (request, response) => {
-    const pieces: Buffer[] = [];
-    for await (const piece of request) pieces.push(piece as Buffer);
-    const text = Buffer.concat(pieces).toString('utf8');
-    received.push({ headers: request.headers, text, body: JSON.parse(text) });
-    response.writeHead(answers.shift() ?? 204, { location: 'http://127.0.0.1:1/' }).end();
-    for (const go of waiting.splice(0)) go();
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+    request.on('end', () => {
+      received.push({ headers: request.headers, text, body: JSON.parse(text) });
+      response.writeHead(answers.shift() ?? 204, { location: 'http://127.0.0.1:1/' }).end();
+      for (const go of waiting.splice(0)) go();
+    });
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

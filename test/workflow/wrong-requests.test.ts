@@ -69,7 +69,7 @@ it('unknown and malformed signals are warnings in status, details and report; wh
   const status = await reaches(run, ({ warnings }) => warnings.length >= 6);
   expect(status.stopping).toBe(true);
   expect(status.warnings).toEqual([
-    "there is no signal 'pauze' (known: pause, resume, stop). Did you mean 'pause'?",
+    "there is no signal 'pauze' (known: pause, resume, stop, approve, reject). Did you mean 'pause'?",
     "signal 'pause': unknown field 'reson' (known: by, reason). Did you mean 'reason'?",
     "signal 'pause': the payload cannot be decoded",
     "signal 'resume': the payload cannot be decoded",
@@ -100,7 +100,7 @@ describe('updates and queries', () => {
     const update = (name: string, ...args: [unknown, ...unknown[]]) =>
       refusal(run.handle.executeUpdate<unknown, [unknown, ...unknown[]]>(name, { args }));
     expect(await update('retry_nod', { node: 'n1' })).toBe(
-      "there is no update 'retry_nod' (known: pause, resume, retry_node). Did you mean 'retry_node'?",
+      "there is no update 'retry_nod' (known: pause, resume, approve, reject, retry_node). Did you mean 'retry_node'?",
     );
     expect(await update('pause', { reason: 'x'.repeat(2001) })).toBe(
       "update 'pause': field 'reason' must be a text of 1 to 2000 characters",

@@ -94,11 +94,7 @@ export function formatTable(rows: readonly Row[], columns: readonly string[], co
 }
 
 /** A moment as people read it; undefined for any other value. */
-const timeCell = (
-  value: unknown,
-  now: number,
-  format: (moment: string, now: number) => string,
-): string | undefined =>
+const timeCell = (value: unknown, now: number, format: (moment: string, now: number) => string): string | undefined =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? format(value, now) : undefined;
 
 /** Widths of the columns that fit, from the first one. */
