@@ -33,6 +33,9 @@ interface NewSchedule {
   readonly paused?: boolean;
 }
 
+/** A schedule is a workflow of the server's own: on a busy server its answers take seconds, which runs' do not. */
+const LIMIT_MS = 15_000;
+
 /** Schedules in Temporal that start our workflows, also those made with Temporal's own command line. */
 export interface ScheduleOperations {
   /** @throws `invalid`, `not-found`, `conflict` when the name is taken */
@@ -62,7 +65,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
   /** @throws `not-found` also where the schedule starts no workflow of this installation */
   async function found(name: string): Promise<{ readonly handle: ScheduleHandle; readonly is: ScheduleDescription }> {
     const handle = temporal.client.schedule.getHandle(name);
-    const is = await callTemporal(temporal, () => handle.describe()).catch((error: unknown) => {
+    const is = await callTemporal(temporal, () => handle.describe(), LIMIT_MS).catch((error: unknown) => {
       throw error instanceof ScheduleNotFoundError ? noSchedule(name) : error;
     });
     if (!isOurs(is)) throw noSchedule(name);
@@ -81,7 +84,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
     work: (handle: ScheduleHandle) => Promise<void>,
   ): Promise<void> {
     const { handle } = await found(name);
-    await requestOfTemporal(temporal, () => work(handle));
+    await requestOfTemporal(temporal, () => work(handle), LIMIT_MS);
     const target = `schedule/${name}`;
     await appendAudit(store, {
       actor: by,
@@ -142,7 +145,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
           state: { paused },
           memo: { created_by: by },
         });
-      await requestOfTemporal(temporal, created).catch((error: unknown) => {
+      await requestOfTemporal(temporal, created, LIMIT_MS).catch((error: unknown) => {
         if (error instanceof ScheduleAlreadyRunning)
           throw problem('conflict', `there is a schedule '${name}' already`, {
             hint: `Choose another name, or delete it: sitewright schedule delete ${name}`,

@@ -33,8 +33,8 @@ export const callTemporal = <T>(temporal: Reached, work: () => Promise<T>, limit
   calling(temporal, work, '', limitMs);
 
 /** As `callTemporal`, for an operator's request. If the answer is lost, the error says that it may have been taken. */
-export const requestOfTemporal = <T>(temporal: Reached, work: () => Promise<T>): Promise<T> =>
-  calling(temporal, work, `; ${MAY_HAVE_BEEN_TAKEN}`);
+export const requestOfTemporal = <T>(temporal: Reached, work: () => Promise<T>, limitMs?: number): Promise<T> =>
+  calling(temporal, work, `; ${MAY_HAVE_BEEN_TAKEN}`, limitMs);
 
 const MAY_HAVE_BEEN_TAKEN =
   "the request may have been taken: look at the run ('sitewright run list --open', 'sitewright run status RUN') before you repeat it";
