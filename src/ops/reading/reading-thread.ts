@@ -19,6 +19,9 @@ export interface OpenReader extends Reader {
 /** Four times what the documents of 1,000 machines take. */
 const MAX_MEGABYTES = 192;
 const MAX_MS = 30_000;
+/** There are three threads, which start in a tenth of a second. */
+const YOUNG_MEGABYTES = 16;
+const IDLE_MS = 10_000;
 
 /** Texts of a site below this, and graphs of fewer tasks, do not wait for larger ones. */
 const SMALL_TEXT = 128 * 1024;
@@ -35,6 +38,8 @@ export function openReader(limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS): Open
       makes,
       data: limits,
       maxMegabytes: MAX_MEGABYTES,
+      youngMegabytes: YOUNG_MEGABYTES,
+      idleMs: IDLE_MS,
     });
   const [small, large, archives] = [lane('the result'), lane('the result'), lane('the package')];
   const ask = async <Work extends keyof Reader>(
