@@ -126,7 +126,7 @@ describe('a planning thread', () => {
   });
 });
 
-it('the expressions of a plan have a budget together, and the answer names task and field', async () => {
+it('the expressions of a plan have a budget together, and the answer names task, field and nodes', async () => {
   const costly = 'range(0, 9000).aggregate($1.set($2, 1), {}).len() > 0';
   const work = workOf(
     Array.from({ length: 60 }, (_, at) => ({
@@ -160,7 +160,7 @@ it('the expressions of a plan have a budget together, and the answer names task 
     ]),
   );
   expect(alone.ok ? [] : alone.problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
-    expect.stringMatching(/tasks\[0\]\.condition.*too many steps/s),
+    expect.stringMatching(/tasks\[0\]\.condition.*too many steps.*\(on /s),
   ]);
 });
 
