@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
+import { freePort } from '../src/platform/free-port.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 
 let installed = false;
@@ -56,12 +56,3 @@ export async function sdkMetrics(): Promise<string> {
     return '';
   }
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((found, failed) => {
-    const server = createServer().once('error', failed);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => found(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });

@@ -21,7 +21,7 @@ export interface Notices {
   held(is: boolean): void;
   failed(explained: Explained): void;
   /** Resolves when what was sent no longer depends on this run. */
-  handedOver(): Promise<void>;
+  settled(): Promise<void>;
 }
 
 export function createNotices(
@@ -66,7 +66,7 @@ export function createNotices(
       isHeld = is;
     },
     failed: ({ reason, next_step }) => send({ event: 'failed', reason, next_step }),
-    async handedOver() {
+    async settled() {
       await Promise.all(starting);
     },
   };

@@ -198,7 +198,7 @@ export async function runInFrame<
       progress.failure = opened.failure;
       progress.outcome = 'failed';
       run.notices.failed(kind.explain(opened.failure));
-      await run.notices.handedOver();
+      await run.notices.settled();
       return;
     }
     run.known = opened.search_attributes;
@@ -223,7 +223,7 @@ export async function runInFrame<
     await condition(allHandlersFinished);
     if (progress.failure !== undefined && progress.outcome !== 'cancelled')
       run.notices.failed(kind.explain(progress.failure));
-    await run.notices.handedOver();
+    await run.notices.settled();
   });
 
   if (progress.outcome === 'cancelled') throw new CancelledFailure(`run of ${kind.subject} was cancelled`);

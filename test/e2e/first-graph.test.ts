@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort } from '../rig/free-port.js';
+import { freePort } from '../../src/platform/free-port.js';
 import { endUp, isUp, spawnUp } from '../rig/running-up.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EnrolmentTicket } from '../../src/agent/onboarding/enrolment-ticket.js';
 import { enrolNode, GatewayClient, issueTicket } from '../../src/gateway/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
+import { freePort } from '../../src/platform/free-port.js';
 import { loadSettings, type Settings } from '../../src/platform/settings/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
 import { type RunningGateway, startGateway } from '../../worker/gateway.js';
 import { endsIdentities, nodeUserData } from '../../worker/node-user-data.js';
-import { freePort } from '../rig/free-port.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 

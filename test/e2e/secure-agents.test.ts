@@ -12,6 +12,7 @@ import { graphRunName } from '../../src/core/graph-run/index.js';
 import { hashOfToken } from '../../src/gateway/identity/index.js';
 import { issueTicket } from '../../src/gateway/index.js';
 import { addEncryptionKey } from '../../src/platform/codec/index.js';
+import { freePort } from '../../src/platform/free-port.js';
 import { loadSettings, type Settings } from '../../src/platform/settings/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
 import { openStore, type Store } from '../../src/store/index.js';
@@ -24,7 +25,6 @@ import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
 import { type Environment, environment } from '../api/fuel-graphs-rig.js';
 import { eventually } from '../rig/agent-site.js';
-import { freePort } from '../rig/free-port.js';
 import { supervisorProgram } from '../rig/program.js';
 import { createNamespace } from '../rig/temporal.js';
 import { type TraceCollector, traceCollector } from '../rig/trace-collector.js';

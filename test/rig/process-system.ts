@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { issueTicket } from '../../src/gateway/index.js';
 import { type Effect, simulatorKeys } from '../../src/maas-simulator/index.js';
+import { freePort } from '../../src/platform/free-port.js';
 import { startDevServer } from '../../src/platform/temporal/dev-server.js';
 import { openStore, type Store } from '../../src/store/index.js';
-import { freePort } from './free-port.js';
 import { TcpProxy } from './tcp-proxy.js';
 
 const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));

@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { SshTarget } from '../../src/agent/onboarding/index.js';
-import { freePort } from './free-port.js';
+import { freePort } from '../../src/platform/free-port.js';
 
 const SSHD = '/usr/sbin/sshd';
 

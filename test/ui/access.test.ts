@@ -2,9 +2,9 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ROLES, type Role } from '../../src/core/access-role.js';
 import { tokenOperations } from '../../src/ops/tokens.js';
+import { freePort } from '../../src/platform/free-port.js';
 import { type ApiRig, apiAlone } from '../api/api-rig.js';
 import { environment } from '../api/fuel-graphs-rig.js';
-import { freePort } from '../rig/free-port.js';
 import { apiSignIn, type OpenIdProviderRig, openIdProviderRig } from '../rig/openid-provider.js';
 import { closePages, describePage, launch, type OpenPage, openPage } from './browser.js';
 

@@ -48,20 +48,23 @@ export function formatTable(rows: readonly Row[], columns: readonly string[], co
   const most = screen?.columns ?? Number.POSITIVE_INFINITY;
   const heads = columns.map((column) => column.toUpperCase().replaceAll('_', ' '));
   const full = rows.map((row) =>
-    columns.map((column) => (screen && timeCell(row[column], screen.now, formatMoment)) ?? cellText(row[column])),
+    columns.map((column) => (screen && timeCell(row[column], screen.now)) ?? cellText(row[column])),
   );
   const isNumeric = columns.map((column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
   const widest = (at: number, texts: readonly (readonly string[])[]): number =>
     texts.reduce((most, line) => Math.max(most, width(line[at]!)), width(heads[at]!));
-  // Only where every word of a full table has no space.
+  // Where the table does not fit, a time is its distance from now alone.
   const isTight = columns.reduce((sum, _, at) => sum + widest(at, full) + 2, -2) > most;
   const cells =
     screen && isTight
       ? full.map((line, row) =>
-          line.map((text, at) => timeCell(rows[row]![columns[at]!], screen.now, formatDistance) ?? text),
+          line.map((text, at) => {
+            const value = rows[row]![columns[at]!];
+            return isMoment(value) ? formatDistance(value, screen.now) : text;
+          }),
         )
       : full;
-  const isTime = columns.map((column) => rows.some((row) => screen && timeCell(row[column], 0, formatDistance)));
+  const isTime = columns.map((column) => screen !== undefined && rows.some((row) => isMoment(row[column])));
   const widths = fitted(
     heads.map((_, at) => widest(at, cells)),
     heads.map((head, at) =>
@@ -93,9 +96,12 @@ export function formatTable(rows: readonly Row[], columns: readonly string[], co
   return [bold(lay(heads), color), ...cells.flatMap(linesOf), ...more].map((line) => `${line}\n`).join('');
 }
 
+const isMoment = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
+
 /** A moment as people read it; undefined for any other value. */
-const timeCell = (value: unknown, now: number, format: (moment: string, now: number) => string): string | undefined =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? format(value, now) : undefined;
+const timeCell = (value: unknown, now: number): string | undefined =>
+  isMoment(value) ? formatMoment(value, now) : undefined;
 
 /** Widths of the columns that fit, from the first one. */
 function fitted(widths: readonly number[], least: readonly number[], most: number): number[] {
@@ -151,7 +157,7 @@ export function formatRecord(record: Row, color = false, now?: number): string {
   const names = Math.max(0, ...entries.map(([name]) => width(name)));
   return entries
     .map(([name, value]) =>
-      `${bold(name.padEnd(names), color)}  ${(now && timeCell(value, now, formatMoment)) || cellText(value)}`.trimEnd(),
+      `${bold(name.padEnd(names), color)}  ${(now && timeCell(value, now)) || cellText(value)}`.trimEnd(),
     )
     .map((line) => `${line}\n`)
     .join('');

@@ -1,8 +1,9 @@
 import { chmod, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { isAlive, withLock } from '../../../scripts/lock.mjs';
 import { simulatorKeys } from '../../maas-simulator/oauth.js';
+import { freePort } from '../../platform/free-port.js';
 import type { Settings } from '../../platform/settings/index.js';
 import {
   type DevServer,
@@ -107,6 +108,7 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
     };
     let maasUrl = settings.maas.url;
     if (options.simulateMaas) {
+      // Chosen once, so that a restarted simulator keeps its address.
       const args = ['maas', 'simulate', '--port', String(await freePort()), '--state', join(folder, 'maas.jsonl')];
       args.push('--auto', JSON.stringify(SIMULATED_PACE));
       if (seed !== undefined) args.push('--seed', seed);
@@ -276,18 +278,6 @@ function isTaken(host: string, port: number): Promise<boolean> {
     const probe = createServer();
     probe.once('error', (error: NodeJS.ErrnoException) => done(error.code === 'EADDRINUSE'));
     probe.listen(port, host, () => probe.close(() => done(false)));
-  });
-}
-
-/** Chosen once, so that a restarted simulator keeps its address. */
-function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const probe = createServer();
-    probe.once('error', fail);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => done(port));
-    });
   });
 }
 

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { prepareTask } from '../../../src/agent/prepare-task.js';
+import { freePort } from '../../../src/platform/free-port.js';
 import { AgentRig } from '../../rig/agent.js';
-import { freePort } from '../../rig/free-port.js';
 import { appears, Gate } from '../../rig/gate.js';
 import { SshdRig, sshdMissing } from '../../rig/sshd.js';
 

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DEFAULT_PATH_ROOTS } from '../../../../src/agent/index.js';
 import type { EnrolmentTicket } from '../../../../src/agent/onboarding/enrolment-ticket.js';
 import { enrolNode } from '../../../../src/gateway/index.js';
+import { freePort } from '../../../../src/platform/free-port.js';
 import { loadSettings } from '../../../../src/platform/settings/index.js';
 import { createLogger } from '../../../../src/platform/telemetry/log.js';
 import { type RunningGateway, startGateway } from '../../../../worker/gateway.js';
-import { freePort } from '../../../rig/free-port.js';
 import { type CliAnswer, cli } from '../../cli/recording-terminal.js';
 
 /*

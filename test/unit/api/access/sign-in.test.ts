@@ -11,10 +11,10 @@ import { runCli } from '../../../../src/cli/run-cli.js';
 import { type SignInError, signIn } from '../../../../src/ops/index.js';
 import { signedIn } from '../../../../src/ops/sign-in.js';
 import { tokenOperations } from '../../../../src/ops/tokens.js';
+import { freePort } from '../../../../src/platform/free-port.js';
 import { loadSettings } from '../../../../src/platform/settings/index.js';
 import { openIdOf } from '../../../../worker/openid.js';
 import { type ApiRig, apiAlone } from '../../../api/api-rig.js';
-import { freePort } from '../../../rig/free-port.js';
 import { apiSignIn, type OpenIdProviderRig, openIdProviderRig, SmallBrowser } from '../../../rig/openid-provider.js';
 import { cli, recordingTerminal } from '../../cli/recording-terminal.js';
 
