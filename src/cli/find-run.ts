@@ -3,7 +3,7 @@ import type { Run } from '../core/contracts/index.js';
 import type { ApiClient } from './client.js';
 import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
-import { subjectOf } from './started-run.js';
+import { subjectOf } from './run-subject.js';
 
 /** Runs searched for a prefix of an id. */
 const NEWEST = 1_000;

@@ -1,52 +1,105 @@
 import type { Command } from 'commander';
 import type { GlobalFlags } from './api-address.js';
 import { CliCommand } from './command.js';
-import { registerAgent } from './commands/agent.js';
-import { registerAgentOnboarding } from './commands/agent-onboarding.js';
-import { registerAudit } from './commands/audit.js';
-import { registerCluster } from './commands/cluster.js';
-import { registerCompletion } from './commands/completion.js';
-import { registerConfig } from './commands/config.js';
-import { registerDb } from './commands/db.js';
-import { registerDoctor } from './commands/doctor.js';
-import { registerGraphExecute } from './commands/graph-execute.js';
-import { registerGraphPlanning } from './commands/graph-planning.js';
-import { registerGraphSimulate } from './commands/graph-simulate.js';
-import { registerGraphStore } from './commands/graph-store.js';
-import { registerHistory } from './commands/history.js';
-import { registerIdentity } from './commands/identity.js';
-import { registerInit } from './commands/init.js';
-import { registerLogin } from './commands/login.js';
-import { registerMaas } from './commands/maas.js';
-import { registerNode } from './commands/node.js';
-import { registerNotice } from './commands/notice.js';
-import { registerPackage } from './commands/package.js';
-import { registerInstalledPackages } from './commands/package-install.js';
-import { registerProcesses } from './commands/process.js';
-import { registerReleases } from './commands/release.js';
-import { registerRole } from './commands/role.js';
-import { registerRun } from './commands/run.js';
-import { registerSchedule } from './commands/schedule.js';
-import { registerSchemas } from './commands/schemas.js';
-import { registerSequence } from './commands/sequence.js';
-import { registerSite } from './commands/site.js';
-import { registerStrategy } from './commands/strategy.js';
-import { registerTag } from './commands/tag.js';
-import { registerToken } from './commands/token.js';
-import { programVersion, registerVersion } from './commands/version.js';
-import { registerYaql } from './commands/yaql.js';
-import { createSession } from './session.js';
+import { programVersion } from './commands/version.js';
+import { createSession, type Session } from './session.js';
 import type { Terminal } from './terminal.js';
 
-/**
- * The whole command line. Commands load what they need when they run: help and completion load nothing.
- *
- * @param complain prints wrong use; default: to the terminal
- */
-export function createProgram(terminal: Terminal, complain: (text: string) => void = terminal.err): Command {
-  const program = new CliCommand('sitewright');
+type Register = (program: CliCommand, session: Session) => void;
+
+/** Commands that are loaded together. */
+interface CommandGroup {
+  /** The program's commands that `load` registers. */
+  readonly names: readonly string[];
+  readonly load: () => Promise<Register>;
+}
+
+/** All commands by the headings of the help, in its order. */
+const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
+  'Deploy:': [
+    { names: ['site'], load: async () => (await import('./commands/site.js')).registerSite },
+    { names: ['run'], load: async () => (await import('./commands/run.js')).registerRun },
+    { names: ['node'], load: async () => (await import('./commands/node.js')).registerNode },
+    { names: ['schedule'], load: async () => (await import('./commands/schedule.js')).registerSchedule },
+    { names: ['notice'], load: async () => (await import('./commands/notice.js')).registerNotice },
+  ],
+  'Run task graphs:': [
+    { names: ['graph'], load: loadGraph },
+    { names: ['cluster'], load: async () => (await import('./commands/cluster.js')).registerCluster },
+    { names: ['release', 'plugin'], load: async () => (await import('./commands/release.js')).registerReleases },
+    { names: ['role'], load: async () => (await import('./commands/role.js')).registerRole },
+    { names: ['tag'], load: async () => (await import('./commands/tag.js')).registerTag },
+    { names: ['sequence'], load: async () => (await import('./commands/sequence.js')).registerSequence },
+    { names: ['history'], load: async () => (await import('./commands/history.js')).registerHistory },
+  ],
+  'Write and check, offline:': [
+    { names: ['init'], load: async () => (await import('./commands/init.js')).registerInit },
+    { names: ['strategy'], load: async () => (await import('./commands/strategy.js')).registerStrategy },
+    { names: ['package'], load: loadPackage },
+    { names: ['schemas'], load: async () => (await import('./commands/schemas.js')).registerSchemas },
+    { names: ['yaql'], load: loadYaql },
+  ],
+  'Run and maintain the system:': [
+    { names: ['up', 'api', 'worker'], load: async () => (await import('./commands/process.js')).registerProcesses },
+    { names: ['agent'], load: loadAgent },
+    { names: ['identity', 'gateway'], load: async () => (await import('./commands/identity.js')).registerIdentity },
+    { names: ['doctor'], load: async () => (await import('./commands/doctor.js')).registerDoctor },
+    { names: ['maas'], load: async () => (await import('./commands/maas.js')).registerMaas },
+    { names: ['token'], load: async () => (await import('./commands/token.js')).registerToken },
+    { names: ['login', 'logout'], load: async () => (await import('./commands/login.js')).registerLogin },
+    { names: ['audit'], load: async () => (await import('./commands/audit.js')).registerAudit },
+    { names: ['db'], load: async () => (await import('./commands/db.js')).registerDb },
+    { names: ['config'], load: async () => (await import('./commands/config.js')).registerConfig },
+    { names: ['completion'], load: async () => (await import('./commands/completion.js')).registerCompletion },
+    { names: ['version'], load: async () => (await import('./commands/version.js')).registerVersion },
+  ],
+};
+
+async function loadGraph(): Promise<Register> {
+  const [store, execute, planning, simulate] = await Promise.all([
+    import('./commands/graph-store.js'),
+    import('./commands/graph-execute.js'),
+    import('./commands/graph-planning.js'),
+    import('./commands/graph-simulate.js'),
+  ]);
+  return (program, session) => {
+    const graph = program.verb('graph', 'Task graphs: store, plan, draw, run them');
+    store.registerGraphStore(graph, session);
+    execute.registerGraphExecute(graph, session);
+    planning.registerGraphPlanning(graph, session);
+    simulate.registerGraphSimulate(graph, session);
+  };
+}
+
+async function loadPackage(): Promise<Register> {
+  const [files, installed] = await Promise.all([
+    import('./commands/package.js'),
+    import('./commands/package-install.js'),
+  ]);
+  return (program, session) => installed.registerInstalledPackages(files.registerPackage(program, session), session);
+}
+
+async function loadYaql(): Promise<Register> {
+  const { registerYaql } = await import('./commands/yaql.js');
+  return (program, session) =>
+    registerYaql(program, {
+      terminal: session.terminal,
+      loadCluster: async (...which) => (await import('./cluster-states.js')).loadClusterStates(session, ...which),
+      loadHelpers: async () => (await import('./yaql-user-functions.js')).loadYaqlHelpers(session),
+    });
+}
+
+async function loadAgent(): Promise<Register> {
+  const [agent, onboarding] = await Promise.all([
+    import('./commands/agent.js'),
+    import('./commands/agent-onboarding.js'),
+  ]);
+  return (program, session) => onboarding.registerAgentOnboarding(agent.registerAgent(program, session), session);
+}
+
+/** Options of every command. */
+const globalOptions = (program: CliCommand): CliCommand =>
   program
-    .description('Deploys bare-metal sites through MAAS and runs task graphs on their nodes, durably, on Temporal.')
     .option('--api <url>', 'address of the API (default: SITEWRIGHT_API, else from the settings)')
     .option('--config <file>', 'settings file (default: SITEWRIGHT_CONFIG, else sitewright.yaml here)')
     .option(
@@ -54,7 +107,31 @@ export function createProgram(terminal: Terminal, complain: (text: string) => vo
       'file with the token for the API, mode 600 (default: SITEWRIGHT_TOKEN, else ‘sitewright login’)',
     )
     .option('--no-color', 'no colours; NO_COLOR in the environment does the same')
-    .option('--all', 'show every problem, not only the first of each kind')
+    .option('--all', 'show every problem, not only the first of each kind');
+
+/**
+ * The command that a command line names, where the program needs to know no other: undefined for help, for completion
+ * and for what is not a command.
+ */
+export function commandNamed(args: readonly string[]): string | undefined {
+  const [name] = globalOptions(new CliCommand()).parseOptions([...args]).operands;
+  const isKnown = Object.values(COMMANDS).some((groups) => groups.some(({ names }) => names.includes(name ?? '')));
+  return isKnown && name !== 'completion' ? name : undefined;
+}
+
+/**
+ * The command line. Commands load what they need when they run.
+ *
+ * @param complain prints wrong use; default: to the terminal
+ * @param only a command of the program: no other is loaded; default: all are
+ */
+export async function createProgram(
+  terminal: Terminal,
+  { complain = terminal.err, only }: { readonly complain?: (text: string) => void; readonly only?: string } = {},
+): Promise<Command> {
+  const program = globalOptions(new CliCommand('sitewright'));
+  program
+    .description('Deploys bare-metal sites through MAAS and runs task graphs on their nodes, durably, on Temporal.')
     .version(programVersion(), '-V, --version', 'version of this program')
     .showSuggestionAfterError()
     .showHelpAfterError('(add --help for usage)')
@@ -74,46 +151,15 @@ Exit codes: 0 done, 1 came out badly (a run failed, was stopped or cancelled), 2
   };
   const session = createSession(plain, () => program.opts<GlobalFlags>());
 
-  program.commandsGroup('Deploy:');
-  registerSite(program, session);
-  registerRun(program, session);
-  registerNode(program, session);
-  registerSchedule(program, session);
-  registerNotice(program, session);
-  program.commandsGroup('Run task graphs:');
-  const graph = program.verb('graph', 'Task graphs: store, plan, draw, run them');
-  registerGraphStore(graph, session);
-  registerGraphExecute(graph, session);
-  registerCluster(program, session);
-  registerReleases(program, session);
-  registerRole(program, session);
-  registerTag(program, session);
-  registerSequence(program, session);
-  registerHistory(program, session);
-  program.commandsGroup('Write and check, offline:');
-  registerInit(program, session);
-  registerStrategy(program, session);
-  registerGraphPlanning(graph, session);
-  registerGraphSimulate(graph, session);
-  registerInstalledPackages(registerPackage(program, session), session);
-  registerSchemas(program, session);
-  registerYaql(program, {
-    terminal: plain,
-    loadCluster: async (...which) => (await import('./cluster-states.js')).loadClusterStates(session, ...which),
-    loadHelpers: async () => (await import('./yaql-user-functions.js')).loadYaqlHelpers(session),
-  });
-  program.commandsGroup('Run and maintain the system:');
-  registerProcesses(program, session);
-  registerAgentOnboarding(registerAgent(program, session), session);
-  registerIdentity(program, session);
-  registerDoctor(program, session);
-  registerMaas(program, session);
-  registerToken(program, session);
-  registerLogin(program, session);
-  registerAudit(program, session);
-  registerDb(program, session);
-  registerConfig(program, session);
-  registerCompletion(program, session);
-  registerVersion(program, session);
+  const asked = Object.entries(COMMANDS).map(
+    ([heading, groups]) => [heading, groups.filter(({ names }) => only === undefined || names.includes(only))] as const,
+  );
+  const loaded = await Promise.all(
+    asked.map(async ([heading, groups]) => [heading, await Promise.all(groups.map(({ load }) => load()))] as const),
+  );
+  for (const [heading, registers] of loaded) {
+    program.commandsGroup(heading);
+    for (const register of registers) register(program, session);
+  }
   return program;
 }

@@ -1,7 +1,7 @@
-import { type Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { EXIT } from './exit-codes.js';
 import { CliError, type CliProblem } from './problem.js';
-import { createProgram } from './program.js';
+import { commandNamed, createProgram } from './program.js';
 import type { Terminal } from './terminal.js';
 import { paintFor } from './views/paint.js';
 
@@ -13,7 +13,9 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   const before = process.exitCode;
   process.exitCode = undefined;
   const complain = wantsJson(args) ? () => {} : terminal.err;
-  const program = createProgram({ ...terminal, all: wantsAll(args) }, complain);
+  const own = { ...terminal, all: wantsAll(args) };
+  const only = commandNamed(args);
+  const program = await createProgram(own, { complain, ...(only !== undefined && { only }) });
   try {
     await program.parseAsync([...args], { from: 'user' });
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.done;
@@ -21,7 +23,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return EXIT.done;
       const message = error.message.replace(/^error: /, '');
-      const meant = meantCommands(program, error);
+      const meant = await meantCommands(error, own);
       const hint = meant.length === 0 ? undefined : `Did you mean ${meant.join(' or ')}?`;
       if (wantsJson(args))
         terminal.err(await problemText({ code: 'usage', message, ...(hint && { hint }) }, args, terminal));
@@ -41,8 +43,9 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
 }
 
 /** An unknown command may exist in a group: `deploy` is one of `site`. */
-function meantCommands(program: Command, error: CommanderError): string[] {
+async function meantCommands(error: CommanderError, terminal: Terminal): Promise<string[]> {
   if (error.code !== 'commander.unknownCommand') return [];
+  const program = await createProgram(terminal);
   const [, name] = /unknown command '(.+?)'/.exec(error.message) ?? [];
   return program.commands.flatMap((group) =>
     group.commands.filter((one) => one.name() === name).map((one) => `'sitewright ${group.name()} ${one.name()}'`),

@@ -3,6 +3,7 @@ import { counted } from '../core/counted.js';
 import type { ApiClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { type OutputFlags, printOne } from './formats/output.js';
+import { subjectOf } from './run-subject.js';
 import type { Terminal } from './terminal.js';
 import { paintFor, paintState } from './views/paint.js';
 import { exitCodeOfOutcome, followRun } from './watch.js';
@@ -11,12 +12,6 @@ import { exitCodeOfOutcome, followRun } from './watch.js';
 export interface FollowFlags extends OutputFlags {
   readonly wait?: boolean;
   readonly watch?: boolean;
-}
-
-/** The subject of a run: a site, or the cluster in its workflow id. */
-export function subjectOf({ site, workflow_id }: Pick<Run, 'site' | 'workflow_id'>): string {
-  const [kind, cluster] = workflow_id.split(':');
-  return site ?? (kind === 'execute_graph' ? `cluster ${cluster}` : '?');
 }
 
 /** Ways to view a started run. */

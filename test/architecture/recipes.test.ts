@@ -124,12 +124,9 @@ export function registerGreet(program: CliCommand, { terminal }: Session): void 
   program.verb('greet', 'Says hello').action(() => terminal.out('hello\\n'));
 }
 `,
-    'src/cli/program.ts': both(
-      behind(
-        "import { registerGraphStore } from './commands/graph-store.js';\n",
-        "import { registerGreet } from './commands/greet.js';\n",
-      ),
-      behind('  registerDb(program, session);\n', '  registerGreet(program, session);\n'),
+    'src/cli/program.ts': behind(
+      "    { names: ['db'], load: async () => (await import('./commands/db.js')).registerDb },\n",
+      "    { names: ['greet'], load: async () => (await import('./commands/greet.js')).registerGreet },\n",
     ),
   },
   setting: {

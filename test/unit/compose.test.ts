@@ -77,9 +77,9 @@ describe('docker-compose.yml', () => {
 
   it.each(ours)(
     '%s runs a command that exists, with settings that exist',
-    (_name, { command, entrypoint, environment }) => {
+    async (_name, { command, entrypoint, environment }) => {
       const words = entrypoint === undefined ? command! : [...entrypoint.slice(5), ...command!];
-      let group = createProgram(recordingTerminal());
+      let group = await createProgram(recordingTerminal());
       let depth = 0;
       for (const word of words) {
         const next = group.commands.find((one) => one.name() === word);

@@ -7,8 +7,9 @@ import { confirm } from '../confirm.js';
 import { type DescriptionFlags, descriptionOf } from '../described-run.js';
 import { findRun } from '../find-run.js';
 import { usageError } from '../problem.js';
+import { subjectOf } from '../run-subject.js';
 import { type Session, userOf } from '../session.js';
-import { type FollowFlags, presentStarted, subjectOf } from '../started-run.js';
+import type { FollowFlags } from '../started-run.js';
 import { presentGraphRun, runOptions } from './graph-execute.js';
 
 interface AgainFlags extends FollowFlags, DescriptionFlags {
@@ -61,6 +62,7 @@ async function siteAgain(session: Session, before: RunDetail, flags: AgainFlags)
     ...(flags.reason === undefined ? {} : { reason: flags.reason }),
     ...(user === undefined ? {} : { started_by: user }),
   });
+  const { presentStarted } = await import('../started-run.js');
   process.exitCode = await presentStarted(terminal, client, run, flags);
 }
 

@@ -11,7 +11,7 @@ import { settingDefinitions } from '../../../src/platform/settings/index.js';
 import { recordingTerminal } from './recording-terminal.js';
 
 const text = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
-const program = createProgram(recordingTerminal());
+const program = await createProgram(recordingTerminal());
 
 function leaves(command: Command, path: readonly string[] = []): { path: string; command: Command }[] {
   return command.commands.flatMap((child) => {

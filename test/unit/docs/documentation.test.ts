@@ -183,9 +183,10 @@ function anchorsOf(file: string): string[] {
   );
 }
 
+const program = await createProgram(recordingTerminal());
+
 /** Why a command line of ours would not be understood; placeholders (`SITE`, `…`) stand for anything. */
 function problemOf(args: readonly string[]): string | undefined {
-  const program = createProgram(recordingTerminal());
   let command: Command = program;
   const known: Command[] = [program];
   let at = 0;
