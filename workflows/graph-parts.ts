@@ -1,12 +1,13 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
 import { counted } from '../src/core/counted.js';
-import { type PartReport, type PartStatus, plannedCounts } from '../src/core/graph-run/index.js';
+import { type PartReport, type PartStatus, plannedCounts, type TaskCounts } from '../src/core/graph-run/index.js';
 import {
   type CoordinatorCommand,
   type CoordinatorEvent,
   coordinate,
   createCoordinator,
+  isQuiet,
   type Rejection,
   type RunResult,
   type ToPart,
@@ -54,6 +55,8 @@ interface PartsDriver {
   }>;
 }
 
+const isIdle = ({ running, retrying }: TaskCounts): boolean => running + retrying === 0;
+
 interface Child {
   readonly id: string;
   status: PartStatus;
@@ -95,6 +98,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
   const state = { started: false, offline: [] as string[] };
   let broken: { readonly lost: string } | { readonly error: unknown } | null = null;
   let cancelling = false;
+  let quiet = (): boolean => false;
 
   async function run(child: Child, part: number): Promise<void> {
     const { chunks, tasks, nodes } = plan.parts[part]!;
@@ -162,6 +166,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         .finally(control.wake),
     );
     const coordinator = createCoordinator(await coordination);
+    quiet = () => isQuiet(coordinator);
     let result: RunResult | undefined;
 
     const execute = (command: CoordinatorCommand): void => {
@@ -277,8 +282,11 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       return state.started;
     },
     get held() {
-      const idle = children.every(({ status }) => status.counts.running + status.counts.retrying === 0);
-      return plan.hold && state.started && idle && failures() > 0 && control.paused === null;
+      if (!plan.hold || !state.started || failures() === 0 || control.paused !== null) return false;
+      // What a part last reported may be some seconds old: a run that held by that sent notices while tasks ran.
+      return patched('held-when-quiet')
+        ? quiet() && !seen.stopping
+        : children.every(({ status }) => isIdle(status.counts));
     },
     drive,
   };

@@ -85,8 +85,6 @@ export async function livingSite(
   const worker = await rig.runWorker({
     taskQueue: rig.workflowId('queue'),
     maxConcurrentActivityTaskExecutions: 500,
-    // As worker/orchestrator.ts: a cancellation comes with the answer to a beat.
-    maxHeartbeatThrottleInterval: '1 second',
     activities: createActivities({
       planner: plannerHere(),
       store,

@@ -14,7 +14,7 @@ import type {
 } from '../../activities/graph-contract.js';
 import { countCrossings, splitForExecution } from '../../src/core/graph-run/index.js';
 import { compilePlan, partition, type SchedulerPlan, taskKey } from '../../src/core/scheduler/index.js';
-import { untilCancelled } from './scripted-site.js';
+import { PATIENT_HEARTBEAT_SECONDS, untilCancelled } from './scripted-site.js';
 
 /** A task that has started on its node and waits for the test to say how it ends. */
 export interface HeldTask {
@@ -199,7 +199,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
             cluster: { id: request.input.cluster, name: 'demo', site: 'dc1' },
             graphs: types.map((type, at) => ({ transaction: 11 + at, type })),
             search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes', 'StartedBy'],
-            heartbeat_seconds: options.heartbeatSeconds ?? 5,
+            heartbeat_seconds: options.heartbeatSeconds ?? PATIENT_HEARTBEAT_SECONDS,
             ...(options.agentHeartbeatSeconds === undefined
               ? {}
               : { agent_heartbeat_seconds: options.agentHeartbeatSeconds, execution: request.run_id }),

@@ -11,6 +11,12 @@ import type { NodeResult } from '../../src/core/deployment/index.js';
 import { type DeploymentStrategy, planGroups, type SiteNode } from '../../src/core/deployment/index.js';
 import { groupToWire, type SitePlan } from '../../src/core/site-run/index.js';
 
+/**
+ * A limit of heartbeats for activities whose calls a test counts. Temporal tries an activity again whose worker stands still for
+ * longer than its limit, and a machine with much else to do stands still for five seconds.
+ */
+export const PATIENT_HEARTBEAT_SECONDS = 60;
+
 /** A node's call that has started and waits for the test to say how it ends. */
 export interface HeldCall {
   readonly verb: string;
@@ -95,7 +101,7 @@ export function scriptedSite(
         deploy: pace,
         release: pace,
         max_parallel_nodes: 64,
-        heartbeat_seconds: 5,
+        heartbeat_seconds: PATIENT_HEARTBEAT_SECONDS,
       },
       done: [],
       removed: [],

@@ -81,6 +81,8 @@ export async function temporalRig(
         reuseV8Context: true,
         debugMode: true,
         maxCachedWorkflows: 50,
+        // As the product's worker: a cancellation is noticed with a heartbeat.
+        maxHeartbeatThrottleInterval: '1 second',
         ...workerOptions,
       });
       const done = worker.run();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflows, type WorkflowBundleFile } from '../../scripts/workflow-bundle.mjs';
+import type { TemporalRig } from './temporal.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -8,15 +9,22 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  * The project's workflows, bundled from their TypeScript: what is tested is the source as it stands,
  * not what was last built. Kept in node_modules/.cache and made again only after a change.
  */
-export async function bundleProjectWorkflows(): Promise<WorkflowBundleFile> {
-  return await bundleWorkflows({
+export const bundleProjectWorkflows = (): Promise<WorkflowBundleFile> => bundleProject('workflow-bundle');
+
+const bundleProject = (name: string, more: readonly string[] = []): Promise<WorkflowBundleFile> =>
+  bundleWorkflows({
     entry: join(root, 'workflows/index.ts'),
-    sources: ['workflows', 'src/core', 'src/yaql', 'activities/contract.ts'].map((path) => join(root, path)),
+    sources: ['workflows', 'src/core', 'src/yaql', 'activities/contract.ts', ...more].map((path) => join(root, path)),
     root,
-    target: join(root, 'node_modules/.cache/sitewright/workflow-bundle.js'),
+    target: join(root, `node_modules/.cache/sitewright/${name}.js`),
     payloadConverter: join(root, 'workflows/payload-converter.ts'),
-    interceptors: [join(root, 'workflows/trace-context.ts')],
+    interceptors: ['workflows/trace-context.ts', ...more].map((path) => join(root, path)),
   });
+
+/** A rig whose workers run the project's workflows with children that time out. */
+export async function withHurriedChildren(rig: TemporalRig): Promise<TemporalRig> {
+  const { codePath } = await bundleProject('hurried-children', ['test/rig/workflows/hurried-children.ts']);
+  return { ...rig, runWorker: (options) => rig.runWorker({ ...options, workflowBundle: { codePath } }) };
 }
 
 /** Bundles workflows that exist for one test only, e.g. `test/rig/workflows/sleeper.ts`. */

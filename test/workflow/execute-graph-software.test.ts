@@ -9,6 +9,7 @@ import { failed, scriptedGraph } from '../rig/scripted-graph.js';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
 import { causeOf } from '../rig/site-workflow.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { withHurriedChildren } from '../rig/workflow-bundle.js';
 
 let rig: TemporalRig;
 beforeAll(async () => {
@@ -23,12 +24,12 @@ const plan: SchedulerPlan = {
 };
 
 /** A run on a site of one node, whose site has a cluster. */
-async function start(kind: 'deploy_site' | 'update_site' = 'deploy_site') {
+async function start(kind: 'deploy_site' | 'update_site' = 'deploy_site', { runWorker }: TemporalRig = rig) {
   const strategy = { groups: [group('one', ['n1'], { critical: true })] };
   const site = scriptedSite(strategy, plainNodes('n1'), { cluster: 7 });
   const graph = scriptedGraph({ plans: { default: plan } });
   const taskQueue = rig.workflowId('queue');
-  const worker = await rig.runWorker({ taskQueue, activities: { ...site.activities, ...graph.activities(taskQueue) } });
+  const worker = await runWorker({ taskQueue, activities: { ...site.activities, ...graph.activities(taskQueue) } });
   const handle = await rig.client.workflow.start(kind, {
     taskQueue,
     workflowId: rig.workflowId(kind),
@@ -105,6 +106,18 @@ it.each([
   const cause = causeOf(await handle.result().catch((caught: Error) => caught));
   expect(cause.type).toBe('SoftwareFailed');
   expect(cause.message).toContain(`${workflow_id} ${how}`);
+  expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
+  await worker.stop();
+});
+
+it('a graph that times out fails the site, with a report', async () => {
+  const hurried = await withHurriedChildren(rig);
+  const { graph, site, worker, handle, phase } = await start('deploy_site', hurried);
+  graph.hold.add('a@n1');
+  const cause = causeOf(await handle.result().catch((caught: Error) => caught));
+  expect(cause.type).toBe('SoftwareFailed');
+  expect(cause.message).toContain(`execute_graph:7:${handle.firstExecutionRunId} timed out`);
+  expect(phase()).toMatchObject({ name: 'software', state: 'failure' });
   expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
   await worker.stop();
 });

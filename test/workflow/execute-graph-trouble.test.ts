@@ -14,6 +14,7 @@ import { startGraphRun } from '../rig/scripted-graph-run.js';
 import { untilCancelled } from '../rig/scripted-site.js';
 import { causeOf } from '../rig/site-workflow.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { withHurriedChildren } from '../rig/workflow-bundle.js';
 
 let rig: TemporalRig;
 beforeAll(async () => {
@@ -179,6 +180,20 @@ describe('a part that someone ends', () => {
     expect(graph.closedGraphs[0]).toMatchObject({ result: 'failure', reason: `${part} ${how}` });
     expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
     await recordHistory(run.handle, `execute_graph--part-${how.slice(4)}`);
+  });
+
+  it('by a time limit of its server ends its run, with a report', async () => {
+    const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
+    graph.hold.add('all');
+    const run = await startGraphRun(await withHurriedChildren(rig), graph);
+    const cause = causeOf((await run.ended()).failure);
+    expect(cause.type).toBe('GraphFailed');
+    expect(cause.message).toMatch(new RegExp(`${run.handle.workflowId}/11.[12] timed out`));
+    expect(graph.closedGraphs[0]).toMatchObject({
+      result: 'failure',
+      reason: expect.stringContaining('timed out') as string,
+    });
+    expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
   });
 });
 

@@ -303,7 +303,8 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
     const first = await graph.heldTask('net@1');
     // net@3 fails its critical node, so that db@1 is not even tried until it is good again.
-    await run.reaches((status) => status.counts.failed === 1);
+    const failing = await run.reaches((status) => status.counts.failed === 1);
+    expect(failing.graphs[0]!.state).toBe('running');
     first.finish();
     const held = await run.reaches((status) => status.graphs[0]!.state === 'held');
     expect(held.failed).toEqual([{ task: 'net', node: '3', attempts: 1, reason: 'no link (exit code 1)' }]);

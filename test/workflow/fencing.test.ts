@@ -53,7 +53,7 @@ type Events = NonNullable<Awaited<ReturnType<Handle['fetchHistory']>>['events']>
 type EventId = NonNullable<Events[number]['eventId']>;
 
 async function resetAt(handle: Handle, eventOf: (events: Events) => EventId) {
-  const { events } = await handle.fetchHistory();
+  const { events } = await rig.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId).fetchHistory();
   const { runId } = await rig.client.workflowService.resetWorkflowExecution({
     namespace: rig.namespace,
     workflowExecution: { workflowId: handle.workflowId, runId: handle.firstExecutionRunId },
@@ -219,6 +219,36 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.store.runs.get(row.id)).toMatchObject({ outcome: 'terminated' });
     await goesOn(first, 'deploy_node');
     expect(await site.store.runs.get(row.id)).toMatchObject({ outcome: 'success' });
+    expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
+  });
+});
+
+describe('a reset of a run that was terminated, after another one had its site', () => {
+  it('is refused, unless it is to its very start', async () => {
+    site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
+    await site.commit(await exampleDocuments());
+    const first = await start('deploy_site');
+    await deploying(3);
+    await first.terminate('tests');
+    const next = await start('deploy_site');
+    // It takes the site over, then closes the row of the one before it.
+    await until(async () => (await site.store.runs.get(first.firstExecutionRunId)).outcome === 'terminated');
+    const refused = async (why: string) => {
+      const row = await site.store.runs.get(first.firstExecutionRunId);
+      expect(await errorOf((await resetTo(first, 'deploy_node')).result())).toMatchObject({
+        cause: { type: 'ClaimLost', message: expect.stringContaining(why) },
+      });
+      expect(await site.store.runs.get(first.firstExecutionRunId)).toEqual(row);
+    };
+    await refused(`run ${next.firstExecutionRunId}) has it`);
+    await finishDeployments();
+    expect((await done(next)).outcome).toBe('success');
+    await refused('no run has it now');
+    const again = await resetTo(first, 'open_run');
+    expect(await again.result()).toMatchObject({ outcome: 'success' });
+    expect(await reportOf(first)).toMatchObject({ outcome: 'success', run_id: first.firstExecutionRunId });
+    expect(await site.store.runs.get(first.firstExecutionRunId)).toMatchObject({ outcome: 'success' });
+    expect(await site.store.claims.holder({ site: site.name })).toBeNull();
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 });

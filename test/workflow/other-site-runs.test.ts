@@ -5,6 +5,7 @@ import { lookAgain } from '../rig/look-again.js';
 import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { withHurriedChildren } from '../rig/workflow-bundle.js';
 
 let rig: TemporalRig;
 beforeAll(async () => {
@@ -204,9 +205,10 @@ describe('big sites run their calls in child workflows', { timeout: 180_000 }, (
     await started.handle.signal('pause');
     await started.handle.signal('resume');
     // The child passes on what the worker reports.
-    const { raw } = await started.handle.describe();
+    const { workflowId, firstExecutionRunId } = started.handle;
     const since = '2026-11-22T11:42:07.000Z';
-    await rig.client.workflow.getHandle(raw.pendingChildren![0]!.workflowId!).signal('maas_silence', { since });
+    const childOfFirst = rig.client.workflow.getHandle(`${workflowId}/${firstExecutionRunId}/prepare:big:1.1`);
+    await childOfFirst.signal('maas_silence', { since });
     await reaches(started, (now) => now.maas_silent_since === since);
     first.finish();
     const { result } = await started.ended();
@@ -265,6 +267,20 @@ describe('big sites run their calls in child workflows', { timeout: 180_000 }, (
     expect(site.aborted.filter(inThird)).toEqual([]);
     await recordHistory(started.handle, 'deploy_site--slices-ended');
     await recordHistory(handleOf(2), 'run_call--cancelled');
+  });
+
+  it('a child that times out fails its nodes, and the run ends with a report', async () => {
+    const site = scriptedSite(strategy, plainNodes(...names));
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 6 } };
+    site.hold.add('prepare');
+    const started = await startRun(await withHurriedChildren(rig), site, 'deploy_site', [{ site: 'dc1' }]);
+    const { failure: error } = await started.ended();
+    expect(causeOf(error).type).toBe('CriticalGroupFailed');
+    const { outcome, report } = site.closed[0]!;
+    expect(outcome).toBe('failed');
+    const reasons = report.baremetal!.nodes.flatMap(({ reason }) => reason ?? []);
+    expect(reasons.filter((reason) => /\/prepare:big:1\.\d timed out$/.test(reason))).toHaveLength(reasons.length);
+    expect(reasons.length).toBeGreaterThan(0);
   });
 
   it('a time limit holds in children too', async () => {

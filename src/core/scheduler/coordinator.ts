@@ -263,12 +263,12 @@ function announceStop(c: Coordinator, commands: CoordinatorCommand[]): void {
   commands.push({ type: 'stopping', why });
 }
 
-/** Every part is quiet and has processed all messages to it, and no operator is waited for. */
-const isOver = (c: Coordinator): boolean =>
-  c.started &&
-  (c.stopped || !(c.hold || (c.paused && !c.endsWhilePaused))) &&
-  c.quiet.every((quiet) => quiet) &&
-  c.sent.every((sent, part) => sent === c.seen[part]);
+/** Nothing runs in any part, and nothing starts without an operator: each has processed all messages to it. */
+export const isQuiet = (c: Coordinator): boolean =>
+  c.started && c.quiet.every((quiet) => quiet) && c.sent.every((sent, part) => sent === c.seen[part]);
+
+/** Everything is quiet, and no operator is waited for. */
+const isOver = (c: Coordinator): boolean => isQuiet(c) && (c.stopped || !(c.hold || (c.paused && !c.endsWhilePaused)));
 
 function resultOf(c: Coordinator): RunResult {
   if (c.tolerance.verdict === 'critical') return 'failure';

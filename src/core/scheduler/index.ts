@@ -42,7 +42,7 @@ export { compilePlan } from './compile.js';
 export type { EarlierTask } from './continue-from.js';
 export { continueFrom } from './continue-from.js';
 export type { CoordinatorCommand, CoordinatorEvent } from './coordinator.js';
-export { coordinate, createCoordinator } from './coordinator.js';
+export { coordinate, createCoordinator, isQuiet } from './coordinator.js';
 export type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
 export type { SchedulerGraph } from './graph.js';
 export { keyOf } from './graph.js';
