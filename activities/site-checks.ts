@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { counted } from '../src/core/counted.js';
+import type { NetworkSettings } from '../src/core/network-settings.js';
 import type { ResolvedNode } from '../src/documents/index.js';
 import {
   decideRelease,
@@ -15,6 +16,7 @@ import {
   missingSeries,
   noProgress,
   resolveMachine,
+  syncNetworks,
 } from '../src/maas/index.js';
 import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
@@ -59,6 +61,7 @@ interface CheckSubject {
   readonly deps: ActivityDependencies;
   readonly maas: ReturnType<ActivityDependencies['maas']>;
   readonly nodes: readonly ResolvedNode[];
+  readonly networks: readonly NetworkSettings[];
   readonly request: SiteCheck;
   readonly signal: AbortSignal | undefined;
 }
@@ -77,6 +80,7 @@ function untilPassed(
         deps,
         maas: deps.maas(),
         nodes: await nodesOf(cache, request),
+        networks: await networksOf(cache, request),
         request,
         signal,
       });
@@ -122,13 +126,16 @@ async function verifySite({ deps, maas, nodes, request, signal }: CheckSubject):
   return { ok: true, problems: [], warnings };
 }
 
-async function prepareSite({ deps, maas, nodes, request, signal }: CheckSubject): Promise<Finding> {
+async function prepareSite({ deps, maas, nodes, networks, request, signal }: CheckSubject): Promise<Finding> {
   const acting = () => assertMayStart(deps, { site: request.site });
   await proveClaim(deps, { site: request.site });
   try {
     const missing = await findMissingImages(deps, maas, nodes, signal);
     if (missing) return missing;
-    return { ok: true, problems: [], ...(await syncTags(maas, nodes, acting, signal)) };
+    const synced = await syncNetworks(maas.client, networks, acting, signal);
+    if (synced.problems.length > 0) return { ok: false, warnings: [], ...synced, final: true };
+    const { warnings, changes } = await syncTags(maas, nodes, acting, signal);
+    return { ok: true, problems: [], warnings, changes: [...synced.changes, ...changes] };
   } catch (error) {
     if (!(error instanceof MaasError) || !error.failure.retryable) throw error;
     return { ok: false, problems: [error.message], warnings: [] };
@@ -142,6 +149,14 @@ async function nodesOf(
   const parsed = await cache.load(site, { number: revision });
   const all = parsed.ok ? parsed.site.nodes : [];
   return nodes ? all.filter((node) => nodes.includes(node.name)) : all;
+}
+
+async function networksOf(
+  cache: SiteCache,
+  { site, revision }: Pick<SiteCheck, 'site' | 'revision'>,
+): Promise<readonly NetworkSettings[]> {
+  const parsed = await cache.load(site, { number: revision });
+  return parsed.ok ? parsed.site.networks : [];
 }
 
 async function findAbsent(

@@ -1,9 +1,11 @@
-/** Interfaces and disks of a machine as its documents describe them. MAAS configures them before the deployment. */
+/** What documents describe of a machine, and MAAS configures before the deployment. */
 export interface MachineLayout {
   /** Absent: the machine keeps the interfaces that MAAS gave it. */
   readonly ports?: readonly PortLayout[];
   /** Absent: the machine keeps the disks that MAAS gave it. */
   readonly storage?: StorageLayout;
+  /** As on the command line of the kernel: `intel_iommu=on quiet`. Absent: none of ours. */
+  readonly kernelOptions?: string;
 }
 
 /** A device of the hardware: by its name in MAAS, or by its address on a bus, as `lshw` writes it. */

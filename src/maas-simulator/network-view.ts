@@ -38,7 +38,7 @@ export const viewSubnet = (region: Region, subnet: Readonly<Subnet>): object => 
     cidr: subnet.cidr,
     rdns_mode: 2,
     gateway_ip: subnet.gateway || null,
-    dns_servers: [],
+    dns_servers: subnet.dnsServers ?? [],
     allow_dns: true,
     allow_proxy: true,
     active_discovery: false,

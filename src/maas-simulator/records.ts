@@ -36,6 +36,24 @@ export interface Subnet {
   vlan: number;
   cidr: string;
   gateway: string;
+  dnsServers?: readonly string[];
+}
+
+export interface StaticRoute {
+  id: number;
+  source: number;
+  destination: number;
+  gateway: string;
+  metric: number;
+}
+
+export interface IpRange {
+  id: number;
+  type: string;
+  start: string;
+  end: string;
+  subnet: number;
+  comment: string;
 }
 
 /** An image that can be deployed. `name` as in `ubuntu/jammy`. */

@@ -3,11 +3,13 @@ import type {
   Controls,
   Effect,
   Image,
+  IpRange,
   MaasEvent,
   Machine,
   NetworkInterface,
   Pool,
   RequestEntry,
+  StaticRoute,
   Subnet,
   Tag,
   Vlan,
@@ -34,6 +36,8 @@ export class Region {
   readonly tags = new Table<Tag>('tags', this.changes);
   readonly vlans = new Table<Vlan>('vlans', this.changes);
   readonly subnets = new Table<Subnet>('subnets', this.changes);
+  readonly routes = new Table<StaticRoute>('routes', this.changes);
+  readonly ranges = new Table<IpRange>('ranges', this.changes);
   readonly images = new Table<Image>('images', this.changes);
   readonly machines = new Table<Machine>('machines', this.changes);
   readonly settings = new Table<{ value: unknown }>('settings', this.changes);
@@ -57,6 +61,8 @@ export class Region {
       this.tags,
       this.vlans,
       this.subnets,
+      this.routes,
+      this.ranges,
       this.images,
       this.machines,
       this.settings,

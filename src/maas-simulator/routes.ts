@@ -10,6 +10,7 @@ import * as upkeep from './machine-upkeep.js';
 import * as network from './node-network.js';
 import * as storage from './node-storage.js';
 import * as results from './results.js';
+import * as subnets from './subnet-settings.js';
 import * as surroundings from './surroundings.js';
 
 /** One endpoint: plain methods, and operations by name for the two methods that have them. */
@@ -176,7 +177,7 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   },
   'boot-resources/*/': { GET: surroundings.readImage, DELETE: surroundings.deleteImage },
   'subnets/': { GET: surroundings.listSubnets },
-  'subnets/*/': { GET: surroundings.readSubnet },
+  'subnets/*/': { GET: surroundings.readSubnet, PUT: subnets.updateSubnet },
   'fabrics/': { GET: surroundings.listFabrics },
   'fabrics/*/': { GET: surroundings.readFabric },
   'fabrics/*/vlans/': { GET: surroundings.listVlans },
@@ -186,8 +187,9 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   'domains/*/': { GET: surroundings.readDomain },
   'rackcontrollers/': { GET: surroundings.emptyList },
   'regioncontrollers/': { GET: surroundings.listRegionControllers },
-  'ipranges/': { GET: surroundings.emptyList },
-  'static-routes/': { GET: surroundings.emptyList },
+  'ipranges/': { GET: subnets.listRanges, POST: subnets.createRange },
+  'static-routes/': { GET: subnets.listRoutes, POST: subnets.createRoute },
+  'static-routes/*/': { PUT: subnets.updateRoute },
   'dnsresources/': { GET: surroundings.emptyList },
   'devices/': { GET: surroundings.emptyList },
   'discovery/': { GET: surroundings.emptyList },

@@ -3,6 +3,7 @@ import type { MaasClient } from './client.js';
 import { fitsDistroSeries } from './distro-series.js';
 import { isMaasFailure } from './failure.js';
 import { applyLayout, layoutDigest } from './layout/apply-layout.js';
+import { kernelTag } from './layout/kernel-options.js';
 import type { Machine } from './machine.js';
 import type { DeployOptions } from './machine-calls.js';
 import {
@@ -40,7 +41,7 @@ interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hweKernel'
   readonly run: string;
   /** Further workload annotations for the machine. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Interfaces and disks to configure before the deployment. */
+  /** Interfaces, disks and kernel options to configure before the deployment. */
   readonly layout?: MachineLayout | undefined;
 }
 
@@ -52,7 +53,7 @@ type DeployOutcome = MachineOutcome & {
 
 /**
  * Takes a Ready or Allocated machine to Deployed, exactly once, even if calls are repeated or lost on the
- * way: configure interfaces and disks, allocate, mark as ours, deploy, wait. See `decideDeploy` for what it does from each state.
+ * way: configure interfaces, disks and kernel options, allocate, mark as ours, deploy, wait. See `decideDeploy` for what it does from each state.
  */
 export async function deployMachine(
   context: MachineContext,
@@ -160,7 +161,7 @@ async function explainDeploy(
 /** What a deployment requests. */
 interface DeployTarget {
   readonly series: string | undefined;
-  /** Digest of the layout; absent when MAAS' own interfaces and disks are kept. */
+  /** Digest of the layout; absent when MAAS keeps its own. */
   readonly layout?: string | undefined;
 }
 
@@ -214,7 +215,8 @@ export function decideDeploy(machine: Machine, claim: DeployClaim, wanted: Deplo
     return { do: 'fail', failure: interference('released-by-hand', machine) };
   }
   // Disks can be changed only before the allocation, and whatever happened since is found before the deployment.
-  const isConfigured = wanted.layout === undefined || progress.acknowledged.has('configure');
+  const hasNothingToConfigure = wanted.layout === undefined && !machine.tags.includes(kernelTag(machine.systemId));
+  const isConfigured = hasNothingToConfigure || progress.acknowledged.has('configure');
   switch (status) {
     case MachineStatus.Ready: {
       const held = refused();
@@ -275,7 +277,7 @@ function decideDeployed(machine: Machine, claim: Claim, target: DeployTarget, pr
     const layout = hold === 'ours' ? markerOf(machine)?.layout : undefined;
     if (layout !== undefined && layout !== target.layout) return { do: 'fail', failure: otherLayout(machine) };
     if (layout === undefined) {
-      const message = `${machine.hostname} was Deployed before its documents described interfaces or disks; they are left as they are until it is redeployed`;
+      const message = `${machine.hostname} was Deployed before its documents described interfaces, disks or kernel options; they are left as they are until it is redeployed`;
       warnings.push({ code: 'layout-unknown', message });
     }
   }

@@ -9,6 +9,7 @@ export { ensureMachine } from './ensure-machine.js';
 export { isMaasFailure, MaasError, retryAfterSeconds } from './failure.js';
 export { HostnameLookup } from './hostname-lookup.js';
 export { type MachineFacts, machineFacts } from './layout/machine-facts.js';
+export { syncNetworks } from './layout/sync-networks.js';
 export type { Machine, MachineSummary } from './machine.js';
 export { holdOf } from './machine-hold.js';
 export type { MachineFailure, MachineOutcome } from './machine-outcome.js';

@@ -18,6 +18,8 @@ interface Tag {
   readonly comment: string;
   /** XPath by which MAAS assigns the tag; `''` for manual tags. */
   readonly definition: string;
+  /** Options for the kernels of its machines. */
+  readonly kernelOptions: string;
 }
 
 /** Result of changing a tag's machines. */
@@ -53,16 +55,24 @@ export class InventoryCalls {
     return parsePool(await this.#maas.object(`resourcepool/${segment(id)}/`, { signal }));
   }
 
+  async findTag(name: string, signal?: AbortSignal): Promise<Tag | undefined> {
+    try {
+      return parseTag(await this.#maas.object(`tags/${segment(name)}/`, { signal }));
+    } catch (error) {
+      if (isMaasFailure(error, 'not-found')) return undefined;
+      throw error;
+    }
+  }
+
   /** The tag of that name, created when missing; an existing comment is kept. */
   async ensureTag(name: string, comment = '', signal?: AbortSignal): Promise<Tag> {
-    const found = await this.#findTag(name, signal);
+    const found = await this.findTag(name, signal);
     if (found !== undefined) return found;
     try {
       return parseTag(await this.#maas.post('tags/', { form: { name, comment }, signal }));
     } catch (error) {
       // Someone else was quicker, or the answer was lost.
-      const made =
-        isMaasFailure(error, 'invalid') || isOutcomeUnknown(error) ? await this.#findTag(name, signal) : null;
+      const made = isMaasFailure(error, 'invalid') || isOutcomeUnknown(error) ? await this.findTag(name, signal) : null;
       if (!made) throw error;
       return made;
     }
@@ -94,6 +104,19 @@ export class InventoryCalls {
     return { added, removed, unknown };
   }
 
+  async setKernelOptions(name: string, options: string, signal?: AbortSignal): Promise<void> {
+    await this.#maas.put(`tags/${segment(name)}/`, { form: { kernel_opts: options }, signal });
+  }
+
+  /** Deletes a tag, and with it its assignments; one that is gone is fine. */
+  async deleteTag(name: string, signal?: AbortSignal): Promise<void> {
+    try {
+      await this.#maas.delete(`tags/${segment(name)}/`, { signal });
+    } catch (error) {
+      if (!isMaasFailure(error, 'not-found')) throw error;
+    }
+  }
+
   /** Ids that MAAS has no machine for. */
   async #unknownMachines(ids: readonly string[], signal?: AbortSignal): Promise<readonly string[]> {
     const known = new Set<string>();
@@ -103,15 +126,6 @@ export class InventoryCalls {
         known.add(asText(asObject(node).system_id));
     }
     return ids.filter((id) => !known.has(id));
-  }
-
-  async #findTag(name: string, signal?: AbortSignal): Promise<Tag | undefined> {
-    try {
-      return parseTag(await this.#maas.object(`tags/${segment(name)}/`, { signal }));
-    } catch (error) {
-      if (isMaasFailure(error, 'not-found')) return undefined;
-      throw error;
-    }
   }
 }
 
@@ -134,5 +148,6 @@ function parseTag(value: unknown): Tag {
     name: asText(o.name),
     comment: asText(o.comment),
     definition: asText(o.definition),
+    kernelOptions: asText(o.kernel_opts),
   };
 }

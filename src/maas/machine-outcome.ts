@@ -181,7 +181,7 @@ export const otherOs = (machine: Machine, wanted: string): MachineFailure => {
 
 export const otherLayout = (machine: Machine): MachineFailure => ({
   kind: 'other-layout',
-  message: `${named(machine)} is Deployed with other interfaces or disks than its documents describe`,
+  message: `${named(machine)} is Deployed with other interfaces, disks or kernel options than its documents describe`,
   hint: 'redeploy the node (release, then deploy) to change them',
 });
 

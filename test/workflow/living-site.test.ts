@@ -74,7 +74,7 @@ describe('the example site on a simulated MAAS', () => {
   });
 
   // promise: 4.35
-  it('interfaces and disks of its documents are configured before the deployment; changed ones need a redeployment; addresses are facts of the cluster', async () => {
+  it('interfaces, disks, kernel options and networks of its documents are configured before the deployment; changed ones need a redeployment; addresses are facts of the cluster', async () => {
     const seed = {
       machines: ['n1', 'n2'].map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' })),
     };
@@ -84,9 +84,9 @@ describe('the example site on a simulated MAAS', () => {
         name: 'site.yaml',
         text: `${CONFIGURATION}
 ${document('drydock/NetworkLink/v1', 'pxe', '{}')}
-${document('drydock/Network/v1', 'prov', '{cidr: 10.77.0.0/24}')}
+${document('drydock/Network/v1', 'prov', '{cidr: 10.77.0.0/24, dns: {servers: 10.77.0.2}, ranges: [{type: reserved, start: 10.77.0.1, end: 10.77.0.9}], routes: [{subnet: 0.0.0.0/0, gateway: 10.77.0.1}]}')}
 ${document('drydock/Network/v1', 'other', `{cidr: ${cidr}}`)}
-${profile('base', '{primary_network: prov, storage: {physical_devices: {sda: {partitions: [{name: root, size: 40g, filesystem: {mountpoint: /}}, {name: var, size: ">1g", filesystem: {mountpoint: /var, fstype: xfs}}]}}}}')}
+${profile('base', '{primary_network: prov, platform: {kernel_params: {intel_iommu: "on", quiet: true}}, storage: {physical_devices: {sda: {partitions: [{name: root, size: 40g, filesystem: {mountpoint: /}}, {name: var, size: ">1g", filesystem: {mountpoint: /var, fstype: xfs}}]}}}}')}
 ${node('n1', `{host_profile: base, interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [prov]}}, addressing: [{network: prov, address: ${address}}]}`)}
 ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [other]}}, addressing: [{network: other, address: dhcp}]}')}`,
       },
@@ -124,6 +124,12 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     };
     const configured = await machineOf('n1');
     expect(configured.interfaces.map(({ links }) => links.map(({ ipAddress }) => ipAddress))).toEqual([['10.77.0.66']]);
+    const kernel = configured.tags.find((tag) => tag.startsWith('sitewright-kernel-'))!;
+    expect((await client.inventory.findTag(kernel))?.kernelOptions).toBe('intel_iommu=on quiet');
+    expect(first.report.phases.find(({ name }) => name === 'prepare_site')).toMatchObject({
+      detail:
+        'set the DNS servers 10.77.0.2 of 10.77.0.0/24 (network prov); make the reserved range 10.77.0.1 to 10.77.0.9 of 10.77.0.0/24 (network prov)',
+    });
     expect(configured.disks[0]!.partitions.map(({ filesystem }) => filesystem?.mountPoint)).toEqual(['/', '/var']);
 
     const now = clusterStates(await readClusterSources(site.store, cluster.id), { states: {}, tasks: [] }).now;

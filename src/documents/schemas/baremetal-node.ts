@@ -4,6 +4,12 @@ import { layoutKeys } from './machine-layout.js';
 // Without flags: the published JSON Schema can carry the pattern only.
 const MAC_ADDRESS = /^[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4}$/;
 
+const kernelParam = z
+  .union([z.string(), z.number(), z.literal(true)])
+  .describe('Value; true for an option without one. hardwareprofile:… takes it from the hardware profile.');
+
+export type KernelParam = z.infer<typeof kernelParam>;
+
 /** The keys of nodes and host profiles: all that a node may inherit. */
 const inheritable = {
   host_profile: z
@@ -30,7 +36,10 @@ const inheritable = {
     .looseObject({
       image: z.string().min(1).describe('Ubuntu series to deploy, by its MAAS name: jammy.').optional(),
       kernel: z.string().min(1).describe('Kernel to deploy, by its MAAS name: hwe-22.04.').optional(),
-      kernel_params: z.record(z.string(), z.unknown()).optional(),
+      kernel_params: z
+        .record(z.string(), kernelParam.nullable())
+        .describe('Kernel options, set in MAAS before the deployment. "!name" or null removes an inherited one.')
+        .optional(),
     })
     .optional(),
   ...layoutKeys,

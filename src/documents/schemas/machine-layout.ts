@@ -87,6 +87,8 @@ export type Partition = z.infer<typeof partition>;
 const mtu = z.int().min(552).max(65_536);
 const milliseconds = z.int().nonnegative();
 const ofDrydock = z.unknown().optional();
+const address = z.string().refine((text) => isIP(text) > 0, 'must be an IP address');
+const subnet = z.string().refine((text) => isCidr(text), 'must be a network such as 10.23.21.0/24');
 
 /** Bonding modes by the words of Drydock and of Linux, with MAAS' word for each. */
 export const BOND_MODES: Readonly<Record<string, string>> = {
@@ -126,21 +128,33 @@ export const networkLinkSchema = z.looseObject({
 
 /** `data` of drydock/Network/v1. MAAS has the subnet already; it is found by `cidr`. */
 export const networkSchema = z.looseObject({
-  cidr: z
-    .string()
-    .refine((text) => isCidr(text), 'must be a network such as 10.23.21.0/24')
-    .optional(),
+  cidr: subnet.optional(),
   vlan: z
     .union([z.string(), z.int()])
     .refine((tag) => /^\d+$/.test(String(tag)) && Number(tag) >= 1 && Number(tag) <= 4094, 'must be 1 to 4094')
     .describe('VLAN tag.')
     .optional(),
   mtu: mtu.optional(),
-  ranges: ofDrydock,
-  dns: ofDrydock,
+  ranges: z
+    .array(z.strictObject({ type: z.enum(['static', 'dhcp', 'reserved']), start: address, end: address }))
+    .describe('Address ranges, made in MAAS.')
+    .optional(),
+  dns: z
+    .strictObject({ domain: ofDrydock, servers: z.string().describe('Addresses, with commas between.').optional() })
+    .optional(),
   dhcp_relay: ofDrydock,
-  routes: ofDrydock,
-  routedomain: ofDrydock,
+  routes: z
+    .array(
+      z.strictObject({
+        subnet: subnet.describe('Destination; 0.0.0.0/0 for the gateway of the subnet.').optional(),
+        routedomain: name.describe('All other networks of this domain, instead of subnet.').optional(),
+        gateway: address,
+        metric: z.int().nonnegative().optional(),
+      }),
+    )
+    .describe('Routes, made in MAAS.')
+    .optional(),
+  routedomain: name.describe('Domain that routes of other networks lead to.').optional(),
   labels,
 });
 
@@ -162,8 +176,14 @@ export const hardwareProfileSchema = z.looseObject({
   boot_mode: ofDrydock,
   bootstrap_protocol: ofDrydock,
   pxe_interface: ofDrydock,
-  cpu_sets: ofDrydock,
-  hugepages: ofDrydock,
+  cpu_sets: z
+    .record(z.string(), z.union([z.string(), z.number()]))
+    .describe('For kernel options.')
+    .optional(),
+  hugepages: z
+    .record(z.string(), z.looseObject({ size: z.union([z.string(), z.number()]), count: z.number() }))
+    .describe('For kernel options.')
+    .optional(),
 });
 
 export type NetworkLinkData = z.infer<typeof networkLinkSchema>;

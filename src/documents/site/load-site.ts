@@ -1,11 +1,12 @@
 import type { DeploymentStrategy } from '../../core/deployment/index.js';
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
+import type { NetworkSettings } from '../../core/network-settings.js';
 import {
   DEFAULT_DEPLOYMENT_CONFIGURATION,
   type DeploymentConfiguration,
   resolveConfiguration,
 } from '../deployment-configuration.js';
-import { placeSchemaProblem } from '../diagnostics/place-problem.js';
+import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.js';
 import { checkSchema } from '../diagnostics/schema-problems.js';
 import type { ReadLimits } from '../reader/limits.js';
 import { baremetalNodeSchema, hostProfileSchema } from '../schemas/baremetal-node.js';
@@ -26,10 +27,12 @@ import { checkGroups, warnAboutGroups } from './check-groups.js';
 import { warnAboutNames } from './check-node-names.js';
 import { chooseConfiguration, chooseStrategy } from './choose-documents.js';
 import { DocumentSet, type SourceFile } from './document-set.js';
+import type { ReportLayout } from './owned-value.js';
+import { OF_LINKS, OF_NETWORKS, refuseWithoutEffect } from './refuse-without-effect.js';
 import { LayoutResolver, type NamedDocuments } from './resolve-layout.js';
+import { resolveNetworks } from './resolve-networks.js';
 import { type ResolvedNode, resolveNodes } from './resolve-nodes.js';
 import type { Checked, SiteDocument } from './site-document.js';
-import { OF_LINKS, OF_MACHINES, OF_NETWORKS, warnWithoutEffect } from './warn-without-effect.js';
 
 /** A site, ready to deploy. */
 export interface SiteDocuments {
@@ -39,6 +42,8 @@ export interface SiteDocuments {
   readonly strategyName: string | null;
   readonly configuration: DeploymentConfiguration;
   readonly nodes: readonly ResolvedNode[];
+  /** What MAAS is to set at the subnets of networks that nodes are on. */
+  readonly networks: readonly NetworkSettings[];
 }
 
 interface LoadSiteOptions {
@@ -93,9 +98,14 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   // What cannot be read may be what seems to be missing.
   const resolved = resolveNodes(nodes, profiles, new Set(badProfiles), report, layouts, documents.incomplete);
   warnAboutNames(nodes, report);
-  warnWithoutEffect([...nodes, ...profiles], OF_MACHINES, report);
-  warnWithoutEffect([...links.checked.values()], OF_LINKS, report);
-  warnWithoutEffect([...networks.checked.values()], OF_NETWORKS, report);
+  const reportAt: ReportLayout = ({ document, path }, { under = [], ...problem }) =>
+    report(placeProblem(document.yaml, { ...problem, path: [...path, ...under] }));
+  refuseWithoutEffect([...links.checked.values()], OF_LINKS, reportAt);
+  refuseWithoutEffect([...networks.checked.values()], OF_NETWORKS, reportAt);
+  const settings = resolveNetworks([...networks.checked.values()], reportAt);
+  const used = new Set(
+    resolved.flatMap(({ layout }) => layout?.ports ?? []).flatMap((port) => port.networks.map((one) => one.network)),
+  );
 
   for (const { document, data } of strategies) {
     for (const diagnostic of checkGroups(data as DeploymentStrategy, document.yaml)) report(diagnostic);
@@ -123,6 +133,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
       strategyName: strategy?.document.name ?? null,
       configuration: values,
       nodes: resolved,
+      networks: settings.filter(({ network }) => used.has(network)),
     },
     diagnostics: sorted,
   };

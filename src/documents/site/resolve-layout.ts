@@ -1,10 +1,9 @@
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
 import type { DeviceReference, MachineLayout, NetworkAttachment, PortLayout } from '../../core/machine-layout.js';
-import type { ValuePath } from '../../core/plain-value.js';
 import { placeProblem } from '../diagnostics/place-problem.js';
-import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.js';
+import type { BaremetalNodeData } from '../schemas/baremetal-node.js';
 import type { KnownSchema } from '../schemas/envelope.js';
 import {
   BOND_MODES,
@@ -12,102 +11,13 @@ import {
   type HostInterface,
   type NetworkData,
   type NetworkLinkData,
-  type PhysicalDevice,
-  type VolumeGroup,
 } from '../schemas/machine-layout.js';
-import { inheritValue, mergeTags } from './inheritance.js';
+import { contains } from './address-in-network.js';
+import type { InheritedLayout, Named } from './inherit-layout.js';
 import type { Owned, ReportLayout } from './owned-value.js';
+import { resolveKernelOptions } from './resolve-kernel-options.js';
 import { resolveStorage } from './resolve-storage.js';
 import type { Checked, SiteDocument } from './site-document.js';
-
-type Named<Value> = ReadonlyMap<string, Owned<Value>>;
-
-/** What documents say of interfaces and disks, after inheritance. */
-export interface InheritedLayout {
-  readonly hardwareProfile: string | null | undefined;
-  readonly primaryNetwork: string | null | undefined;
-  readonly oobNetwork: unknown;
-  readonly interfaces: Named<HostInterface> | undefined;
-  readonly devices: Named<PhysicalDevice> | undefined;
-  readonly groups: Named<VolumeGroup> | undefined;
-}
-
-export const NO_LAYOUT: InheritedLayout = {
-  hardwareProfile: undefined,
-  primaryNetwork: undefined,
-  oobNetwork: undefined,
-  interfaces: undefined,
-  devices: undefined,
-  groups: undefined,
-};
-
-/** Merges what a document says over what it inherits, by Drydock's rules: by name, `!name` or null removes. */
-export function inheritLayout(document: SiteDocument, own: HostProfileData, parent: InheritedLayout): InheritedLayout {
-  const { storage } = own;
-  return {
-    hardwareProfile: inheritValue(own.hardware_profile, parent.hardwareProfile),
-    primaryNetwork: inheritValue(own.primary_network, parent.primaryNetwork),
-    oobNetwork: own.oob?.network ?? parent.oobNetwork,
-    interfaces: mergeNamed(document, ['data', 'interfaces'], own.interfaces, parent.interfaces, (mine, theirs) => ({
-      ...theirs,
-      ...mine,
-      slaves: [...(mergeTags(mine.slaves, theirs.slaves) ?? [])],
-      networks: [...(mergeTags(mine.networks, theirs.networks) ?? [])],
-    })),
-    devices: mergeNamed(
-      document,
-      ['data', 'storage', 'physical_devices'],
-      storage?.physical_devices,
-      parent.devices,
-      (mine, theirs) => ({ ...theirs, ...mine, partitions: mergeItems(mine.partitions, theirs.partitions) }),
-    ),
-    groups: mergeNamed(
-      document,
-      ['data', 'storage', 'volume_groups'],
-      storage?.volume_groups,
-      parent.groups,
-      (mine, theirs) => ({
-        ...theirs,
-        ...mine,
-        logical_volumes: mergeItems(mine.logical_volumes, theirs.logical_volumes),
-      }),
-    ),
-  };
-}
-
-function mergeNamed<Value>(
-  document: SiteDocument,
-  at: ValuePath,
-  own: Readonly<Record<string, Value | null>> | undefined,
-  parent: Named<Value> | undefined,
-  merge: (mine: Value, theirs: Value) => Value,
-): Named<Value> | undefined {
-  if (own === undefined) return parent;
-  const merged = new Map(parent);
-  for (const [key, value] of Object.entries(own)) {
-    const name = key.startsWith('!') ? key.slice(1) : key;
-    if (value === null || name !== key) merged.delete(name);
-    else {
-      const theirs = merged.get(name);
-      const path = [...at, key];
-      merged.set(name, { value: theirs ? merge(value, theirs.value) : value, document, path });
-    }
-  }
-  return merged;
-}
-
-/** Lists whose items have names: the inherited order, with own items over those of their names. */
-function mergeItems<Item extends { readonly name: string }>(
-  own: readonly Item[] | undefined,
-  parent: readonly Item[] | undefined,
-): Item[] {
-  const merged = new Map((parent ?? []).map((item) => [item.name, item]));
-  for (const item of own ?? []) {
-    if (item.name.startsWith('!')) merged.delete(item.name.slice(1));
-    else merged.set(item.name, { ...merged.get(item.name), ...item });
-  }
-  return [...merged.values()];
-}
 
 /** Documents of a schema by name; `names` has the invalid ones, too. */
 export interface NamedDocuments<Data> {
@@ -125,7 +35,7 @@ interface LayoutDocuments {
   readonly report: (diagnostic: Diagnostic) => void;
 }
 
-/** Turns what documents say of interfaces and disks into what MAAS is to configure. Reports each problem once. */
+/** Turns what documents say of interfaces, disks and kernel options into what MAAS is to configure. Reports each problem once. */
 export class LayoutResolver {
   readonly #documents: LayoutDocuments;
   readonly #reported = new Set<string>();
@@ -137,7 +47,13 @@ export class LayoutResolver {
 
   resolve(node: Checked<BaremetalNodeData>, described: InheritedLayout): MachineLayout | undefined {
     const { interfaces, devices, groups } = described;
-    const aliases = this.#aliases(node.document, described.hardwareProfile);
+    const hardware = this.#hardware(node.document, described.hardwareProfile);
+    const aliases = new Map(
+      Object.entries(hardware?.device_aliases ?? {}).map(([alias, { address, bus_type: bus = 'pci' }]) => [
+        alias,
+        `${bus.toLowerCase()}@${address.toLowerCase()}`,
+      ]),
+    );
     const device = (name: string): DeviceReference => {
       const address = aliases.get(name);
       return { name, ...(address !== undefined && { address }) };
@@ -154,14 +70,16 @@ export class LayoutResolver {
         });
       }
     }
-    if (!ports && !storage) return undefined;
-    return { ...(ports && { ports }), ...(storage && { storage }) };
+    const kernelOptions =
+      described.kernelParams && resolveKernelOptions(described.kernelParams, hardware, this.#report);
+    if (!ports && !storage && !kernelOptions) return undefined;
+    return { ...(ports && { ports }), ...(storage && { storage }), ...(kernelOptions && { kernelOptions }) };
   }
 
-  #aliases(document: SiteDocument, name: string | null | undefined): ReadonlyMap<string, string> {
-    if (!name) return new Map();
+  #hardware(document: SiteDocument, name: string | null | undefined): HardwareProfileData | undefined {
+    if (!name) return undefined;
     const profile = this.#find(this.#documents.hardware, name);
-    // Profiles of hardware matter only for their aliases: without any documents of them, names are those of MAAS.
+    // Without any documents of hardware, names of devices are those of MAAS.
     if (profile === 'unknown' && this.#documents.hardware.names.length > 0) {
       this.#report(
         { document, path: ['data', 'hardware_profile'] },
@@ -172,13 +90,7 @@ export class LayoutResolver {
         },
       );
     }
-    if (typeof profile === 'string') return new Map();
-    return new Map(
-      Object.entries(profile.data.device_aliases ?? {}).map(([alias, { address, bus_type: bus = 'pci' }]) => [
-        alias,
-        `${bus.toLowerCase()}@${address.toLowerCase()}`,
-      ]),
-    );
+    return typeof profile === 'string' ? undefined : profile.data;
   }
 
   #ports(
@@ -368,13 +280,4 @@ function bondOf(mode: string, bonding: NetworkLinkData['bonding']): NonNullable<
     bond_updelay: up ?? 200,
     bond_downdelay: down ?? 200,
   };
-}
-
-function contains(cidr: string, address: string): boolean {
-  const [network = '', prefix] = cidr.split('/');
-  const family = isIPv6(network) ? 'ipv6' : 'ipv4';
-  if (isIPv6(address) !== isIPv6(network)) return false;
-  const subnet = new BlockList();
-  subnet.addSubnet(network, Number(prefix), family);
-  return subnet.check(address, family);
 }

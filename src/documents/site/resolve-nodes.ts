@@ -4,8 +4,9 @@ import { didYouMean } from '../../core/did-you-mean.js';
 import type { MachineLayout } from '../../core/machine-layout.js';
 import { placeProblem } from '../diagnostics/place-problem.js';
 import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.js';
+import { type InheritedLayout, inheritLayout, NO_LAYOUT } from './inherit-layout.js';
 import { inheritValue, mergeTags } from './inheritance.js';
-import { type InheritedLayout, inheritLayout, type LayoutResolver, NO_LAYOUT } from './resolve-layout.js';
+import type { LayoutResolver } from './resolve-layout.js';
 import type { Checked, SiteDocument } from './site-document.js';
 
 /** A node for a deployment: what selectors match, and what MAAS receives. */
@@ -20,7 +21,7 @@ export interface ResolvedNode extends SiteNode {
   readonly distro_series?: string;
   /** `platform.kernel`, e.g. `hwe-22.04`. */
   readonly hwe_kernel?: string;
-  /** Interfaces and disks to configure in MAAS; absent when the documents say nothing of them. */
+  /** Interfaces, disks and kernel options to configure in MAAS; absent when the documents say nothing of them. */
   readonly layout?: MachineLayout;
 }
 

@@ -4,6 +4,7 @@ import type { MaasClient } from '../client.js';
 import { MachineStatus } from '../status.js';
 import { busAddresses } from './bus-addresses.js';
 import type { Hardware, LayoutChange } from './hardware.js';
+import { applyKernelOptions } from './kernel-options.js';
 import { nextNetworkChange, targetInterfaces } from './network-changes.js';
 import { nextStorageChange, type TargetStorage, targetStorage } from './storage-changes.js';
 
@@ -28,7 +29,7 @@ export const layoutDigest = (layout: MachineLayout): string =>
 const mostChanges = 1000;
 
 /**
- * Configures interfaces and disks as described. Each call follows from a reading of the machine, so that it may
+ * Configures interfaces, disks and kernel options as described. Each call follows from a reading of the machine, so that it may
  * be repeated after a crash or a lost answer; nothing is sent when all is as described.
  * @param acting called before each change
  * @returns what was changed, in order
@@ -59,7 +60,7 @@ export async function applyLayout(
       return undefined;
     };
   const physical = found.interfaces.filter(({ type }) => type === 'physical');
-  const { ports, storage } = layout;
+  const { ports, storage, kernelOptions } = layout;
   const interfaces =
     ports && targetInterfaces(ports, await client.layouts.networks(signal), nameOf(physical, 'interface'), report);
   const disks: TargetStorage | undefined =
@@ -70,7 +71,7 @@ export async function applyLayout(
   };
   refuseIfAny();
 
-  const done: string[] = [];
+  const done = [...(await applyKernelOptions(client, systemId, found.tags, kernelOptions, acting, signal))];
   let hardware = found;
   for (let count = 0; count < mostChanges; count++) {
     const change: LayoutChange | undefined =

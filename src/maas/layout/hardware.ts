@@ -5,6 +5,7 @@ import { asFlag, asList, asNumber, asObject, asText, asTexts, type JsonObject } 
 export interface Hardware {
   readonly systemId: string;
   readonly status: number;
+  readonly tags: readonly string[];
   readonly isUefi: boolean;
   readonly interfaces: readonly Interface[];
   /** Ids of the links whose gateways are the machine's default gateways. */
@@ -121,6 +122,7 @@ export function parseHardware(machine: JsonObject, groups: readonly unknown[]): 
   return {
     systemId: asText(machine.system_id),
     status: asNumber(machine.status) ?? -1,
+    tags: asTexts(machine.tag_names),
     isUefi: asText(machine.bios_boot_method) === 'uefi',
     interfaces: asList(machine.interface_set).map(parseInterface),
     gatewayLinks: [gateways.ipv4, gateways.ipv6].flatMap((gateway) => asNumber(asObject(gateway).link_id) ?? []),

@@ -10,6 +10,7 @@ import {
   parseVlans,
 } from './hardware.js';
 import type { MaasNetworks } from './network-changes.js';
+import { parseSubnetSettings, type SubnetChange, type SubnetSettings } from './sync-networks.js';
 
 /** Interfaces and disks of machines, and the networks they can be on. */
 export class LayoutCalls {
@@ -35,6 +36,17 @@ export class LayoutCalls {
     const subnets = await this.#maas.list('subnets/', { signal });
     const fabrics = await this.#maas.list('fabrics/', { signal });
     return { subnets: subnets.map(parseSubnet), vlans: fabrics.flatMap(parseVlans) };
+  }
+
+  async subnetSettings(signal?: AbortSignal): Promise<SubnetSettings> {
+    const subnets = await this.#maas.list('subnets/', { signal });
+    const routes = await this.#maas.list('static-routes/', { signal });
+    return parseSubnetSettings(subnets, routes, await this.#maas.list('ipranges/', { signal }));
+  }
+
+  /** Sent exactly once: read before it is sent again. */
+  async sendToSubnet({ method, path, form }: SubnetChange, signal?: AbortSignal): Promise<void> {
+    await this.#maas[method](path, { form, signal });
   }
 
   /** Sent exactly once: read before it is sent again. */

@@ -95,7 +95,7 @@ describe('docs/documents.md', () => {
     const folder = new URL('../../../src/documents/', import.meta.url);
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const text = sources.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
-    const codes = [...text.matchAll(/'((?:yaml|document|site|strategy|node|files)\.[a-z]+[a-z0-9-]+)'/g)].map(
+    const codes = [...text.matchAll(/'((?:yaml|document|site|strategy|node|network|files)\.[a-z]+[a-z0-9-]+)'/g)].map(
       ([, code]) => code!,
     );
     const kinds = /kind: ((?:'[a-z]+' \| )+'[a-z]+'),/.exec(text)![1]!.replaceAll("'", '').split(' | ');

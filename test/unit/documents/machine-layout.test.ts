@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isError } from '../../../src/core/diagnostic.js';
 import { sizeInBytes } from '../../../src/core/machine-layout.js';
 import { loadSite } from '../../../src/documents/index.js';
 import { CONFIGURATION, document, files, node, profile } from './site-files.js';
@@ -30,22 +31,122 @@ describe('interfaces and disks of documents', () => {
     expect(layoutOf('{interfaces: {}, storage: {}, addressing: [{network: pxe, address: 10.0.0.5}]}')).toBeUndefined();
   });
 
-  it('that Drydock applies and nothing here does have a warning each, with where they belong', () => {
-    const found = problemsOf(
-      '{host_profile: kernel, platform: {kernel_params: {}}}',
-      profile('kernel', '{platform: {kernel_params: {hugepages: 8}}}'),
-      document('drydock/NetworkLink/v1', 'slow', '{linkspeed: auto}'),
-      document(
-        'drydock/Network/v1',
-        'routed',
-        '{cidr: 10.0.9.0/24, ranges: [], dns: {servers: 10.0.9.1}, routes: [{subnet: 10.0.0.0/8, gateway: 10.0.9.1}]}',
+  it('that MAAS cannot apply are refused, each with where it belongs', () => {
+    const { site, diagnostics } = loadSite(
+      files(
+        CONFIGURATION,
+        node(
+          'n1',
+          '{interfaces: {a: {sriov: {vf_count: 2}, device_link: l, slaves: [a]}}, storage: {raids: {md0: {level: 1}}}}',
+        ),
+        document('drydock/NetworkLink/v1', 'l', '{linkspeed: 10000full}'),
+        document('drydock/NetworkLink/v1', 'usual', '{linkspeed: auto}'),
+        document('drydock/Network/v1', 'n', '{dhcp_relay: {upstream_target: 10.0.0.1}, dns: {domain: example.org}}'),
+        document('drydock/Network/v1', 'empty', '{dhcp_relay: {}, dns: {}, routes: [], ranges: []}'),
       ),
     );
-    expect(found).toEqual([
-      "document.no-effect at data.platform.kernel_params: kernel_params of 'kernel' has no effect: MAAS takes kernel parameters from its tags",
-      "document.no-effect at data.linkspeed: linkspeed of 'slow' has no effect: MAAS does not set the speed of links",
-      "document.no-effect at data.dns: dns of 'routed' has no effect: MAAS has the network already",
-      "document.no-effect at data.routes: routes of 'routed' has no effect: MAAS has the network already",
+    expect(site).toBeUndefined();
+    expect(
+      diagnostics
+        .filter(isError)
+        .map(({ code, path, hint, line }) => `${code} at ${path}, ${(line ?? 0) > 0}: ${hint}`),
+    ).toEqual([
+      'document.unknown-key at data.storage.raids, true: Known keys: physical_devices, volume_groups.',
+      'document.no-effect at data.linkspeed, true: Set it at the switch, and write auto here.',
+      'document.no-effect at data.dhcp_relay, true: Set the relay at the VLAN in MAAS, and remove it here.',
+      'document.no-effect at data.dns.domain, true: Name the nodes with it (node01.DOMAIN), and remove it here.',
+    ]);
+  });
+
+  it('kernel options are inherited by name, with values of the hardware profile', () => {
+    const box = document(
+      'drydock/HardwareProfile/v1',
+      'box',
+      "{cpu_sets: {sriov: '2-10'}, hugepages: {dpdk: {size: 1G, count: 80}}}",
+    );
+    const base = profile(
+      'base',
+      `{hardware_profile: box, platform: {kernel_params: {hugepages: 'hardwareprofile:hugepages.dpdk.count',
+        hugepagesz: 'hardwareprofile:hugepages.dpdk.size', isolcpus: 'hardwareprofile:cpuset.sriov', quiet: true, nosmt: 'true', amd: x}}}`,
+    );
+    const own = "{host_profile: base, platform: {kernel_params: {intel_iommu: 'on', '!amd': x, nosmt: null}}}";
+    expect(layoutOf(own, box, base)).toEqual({
+      kernelOptions: 'hugepagesz=1G hugepages=80 isolcpus=2-10 quiet intel_iommu=on',
+    });
+    expect(layoutOf('{platform: {kernel_params: {}}}')).toBeUndefined();
+    expect(
+      problemsOf(
+        "{platform: {kernel_params: {a: 'b c', 'd e': f, g: 'hardwareprofile:cpuset.sriov', h: 'i\"', j: no}}}",
+        box,
+      ),
+    ).toEqual([expect.stringMatching(/^document\.wrong-type at data\.platform\.kernel_params\.j/)]);
+    expect(
+      problemsOf("{platform: {kernel_params: {a: 'b c', 'd e': f, g: 'hardwareprofile:cpuset.sriov', h: 'i\"'}}}", box),
+    ).toEqual([
+      "node.bad-kernel-option at data.platform.kernel_params.a: the kernel option a cannot be 'b c'",
+      'node.bad-kernel-option at data.platform.kernel_params["d e"]: \'d e\' cannot be the name of a kernel option',
+      'node.bad-kernel-option at data.platform.kernel_params.g: the hardware profile of the node has no cpuset.sriov',
+      `node.bad-kernel-option at data.platform.kernel_params.h: the kernel option h cannot be 'i"'`,
+    ]);
+  });
+
+  it('networks of interfaces have their gateway, routes, DNS servers and ranges', () => {
+    const routed = [
+      document(
+        'drydock/Network/v1',
+        'a',
+        `{cidr: 10.1.0.0/24, routedomain: storage, dns: {servers: '10.1.0.2,10.1.0.3'},
+          ranges: [{type: dhcp, start: 10.1.0.50, end: 10.1.0.99}, {type: reserved, start: 10.1.0.1, end: 10.1.0.9},
+            {type: static, start: 10.1.0.100, end: 10.1.0.200}],
+          routes: [{subnet: 0.0.0.0/0, gateway: 10.1.0.1}, {subnet: 10.9.0.0/16, gateway: 10.1.0.1, metric: 10},
+            {routedomain: storage, gateway: 10.1.0.1}]}`,
+      ),
+      document('drydock/Network/v1', 'b', '{cidr: 10.2.0.0/24, routedomain: storage}'),
+      document(
+        'drydock/Network/v1',
+        'unused',
+        '{cidr: 10.3.0.0/24, routes: [{subnet: 10.9.0.0/16, gateway: 10.3.0.1}]}',
+      ),
+    ];
+    const on =
+      '{interfaces: {x: {device_link: free, slaves: [a], networks: [a]}}, addressing: [{network: a, address: dhcp}]}';
+    const free = document('drydock/NetworkLink/v1', 'free', '{}');
+    const { site } = loadSite(files(CONFIGURATION, ...routed, free, node('n1', on)));
+    expect(site?.networks).toEqual([
+      {
+        network: 'a',
+        cidr: '10.1.0.0/24',
+        gateway: '10.1.0.1',
+        routes: [
+          { destination: '10.9.0.0/16', gateway: '10.1.0.1', metric: 10 },
+          { destination: '10.2.0.0/24', gateway: '10.1.0.1', metric: 0 },
+        ],
+        dnsServers: ['10.1.0.2', '10.1.0.3'],
+        ranges: [
+          { type: 'dynamic', start: '10.1.0.50', end: '10.1.0.99' },
+          { type: 'reserved', start: '10.1.0.1', end: '10.1.0.9' },
+        ],
+      },
+    ]);
+    const wrong = loadSite(
+      files(
+        CONFIGURATION,
+        document(
+          'drydock/Network/v1',
+          'w',
+          `{cidr: 10.1.0.0/24, dns: {servers: nowhere}, ranges: [{type: dhcp, start: 10.2.0.1, end: 10.1.0.9}],
+            routes: [{gateway: 10.1.0.1}, {routedomain: gone, gateway: 10.1.0.1}, {subnet: 0.0.0.0/0, gateway: 10.1.0.1}, {subnet: '0.0.0.0/0', gateway: 10.1.0.2}]}`,
+        ),
+        document('drydock/Network/v1', 'bare', '{dns: {servers: 10.0.0.1}}'),
+      ),
+    ).diagnostics.filter(({ code }) => code === 'network.bad-setting');
+    expect(wrong.map(({ path, message, line }) => `${path}, ${(line ?? 0) > 0}: ${message}`)).toEqual([
+      "data.dns.servers, true: 'nowhere' is not an IP address",
+      "data.ranges[0].start, true: 10.2.0.1 is not in the network 'w' (10.1.0.0/24)",
+      "data.routes, true: 'w' has several default routes",
+      'data.routes[0], true: a route needs a destination',
+      "data.routes[1], true: no other network is in 'gone'",
+      "data, true: the network 'bare' has no cidr",
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MachineLayout } from '../../../src/core/machine-layout.js';
+import type { NetworkSettings } from '../../../src/core/network-settings.js';
 import { loadSite } from '../../../src/documents/index.js';
 import {
   deployMachine,
@@ -8,6 +9,7 @@ import {
   type MachineContext,
   MachineWatcher,
   releaseMachine,
+  syncNetworks,
 } from '../../../src/maas/index.js';
 import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
 import { CONFIGURATION, document, files, node, profile } from '../documents/site-files.js';
@@ -279,6 +281,52 @@ describe('interfaces and disks of a site reach MAAS', () => {
     );
   });
 
+  // promise: 4.35
+  it('kernel options, at a tag of the machine, and away again', async () => {
+    const tagOf = async () => {
+      const { tags } = await context.client.machines.read(systemId);
+      const [name] = tags.filter((tag) => tag.startsWith('sitewright-kernel-'));
+      return name === undefined ? undefined : (await context.client.inventory.findTag(name))?.kernelOptions;
+    };
+    const again = async (layout: MachineLayout | undefined, run: string) => {
+      await releaseMachine(context, { systemId, site: 'dc1' });
+      return deploy(layout, run);
+    };
+    const options = "{platform: {kernel_params: {intel_iommu: 'on', quiet: true}}}";
+    expect(await deploy(layoutOf(options))).toMatchObject({
+      ok: true,
+      actions: ['configure', 'allocate', 'annotate', 'deploy'],
+    });
+    expect(await tagOf()).toBe('intel_iommu=on quiet');
+    expect(await again(layoutOf(options), 'r2')).toMatchObject({
+      ok: true,
+      actions: ['allocate', 'annotate', 'deploy'],
+    });
+    expect(failed(await deploy(layoutOf('{platform: {kernel_params: {quiet: true}}}'), 'r3'))).toMatchObject({
+      kind: 'other-layout',
+    });
+    expect(await again(layoutOf('{platform: {kernel_params: {quiet: true}}}'), 'r4')).toMatchObject({ ok: true });
+    expect(await tagOf()).toBe('quiet');
+    expect(await again(undefined, 'r5')).toMatchObject({ ok: true, actions: expect.arrayContaining(['configure']) });
+    expect(await tagOf()).toBeUndefined();
+  });
+
+  it.each(['drop_before', 'drop_after', '503', '504_after'])(
+    'kernel options whose calls end in %s are set',
+    async (kind) => {
+      await control(
+        'faults',
+        ['POST .*tags/$', 'update_nodes'].map((match) => ({ match, kind, times: 1 })),
+      );
+      const layout = layoutOf('{platform: {kernel_params: {quiet: true}}}');
+      let outcome = await deploy(layout).catch((error: Error) => error);
+      for (let attempt = 0; attempt < 3 && !('ok' in outcome && outcome.ok); attempt++)
+        outcome = await deploy(layout).catch((error: Error) => error);
+      expect(outcome).toMatchObject({ ok: true });
+      expect((await context.client.inventory.findTag(`sitewright-kernel-${systemId}`))?.kernelOptions).toBe('quiet');
+    },
+  );
+
   it('a machine that starts by UEFI needs its partition', async () => {
     const seeded = await control('seed', { machines: [{ hostname: 'u1', uefi: true }] });
     [systemId] = seeded;
@@ -322,5 +370,80 @@ describe('interfaces and disks of a site reach MAAS', () => {
     const client = new MaasClient({ url: simulator.url, apiKey: simulatorKeys.operator });
     context = { ...context, client, watcher: new MachineWatcher(client), lookup: new HostnameLookup(client) };
     expect(failed(await deploy(layoutOf(NODE)))).toMatchObject({ kind: 'refused' });
+  });
+});
+
+// promise: 4.35
+describe('settings of networks reach MAAS', () => {
+  const wanted: NetworkSettings = {
+    network: 'storage',
+    cidr: '10.23.22.0/24',
+    gateway: '10.23.22.1',
+    routes: [{ destination: '10.23.21.0/24', gateway: '10.23.22.1', metric: 5 }],
+    dnsServers: ['10.23.22.2', '10.23.22.3'],
+    ranges: [
+      { type: 'dynamic', start: '10.23.22.50', end: '10.23.22.99' },
+      { type: 'reserved', start: '10.23.22.1', end: '10.23.22.9' },
+    ],
+  };
+  let acted = 0;
+  const sync = (...networks: NetworkSettings[]) =>
+    syncNetworks(context.client, networks, async () => {
+      acted += 1;
+    });
+  const settings = async () => {
+    const { subnets, routes, ranges } = await context.client.layouts.subnetSettings();
+    const subnet = subnets.find(({ cidr }) => cidr === wanted.cidr);
+    return {
+      gateway: subnet?.gateway,
+      dns: subnet?.dnsServers,
+      routes: routes.map(({ metric }) => metric),
+      ranges: ranges.length,
+    };
+  };
+
+  it('the gateway, DNS servers, routes and ranges; again nothing is sent', async () => {
+    acted = 0;
+    expect(await sync(wanted)).toEqual({
+      problems: [],
+      changes: [
+        'set the gateway 10.23.22.1 of 10.23.22.0/24 (network storage)',
+        'set the DNS servers 10.23.22.2, 10.23.22.3 of 10.23.22.0/24 (network storage)',
+        'set the route from 10.23.22.0/24 to 10.23.21.0/24 through 10.23.22.1, metric 5',
+        'make the dynamic range 10.23.22.50 to 10.23.22.99 of 10.23.22.0/24 (network storage)',
+        'make the reserved range 10.23.22.1 to 10.23.22.9 of 10.23.22.0/24 (network storage)',
+      ],
+    });
+    const set = { gateway: '10.23.22.1', dns: ['10.23.22.2', '10.23.22.3'], routes: [5], ranges: 2 };
+    expect([acted, await settings()]).toEqual([5, set]);
+    expect(await sync(wanted)).toEqual({ problems: [], changes: [] });
+    const slower = { ...wanted, routes: wanted.routes.map((route) => ({ ...route, metric: 9 })) };
+    expect((await sync(slower)).changes).toHaveLength(1);
+    expect([acted, await settings()]).toEqual([6, { ...set, routes: [9] }]);
+  });
+
+  it('what MAAS has otherwise, lacks or refuses is said, and not changed', async () => {
+    await sync(wanted);
+    const before = await settings();
+    const others = {
+      ...wanted,
+      gateway: '10.23.22.254',
+      dnsServers: ['9.9.9.9'],
+      routes: [{ destination: '10.99.0.0/16', gateway: '10.23.22.1', metric: 0 }],
+    };
+    expect(await sync(others, { ...wanted, network: 'gone', cidr: '10.98.0.0/24' })).toEqual({
+      changes: [],
+      problems: [
+        'the subnet 10.23.22.0/24 (network storage) has the gateway 10.23.22.1 in MAAS, not 10.23.22.254: correct one of them',
+        'the subnet 10.23.22.0/24 (network storage) has the DNS servers 10.23.22.2, 10.23.22.3 in MAAS, not 9.9.9.9: correct one of them',
+        'MAAS has no subnet 10.99.0.0/16, to which storage has a route: add it there, or correct the Network document',
+        'MAAS has no subnet 10.98.0.0/24 (network gone): add it there, or correct the Network document',
+      ],
+    });
+    const overlap = { ...wanted, ranges: [{ type: 'reserved', start: '10.23.22.90', end: '10.23.22.120' } as const] };
+    expect((await sync(overlap)).problems).toEqual([
+      expect.stringMatching(/^MAAS refuses to make the reserved range 10\.23\.22\.90 .*conflicts/),
+    ]);
+    expect(await settings()).toEqual(before);
   });
 });

@@ -1,0 +1,54 @@
+import { isMapping, type ValuePath } from '../../core/plain-value.js';
+import type { ReportLayout } from './owned-value.js';
+import type { Checked } from './site-document.js';
+
+/** A key that Drydock applies and MAAS cannot, and what to do instead. */
+interface WithoutEffect {
+  /** In the document's data. */
+  readonly key: readonly [string, ...string[]];
+  /** A value that asks for nothing. */
+  readonly unless?: unknown;
+  readonly why: string;
+  readonly hint: string;
+}
+
+export const OF_NETWORKS: readonly WithoutEffect[] = [
+  {
+    key: ['dhcp_relay'],
+    why: 'MAAS relays DHCP between its VLANs',
+    hint: 'Set the relay at the VLAN in MAAS, and remove it here.',
+  },
+  {
+    key: ['dns', 'domain'],
+    why: 'MAAS gives machines the domain of their names',
+    hint: 'Name the nodes with it (node01.DOMAIN), and remove it here.',
+  },
+];
+
+export const OF_LINKS: readonly WithoutEffect[] = [
+  {
+    key: ['linkspeed'],
+    unless: 'auto',
+    why: 'MAAS does not set the speed of links',
+    hint: 'Set it at the switch, and write auto here.',
+  },
+];
+
+/** Refuses what is written and valid, but cannot be applied. */
+export function refuseWithoutEffect(
+  documents: readonly Checked<unknown>[],
+  keys: readonly WithoutEffect[],
+  report: ReportLayout,
+): void {
+  for (const { document, data } of documents) {
+    for (const { key, unless, why, hint } of keys) {
+      const value = key.reduce<unknown>((part, name) => (isMapping(part) ? part[name] : undefined), data);
+      if (value === undefined || value === null || value === unless || isEmpty(value)) continue;
+      const path: ValuePath = ['data', ...key];
+      const message = `${key.join('.')} of '${document.name}' has no effect: ${why}`;
+      report({ document, path }, { code: 'document.no-effect', message, hint });
+    }
+  }
+}
+
+const isEmpty = (value: unknown): boolean => isMapping(value) && Object.keys(value).length === 0;

@@ -1,0 +1,51 @@
+import { isMapping } from '../../core/plain-value.js';
+import type { KernelParam } from '../schemas/baremetal-node.js';
+import type { HardwareProfileData } from '../schemas/machine-layout.js';
+import type { Named } from './inherit-layout.js';
+import type { ReportLayout } from './owned-value.js';
+
+/** What the loader of the kernel takes without quoting. */
+const NAME = /^[\w./:-]+$/;
+const VALUE = /^[\w.,:;/@%+=^!~[\](){}-]+$/;
+
+/**
+ * Kernel options as one text, by Drydock's rules: `true` is an option without a value, and `hardwareprofile:cpuset.NAME`
+ * and `hardwareprofile:hugepages.NAME.size` (or `.count`) are values of the hardware profile.
+ * @returns `undefined` when there is none
+ */
+export function resolveKernelOptions(
+  params: Named<KernelParam>,
+  hardware: HardwareProfileData | undefined,
+  report: ReportLayout,
+): string | undefined {
+  const options = [...params].flatMap(([name, owned]): string[] => {
+    const wrong = (message: string, hint: string): [] => {
+      report(owned, { code: 'node.bad-kernel-option', message, hint });
+      return [];
+    };
+    if (!NAME.test(name)) return wrong(`'${name}' cannot be the name of a kernel option`, 'Correct it.');
+    const given = String(owned.value);
+    const reference = /^hardwareprofile:(.*)$/.exec(given)?.[1];
+    const value = reference === undefined ? given : valueIn(hardware, reference);
+    if (value === undefined) {
+      const hint = 'Name a hardware_profile with it: cpuset.NAME is in cpu_sets, hugepages.NAME.size in hugepages.';
+      return wrong(`the hardware profile of the node has no ${reference}`, hint);
+    }
+    if (!VALUE.test(value)) {
+      return wrong(`the kernel option ${name} cannot be '${value}'`, 'MAAS takes values without spaces and quotes.');
+    }
+    return [/^true$/i.test(value) ? name : `${name}=${value}`];
+  });
+  // The kernel reads `hugepages` as pages of the size before it.
+  const size = options.filter((option) => option.startsWith('hugepagesz='));
+  const all = [...size, ...options.filter((option) => !size.includes(option))];
+  return all.length === 0 ? undefined : all.join(' ');
+}
+
+function valueIn(hardware: HardwareProfileData | undefined, reference: string): string | undefined {
+  const [kind = '', name = '', field = ''] = reference.split('.');
+  const found =
+    kind === 'cpuset' ? hardware?.cpu_sets?.[name] : kind === 'hugepages' ? hardware?.hugepages?.[name] : undefined;
+  const value = isMapping(found) ? found[field] : found;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}

@@ -1,0 +1,67 @@
+import { isIP } from 'node:net';
+import type { NetworkRoute, NetworkSettings } from '../../core/network-settings.js';
+import type { NetworkData } from '../schemas/machine-layout.js';
+import { contains } from './address-in-network.js';
+import type { ReportLayout } from './owned-value.js';
+import type { Checked } from './site-document.js';
+
+const DEFAULT_ROUTES: readonly string[] = ['0.0.0.0/0', '::/0'];
+
+/** What MAAS is to set at the subnets of networks. Networks that say nothing more than their subnet are left out. */
+export function resolveNetworks(networks: readonly Checked<NetworkData>[], report: ReportLayout): NetworkSettings[] {
+  return networks.flatMap((network) => {
+    const { document, data } = network;
+    const { cidr, ranges = [], dns, routes = [] } = data;
+    const at = { document, path: ['data'] };
+    const servers = (dns?.servers ?? '').split(/[\s,]+/).filter((server) => server !== '');
+    if (ranges.length + servers.length + routes.length === 0) return [];
+    const wrong = (under: readonly (string | number)[], message: string, hint: string): void =>
+      report(at, { code: 'network.bad-setting', message, hint, under });
+    if (cidr === undefined) {
+      wrong([], `the network '${document.name}' has no cidr`, 'Give it one: MAAS is searched for that subnet.');
+      return [];
+    }
+    const inside = (under: readonly (string | number)[], address: string): void => {
+      if (contains(cidr, address)) return;
+      wrong(under, `${address} is not in the network '${document.name}' (${cidr})`, 'Correct either.');
+    };
+    ranges.forEach(({ start, end }, index) => {
+      inside(['ranges', index, 'start'], start);
+      inside(['ranges', index, 'end'], end);
+    });
+    for (const server of servers) {
+      if (isIP(server) === 0) wrong(['dns', 'servers'], `'${server}' is not an IP address`, 'Name servers by address.');
+    }
+    const settled = routes.flatMap(({ subnet, routedomain, gateway, metric = 0 }, index): NetworkRoute[] => {
+      inside(['routes', index, 'gateway'], gateway);
+      if (subnet !== undefined) return [{ destination: subnet, gateway, metric }];
+      const others = networks.flatMap((other) =>
+        other !== network && other.data.routedomain === routedomain ? (other.data.cidr ?? []) : [],
+      );
+      if (routedomain === undefined || others.length === 0) {
+        const message =
+          routedomain === undefined ? 'a route needs a destination' : `no other network is in '${routedomain}'`;
+        wrong(['routes', index], message, 'Give it subnet, or a routedomain that other networks have.');
+      }
+      return others.map((destination) => ({ destination, gateway, metric }));
+    });
+    const gateways = new Set(
+      settled.flatMap(({ destination, gateway }) => (DEFAULT_ROUTES.includes(destination) ? gateway : [])),
+    );
+    if (gateways.size > 1) wrong(['routes'], `'${document.name}' has several default routes`, 'MAAS has one gateway.');
+    const [gateway] = gateways;
+    return [
+      {
+        network: document.name,
+        cidr,
+        ...(gateway !== undefined && { gateway }),
+        routes: settled.filter(({ destination }) => !DEFAULT_ROUTES.includes(destination)),
+        dnsServers: servers,
+        // All other addresses are MAAS' to give as fixed ones: there is nothing to set for a static range.
+        ranges: ranges.flatMap(({ type, start, end }) =>
+          type === 'static' ? [] : { type: type === 'dhcp' ? 'dynamic' : 'reserved', start, end },
+        ),
+      },
+    ];
+  });
+}
