@@ -78,7 +78,11 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
     nodes: nodes.map((node) => {
       const own = tagsOfNode.get(node.id) ?? [];
       const changes = roleTagChanges({ roles: allRoles(node), roleTags: node.roleTags, assignments: own }, roles);
-      return nodeFacts(node, tagsAfter(own, changes), changes, primaryTags, defaults);
+      const provision = provisionOf(cluster.attributes, node);
+      return {
+        ...nodeFacts(node, tagsAfter(own, changes), changes, primaryTags, defaults),
+        ...(provision === undefined ? {} : { provision }),
+      };
     }),
     configs: configs.map(({ nodeId, nodeRole, configuration }) => ({ node: nodeId, role: nodeRole, configuration })),
   };
@@ -137,6 +141,11 @@ function vmwareOf(settings: Fields, release: Fields): { vmware?: Fields } {
   const initial = release.vmware_attributes_metadata ?? release.vmware_attributes;
   const vmware = settings.vmware ?? (isMapping(initial) ? initial.editable : undefined);
   return isMapping(vmware) ? { vmware } : {};
+}
+
+function provisionOf({ provisioning_facts: facts }: Fields, { id }: NodeRecord): Fields | undefined {
+  const nodes = isMapping(facts) && Array.isArray(facts.nodes) ? facts.nodes : [];
+  return nodes.filter(isMapping).find(({ uid }) => String(uid) === String(id));
 }
 
 const networkRolesOf = ({ network_roles_metadata: roles }: Fields) =>

@@ -117,6 +117,8 @@ export interface ClusterNode {
   /** As users set them, else as found; interfaces with their attributes. Absent: unknown. */
   readonly interfaces?: readonly unknown[];
   readonly disks?: readonly unknown[];
+  /** Its provisioning facts, as users gave them. */
+  readonly provision?: Fields;
   readonly labels: Fields;
 }
 

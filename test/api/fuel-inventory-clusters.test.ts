@@ -372,6 +372,9 @@ describe('facts', () => {
     const facts = { engine: { url: 'x' }, nodes: [{ uid: `${node}`, profile: 'p' }] };
     expect((await rig.fuel('PUT', own, facts)).body).toEqual(facts);
     expect((await rig.fuel('GET', own)).body).toEqual(facts);
+    // Tasks see them.
+    const { now } = (await rig.fuel('GET', `/clusters/${id}/states`)).body;
+    expect(now.facts.nodes[`${node}`].provision).toEqual(facts.nodes[0]);
     expect(await rig.refused('PUT', own, { nodes: [{ uid: '999' }] })).toMatchObject({
       status: 400,
       paths: ['body.nodes[0].uid'],

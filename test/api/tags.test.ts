@@ -357,6 +357,9 @@ describe('extensions', () => {
     const changes = `/api/v1/clusters/${cluster}/tag_changes`;
     const pending = await rig.ask('GET', changes);
     expect(pending.body).toMatchObject([{ given: ['mysql', 'mysql:1'] }, { given: ['mysql', 'mysql:2'] }]);
+    // What tasks would see of the nodes is the same everywhere.
+    const facts = await rig.ask('GET', `/api/v1/clusters/${cluster}/orchestrator/deployment/defaults/?split=1`);
+    expect(facts.body.find(({ uid }: { uid: string }) => uid === `${nodes[1]}`).tags).toContain('mysql:2');
     expect((await rig.ask('POST', changes)).body).toEqual(pending.body);
     expect((await rig.ask('GET', changes)).body).toEqual([]);
     expect(await tagsOf(1)).toEqual(['compute', 'mysql', 'mysql:2']);

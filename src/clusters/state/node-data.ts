@@ -105,6 +105,11 @@ export const NODE_FACTS: DataKeys<NodeFactGiven> = {
     value: ({ node }) => node.interfaces,
   },
   disks: { holds: 'its disks', origin: 'the disks users set, else those found', value: ({ node }) => node.disks },
+  provision: {
+    holds: 'its provisioning facts: `$.provision.kernel_options` …',
+    origin: 'the provisioning facts that users gave, if any',
+    value: ({ node }) => node.provision,
+  },
   configs: {
     holds: 'its OpenStack configuration by service',
     origin: 'openstack-config',

@@ -1,7 +1,8 @@
-import { clusterStates, readClusterSources } from '../../clusters/index.js';
+import { clusterStates } from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { Json, JsonFields, JsonObject, NodeRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
+import { readSources } from '../tags/read-sources.js';
 import { isObject, mergeDeep, objectOf } from './json-object.js';
 import { finding, refuseIfAny } from './refuse.js';
 
@@ -45,7 +46,8 @@ const COMMON = 'common';
 /** Parts that are not nodes of the inventory. */
 const VIRTUAL = [COMMON, 'master', 'null'];
 
-export function factsOperations({ store }: OpsDependencies): FactsOperations {
+export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp' | 'tagExtensions'>): FactsOperations {
+  const { store, masterIp } = deps;
   const audit = (actor: string, action: string, id: number) =>
     store.audit.append({ actor, action, target: `cluster/${id}` });
 
@@ -66,9 +68,9 @@ export function factsOperations({ store }: OpsDependencies): FactsOperations {
     },
     async deploymentDefaults(id, { nodes: wanted, split }) {
       await nodesOf(id, wanted);
-      const sources = await readClusterSources(store, id);
+      const sources = await readSources(deps, id);
       const bare = { ...sources, cluster: { ...sources.cluster, deploymentInfo: { common: {}, nodes: {} } } };
-      const { now } = clusterStates(bare, { states: {}, tasks: [] });
+      const { now } = clusterStates(bare, { states: {}, tasks: [] }, masterIp === undefined ? {} : { masterIp });
       return listed(now.common as JsonObject, now.nodes as Record<string, JsonObject>, wanted, split);
     },
     async uploadDeployment(id, facts, actor) {
