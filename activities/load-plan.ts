@@ -5,6 +5,7 @@ import { holdOf, MachineStatus } from '../src/maas/index.js';
 import { parseRevisionReference, StoreError } from '../src/store/index.js';
 import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.js';
 import type { ActivityDependencies, ActivitySettings } from './dependencies.js';
+import { proveClaim } from './fencing.js';
 import { withHeartbeats } from './heartbeats.js';
 import type { ParsedRevision, SiteCache } from './site-cache.js';
 import { clusterOfSite, markProvisioned } from './site-cluster.js';
@@ -21,6 +22,7 @@ async function loadPlan(
   signal: AbortSignal | undefined,
 ): Promise<LoadPlanAnswer> {
   const { site } = request;
+  await proveClaim(deps, { site });
   const text = String(request.revision ?? 'latest');
   const reference = parseRevisionReference(text);
   const notFound: LoadPlanAnswer = { ok: false, failure: { kind: 'revision-not-found', site, revision: text } };

@@ -78,6 +78,7 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       if (outcome.ok) {
         const facts = machineFacts(await maas.client.layouts.hardware(systemId, options.signal));
         const reported = new Map([[request.node, facts]]);
+        await proveClaim(deps, { site: request.site });
         await markProvisioned(deps.store, request.site, [request.node], outcome.isReinstalled, reported);
       }
       return withWarnings(asNodeResult(outcome), warnings);

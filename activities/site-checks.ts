@@ -127,8 +127,13 @@ async function verifySite({ deps, maas, nodes, request, signal }: CheckSubject):
 }
 
 async function prepareSite({ deps, maas, nodes, networks, request, signal }: CheckSubject): Promise<Finding> {
-  const acting = () => assertMayStart(deps, { site: request.site });
-  await proveClaim(deps, { site: request.site });
+  const subject = { site: request.site };
+  let hasStarted = false;
+  const acting = async (): Promise<void> => {
+    await (hasStarted ? proveClaim : assertMayStart)(deps, subject);
+    hasStarted = true;
+  };
+  await proveClaim(deps, subject);
   try {
     const missing = await findMissingImages(deps, maas, nodes, signal);
     if (missing) return missing;

@@ -8,7 +8,7 @@ const TAG_NAME = /^[\w-]+$/;
  * Adds the tags of the documents to the machines in MAAS, with one call per tag, and removes none. Tags help people
  * and other tools find machines. No deployment depends on them, so a refused tag becomes a warning.
  *
- * @param acting called before the first change; if it rejects, nothing is changed
+ * @param acting called before each change; if it rejects, the change is not made
  */
 export async function syncTags(
   maas: MachineContext,
@@ -30,12 +30,12 @@ export async function syncTags(
   );
   const warnings: string[] = [];
   const changes: string[] = [];
-  if (wanted.size > 0) await acting();
   for (const [tag, machines] of [...wanted].sort(compareKeys)) {
     if (!TAG_NAME.test(tag)) {
       warnings.push(`tag ${tag} was not set in MAAS: names there have letters, digits, _ and - only`);
       continue;
     }
+    await acting();
     try {
       await inventory.ensureTag(tag, 'made by Sitewright', signal);
       await inventory.changeTag(tag, { add: machines }, signal);

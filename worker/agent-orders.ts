@@ -10,11 +10,11 @@ import { archiveLimitsOf } from './archive-limits.js';
 import { secretsOf } from './gateway.js';
 import type { StartGate } from './start-gate.js';
 import { storeControl } from './store-control.js';
-import { storeOrders } from './store-orders.js';
+import { type StoreOrdersParts, storeOrders } from './store-orders.js';
 import { taskLogs } from './task-logs.js';
 
 /** Orders from the store, for agents on machines that may access it. */
-export function localOrders(settings: Settings, store: Store, mayStart?: StartGate): OrderSource {
+export function localOrders(settings: Settings, store: Store, gate: StoreOrdersParts['gate']): OrderSource {
   const files = sourceFilesBelow(settings.gateway.source_roots.split(':').filter(isAbsolute));
   const sources = withPackageSources(files, store.packages, archiveLimitsOf(settings));
   return storeOrders({
@@ -22,7 +22,7 @@ export function localOrders(settings: Settings, store: Store, mayStart?: StartGa
     logs: taskLogs(settings),
     secrets: secretsOf(settings),
     readSource: (path) => sources.read(path),
-    ...(mayStart === undefined ? {} : { mayStart }),
+    gate,
   });
 }
 
@@ -31,9 +31,9 @@ export function storeOrdersOf(
   settings: Settings,
   store: Store,
   log: Logger,
-  mayStart: StartGate,
+  gate: StartGate,
 ): StartAgentsOptions['ordersOf'] {
-  const orders = localOrders(settings, store, mayStart);
+  const orders = localOrders(settings, store, gate);
   const control = storeControl(store);
   const alarms = auditedAlarms(store.audit, log);
   return ({ site, node }) => ({

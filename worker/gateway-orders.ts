@@ -8,12 +8,17 @@ import type { StartGate } from './start-gate.js';
 import { plannedExecution, whyNoneOf } from './store-orders.js';
 
 /** The order book of the gateway, from plans, runs and histories in the store. */
-export function storeOrderBook(store: Store, mayStart: StartGate): OrderBook {
-  return { find: (key) => found(() => findTask(store, key)), mayStart, ...operatorOrders(store) };
+export function storeOrderBook(store: Store, gate: StartGate): OrderBook {
+  return {
+    find: (key) => found(() => findTask(store, gate, key)),
+    mayStart: (run) => gate.mayStart(run),
+    ...operatorOrders(store),
+  };
 }
 
 async function findTask(
   store: Store,
+  gate: StartGate,
   key: Pick<ExecutionKey, 'run' | 'task' | 'node'>,
 ): Promise<PlannedTask | undefined> {
   const found = await graphOfRun(store, key.run);
@@ -32,7 +37,7 @@ async function findTask(
   return {
     site: order.site,
     plan: planHash,
-    isOpen: (await whyNoneOf(store, key.run)) === undefined,
+    isOpen: (await whyNoneOf(store, gate, key.run)) === undefined,
     execution,
     latest: { generation: row?.attempts ?? 0, state: stateOf(row) },
   };

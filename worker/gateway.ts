@@ -64,7 +64,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
         return { tasks, control: controlQueue(tasks) };
       },
       now: () => new Date(),
-      orders: storeOrderBook(store, gate.mayStart),
+      orders: storeOrderBook(store, gate),
       secrets: secretsOf(settings),
       sources: withPackageSources(
         sourceFilesBelow(source_roots.split(':').filter(isAbsolute)),

@@ -27,7 +27,9 @@ export async function startMasterAgents(
   parts: Gate & Pick<MaasTaskDependencies, 'maas' | 'silence'> & Pick<StartAgentsOptions, 'dataConverter' | 'traces'>,
 ): Promise<RunningAgents> {
   const { store, maas, dataConverter, traces } = parts;
-  const orders = localOrders(settings, store);
+  const gate = startGate(store, parts);
+  // Without the question of `mayStart`: these tasks ask before their first change.
+  const orders = localOrders(settings, store, { reopened: (run) => gate.reopened(run) });
   const endIdentity = endsIdentities(store);
   try {
     openStateFolder(settings.agent.state_dir);
@@ -37,7 +39,7 @@ export async function startMasterAgents(
     log.warn({ hint: error.hint }, `tasks on the orchestrator's own host will fail: ${error.message}`);
   }
   const agents = await startAgents(settings, [], log, {
-    ordersOf: storeOrdersOf(settings, store, log, startGate(store, parts.hold)),
+    ordersOf: storeOrdersOf(settings, store, log, gate),
     version: programVersion(),
     staysEmpty: true,
     ...(dataConverter === undefined ? {} : { dataConverter }),

@@ -43,7 +43,7 @@ export async function runAgents(
   const store = await openStoreWhenAvailable(settings.store.url, log, stop);
   const traces = tracesOf(settings, 'sitewright-agent', log);
   const gate = openStartGate(settings, store, log);
-  const ordersOf = storeOrdersOf(settings, store, log, gate.mayStart);
+  const ordersOf = storeOrdersOf(settings, store, log, gate);
   const close = () => Promise.all([gate.close(), store.close(), traces?.stop()]);
   try {
     const agents = await startAgents(

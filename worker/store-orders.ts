@@ -12,14 +12,14 @@ import { type Store, StoreError } from '../src/store/index.js';
 import { earlierRuns, graphOfRun } from './graph-of-run.js';
 import type { StartGate } from './start-gate.js';
 
-interface StoreOrdersParts {
+export interface StoreOrdersParts {
   readonly store: Store;
   readonly logs: TaskLogs;
   readonly secrets: SecretProvider;
   /** Reads a source of `copy_files`. */
   readonly readSource: (path: string) => Promise<Uint8Array>;
-  /** Absent for tasks that ask themselves before their first change. */
-  readonly mayStart?: StartGate;
+  /** `mayStart` is absent for tasks that ask themselves before their first change. */
+  readonly gate: Pick<StartGate, 'reopened'> & Partial<StartGate>;
 }
 
 /** Converts the stored order of a task to the execution of one attempt. */
@@ -56,29 +56,38 @@ export function plannedExecution(
  * @param run the graph, as agents name it
  * @returns undefined while its run may have tasks executed
  */
-export async function whyNoneOf(store: Store, run: string): Promise<string | undefined> {
+export async function whyNoneOf(
+  store: Store,
+  gate: Pick<StartGate, 'reopened'>,
+  run: string,
+): Promise<string | undefined> {
   const found = await graphOfRun(store, run);
   if (found === undefined) return `there is no run ${run} here`;
-  const { graph } = found;
-  if (graph.status !== 'running' && graph.status !== 'pending') return `run ${run} is over`;
   const { clusterId, workflowId, temporalRunId } = found.run;
   if (clusterId === null) return `the cluster of run ${run} is gone`;
   const claim = await store.claims.holder({ cluster: clusterId });
-  if (claim !== null && claim.workflowId === workflowId && claim.runId === temporalRunId) return undefined;
+  const hasClaim = claim !== null && claim.workflowId === workflowId && claim.runId === temporalRunId;
+  const isOver =
+    !isUnderWay(found) && !(hasClaim && (await gate.reopened(found.run)) && isUnderWay(await graphOfRun(store, run)));
+  if (isOver) return `run ${run} is over`;
+  if (hasClaim) return undefined;
   return `cluster ${clusterId} is not of run ${run}: ${claim === null ? 'no run' : claim.workflowId} has it`;
 }
+
+const isUnderWay = (found: Awaited<ReturnType<typeof graphOfRun>>): boolean =>
+  found?.graph.status === 'running' || found?.graph.status === 'pending';
 
 /**
  * Orders straight from the store, unsigned: for agents in the same process, or on machines that are trusted with the
  * store. Agents on nodes ask the gateway.
  */
-export function storeOrders({ store, logs, secrets, readSource, mayStart }: StoreOrdersParts): OrderSource {
+export function storeOrders({ store, logs, secrets, readSource, gate }: StoreOrdersParts): OrderSource {
   return {
     async fetch(key) {
       try {
-        const why = await whyNoneOf(store, key.run);
+        const why = await whyNoneOf(store, gate, key.run);
         if (why !== undefined) throw new OrderRefused(why);
-        await mayStart?.(key.run);
+        await gate.mayStart?.(key.run);
         const order = await readTaskOrder(store.plans, key.plan, key.node, key.task);
         const found = await graphOfRun(store, key.run);
         const earlier = found === undefined ? [] : await earlierRuns(store, found, key.task, order.uid);

@@ -252,6 +252,7 @@ describePage('the page of a run of graphs', () => {
       logs,
       secrets,
       readSource: () => Promise.reject(new Error('none')),
+      gate: { reopened: async () => false },
     });
     const { address, namespace } = rig;
     agents = await startAgents(

@@ -5,7 +5,7 @@ import type { OrderKey } from '../../src/agent/index.js';
 import { TaskLogs } from '../../src/agent/logs/index.js';
 import { environmentSecrets } from '../../src/platform/secrets/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
-import { holdLookup } from '../../src/platform/temporal/run-hold.js';
+import { runLookups } from '../../src/platform/temporal/run-lookups.js';
 import { type RunningAgents, startAgents } from '../../worker/agent.js';
 import { startGate } from '../../worker/start-gate.js';
 import { storeOrders } from '../../worker/store-orders.js';
@@ -15,6 +15,7 @@ import { counted, obeysTemporal } from '../rig/agent-orders.js';
 import { eventually } from '../rig/agent-site.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { supervisorProgram } from '../rig/program.js';
+import { beforeFirst, resetRun } from '../rig/reset-run.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 /** Journals of agents stay, whatever happens to the store: restored from a backup, or made again. */
@@ -69,8 +70,8 @@ async function open(database?: string, script = '', offlineWaitSeconds = 60, hea
 async function startAgain(): Promise<void> {
   const logs = new TaskLogs({ folder: files.path('logs') });
   const readSource = () => Promise.reject(new Error('none'));
-  const mayStart = startGate(system.store, holdLookup(rig.client));
-  const stored = storeOrders({ store: system.store, logs, secrets: environmentSecrets(), readSource, mayStart });
+  const gate = startGate(system.store, runLookups(rig.client));
+  const stored = storeOrders({ store: system.store, logs, secrets: environmentSecrets(), readSource, gate });
   const fetch = (key: OrderKey) => (ordersAreAway ? Promise.reject(new Error('orders are away')) : stored.fetch(key));
   const orders = { ...stored, fetch };
   const { address, namespace } = rig;
@@ -207,6 +208,19 @@ describe('a task that its node has not started when operators act', () => {
     const rows = await system.store.taskHistory.list(graphs[0]!, {});
     expect([status, ...rows.map((row) => row.status)]).toEqual(['stopped', ...rows.map(() => 'not_reached')]);
     expect(await messageOf(id)).toBe('was not run: the run was stopped before it started');
+  });
+
+  it('starts after a reset to before it, of a run that was terminated and seen so', async () => {
+    const { id, run } = await taken();
+    const { runId } = await run.describe();
+    const runNow = async () => (await system.ask('GET', `${api}/runs/${runId}`)).body;
+    await run.terminate('tests');
+    expect([(await runNow()).outcome, (await transactionOf(id)).status]).toEqual(['terminated', 'error']);
+    ordersAreAway = false;
+    await startAgain();
+    const again = await resetRun(rig, { workflowId: run.workflowId, runId }, beforeFirst('run_task'));
+    expect(await again.result()).toMatchObject({ outcome: 'success', transaction: id });
+    expect([(await runNow()).outcome, (await transactionOf(id)).status, ran()]).toEqual(['success', 'ready', 3]);
   });
 });
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/core/site-run/index.js';
@@ -8,6 +7,7 @@ import { closeIfGone } from '../../src/store/index.js';
 import { recordHistory } from '../rig/histories.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookAgain } from '../rig/look-again.js';
+import { beforeFirst, type EventId, type Events, resetRun } from '../rig/reset-run.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 let rig: TemporalRig;
@@ -39,30 +39,10 @@ async function done(handle: Handle): Promise<RunReport> {
 const reportOf = async ({ firstExecutionRunId }: Handle) =>
   (await site.store.runs.getReport(firstExecutionRunId)) as unknown as RunReport;
 
-/** Resets a run to before the workflow task that scheduled its first activity of a type; the new execution. */
-const resetTo = (handle: Handle, activity: string) =>
-  resetAt(
-    handle,
-    (events) =>
-      events
-        .map((event) => event.activityTaskScheduledEventAttributes)
-        .find((attributes) => attributes?.activityType?.name === activity)!.workflowTaskCompletedEventId!,
-  );
+const resetTo = (handle: Handle, activity: string) => resetAt(handle, beforeFirst(activity));
 
-type Events = NonNullable<Awaited<ReturnType<Handle['fetchHistory']>>['events']>;
-type EventId = NonNullable<Events[number]['eventId']>;
-
-async function resetAt(handle: Handle, eventOf: (events: Events) => EventId) {
-  const { events } = await rig.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId).fetchHistory();
-  const { runId } = await rig.client.workflowService.resetWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId: handle.workflowId, runId: handle.firstExecutionRunId },
-    reason: 'tests',
-    requestId: randomUUID(),
-    workflowTaskFinishEventId: eventOf(events!),
-  });
-  return Object.assign(rig.client.workflow.getHandle(handle.workflowId, runId), { executionId: runId });
-}
+const resetAt = ({ workflowId, firstExecutionRunId: runId }: Handle, to: (events: Events) => EventId) =>
+  resetRun(rig, { workflowId, runId }, to);
 
 const changes = async () => (await site.requests()).filter(({ method }) => method !== 'GET').length;
 const errorOf = (result: Promise<unknown>) =>

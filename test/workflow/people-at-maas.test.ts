@@ -151,16 +151,23 @@ describe('a pause while MAAS is away', () => {
 
   it.each([
     ['prepare_site', 'deploy_site', 1, 1],
+    ['prepare_node', 'deploy_site', 3, 2],
     ['deploy_node', 'deploy_site', 3, 2],
     ['release_node', 'redeploy_nodes', 2, 2],
   ] as const)(
     'holds when MAAS is back: %s asks nothing of a machine before the resume',
     async (activity, kind, count, tries) => {
-      site = await livingSite(rig, { seed: { machines } });
+      const asNew = machines.map((one) => ({ ...one, status: MachineStatus.New, power_type: 'ipmi' }));
+      site = await livingSite(rig, { seed: { machines: activity === 'prepare_node' ? asNew : machines } });
       await site.commit(await exampleDocuments());
       const nodes = ['stl1r01s05', 'stl1r01s06'];
       if (kind === 'redeploy_nodes') await reportOf(await start('deploy_site'));
-      const match = { prepare_site: 'tags/', deploy_node: 'op=allocate', release_node: 'op=release' }[activity];
+      const match = {
+        prepare_site: 'tags/',
+        prepare_node: 'op=commission',
+        deploy_node: 'op=allocate',
+        release_node: 'op=release',
+      }[activity];
       await site.control('faults', [{ match, kind: 'drop_before', times: 10_000 }]);
       const handle = await start(kind, kind === 'redeploy_nodes' ? { nodes } : {});
       while (!(await isTried(handle, activity, tries))) await lookAgain();

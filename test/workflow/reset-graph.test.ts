@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import { type Environment, environment } from '../api/fuel-graphs-rig.js';
 import { recordHistory } from '../rig/histories.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { lookAgain } from '../rig/look-again.js';
+import { beforeFirst, resetRun } from '../rig/reset-run.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 let rig: TemporalRig;
@@ -35,21 +35,8 @@ async function begin(task: (request: RunTask) => Promise<TaskEnd>) {
   return { id: body.id as number, run: body.run as string, workflowId: body.workflow_id as string };
 }
 
-/** Resets to before the workflow task that scheduled the first activity of a type. */
-async function resetTo(workflowId: string, runId: string, activity: string) {
-  const { events } = await rig.client.workflow.getHandle(workflowId, runId).fetchHistory();
-  const scheduled = events!
-    .map((event) => event.activityTaskScheduledEventAttributes)
-    .find((attributes) => attributes?.activityType?.name === activity)!;
-  const reset = await rig.client.workflowService.resetWorkflowExecution({
-    namespace: rig.namespace,
-    workflowExecution: { workflowId, runId },
-    reason: 'tests',
-    requestId: randomUUID(),
-    workflowTaskFinishEventId: scheduled.workflowTaskCompletedEventId!,
-  });
-  return rig.client.workflow.getHandle(workflowId, reset.runId);
-}
+const resetTo = (workflowId: string, runId: string, activity: string) =>
+  resetRun(rig, { workflowId, runId }, beforeFirst(activity));
 
 const runOf = async (run: string) => (await system.ask('GET', `${api}/runs/${run}`)).body;
 
@@ -93,7 +80,10 @@ it.each(['open_graph_run', 'plan_graph', 'run_task'])(
   },
 );
 
-it('a run of graphs that was terminated, and was seen so, goes on after a reset', async () => {
+it.each([
+  ['plan_graph', 'as long as no other run has had its cluster'],
+  ['open_graph_run', 'also after another run has had its cluster'],
+])('a run of graphs that was terminated, and was seen so, goes on after a reset to before %s, %s', async (to) => {
   let started = false;
   let finish = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -108,8 +98,18 @@ it('a run of graphs that was terminated, and was seen so, goes on after a reset'
   await rig.client.workflow.getHandle(workflowId, run).terminate('tests');
   expect(await runOf(run)).toMatchObject({ outcome: 'terminated' });
   expect((await system.ask('GET', `${api}/transactions/${id}`)).body).toMatchObject({ status: 'error' });
-  const again = await resetTo(workflowId, run, 'plan_graph');
   finish();
+  if (to === 'open_graph_run') {
+    const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
+      cluster: env.cluster,
+      graphs: [{ type: 'custom' }],
+    });
+    await rig.client.workflow.getHandle(body.workflow_id as string, body.run as string).result();
+    await expect((await resetTo(workflowId, run, 'plan_graph')).result()).rejects.toMatchObject({
+      cause: { type: 'ClaimLost', message: expect.stringContaining('no run has it now') as string },
+    });
+  }
+  const again = await resetTo(workflowId, run, to);
   expect(await again.result()).toMatchObject({ outcome: 'success', transaction: id });
   expect(await runOf(run)).toMatchObject({ outcome: 'success' });
   expect((await system.ask('GET', `${api}/runs/${run}/report`)).body).toMatchObject({

@@ -5,7 +5,7 @@ import type { AbortAnswer, NodeCall } from '../../../activities/contract.js';
 import type { ActivityDependencies } from '../../../activities/index.js';
 import { nodeActivities } from '../../../activities/node-calls.js';
 import type { SiteCache } from '../../../activities/site-cache.js';
-import { MaasError } from '../../../src/maas/index.js';
+import { MaasError, MachineStatus } from '../../../src/maas/index.js';
 
 const NOW = Date.now();
 const request: NodeCall = {
@@ -15,10 +15,13 @@ const request: NodeCall = {
 const claim = { workflowId: 'w1', runId: 'r1', executionId: 'r1', generation: 1, claimedAt: '' };
 
 /** Aborts on a MAAS of which only this is known. */
-function abort(silentSince: number, username: (signal: AbortSignal) => Promise<string>): Promise<AbortAnswer> {
-  const client = { silentSince, username };
+const abort = (silentSince: number, username: (signal: AbortSignal) => Promise<string>): Promise<AbortAnswer> =>
+  abortOn({ silentSince, username });
+
+function abortOn(client: object): Promise<AbortAnswer> {
   const deps = {
     store: { claims: { holder: async () => claim } },
+    hold: async () => ({ paused: { since: 'noon' }, stopping: false }),
     maas: () => ({ client }),
   } as unknown as ActivityDependencies;
   const nodes = new Map([['n1', { name: 'n1' }]]);
@@ -57,5 +60,19 @@ describe('an abort on a MAAS that has been silent for minutes', () => {
 
   it('is tried again while the silence is short', async () => {
     await expect(abort(NOW - 7_000, isAway)).rejects.toMatchObject({ type: 'MaasConnectionLost', nonRetryable: false });
+  });
+});
+
+it('an abort ends what runs, and does not wait for a resume', async () => {
+  const annotations = { sitewright_site: 'dc1', sitewright_run: 'r1' };
+  const status: number = MachineStatus.Deploying;
+  const machine = { systemId: 'abc123', hostname: 'n1', status, owner: 'us', annotations };
+  const machines = {
+    read: async () => ({ ...machine }),
+    abort: async () => void (machine.status = MachineStatus.Allocated),
+  };
+  expect(await abortOn({ username: async () => 'us', machines })).toEqual({
+    found: 'aborted',
+    message: 'aborted; n1 (abc123) is Allocated',
   });
 });

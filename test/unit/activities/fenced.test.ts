@@ -18,6 +18,8 @@ type Activities = SiteActivities & GraphActivities;
 const FENCES = {
   open_run: 'claims',
   open_graph_run: 'claims',
+  // Marks nodes that it finds deployed.
+  load_plan: 'fenced',
   prepare_node: 'fenced',
   deploy_node: 'fenced',
   release_node: 'fenced',
@@ -31,7 +33,6 @@ const FENCES = {
   close_graph_run: 'fenced',
   // Adds a revision, which no run has yet.
   fetch_source: 'reads',
-  load_plan: 'reads',
   verify_site: 'reads',
   look_at_node: 'reads',
   inspect_nodes: 'reads',
@@ -90,6 +91,7 @@ beforeEach(async () => {
   const node: NodeCall = { site: SITE, revision: 1, node: 'n1', run_id: ours.runId, attempt: 1, interval: 1 };
   const closing = { workflow_id: ours.workflowId, run_id: ours.runId, ended_at: AT };
   requests = {
+    load_plan: { site: SITE, kind: 'update_site' },
     prepare_node: node,
     deploy_node: node,
     release_node: node,

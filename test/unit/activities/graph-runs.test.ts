@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { readClusterSources, readGraphLayers } from '../../../src/clusters/index.js';
 import { plannerHere } from '../../../src/clusters/planning/index.js';
 import type { ExecutablePart, GraphRunInput } from '../../../src/core/graph-run/index.js';
+import { closeRun } from '../../../src/store/gone-holders.js';
 import { storeOrderBook } from '../../../worker/gateway-orders.js';
+import { startGate } from '../../../worker/start-gate.js';
 import { storeOrders } from '../../../worker/store-orders.js';
 import { graphReport, graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.js';
 
@@ -129,15 +131,42 @@ describe('planning a graph', () => {
     expect((await world.store.nodes.get(world.nodes[1]!)).roleTags).toEqual({ compute: stored });
   });
 
-  it('has its tasks handed out only while its run has the cluster, by the store and by the gateway', async () => {
+  /** Ways to the order of a task of a new run; Temporal says whether the run is open. */
+  const orders = async () => {
     const world = await twoNodes();
     const started = await world.start();
     const graph = started.graphs[0]!.transaction;
     const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
     const key = { run: String(graph), task: 'a', node: String(world.nodes[0]), generation: 1 };
-    const direct = storeOrders({ store: world.store } as Parameters<typeof storeOrders>[0]);
+    const temporal = { isOpen: false };
+    const gate = startGate(world.store, {
+      hold: async () => ({ paused: null, stopping: false }),
+      execution: async (_workflow, runId) => ({ runId: runId ?? '', isOpen: temporal.isOpen, children: [] }),
+    });
+    const direct = storeOrders({ store: world.store, gate } as Parameters<typeof storeOrders>[0]);
     const fetch = () => direct.fetch({ ...key, plan: plan.hash, type: 'shell', mode: 'apply' });
-    const book = storeOrderBook(world.store, async () => undefined);
+    return { world, started, graph, key, temporal, fetch, book: storeOrderBook(world.store, gate) };
+  };
+
+  it('that was found terminated has its tasks handed out again after a reset, but not of a graph that had ended', async () => {
+    const { world, started, graph, key, temporal, fetch, book } = await orders();
+    const end = { outcome: 'terminated', at: new Date() };
+    const terminated = async () => closeRun(world.store, await world.store.runs.get(started.run), end);
+    await terminated();
+    await expect(fetch()).rejects.toThrow(`run ${graph} is over`);
+    expect(await book.find(key)).toMatchObject({ isOpen: false });
+    temporal.isOpen = true;
+    expect(await book.find(key)).toMatchObject({ isOpen: true });
+    expect((await fetch()).execution).toMatchObject({ task: 'a' });
+    expect(await world.store.runs.get(started.run)).toMatchObject({ outcome: null });
+    await world.store.transactions.update(graph, { status: 'ready' });
+    await terminated();
+    await expect(fetch()).rejects.toThrow(`run ${graph} is over`);
+    expect(await book.find(key)).toMatchObject({ isOpen: false });
+  });
+
+  it('has its tasks handed out only while its run has the cluster, by the store and by the gateway', async () => {
+    const { world, key, fetch, book } = await orders();
     expect((await fetch()).execution).toMatchObject({ task: 'a', parameters: { cmd: 'echo a' } });
     expect(await book.find(key)).toMatchObject({ isOpen: true });
     const holder = { workflowId: `execute_graph:${world.cluster}:run-1`, runId: 'run-1' };
