@@ -16,6 +16,10 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
   }
   const { input, progress } = run;
   const workflowId = graphWorkflowId(cluster, progress.run_id);
+  const failed = (message: string) => {
+    run.fail({ kind: 'software-failed', cluster, workflow_id: workflowId, message });
+    return { value: null, state: 'failure' as const, detail: message };
+  };
   await run.phase('software', async () => {
     progress.software = {
       workflow_id: workflowId,
@@ -48,13 +52,12 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
         return child.result();
       });
       const { outcome } = await follow(run, result, () => child);
+      if (outcome === 'stopped' && !run.control.stopping) return failed(`${workflowId} was stopped`);
       const state = outcome === 'success' || outcome === 'nothing_to_do' ? ('success' as const) : ('stopped' as const);
       return { value: null, state, detail: `${workflowId}: ${outcome}` };
     } catch (error) {
       if (run.control.cancelled || !(error instanceof TemporalFailure)) throw error;
-      const { message } = stepError(error);
-      run.fail({ kind: 'software-failed', cluster, workflow_id: workflowId, message });
-      return { value: null, state: 'failure', detail: message };
+      return failed(stepError(error).message);
     }
   });
 }

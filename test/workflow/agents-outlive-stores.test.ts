@@ -209,19 +209,29 @@ describe('a task that its node has not started when operators act', () => {
     expect([status, ...rows.map((row) => row.status)]).toEqual(['stopped', ...rows.map(() => 'not_reached')]);
     expect(await messageOf(id)).toBe('was not run: the run was stopped before it started');
   });
+});
 
-  it('starts after a reset to before it, of a run that was terminated and seen so', async () => {
-    const { id, run } = await taken();
-    const { runId } = await run.describe();
-    const runNow = async () => (await system.ask('GET', `${api}/runs/${runId}`)).body;
-    await run.terminate('tests');
-    expect([(await runNow()).outcome, (await transactionOf(id)).status]).toEqual(['terminated', 'error']);
-    ordersAreAway = false;
-    await startAgain();
-    const again = await resetRun(rig, { workflowId: run.workflowId, runId }, beforeFirst('run_task'));
-    expect(await again.result()).toMatchObject({ outcome: 'success', transaction: id });
-    expect([(await runNow()).outcome, (await transactionOf(id)).status, ran()]).toEqual(['success', 'ready', 3]);
+it('tasks of a run that was terminated go on; after a reset they are followed, and those that had not started start', async () => {
+  const gate = files.path('gate');
+  await open(undefined, `until [ -e ${gate} ]; do sleep 0.05; done; touch ${gate}.passed`);
+  const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
+    cluster: env.cluster,
+    graphs: [{ type: 'custom' }],
   });
+  const id = body.id as number;
+  const [workflowId, runId] = [body.workflow_id as string, body.run as string];
+  const runNow = async () => (await system.ask('GET', `${api}/runs/${runId}`)).body;
+  await eventually(() => ran() === 1);
+  await rig.client.workflow.getHandle(workflowId, runId).terminate('tests');
+  expect([(await runNow()).outcome, (await transactionOf(id)).status]).toEqual(['terminated', 'error']);
+  const { body: report } = await system.ask('GET', `${api}/runs/${runId}/report`);
+  const warnings = ['the run ended as terminated before it could write its report'];
+  expect(report).toMatchObject({ reason: 'tests', graphs: [], warnings });
+  writeFileSync(gate, '');
+  await eventually(() => existsSync(`${gate}.passed`));
+  const again = await resetRun(rig, { workflowId, runId }, beforeFirst('run_task'));
+  expect(await again.result()).toMatchObject({ outcome: 'success', transaction: id });
+  expect([(await runNow()).outcome, (await transactionOf(id)).status, ran()]).toEqual(['success', 'ready', 3]);
 });
 
 it('a cancellation reaches running tasks by the control queue, long before their next heartbeat', async () => {

@@ -5,6 +5,7 @@ import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import type { RunReport, RunStatus, TreeNode } from '../../src/core/site-run/index.js';
 import { recordHistory } from '../rig/histories.js';
 import { lookUntil } from '../rig/look-again.js';
+import { type EventId, type Events, resetRun } from '../rig/reset-run.js';
 import { failed, scriptedGraph } from '../rig/scripted-graph.js';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
 import { causeOf } from '../rig/site-workflow.js';
@@ -23,11 +24,21 @@ const plan: SchedulerPlan = {
   edges: [],
 };
 
+const twoTasks: SchedulerPlan = {
+  ...plan,
+  tasks: ['a', 'b'].map((id) => ({ id, node: 'n1', type: 'shell' })),
+  edges: [['a@n1', 'b@n1']],
+};
+
 /** A run on a site of one node, whose site has a cluster. */
-async function start(kind: 'deploy_site' | 'update_site' = 'deploy_site', { runWorker }: TemporalRig = rig) {
+async function start(
+  kind: 'deploy_site' | 'update_site' = 'deploy_site',
+  { runWorker }: TemporalRig = rig,
+  tasks = plan,
+) {
   const strategy = { groups: [group('one', ['n1'], { critical: true })] };
   const site = scriptedSite(strategy, plainNodes('n1'), { cluster: 7 });
-  const graph = scriptedGraph({ plans: { default: plan } });
+  const graph = scriptedGraph({ plans: { default: tasks } });
   const taskQueue = rig.workflowId('queue');
   const worker = await runWorker({ taskQueue, activities: { ...site.activities, ...graph.activities(taskQueue) } });
   const handle = await rig.client.workflow.start(kind, {
@@ -94,18 +105,22 @@ it('a failed graph fails the site, which says that its nodes are deployed', asyn
 it.each([
   ['cancel', 'was cancelled'],
   ['terminate', 'was terminated'],
+  ['stop', 'was stopped'],
 ] as const)('a graph that someone ends by %s fails the site, with a report', async (action, how) => {
-  const { graph, site, worker, handle } = await start();
+  const { graph, site, worker, handle, phase } = await start('deploy_site', rig, twoTasks);
   graph.hold.add('a@n1');
-  await graph.heldTask('a@n1');
+  const held = await graph.heldTask('a@n1');
   const { workflow_id, run_id } = graph.opened[0]!;
-  await rig.client.workflow.getHandle(workflow_id, run_id)[action]();
+  const child = rig.client.workflow.getHandle(workflow_id, run_id);
+  await (action === 'stop' ? child.signal('stop') : child[action]());
+  if (action === 'stop') held.finish();
   // It has ended: what is sent to it on the way is lost, and harms no one.
   await handle.signal('pause');
   await handle.signal('resume');
   const cause = causeOf(await handle.result().catch((caught: Error) => caught));
   expect(cause.type).toBe('SoftwareFailed');
   expect(cause.message).toContain(`${workflow_id} ${how}`);
+  expect(phase()).toMatchObject({ name: 'software', state: 'failure' });
   expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
   await worker.stop();
 });
@@ -119,6 +134,24 @@ it('a graph that times out fails the site, with a report', async () => {
   expect(cause.message).toContain(`execute_graph:7:${handle.firstExecutionRunId} timed out`);
   expect(phase()).toMatchObject({ name: 'software', state: 'failure' });
   expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
+  await worker.stop();
+});
+
+it('a graph that is started again after a reset of its site is another run', async () => {
+  const { graph, worker, handle } = await start();
+  graph.hold.add('a@n1');
+  await graph.heldTask('a@n1');
+  const startOfChild = (events: Events): EventId =>
+    events.find((event) => event.startChildWorkflowExecutionInitiatedEventAttributes)!
+      .startChildWorkflowExecutionInitiatedEventAttributes!.workflowTaskCompletedEventId!;
+  const again = await resetRun(rig, { workflowId: handle.workflowId, runId: handle.firstExecutionRunId }, startOfChild);
+  graph.hold.clear();
+  expect(await again.result()).toMatchObject({ outcome: 'success' });
+  const [first, second] = graph.opened;
+  expect(second!.workflow_id).toBe(first!.workflow_id);
+  expect(second!.run_id).not.toBe(first!.run_id);
+  const replaced = rig.client.workflow.getHandle(first!.workflow_id, first!.run_id);
+  expect((await replaced.describe()).status.name).not.toBe('RUNNING');
   await worker.stop();
 });
 
