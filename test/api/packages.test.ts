@@ -387,6 +387,54 @@ it('the folder of packages: new ones are installed, changed ones updated, bad on
   }
 });
 
+// promise: 2.31
+it('an expression that cannot be parsed does not refuse a plugin that Fuel took: it is warned of, and a plan with the task names it', async () => {
+  const task = { version: '2.1.0', type: 'shell', parameters: { cmd: 'true', timeout: 9 } };
+  const tasks = [
+    { ...task, id: 'broken', role: ['storage'], condition: { yaql_exp: '$.a and' } },
+    { ...task, id: 'good', role: ['compute'] },
+  ];
+  const files: [string, string][] = [
+    ['deployment_tasks.yaml', JSON.stringify(tasks)],
+    ['environment_config.yaml', 'attributes: {}'],
+  ];
+  const old = (version: string) =>
+    pluginPackage(
+      `old${version[0]}`,
+      { package_version: version, fuel_version: ['9.1'], is_hotpluggable: false, ...single },
+      files,
+    );
+  const single = {
+    releases: [
+      {
+        os: 'ubuntu',
+        version: 'mitaka-9.9',
+        mode: ['ha'],
+        deployment_scripts_path: 'scripts/',
+        repository_path: 'scripts',
+      },
+    ],
+  };
+  const refused = await install(await archiveOf(old('5.0.0')));
+  expect([refused.status, refused.body.errors[0].code]).toEqual([400, 'package.bad-yaql']);
+  const { status, body } = await install(await archiveOf(old('4.0.0')));
+  expect(status, JSON.stringify(body)).toBe(201);
+  expect(body.warnings.map(({ code, file, line }: Record<string, unknown>) => `${code} ${file}:${line}`)).toContain(
+    'package.bad-yaql deployment_tasks.yaml:1',
+  );
+  const roles = { storage: { name: 'S', description: 'd' }, compute: { name: 'C', description: 'd' } };
+  const release = releasePackage({ name: 'nine', releaseVersion: 'mitaka-9.9', roles });
+  const { id: releaseId } = (await install(await archiveOf(release))).body.releases[0];
+  const { id } = (await rig.ask('POST', '/api/v1/clusters', { name: 'nine', release_id: releaseId })).body;
+  const node = (await rig.ask('POST', '/api/v1/nodes', { mac: '52:54:00:00:03:0a', status: 'provisioned' })).body;
+  await rig.ask('POST', `/api/v1/clusters/${id}/assignment`, [{ id: node.id, roles: ['storage'] }]);
+  const enabled = { editable: { old4: { metadata: { enabled: true } } } };
+  expect((await rig.ask('PATCH', `/api/v1/clusters/${id}/attributes`, enabled)).status).toBe(200);
+  const plan = await rig.ask('GET', `/api/v1/clusters/${id}/serialized_tasks`);
+  expect(plan.status).toBe(400);
+  expect(plan.body.errors).toMatchObject([{ code: 'graph.bad-yaql', path: 'plugins.old4.tasks[0].condition' }]);
+});
+
 // promise: 4.17
 it('attributes of nodes, interfaces and bonds come from release and plugins, and reach tasks', async () => {
   const setting = (value: unknown) => ({ label: 'l', type: 'text', value });
@@ -433,6 +481,71 @@ it('attributes of nodes, interfaces and bonds come from release and plugins, and
   expect(plan.status, JSON.stringify(plan.body).slice(0, 500)).toBe(200);
   expect(plan.body.tasks_graph[id].at(-1)).toMatchObject({ id: 'seen', parameters: { cmd: '2Mfast90007' } });
 });
+
+// promise: 4.17
+it('each attribute of the recorded release reaches its nodes, interfaces and bonds, by default and when it is set', async () => {
+  const example = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));
+  const { tree } = checkPackage(await readPackageFolder(example));
+  const [recorded] = (tree as { releases: Record<'node_attributes' | 'nic_attributes' | 'bond_attributes', Groups>[] })
+    .releases;
+  const { node_attributes: ofNode, nic_attributes: ofNic, bond_attributes: ofBond } = recorded!;
+  const parts = { node_attributes: ofNode, nic_attributes: ofNic, bond_attributes: ofBond };
+  const { id: release } = (await install(await archiveOf(releasePackage({ name: 'whole', parts })))).body.releases[0];
+  const { id: cluster } = (await rig.ask('POST', '/api/v1/clusters', { name: 'whole', release_id: release })).body;
+  const { id } = (await rig.ask('POST', '/api/v1/nodes', { mac: '52:54:00:00:03:09', status: 'provisioned' })).body;
+  await rig.ask('POST', `/api/v1/clusters/${cluster}/assignment`, [{ id, roles: ['compute'] }]);
+  const seen = async () => (await rig.ask('GET', `/api/v1/clusters/${cluster}/states`)).body.now.facts.nodes[id];
+  const bare = [
+    { name: 'eth0', type: 'ether' },
+    { name: 'bond0', type: 'bond' },
+  ];
+  expect((await rig.ask('PUT', `/api/v1/nodes/${id}/interfaces`, bare)).status).toBe(200);
+  const given = await seen();
+  expect(valuesIn(given.attributes)).toEqual(valuesIn(ofNode));
+  expect(given.interfaces.map((one: { attributes: Groups }) => valuesIn(one.attributes))).toEqual([
+    valuesIn(ofNic),
+    valuesIn(ofBond),
+  ]);
+  expect(valuesIn(ofNic).size + valuesIn(ofBond).size + valuesIn(ofNode).size).toBeGreaterThan(15);
+
+  await rig.ask('PUT', `/api/v1/nodes/${id}/attributes`, otherThan(ofNode));
+  const own = [
+    { ...bare[0], attributes: otherThan(ofNic) },
+    { ...bare[1], attributes: otherThan(ofBond) },
+  ];
+  await rig.ask('PUT', `/api/v1/nodes/${id}/interfaces`, own);
+  const set = await seen();
+  const all = [set.attributes, ...set.interfaces.map((one: { attributes: Groups }) => one.attributes)];
+  expect(all.flatMap((groups) => [...valuesIn(groups).values()]).filter((value) => value !== 'set')).toEqual([]);
+});
+
+type Groups = Record<string, Record<string, unknown>>;
+
+const isSetting = (one: unknown): one is { value: unknown } =>
+  typeof one === 'object' && one !== null && 'value' in one;
+
+/** The values of attributes, by `group.name`. */
+const valuesIn = (groups: Groups): Map<string, unknown> =>
+  new Map(
+    Object.entries(groups).flatMap(([group, settings]) =>
+      (isSetting(settings) && !isSetting(settings.value)
+        ? [['', settings] as const]
+        : Object.entries(settings)
+      ).flatMap(([name, one]) => (isSetting(one) ? [[`${group}.${name}`, one.value] as const] : [])),
+    ),
+  );
+
+const otherThan = (groups: Groups): Groups =>
+  Object.fromEntries(
+    Object.entries(groups).map(([group, settings]) => [
+      group,
+      isSetting(settings) && !isSetting(settings.value)
+        ? { ...settings, value: 'set' }
+        : Object.fromEntries(
+            Object.entries(settings).map(([name, one]) => [name, isSetting(one) ? { ...one, value: 'set' } : one]),
+          ),
+    ]),
+  );
 
 it('disks and interfaces of a machine of MAAS cannot be set here, where they would have no effect', async () => {
   await rig.ask('POST', '/api/v1/sites', { name: 'machines' });
