@@ -3,6 +3,7 @@ import { cyclesIn } from './linking/find-cycles.js';
 import { type GraphProblem, Problems } from './problem.js';
 import type { MergedTask, PlacedInInput } from './tasks/merge-layers.js';
 import { reportSlowPatterns } from './tasks/name-pattern.js';
+import type { GraphTask } from './tasks/task.js';
 import { taskGraph } from './view/task-graph.js';
 
 /**
@@ -17,6 +18,13 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
   const byName = new Map(tasks.map((one) => [one.task.id, one]));
   const successors = names.map((name) => graph.outNeighbors(name).map((next) => numbers.get(next)!));
   for (const { members } of cyclesIn(successors, names.length, (at) => names[at]!)) {
+    if (
+      areNeverTogether(
+        members.map((at) => names[at]!),
+        byName,
+      )
+    )
+      continue;
     const path = [...members, members[0]!].map((at) => names[at]!).join(' -> ');
     const [before, after] = [names[members[0]!]!, names[members[1] ?? members[0]!]!];
     problems.error(
@@ -43,6 +51,36 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
   for (const { task, at } of tasks) reportSlowPatterns(task, at, problems);
   warnOfRoles(tasks, problems);
   return problems.all();
+}
+
+/**
+ * Whether no node has all these tasks: one is for the primary node of a tag only, another for its other nodes only. Tasks
+ * wait for each other on one node; whether they do is seen when they are placed.
+ */
+function areNeverTogether(names: readonly string[], tasks: ReadonlyMap<string, PlacedInInput>): boolean {
+  const only = new Set(
+    names.flatMap((name) => {
+      const places = placesOf(tasks.get(name)?.task, tasks);
+      return places.length === 1 ? places : [];
+    }),
+  );
+  return [...only].some((tag) => only.has(`primary-${tag}`));
+}
+
+/** Tags or roles of a task, or those of its groups; nothing when groups add it to their own nodes. */
+function placesOf(task: GraphTask | undefined, tasks: ReadonlyMap<string, PlacedInInput>): readonly unknown[] {
+  if ([...tasks.values()].some((other) => Array.isArray(other.task.tasks) && other.task.tasks.includes(task?.id))) {
+    return [];
+  }
+  const own = [task?.tags, task?.roles].find((names) => Array.isArray(names) && names.length > 0);
+  if (Array.isArray(own)) return own;
+  const groups = Array.isArray(task?.groups) ? task.groups : [];
+  return groups.flatMap((group) => {
+    const { tags, roles } = tasks.get(String(group))?.task ?? {};
+    const names = [tags, roles].find((some) => Array.isArray(some) && some.length > 0);
+    // A group that is not here is placed by its name.
+    return Array.isArray(names) ? names : [group];
+  });
 }
 
 /** Where one of two tasks names the other in a field that orders them; the place of that task if a pattern means it. */

@@ -40,8 +40,6 @@ describe('the graph of an owner', () => {
     expect({ ...rest, id: 4 }).toEqual({ ...wanted.response, relations: undefined, id: 4 });
     expect(relations).toEqual([{ model: 'cluster', model_id: env.cluster, type: 'custom' }]);
     expect(warnings).toMatchObject([
-      { code: 'graph.bad-parameters', path: 'tasks[0].parameters.puppet_manifest' },
-      { code: 'graph.bad-parameters', path: 'tasks[0].parameters.puppet_modules' },
       { code: 'graph.unknown-dependency', path: 'tasks[0].requires[0]' },
       { code: 'graph.deprecated-roles', path: 'tasks[0]' },
     ]);

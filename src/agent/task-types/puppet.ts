@@ -1,5 +1,5 @@
 import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { puppet as type } from '../../core/task-types/scripts.js';
 import type { Execution } from '../execution.js';
 import { shellWord } from '../onboarding/ssh-command.js';
@@ -57,6 +57,7 @@ function puppetArguments(
   noop: boolean,
   debug: boolean,
 ): readonly [string, ...string[]] {
+  const modules = p.puppet_modules.split(':').map((one) => resolve(p.cwd, one));
   const [first, ...words] = [...p.command_prefix.split(/\s+/).filter(Boolean), 'puppet'];
   return [
     first!,
@@ -65,8 +66,8 @@ function puppetArguments(
     '--detailed-exitcodes',
     '--color=false',
     '--trace',
-    `--modulepath=${p.puppet_modules}`,
-    `--basemodulepath=${p.puppet_modules}`,
+    `--modulepath=${modules.join(':')}`,
+    `--basemodulepath=${modules.join(':')}`,
     '--logdest=console',
     '--reports=none',
     `--lastrunfile=${folder}/last_run_summary.yaml`,
@@ -75,7 +76,7 @@ function puppetArguments(
     ...(noop ? ['--noop', `--statedir=${folder}/state`] : []),
     ...(debug ? ['--debug', '--evaltrace'] : []),
     '--',
-    p.puppet_manifest,
+    resolve(p.cwd, p.puppet_manifest),
   ];
 }
 

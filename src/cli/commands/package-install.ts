@@ -1,4 +1,3 @@
-import { counted } from '../../core/counted.js';
 import type { Answer } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
@@ -6,6 +5,7 @@ import { isTabular, type OutputFlags, printList, printOne } from '../formats/out
 import { idListArgument } from '../id-argument.js';
 import { CliError, usageError } from '../problem.js';
 import type { Session } from '../session.js';
+import { formatFindings } from '../views/findings.js';
 
 type Package = Answer<'GET /packages/:id'>;
 
@@ -24,6 +24,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
         query: flags.force ? { force: 1 } : {},
         body: archive,
       });
+      terminal.err(await formatFindings(installed.warnings, [], { color: terminal.color }));
       await printOne(terminal, flags, installed, installedText(installed));
     });
 
@@ -153,20 +154,11 @@ const texts = (all: Package['releases']): string =>
 
 const withTexts = (one: Package): object => ({ ...one, releases: texts(one.releases), plugins: texts(one.plugins) });
 
-function installedText({
-  name,
-  version,
-  created,
-  replaced,
-  releases,
-  plugins,
-  warnings,
-}: Answer<'POST /packages'>): string {
+function installedText({ name, version, created, replaced, releases, plugins }: Answer<'POST /packages'>): string {
   const how = created ? 'installed' : replaced === null ? 'installed again' : `installed, replacing ${replaced}`;
   const made = [
     ...releases.map((one) => `  release ${one.id}: ${one.name} ${one.version}\n`),
     ...plugins.map((one) => `  plugin ${one.id}: ${one.name} ${one.version}\n`),
   ];
-  const said = warnings.length === 0 ? '' : `  ${counted(warnings.length, 'warning')}; \`package check\` shows them\n`;
-  return `${name} ${version}: ${how}\n${made.join('')}${said}`;
+  return `${name} ${version}: ${how}\n${made.join('')}`;
 }

@@ -171,6 +171,26 @@ export const path = (meaning: string, fallback?: string, rule?: (value: string, 
     rule?.(value, place);
   });
 
+/** A path from the working directory of the task, or an absolute one; in both without `.` and `..`. */
+export const pathFrom = (meaning: string) =>
+  operand(meaning, undefined, (value, place) => {
+    const broken = pathFromProblem(value);
+    if (broken !== undefined) place.wrong(broken, 'Give the path itself, absolute or from cwd.');
+  });
+
+/** Such paths, joined by `:`; `.` is the working directory. */
+export const pathsFrom = (meaning: string, fallback: string) =>
+  operand(meaning, fallback, (value, place) => {
+    if (value.split(':').every((one) => one === '.' || pathFromProblem(one) === undefined)) return;
+    place.wrong(`${place.name} must be paths joined by :, without ..`, 'Give absolute paths, or paths from cwd.');
+  });
+
+function pathFromProblem(value: string): string | undefined {
+  if (value.startsWith('/')) return allowedPath(value);
+  if (!/^[\w.+,@%=~/-]+$/.test(value)) return 'a relative path has letters, digits and . _ - + , @ % = ~ only';
+  return allowedPath(`/${value}`);
+}
+
 /** A number from 0; also accepts digits as text, because YAML authors quote them. */
 export const amount = (meaning: string, fallback: number): Parameter<number> =>
   parameter(meaning, fallback, 0, (place) => {

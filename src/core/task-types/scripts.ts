@@ -1,4 +1,4 @@
-import { amount, count, flag, operand, path, text } from './parameter.js';
+import { amount, count, flag, path, pathFrom, pathsFrom, text } from './parameter.js';
 import { taskType } from './task-type.js';
 
 const scriptParameters = {
@@ -59,11 +59,8 @@ export const puppet = taskType('puppet', {
 and 1 failed. Then the summary of this run must exist and count no failure: an interrupted run never counts as success.
 The result has puppet's counts, and up to 50 names of resources that changed and that failed.`,
   parameters: {
-    puppet_manifest: path('the manifest'),
-    puppet_modules: operand('absolute paths joined by `:`', '/etc/puppet/modules', (value, place) => {
-      if (value.split(':').some((folder) => !folder.startsWith('/')))
-        place.wrong('puppet_modules must be absolute paths joined by :', 'Give absolute paths.');
-    }),
+    puppet_manifest: pathFrom('the manifest; a relative path starts at `cwd`'),
+    puppet_modules: pathsFrom('folders joined by `:`; relative ones start at `cwd`', '/etc/puppet/modules'),
     cwd: path('working directory', '/'),
     timeout: amount('seconds for all tries together', 5400),
     retries: count('further tries', 2),

@@ -107,6 +107,25 @@ describe.skipIf(!hasPuppet)('#14 real puppet', { timeout: 60_000 }, () => {
     expect(await rig.run(agent, task(text))).toMatchObject({ outcome: 'ok', exitCode: 0, changed: false });
   });
 
+  // promise: 4.19
+  it('runs a manifest with modules by their paths from the working directory, as plugins write them', async () => {
+    const text = `file { '${target}-too': content => 'here' }`;
+    const module = rig.path('modules/here/manifests');
+    mkdirSync(module, { recursive: true });
+    writeFileSync(join(module, 'init.pp'), `class here { ${text} }`);
+    writeFileSync(rig.path('relative.pp'), 'include here');
+    const parameters = {
+      cwd: rig.folder,
+      puppet_manifest: 'relative.pp',
+      puppet_modules: 'modules:/etc/puppet/modules',
+    };
+    expect(await rig.run(agent, rig.task('puppet', { ...parameters, retries: 0 }))).toMatchObject({
+      outcome: 'ok',
+      changed: true,
+    });
+    expect(readFileSync(`${target}-too`, 'utf8')).toBe('here');
+  });
+
   it('fails with what failed, even if there are changes; each retry is an attempt', async () => {
     // One says no, one takes longer than its own limit, and what needs them is left out.
     const failing = `exec { '/bin/false': } exec { '/bin/sleep 1000': timeout => 0.2 }`;
