@@ -4,7 +4,7 @@ import type { MachineContext } from '../src/maas/index.js';
 import type { GitLimits } from '../src/platform/git/index.js';
 import type { SecretProvider } from '../src/platform/secrets/index.js';
 import type { RunLookups } from '../src/platform/temporal/run-lookups.js';
-import type { Store } from '../src/store/index.js';
+import type { AnnounceEnd, Store } from '../src/store/index.js';
 import type { SilenceReports } from './maas-silence.js';
 
 /**
@@ -37,6 +37,8 @@ export interface ActivityDependencies extends RunLookups {
   readonly git?: { readonly limits: GitLimits; readonly secrets: SecretProvider };
   /** Where notices about runs are sent. Absent: nowhere. */
   readonly notices?: NoticeSettings;
+  /** Sends the notices of runs that were terminated. Absent: there are none. */
+  readonly announceEnd?: AnnounceEnd;
   /** Plans graphs, including users' helper functions. */
   readonly planner: Planner;
   /** Lets tag extensions decide on the tags that changed roles give. Absent: there are none. */

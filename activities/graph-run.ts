@@ -71,7 +71,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   const { run, graphs } = opened.value;
   await recordRun(store, request, cluster, opened.value);
   const ofCluster = { kind: 'execute_graph', labels: [['cluster', String(cluster.id)]] } as const;
-  await closeGoneRuns(store, deps.end, (await store.runs.list({ ...ofCluster, open: true, limit: MOST_OPEN })).items);
+  await closeGoneRuns(store, deps, (await store.runs.list({ ...ofCluster, open: true, limit: MOST_OPEN })).items);
   return {
     ok: true,
     transaction: run.id,
@@ -272,6 +272,8 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
     phase: 'finished',
     outcome,
     endedAt: ended_at,
+    failedNodes: sumOf(request.report.graphs, ({ failing_nodes }) => failing_nodes),
+    failedTasks: sumOf(request.report.graphs, ({ counts }) => counts.failed ?? 0),
     done: sumOf(request.report.graphs, ({ done }) => done),
     total: sumOf(request.report.graphs, ({ total }) => total),
     failure: reason ?? null,

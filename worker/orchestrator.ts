@@ -3,6 +3,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities, pulseOf, SilenceReports } from '../activities/index.js';
 import { plainFailures } from '../activities/plain-failures.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
+import { announceLostRuns } from '../src/ops/lost-run-notices.js';
 import { getRun } from '../src/ops/workflow-calls.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
@@ -84,6 +85,7 @@ export async function startOrchestrator(
     ...tagsByExtensions(settings.tags.extensions, store),
     git: gitOf(settings),
     ...noticesOf(settings),
+    ...(settings.notices.receivers_file && { announceEnd: announceLostRuns(client, taskQueue) }),
     log: (fields, message) => log.info(fields, message),
     settings: deploySettings,
     userData: nodeUserData(settings, store, deploySettings.user_data),

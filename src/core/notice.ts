@@ -23,6 +23,35 @@ const notice: Shape<Notice> = valueThat(
 
 export const sendNoticeInput = objectOf<SendNotice>({ notice, only: lineOf(MOST.name) }, ['notice']);
 
+/** A run that ended before it could send its notice, and how, as Temporal has it. */
+export function lostRunNotice(
+  run: {
+    readonly id: string;
+    readonly workflowId: string;
+    readonly kind: string;
+    readonly site: string | null;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly title: string | null;
+    readonly startedBy: string | null;
+  },
+  end: { readonly outcome: string; readonly at: Date; readonly reason?: string },
+): Notice {
+  const { id, workflowId, kind, site, labels, title, startedBy } = run;
+  const reason = end.reason === undefined ? '' : `: ${end.reason}`;
+  return {
+    event: 'failed',
+    at: end.at.toISOString(),
+    run: {
+      ...{ id, workflow_id: workflowId, kind, site },
+      cluster: labels.cluster === undefined ? null : Number(labels.cluster),
+      ...(title === null ? {} : { title }),
+      ...(startedBy === null ? {} : { started_by: startedBy }),
+    },
+    reason: `it ended as ${end.outcome} before it could write its report${reason}`,
+    next_step: 'check what it left, then start it again: the next run continues from there',
+  };
+}
+
 const HAPPENED: Readonly<Record<NoticeEvent, string>> = {
   failed: 'failed',
   held: 'is held: tasks failed',

@@ -33,7 +33,7 @@ import {
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
 import { isMachineStatus, MachineStatus } from './status.js';
 
-interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hweKernel' | 'userData'> {
+export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hweKernel' | 'userData'> {
   readonly systemId: string;
   readonly site: string;
   readonly node: string;

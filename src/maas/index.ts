@@ -4,6 +4,7 @@ export { checkMaas, type MaasCheck } from './check-maas.js';
 export { MaasClient, type MaasUser } from './client.js';
 export type { AttemptRecord } from './connection.js';
 export { deployMachine } from './deploy-machine.js';
+export { type DeploymentFate, deploymentFate, refusedFate } from './deployment-fate.js';
 export { missingSeries } from './distro-series.js';
 export { ensureMachine } from './ensure-machine.js';
 export { isMaasFailure, MaasError, retryAfterSeconds } from './failure.js';

@@ -1,5 +1,5 @@
 import type { MaasUser } from './client.js';
-import { type Machine, type MachineSummary, summariseMachine } from './machine.js';
+import type { Machine } from './machine.js';
 import type { MachineFailure, MachineWarning } from './machine-outcome.js';
 import type { MachineContext } from './operation.js';
 
@@ -13,7 +13,7 @@ interface ResolveRequest {
 }
 
 type Resolution =
-  | { readonly ok: true; readonly machine: MachineSummary; readonly warnings: readonly MachineWarning[] }
+  | { readonly ok: true; readonly machine: Machine; readonly warnings: readonly MachineWarning[] }
   | { readonly ok: false; readonly failure: MachineFailure };
 
 /**
@@ -64,7 +64,7 @@ export const hiddenFrom = ({ username, isSuperuser }: MaasUser): string =>
 
 const found = (machine: Machine, warnings: readonly MachineWarning[]): Resolution => ({
   ok: true,
-  machine: summariseMachine(machine),
+  machine,
   warnings,
 });
 

@@ -1,5 +1,14 @@
 import { checkStrategy, describeStrategyProblem, type Selector, selectNodes } from '../core/deployment/index.js';
-import { type Machine, machineStatusName } from '../maas/index.js';
+import type { ResolvedNode } from '../documents/index.js';
+import {
+  type DeploymentFate,
+  deploymentFate,
+  type Machine,
+  type MachineContext,
+  machineStatusName,
+  refusedFate,
+  resolveMachine,
+} from '../maas/index.js';
 import type { NodeHistoryEntry, Page, PageRequest } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { asProblem, problem } from './problem.js';
@@ -16,6 +25,8 @@ interface NodeStatus {
   readonly zone: string | null;
   readonly owner?: string | null;
   readonly seen_at: string | null;
+  /** What a deployment would do to it now. */
+  readonly deployment?: DeploymentFate;
 }
 
 interface NodeStatuses {
@@ -41,6 +52,15 @@ export interface NodeOperations {
 
 export function nodeOperations(deps: OpsDependencies, sites: SiteOperations): NodeOperations {
   const { store } = deps;
+
+  /** @param me the MAAS user of our key */
+  async function fateOf(maas: MachineContext, me: string, site: string, node: ResolvedNode): Promise<DeploymentFate> {
+    const { name, boot_mac: bootMac, domain, distro_series: distroSeries = deps.distroSeries, layout } = node;
+    const found = await resolveMachine(maas, { hostname: name, bootMac, domain });
+    if (!found.ok) return refusedFate(found.failure);
+    return deploymentFate(found.machine, me, { site, layout, ...(distroSeries && { distroSeries }) });
+  }
+
   return {
     async select(site, reference, selectors) {
       const problems = checkStrategy({ groups: [{ name: 'selection', critical: false, depends_on: [], selectors }] });
@@ -58,9 +78,15 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations): No
       const names = documents.nodes.map((node) => node.name);
       const seen_at = new Date().toISOString();
       try {
-        const { lookup } = deps.maas();
-        const found = await Promise.all(names.map((name) => lookup.find(name)));
-        const nodes = names.map((name, index) => fromMaas(name, found[index]!, seen_at));
+        const maas = deps.maas();
+        const me = await maas.client.username();
+        const nodes = await Promise.all(
+          documents.nodes.map(async (node) => {
+            // Together, so that both look-ups are one request.
+            const [found, deployment] = await Promise.all([maas.lookup.find(node.name), fateOf(maas, me, site, node)]);
+            return { ...fromMaas(node.name, found, seen_at), deployment };
+          }),
+        );
         await store.nodeFacts.put(site, nodes.filter((node) => node.status !== null).map(sighting));
         return { site, revision: record.number, stale: false, nodes };
       } catch (error) {

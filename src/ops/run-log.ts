@@ -69,7 +69,10 @@ function linesAt(
 ): RunLogPage['items'] {
   if (task !== undefined && arrival.task !== task) return [];
   if (node !== undefined && arrival.node !== node) return [];
-  const end = arrival.outcome === undefined ? [] : [{ stream: 'ended' as const, text: arrival.outcome }];
+  const { outcome } = arrival;
+  // As the status of the task says it.
+  const text = outcome === 'ok' ? 'successful' : outcome;
+  const end = text === undefined ? [] : [{ stream: 'ended' as const, text }];
   const wanted = search?.toLowerCase();
   return [...logs.linesOf(name, arrival), ...end]
     .filter((line) => stream === undefined || line.stream === stream)

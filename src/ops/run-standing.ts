@@ -3,10 +3,13 @@ import type { AnyRunStatus } from './runs.js';
 
 /** What lists show of an open run: it says so itself. */
 interface RunStanding {
+  readonly phase: string;
   readonly paused: boolean;
   readonly awaitingApproval: boolean;
   readonly done: number;
   readonly total: number;
+  readonly failedNodes: number;
+  readonly failedTasks: number | null;
   readonly failure: string | null;
 }
 
@@ -36,9 +39,15 @@ export function runStandings(statusOf: (run: RunSummary) => Promise<AnyRunStatus
   };
 }
 
-function shortened({ paused, awaiting_approval, done, total, failed }: AnyRunStatus): RunStanding {
+function shortened(status: AnyRunStatus): RunStanding {
+  const { phase, paused, awaiting_approval, done, total, failed } = status;
   const [first] = failed;
   const failure =
     first === undefined ? null : `${'task' in first ? `${first.task} on ` : ''}${first.node}: ${first.reason}`;
-  return { paused: paused !== null, awaitingApproval: awaiting_approval !== undefined, done, total, failure };
+  const counted =
+    'cluster' in status
+      ? { failedNodes: status.failing_nodes, failedTasks: status.counts.failed ?? 0 }
+      : { failedNodes: status.counts.failure, failedTasks: null };
+  const awaitingApproval = awaiting_approval !== undefined;
+  return { phase, paused: paused !== null, awaitingApproval, done, total, ...counted, failure };
 }

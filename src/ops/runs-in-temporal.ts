@@ -77,6 +77,7 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
     failedNodes: null,
+    failedTasks: null,
     done: null,
     total: null,
     failure: null,

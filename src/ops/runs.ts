@@ -20,6 +20,7 @@ import {
 import { findExecution } from '../platform/temporal/is-run-open.js';
 import { findEnd } from '../platform/temporal/run-lookups.js';
 import {
+  type AnnounceEnd,
   closeGoneRuns,
   closeIfGone,
   type EndOf,
@@ -34,6 +35,7 @@ import {
 import type { OpsDependencies } from './dependencies.js';
 import { earlierRuns } from './earlier-runs.js';
 import { graphStatusFromReport } from './graphs/ended-graph-run.js';
+import { announceLostRuns } from './lost-run-notices.js';
 import { asProblem, invalidInput, problem } from './problem.js';
 import { refuseUnknownHolds } from './run-holds.js';
 import { metadataOf } from './run-metadata.js';
@@ -79,7 +81,7 @@ export interface RunOperations {
 }
 
 export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations, 'documents'>): RunOperations {
-  const { store, temporal } = deps;
+  const { store, temporal, noticeReceivers } = deps;
   const { client } = temporal;
   const occupancy = siteOccupancy(deps);
 
@@ -114,10 +116,14 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
   /** The one that the run has now: a reset changes it. */
   const executionOf = (run: RunSummary) => call(() => findExecution(client, run.workflowId, run.temporalRunId));
 
-  const endOf =
-    (limitMs?: number): EndOf =>
-    (workflowId, runId) =>
-      callTemporal(temporal, () => findEnd(client, workflowId, runId), limitMs);
+  const announce = announceLostRuns(client, temporal.taskQueue);
+  const ends = (limitMs?: number) => ({
+    end: ((workflowId, runId) =>
+      callTemporal(temporal, () => findEnd(client, workflowId, runId), limitMs)) satisfies EndOf,
+    ...(noticeReceivers !== undefined && {
+      announceEnd: ((run, end) => callTemporal(temporal, () => announce(run, end), limitMs)) satisfies AnnounceEnd,
+    }),
+  });
 
   /** The run with the execution that it has now; closed if its workflow ended without doing so. */
   async function current(id: string): Promise<RunRecord> {
@@ -127,7 +133,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
     );
     if (run.outcome !== null) return run;
     const execution = await executionOf(run);
-    return execution?.isOpen ? { ...run, temporalRunId: execution.runId } : closeIfGone(store, endOf(), run);
+    return execution?.isOpen ? { ...run, temporalRunId: execution.runId } : closeIfGone(store, ends(), run);
   }
 
   /** Closes open runs whose workflows ended without doing so, as far as Temporal says so at once. */
@@ -142,7 +148,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
       () => store.runs.list({ ...among, open: true, limit: MOST_OPEN }),
       () => ({ items: [], next: null }),
     );
-    await closeGoneRuns(store, endOf(LIST_LIMIT_MS), items).catch((error: unknown) => {
+    await closeGoneRuns(store, ends(LIST_LIMIT_MS), items).catch((error: unknown) => {
       if (!PASSING.has(asProblem(error).code)) throw error;
     });
   }

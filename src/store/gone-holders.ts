@@ -52,10 +52,21 @@ export interface RunEnd {
   readonly outcome: string;
   readonly at: Date;
   readonly reason?: string;
+  /** Whether another run started it. */
+  readonly isChild?: boolean;
 }
 
 /** How a workflow run ended in Temporal; null while it is open. */
 export type EndOf = (workflowId: string, runId: string | null) => Promise<RunEnd | null>;
+
+/** Sends the notice of a run that is about to be closed as ended without its own doing. */
+export type AnnounceEnd = (run: RunRecord, end: RunEnd) => Promise<void>;
+
+/** How runs ended that did not close themselves, and who wants to know; absent: no one. */
+export interface Ends {
+  readonly end: EndOf;
+  readonly announceEnd?: AnnounceEnd;
+}
 
 type RunPorts = Pick<StorePorts, 'runs' | 'transactions'>;
 
@@ -63,8 +74,8 @@ type RunPorts = Pick<StorePorts, 'runs' | 'transactions'>;
 export const MOST_OPEN = 500;
 
 /** Closes those of the open runs whose workflow ended without doing so: terminated, or refused at its start. */
-export async function closeGoneRuns(ports: RunPorts, endOf: EndOf, open: readonly OpenRun[]): Promise<void> {
-  await Promise.all(open.map((run) => closeIfGone(ports, endOf, run)));
+export async function closeGoneRuns(ports: RunPorts, ends: Ends, open: readonly OpenRun[]): Promise<void> {
+  await Promise.all(open.map((run) => closeIfGone(ports, ends, run)));
 }
 
 type OpenRun = Pick<RunRecord, 'id' | 'workflowId' | 'temporalRunId'>;
@@ -72,13 +83,16 @@ type OpenRun = Pick<RunRecord, 'id' | 'workflowId' | 'temporalRunId'>;
 /** Closes a run whose workflow ended without doing so, with a report that says how. The run as it is now. */
 export async function closeIfGone(
   ports: RunPorts,
-  endOf: EndOf,
+  { end: endOf, announceEnd }: Ends,
   { id, workflowId, temporalRunId }: OpenRun,
 ): Promise<RunRecord> {
   const end = await endOf(workflowId, temporalRunId);
   // Read afterwards: it may just have ended by itself, and then its last write is right.
   const run = await ports.runs.get(id);
-  return end === null || run.outcome !== null ? run : closeRun(ports, run, end);
+  if (end === null || run.outcome !== null) return run;
+  // First: once the row is closed, no one looks again.
+  await announceEnd?.(run, end);
+  return closeRun(ports, run, end);
 }
 
 /** Closes a run that could not do so itself. */
@@ -114,7 +128,15 @@ export async function reopenRun({ runs, transactions }: RunPorts, run: RunRecord
   const { id, workflowId, kind, startedAt, sequence } = run;
   const transaction = transactionOf(run);
   if (transaction !== undefined) await transactions.reopenRun(transaction).catch(unlessNotFound);
-  const open = { phase: 'starting', outcome: null, endedAt: null, done: null, total: null, failure: null };
+  const open = {
+    phase: 'starting',
+    outcome: null,
+    endedAt: null,
+    done: null,
+    total: null,
+    failure: null,
+    failedTasks: null,
+  };
   await runs.put({ id, workflowId, kind, startedAt, sequence: sequence + 1, ...open });
 }
 

@@ -1,5 +1,6 @@
 export { StoreError, type StoreFailure } from './failure.js';
 export {
+  type AnnounceEnd,
   claimFor,
   closeGoneRuns,
   closeIfGone,

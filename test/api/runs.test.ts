@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { MachineStatus } from '../../src/maas/index.js';
 import { gitRepository } from '../rig/git-repository.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
-import { lookAgain } from '../rig/look-again.js';
+import { lookAgain, lookUntil } from '../rig/look-again.js';
 import { noticeReceiver } from '../rig/notice-receiver.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { type Answer, type ApiRig, apiOfSite } from './api-rig.js';
@@ -544,11 +544,13 @@ it('nodes are shown with their state in MAAS, or their last known state when it 
     power: expect.any(String),
     zone: 'default',
     tags: [],
+    deployment: { does: 'deploy', why: 'its machine is New' },
   });
   await site.control('faults', [{ match: 'machines', kind: 'drop_before', times: 1000 }]);
   const away = await api.ask('GET', '/api/v1/sites/stl1/nodes/status?revision=1');
   expect(away).toMatchObject({ status: 200, body: { stale: true, reason: expect.any(String) } });
   expect(away.body.nodes[0]).toMatchObject({ hostname: 'stl1r01s02', status: 'New' });
+  expect(away.body.nodes[0]).not.toHaveProperty('deployment');
   await site.control('faults', []);
   const check = await api.ask('GET', '/api/v1/maas/check');
   expect(check).toMatchObject({
@@ -687,4 +689,50 @@ it('a run waits for approval, and notices of it reach receivers that fail and co
     ends_at: new Date(Date.parse(run.started_at) + took).toISOString(),
     earlier_runs: 1,
   });
+});
+
+it('a run that was terminated sends its notice, once, when the next look or the next run finds it', async () => {
+  await living({}, true);
+  const pager = await noticeReceiver();
+  onTestFinished(() => pager.close());
+  await writeFile(site.receiversFile!, JSON.stringify({ receivers: [{ name: 'pager', url: pager.url }] }));
+  const failedOf = (run: string) =>
+    pager.received.filter(({ body }) => body.event === 'failed' && body.run?.id === run).map(({ body }) => body);
+  const terminated = async () => {
+    const { id } = (await start({ kind: 'deploy_site', hold_before: ['*'], title: 'Rack 7', started_by: 'nina' })).body;
+    await until(`/api/v1/runs/${id}/status`, (body) => body.awaiting_approval !== undefined);
+    await rig.client.workflow.getHandle('deploy_site:stl1', id).terminate('power cut');
+    return String(id);
+  };
+
+  const seen = await terminated();
+  await Promise.all(['/api/v1/runs', `/api/v1/runs/${seen}`].map((path) => api.ask('GET', path)));
+  await lookUntil(
+    async () => failedOf(seen),
+    (notices) => notices.length > 0,
+  );
+  expect(failedOf(seen)).toEqual([
+    expect.objectContaining({
+      text: `deploy_site of stl1 (Rack 7) failed: it ended as terminated before it could write its report: power cut. Next: check what it left, then start it again: the next run continues from there https://page.example/runs/${seen}`,
+      run: expect.objectContaining({ site: 'stl1', cluster: null, started_by: 'nina' }),
+    }),
+  ]);
+
+  // No one looks, but Temporal's own command line starts another one.
+  const unseen = await terminated();
+  const next = await rig.client.workflow.start('test_site', {
+    ...{ taskQueue: site.worker.taskQueue, workflowId: 'test_site:stl1', args: [{ site: 'stl1' }] },
+  });
+  await lookUntil(
+    async () => failedOf(unseen),
+    (notices) => notices.length > 0,
+  );
+  await next.result();
+  for (const run of [seen, unseen]) {
+    expect(await finished(run)).toMatchObject({ outcome: 'terminated' });
+    expect(failedOf(run)).toHaveLength(1);
+  }
+  const { items } = (await api.ask('GET', '/api/v1/notices/deliveries')).body;
+  const failed = (items as { event: string; run: string }[]).filter(({ event }) => event === 'failed');
+  expect(failed.map(({ run }) => run)).toEqual([unseen, seen]);
 });

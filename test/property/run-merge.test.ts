@@ -24,6 +24,7 @@ const runFields = fc.record(
     outcome: clearable(word),
     endedAt: clearable(time),
     failedNodes: clearable(count),
+    failedTasks: clearable(count),
     done: clearable(count),
     total: clearable(count),
     failure: clearable(word),

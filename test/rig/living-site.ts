@@ -11,6 +11,7 @@ import {
   simulateMaas,
   simulatorKeys,
 } from '../../src/maas-simulator/index.js';
+import { announceLostRuns } from '../../src/ops/lost-run-notices.js';
 import { runLookups } from '../../src/platform/temporal/run-lookups.js';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
 import { openStore, type Store } from '../../src/store/index.js';
@@ -82,8 +83,9 @@ export async function livingSite(
   const log: { fields: Readonly<Record<string, unknown>>; message: string }[] = [];
   const receiversFile = options.notices ? join(folder, 'notices.yaml') : undefined;
   if (receiversFile !== undefined) await writeFile(receiversFile, 'receivers: []\n', { mode: 0o600 });
+  const taskQueue = rig.workflowId('queue');
   const worker = await rig.runWorker({
-    taskQueue: rig.workflowId('queue'),
+    taskQueue,
     maxConcurrentActivityTaskExecutions: 500,
     activities: createActivities({
       planner: plannerHere(),
@@ -108,7 +110,10 @@ export async function livingSite(
       },
       ...(receiversFile === undefined
         ? {}
-        : { notices: { file: receiversFile, giveUpSeconds: 3600, pageUrl: 'https://page.example/' } }),
+        : {
+            notices: { file: receiversFile, giveUpSeconds: 3600, pageUrl: 'https://page.example/' },
+            announceEnd: announceLostRuns(rig.client, taskQueue),
+          }),
       ...(options.userData === undefined ? {} : { userData: options.userData(store) }),
       ...(options.endIdentity === undefined ? {} : { endIdentity: options.endIdentity(store) }),
       settings: {

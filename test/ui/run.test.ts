@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
 import { TaskLogs } from '../../src/agent/logs/index.js';
+import { runCli } from '../../src/cli/run-cli.js';
 import { environmentSecrets } from '../../src/platform/secrets/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
 import { type RunningAgents, startAgents } from '../../worker/agent.js';
@@ -15,6 +16,7 @@ import { obeysTemporal } from '../rig/agent-orders.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { supervisorProgram } from '../rig/program.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { recordingTerminal } from '../unit/cli/recording-terminal.js';
 import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.js';
 import { storeGraphRun } from './stored-runs.js';
 
@@ -130,6 +132,39 @@ describePage('the page of a run of graphs', () => {
   /** One of the views of the run: tasks, graph, timeline. */
   const look = (page: Page, view: string) =>
     page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: view }).click();
+  /** Page, lists and command line say the same of a run that failures hold. */
+  async function agreesOnHeldRun(page: Page, run: string) {
+    const sitewright = async (...args: string[]) => {
+      const terminal = recordingTerminal({ env: { SITEWRIGHT_API: `http://127.0.0.1:${system.port}` }, cwd: folder });
+      await runCli(['run', ...args], terminal);
+      return terminal.said.out;
+    };
+    await page.getByRole('heading', { level: 1 }).getByText('custom: held').waitFor();
+    const shown = (await page.getByRole('group', { name: 'Tasks by status' }).getByRole('button').allInnerTexts()).map(
+      (text) => text.trim(),
+    );
+    expect(shown.join(', ')).toBe('1 failed, 3 blocked, 2 success');
+    await page.getByText('3 / 6 tasks, 1 failed, 3 blocked').waitFor();
+    const status = await sitewright('status', run);
+    expect(status).toContain('custom: held, 3 of 6 tasks');
+    const told = /^tasks: (.*)$/m.exec(status)?.[1]?.split(', ');
+    expect(told?.toSorted()).toEqual(shown.toSorted());
+    expect(await sitewright('report', run)).toContain(`tasks: ${told!.join(', ')}`);
+    expect(JSON.parse(await sitewright('list', '-f', 'json'))[0]).toMatchObject({
+      ...{
+        title: 'custom on cluster prod',
+        state: 'custom: held',
+        done: 3,
+        total: 6,
+        failed_tasks: 1,
+        failed_nodes: 1,
+      },
+    });
+    const list = await at('/runs');
+    await list.getByRole('row', { name: /custom on cluster prod custom: held 3 \/ 6 tasks, 1 failed/ }).waitFor();
+    // The other node only lost tasks with it.
+    await page.getByText(/^2 nodes, 1 failing$/).waitFor();
+  }
   const drawn = (page: Page, task: string, look: string) =>
     page.locator(`g.node.is-${look}[data-task="${task}"]`).waitFor();
 
@@ -169,6 +204,7 @@ describePage('the page of a run of graphs', () => {
     await page.waitForURL(/task=database/);
     await page.getByRole('row', { name: /compute-agent/ }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Show all' }).click();
+    await agreesOnHeldRun(page, run);
     // What a node says is text, whatever it looks like.
     await page.getByText('exit code 2: <b>disk full</b>').first().waitFor();
     await screenshot(page, 'page-run-failed');
@@ -289,6 +325,7 @@ describePage('the page of a run of graphs', () => {
     // The log of the run goes on by itself, and is searched by its address.
     await line('gone <b>wrong</b>').waitFor();
     await line('ended: failed').waitFor();
+    expect(await line('ended: ok').count()).toBe(0);
     await whole.getByLabel('Search the log').fill('WRONG');
     await whole.waitForURL(/find=WRONG/);
     await line('try').waitFor({ state: 'detached' });
@@ -299,6 +336,9 @@ describePage('the page of a run of graphs', () => {
     await act(page, 'Retry', 'once more');
     // The log goes on with the new try by itself; the one that failed is still there.
     await expect.poll(() => output.textContent(), { timeout: 20_000 }).toBe('try\nbetter\n');
+    await log.getByText('It ended: success').waitFor();
+    await whole.getByLabel('Search the log').fill('');
+    await line('ended: success').waitFor();
     await log.getByLabel('Try').selectOption('1');
     await expect.poll(() => output.textContent()).toBe('try\ngone <b>wrong</b>\n');
     const [file] = await Promise.all([

@@ -8,7 +8,7 @@ import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../
 import { lookUntil } from '../rig/look-again.js';
 import { type NoticeReceiver, noticeReceiver } from '../rig/notice-receiver.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { closePages, describePage, launch, type OpenPage, openPage } from './browser.js';
+import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.js';
 
 describePage('the page of a run on a site', () => {
   let browser: Browser;
@@ -20,7 +20,11 @@ describePage('the page of a run on a site', () => {
 
   beforeAll(async () => {
     [browser, rig] = await Promise.all([launch(), temporalRig({ namespace: 'own' })]);
-    const machines = exampleHosts.map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' }));
+    const machines = exampleHosts.map((hostname, at) => ({
+      ...{ hostname, power_type: 'ipmi' },
+      // One is someone else's.
+      ...(at === 5 ? { status: MachineStatus.Deployed, owner: 'bob' } : { status: MachineStatus.New }),
+    }));
     // Machines come up when the test says so.
     site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 }, notices: true });
     api = await apiOfSite(rig, site);
@@ -90,6 +94,31 @@ describePage('the page of a run on a site', () => {
     const audit = (await api.ask('GET', '/api/v1/audit?action=run.cancel')).body.items;
     expect(audit).toMatchObject([{ actor: 'eva', reason: 'the wrong site' }]);
     expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+  });
+
+  it('the plan beside Deploy says what would happen to which node, and why, as a run would decide it', async () => {
+    const [first, , , , fifth, last] = exampleHosts;
+    const { port } = api.api.server.address() as AddressInfo;
+    const one = await openPage(browser, `http://127.0.0.1:${port}/sites/stl1`);
+    opened.push(one);
+    const { page } = one;
+    await page.getByRole('link', { name: /^Plan/ }).click();
+    await page.waitForURL(/plan=1/);
+    const row = (name: string) =>
+      page.getByRole('region', { name: 'Plan' }).getByRole('row', { name: new RegExp(`^${name} `) });
+    await row(first!).getByText('left as it is').waitFor();
+    await row(first!).getByText('its machine is Deployed').waitFor();
+    await row(fifth!).getByText('deployed', { exact: true }).waitFor();
+    await row(fifth!)
+      .getByText(/its machine is \w+.*; after masters/)
+      .waitFor();
+    await row(last!).getByText('refused', { exact: true }).waitFor();
+    await row(last!).getByText('belongs to the MAAS user bob: ask its owner to release it').waitFor();
+    await page.getByText(/Revision 1: .*1 node refused/).waitFor();
+    await screenshot(page, 'page-plan');
+    const { nodes } = (await api.ask('GET', '/api/v1/sites/stl1/nodes/status')).body;
+    const fates = (nodes as { deployment: { does: string } }[]).map(({ deployment }) => deployment.does);
+    expect(fates).toEqual(expect.arrayContaining(['leave', 'deploy', 'refuse']));
   });
 
   it('a schedule is paused from the page, with a reason', async () => {

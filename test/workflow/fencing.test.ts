@@ -195,7 +195,7 @@ describe('a reset of the other kinds in flight', () => {
     await deploying(3);
     await first.terminate('tests');
     const row = await site.store.runs.get(first.firstExecutionRunId);
-    await closeIfGone(site.store, (id, run) => findEnd(rig.client, id, run), row);
+    await closeIfGone(site.store, { end: (id, run) => findEnd(rig.client, id, run) }, row);
     expect(await site.store.runs.get(row.id)).toMatchObject({ outcome: 'terminated' });
     await goesOn(first, 'deploy_node');
     expect(await site.store.runs.get(row.id)).toMatchObject({ outcome: 'success' });

@@ -15,5 +15,9 @@ export function planText(strategy: Strategy, status: NodeStatuses, color = false
   const stale = status.stale
     ? paint.busy(` (MAAS did not answer: ${printable(status.reason ?? '')}; last known state)`)
     : '';
-  return `${printable(status.site)} revision ${status.revision}\n${strategyText(strategy, color)}machines: ${states.join(', ') || 'none'}${stale}\n`;
+  const refused = status.nodes.flatMap(({ node, deployment }) =>
+    deployment?.does === 'refuse' ? [`  ${printable(`${node}: ${deployment.why}`)}\n`] : [],
+  );
+  const refusals = refused.length === 0 ? '' : `${paint.bad('would be refused:')}\n${refused.join('')}`;
+  return `${printable(status.site)} revision ${status.revision}\n${strategyText(strategy, color)}machines: ${states.join(', ') || 'none'}${stale}\n${refusals}`;
 }

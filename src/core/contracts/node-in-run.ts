@@ -21,6 +21,12 @@ const nodeStatusesSchema = z
         zone: z.string().nullable(),
         owner: z.string().nullable().optional(),
         seen_at: timestamp.nullable(),
+        deployment: z
+          .strictObject({ does: z.enum(['deploy', 'leave', 'refuse']), why: z.string() })
+          .optional()
+          .describe(
+            'What a deployment of the revision would do to its machine as it is now; not given while MAAS is away.',
+          ),
       }),
     ),
   })

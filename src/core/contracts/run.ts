@@ -89,7 +89,8 @@ const run = {
   reason: z.string().nullable(),
   started_at: timestamp,
   ended_at: timestamp.nullable(),
-  failed_nodes: z.int().nullable(),
+  failed_nodes: z.int().nullable().describe('Nodes that failed, so far; of a run of graphs: on which a task failed.'),
+  failed_tasks: z.int().nullable().describe('Of a run of graphs: tasks that failed, so far.'),
   paused: z.boolean().describe('Whether it is paused now.'),
   awaiting_approval: z.boolean().describe('Whether it waits for approval now; its status says of what.'),
   done: z

@@ -183,8 +183,10 @@ const KEPT: ReadonlySet<string> = new Set<TaskRow['status']>(['failed', 'running
 /** Why a task did not succeed, as text for the user. */
 function reasonOf(end: TaskEnd | undefined): string {
   if (end === undefined) return 'it failed';
-  const exit = end.exit_code === undefined ? '' : ` (exit code ${end.exit_code})`;
-  return `${end.message ?? words[end.outcome]}${exit}`.slice(0, REASON_LENGTH);
+  const { message = words[end.outcome], exit_code } = end;
+  const exit = `exit code ${exit_code}`;
+  const isSaid = exit_code === undefined || message.includes(exit);
+  return (isSaid ? message : `${message} (${exit})`).slice(0, REASON_LENGTH);
 }
 
 const words: Readonly<Record<TaskEnd['outcome'], string>> = {

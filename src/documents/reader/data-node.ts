@@ -68,15 +68,19 @@ function step(node: DataNode, key: string | number): Partial<MappingEntry> | und
   return node.entries.get(name) ?? [...node.entries.values()].find((entry) => jsonKey(entry.key) === name);
 }
 
-/** The place of the value at a path (keys as JSON has them); of the nearest value above when it is missing. */
-export function nearestPlace(root: DataNode, path: ValuePath): Place {
+/**
+ * The place of the value at a path (keys as JSON has them), or of its key; of the nearest value above when it is missing.
+ */
+export function nearestPlace(root: DataNode, path: ValuePath, part: 'key' | 'value' = 'value'): Place {
   let node = root;
-  for (const key of path) {
-    const next = step(node, key)?.value;
-    if (next === undefined) return locate(node);
-    node = next;
+  let key: ScalarNode | undefined;
+  for (const name of path) {
+    const next = step(node, name);
+    if (next?.value === undefined) return locate(node);
+    key = next.key;
+    node = next.value;
   }
-  return locate(node);
+  return locate(part === 'key' ? (key ?? node) : node);
 }
 
 /**

@@ -17,8 +17,8 @@ export interface GraphSource {
   readonly value: unknown;
   /** Warnings about the text itself, such as duplicate keys. */
   readonly warnings: readonly Diagnostic[];
-  /** The place of the value at a path, or of the nearest one above it. */
-  place(path: ValuePath): Pick<Place, 'line' | 'column' | 'text'>;
+  /** The place of the value at a path, or of its key; of the nearest value above it. */
+  place(path: ValuePath, part?: 'key' | 'value'): Pick<Place, 'line' | 'column' | 'text'>;
 }
 
 type ReadSource =
@@ -41,9 +41,9 @@ function fromJson(content: string, file: string): ReadSource {
   if (json.ok) {
     // Most files have no problem to place.
     let tree: JsonReading<DataNode> | undefined;
-    const place = (path: ValuePath) => {
+    const place = (path: ValuePath, part?: 'key' | 'value') => {
       tree ??= readJson(source, options);
-      return placeOf(tree.ok ? nearestPlace(tree.root, path) : locate(tree.at));
+      return placeOf(tree.ok ? nearestPlace(tree.root, path, part) : locate(tree.at));
     };
     return { ok: true, source: { file, value: json.root, warnings: [], place } };
   }
@@ -67,7 +67,7 @@ function fromYaml(content: string, file: string): ReadSource {
       file,
       value: nodeValue(root, ({ kind, value }) => (typeof value === 'number' ? exactNumber(kind, value) : value)),
       warnings: problems.list,
-      place: (path) => placeOf(nearestPlace(root, path)),
+      place: (path, part) => placeOf(nearestPlace(root, path, part)),
     },
   };
 }
@@ -100,5 +100,8 @@ export function readPlanText(text: string, file: string): ReadText {
 
 /** Adds the places in the text to problems. */
 export function placeInSource(problems: readonly GraphProblem[], source: GraphSource): Diagnostic[] {
-  return problems.map(({ at, ...problem }) => ({ ...problem, file: source.file, ...source.place(at) }));
+  return problems.map(({ at, ...problem }) => {
+    const part = problem.code === 'graph.unknown-key' ? 'key' : 'value';
+    return { ...problem, file: source.file, ...source.place(at, part) };
+  });
 }

@@ -123,6 +123,7 @@ async function startRun(
   const { store, temporal } = deps;
   const { run, graphs } = created;
   const { cluster, started_by, reason } = input;
+  const { name, site } = await store.clusters.brief(cluster);
   const workflowId = graphWorkflowId(cluster, run.id);
   await store.transactions.update(run.id, { workflowId });
   const types = graphs.map(({ graphType }) => graphType).join(', ');
@@ -133,16 +134,11 @@ async function startRun(
       workflowId,
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
       input: whole,
-      ...metadataOf(
-        deps,
-        input,
-        `${types} on cluster ${cluster}${started_by === undefined ? '' : ` by ${started_by}`}`,
-      ),
+      ...metadataOf(deps, input, `${types} on cluster ${name}${started_by === undefined ? '' : ` by ${started_by}`}`),
     }),
   );
   const runId = started.firstExecutionRunId;
   const record = await store.transactions.update(run.id, { temporalRunId: runId });
-  const { site } = await store.clusters.brief(cluster);
   await store.runs.put({
     id: runId,
     sequence: 0,
@@ -152,7 +148,7 @@ async function startRun(
     phase: 'starting',
     startedAt: run.timeStart ?? new Date().toISOString(),
     ...describedRun(input, {
-      title: `${types} on cluster ${cluster}`,
+      title: `${types} on cluster ${name}`,
       labels: { cluster: String(cluster), transaction: String(run.id) },
     }),
     parameters: whole as unknown as Json,

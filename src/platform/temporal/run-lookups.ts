@@ -26,7 +26,7 @@ export async function findEnd(client: Client, workflowId: string, runId: string 
     return { outcome: 'lost', at: new Date(), reason: 'Temporal has no record of this run any more' };
   if (execution.isOpen) return null;
   const handle = client.workflow.getHandle(workflowId, execution.runId);
-  const { status, closeTime } = await handle.describe();
+  const { status, closeTime, parentExecution } = await handle.describe();
   const why = await handle.result().then(
     () => undefined,
     (error: unknown) => {
@@ -35,5 +35,6 @@ export async function findEnd(client: Client, workflowId: string, runId: string 
     },
   );
   const outcome = closedOutcome(status.name);
-  return { outcome, at: closeTime ?? new Date(), ...(why === undefined ? {} : { reason: why }) };
+  const isChild = parentExecution !== undefined;
+  return { outcome, at: closeTime ?? new Date(), isChild, ...(why === undefined ? {} : { reason: why }) };
 }

@@ -10,6 +10,7 @@ import { runResults } from './0009-run-results.js';
 import { neverReached } from './0010-never-reached.js';
 import { gitSources } from './0011-git-sources.js';
 import { noticeDeliveries } from './0012-notice-deliveries.js';
+import { failedTasks } from './0013-failed-tasks.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   neverReached,
   gitSources,
   noticeDeliveries,
+  failedTasks,
 ];

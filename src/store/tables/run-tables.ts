@@ -29,6 +29,8 @@ export const runTables = {
     startedAt: time(),
     endedAt: time().nullable().newest(),
     failedNodes: count().nullable().newest(),
+    /** Of a run of graphs. */
+    failedTasks: count().nullable().newest(),
     /** Once it has ended: nodes or tasks that have ended, of so many. */
     done: count().nullable().newest(),
     total: count().nullable().newest(),

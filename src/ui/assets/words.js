@@ -19,6 +19,8 @@ export const lookOf = (state) => LOOK_OF.get(String(state).toLowerCase()) ?? 'of
 
 const SAID = {
   ...STATE_WORDS,
+  // Of one attempt of a task.
+  ok: STATE_WORDS.successful,
   not_started: 'not started',
   deploy_site: 'deploy',
   update_site: 'update',

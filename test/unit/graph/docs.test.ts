@@ -149,8 +149,14 @@ describe('the commands', () => {
     const said = await run('sitewright graph check --input mistakes.yaml');
     expect(said).toContain('tasks wait for each other: a -> b -> c -> a');
     expect(said).toContain("no task is named 'typo'; referenced by b\n  2 | ");
-    expect(said).toContain("'parametres'");
-    expect(said).toContain("Did you mean 'cmd'?");
+    // The excerpt shows the key that is meant, not its value.
+    const pointedAt = (line: number, word: string) => {
+      const text = lines[line - 1]!;
+      return `  ${line} | ${text}\n    | ${' '.repeat(text.indexOf(word))}^${'~'.repeat(word.length - 1)}\n`;
+    };
+    expect(said).toContain(`${pointedAt(1, 'parametres')}  hint: Did you mean 'parameters'?`);
+    expect(said).toContain(`${pointedAt(2, 'cmnd')}  hint: Did you mean 'cmd'?`);
+    expect(said).toContain(pointedAt(2, 'typo'));
     expect(said).toContain('unknown task type "bogus"');
     // All tasks are there.
     expect(said).not.toMatch(/no task is named '[a-d]'/);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decideAbort } from '../../../src/maas/abort-machine.js';
 import { type DeployClaim, decideDeploy } from '../../../src/maas/deploy-machine.js';
+import { deploymentFate } from '../../../src/maas/deployment-fate.js';
 import { type Machine, parseMachine } from '../../../src/maas/machine.js';
 import { noProgress, type Progress, type Step } from '../../../src/maas/operation.js';
 import { decidePrepare } from '../../../src/maas/prepare-machine.js';
@@ -194,6 +195,29 @@ describe('deploy', () => {
   it('a failure names the owner', () => {
     const step = decideDeploy(machine(6, 'bob', jammy), claim, { series: undefined }, noProgress);
     expect(step).toMatchObject({ failure: { owner: 'bob', message: expect.stringContaining('bob') } });
+  });
+});
+
+describe('what a deployment would do', () => {
+  const cases: [number, Holder, string, string, Record<string, unknown>?][] = [
+    [0, 'free', 'deploy', 'its machine is New'],
+    [4, 'free', 'deploy', 'its machine is Ready'],
+    [10, 'us', 'deploy', 'its machine is Allocated'],
+    [11, 'older run', 'deploy', 'its machine is Failed deployment'],
+    [6, 'older run', 'leave', 'its machine is Deployed'],
+    [6, 'us', 'leave', 'its machine is Deployed; n1 was already Deployed under our MAAS user'],
+    [6, 'bob', 'refuse', 'belongs to the MAAS user bob: ask its owner to release it'],
+    [4, 'bob', 'refuse', 'belongs to the MAAS user bob'],
+    [6, 'other site', 'refuse', 'is Deployed for site dc2'],
+    [6, 'older run', 'refuse', 'is Deployed with ubuntu/jammy, not with noble', { series: 'noble' }],
+    [7, 'free', 'refuse', 'is Retired, it cannot be prepared'],
+  ];
+  it.each(cases)('%d held by %s: %s, as %s', (status, holder, does, why, { series } = {}) => {
+    const target = { site: 'dc1', ...(series === undefined ? {} : { distroSeries: String(series) }) };
+    expect(deploymentFate(machine(status, holder, jammy), 'admin', target)).toEqual({
+      does,
+      why: expect.stringContaining(why),
+    });
   });
 });
 

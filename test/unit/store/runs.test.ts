@@ -38,6 +38,7 @@ describeStore('RunStore', (backend) => {
       outcome: 'succeeded',
       endedAt: '2026-03-01T12:00:00+01:00',
       failedNodes: 0,
+      failedTasks: 7,
       done: 3,
       total: 4,
       failure: 'no 100% of _them_',

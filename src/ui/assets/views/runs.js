@@ -145,10 +145,9 @@ export const RunTable = ({ runs, selection, empty = 'No run yet.' }) => {
 
 /** How far it is, and what has failed. */
 function HowFar({ run }) {
-  const what = run.kind === 'execute_graph' ? 'tasks' : 'nodes';
+  const [what, bad] = run.kind === 'execute_graph' ? ['tasks', run.failed_tasks] : ['nodes', run.failed_nodes];
   return html`${
-    run.total !== null &&
-    html`<${Progress} small done=${run.done} total=${run.total} what=${what} bad=${run.failed_nodes ?? 0} badly=${`${run.failed_nodes} failed`} />`
+    run.total !== null && html`<${Progress} small done=${run.done} total=${run.total} what=${what} bad=${bad ?? 0} />`
   }
   ${run.failure && run.outcome !== 'success' && html`<p class="bad" title=${run.failure}>${short(run.failure)}</p>`}`;
 }

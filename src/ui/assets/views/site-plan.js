@@ -20,7 +20,7 @@ export function SitePlan({ base, site, query: given }) {
         for (const { what } of rows) counts.set(what, (counts.get(what) ?? 0) + 1);
         return html`<p class="facts">
             Revision ${site.latest_revision}: ${[...counts].map(([what, n]) => `${count(n, 'node')} ${what}`).join(', ')}.
-            ${machines.problem && html`<span class="bad"> MAAS does not answer, so the state of machines is not known: ${machines.problem.detail}</span>`}
+            ${(machines.problem || machines.data?.stale) && html`<span class="bad"> MAAS does not answer, so the state of machines is not known: ${machines.problem?.detail ?? machines.data.reason}</span>`}
           </p>
           ${warnings.map((one) => html`<p class="banner">${one}</p>`)}
           <div class="filters"><${Search} label="Node or group" value=${text} onChange=${(value) => filterBy({ node: value })} /></div>
@@ -35,7 +35,7 @@ export function SitePlan({ base, site, query: given }) {
                 'Group',
                 (one) => html`${one.at}. ${one.group} ${one.critical && html`<span class="tag">critical</span>`}`,
               ],
-              ['', (one) => html`<${State} of=${LOOK[one.what]}>${one.what}<//>`],
+              ['Would be', (one) => html`<${State} of=${LOOK[one.what]}>${one.what}<//>`],
               ['Why', (one) => one.why, 'wide'],
             ]}
           />`;
@@ -44,6 +44,7 @@ export function SitePlan({ base, site, query: given }) {
 }
 
 const LOOK = { deployed: 'running', 'left as it is': 'skipped', 'not decided': 'waiting', refused: 'failed' };
+const SAID = { deploy: 'deployed', leave: 'left as it is', refuse: 'refused' };
 
 /** By node, in the order of groups. */
 function rowsOf(order, groups, difference, machines) {
@@ -73,10 +74,8 @@ function fateOf(machine, change, after) {
       : change.change === 'changed'
         ? `, changed: ${change.fields.join(', ')}`
         : ', new in the documents';
-  if (machine === undefined || machine.status === null || machine.status === undefined)
-    return { what: 'not decided', why: `the state of its machine is not known${news}${order}` };
-  const status = String(machine.status).toLowerCase();
-  if (status === 'deployed')
-    return { what: 'left as it is', why: `its machine is deployed${news}${news && '; redeploy it to apply that'}` };
-  return { what: 'deployed', why: `its machine is ${status}${news}${order}` };
+  const { does, why } = machine?.deployment ?? {};
+  if (does === undefined) return { what: 'not decided', why: `the state of its machine is not known${news}${order}` };
+  const more = { deploy: `${news}${order}`, leave: news && `${news}; redeploy it to apply that`, refuse: '' };
+  return { what: SAID[does], why: `${why}${more[does]}` };
 }

@@ -5,7 +5,7 @@ import { html } from '../html.js';
 import { Problem, State } from '../parts.js';
 import { filterBy } from '../router.js';
 import { follow, useData } from '../store.js';
-import { placeOf } from '../words.js';
+import { placeOf, said } from '../words.js';
 
 /** More text than this is not kept on the page; the download has all. */
 const MOST = 400_000;
@@ -88,7 +88,7 @@ export function TaskLog({ base, task, live, names }) {
     </div>
     <${Problem} of=${state.problem} onRetry=${() => setRound(round + 1)} />
     ${state.problem === undefined && html`<pre ref=${box} tabindex="0" aria-label="Output" onScroll=${scrolled}>${state.text === '' ? 'Nothing printed yet.' : state.text}</pre>`}
-    ${state.ended && html`<p class="quiet">It ended: ${state.ended.outcome ?? ''} ${state.ended.message ?? ''}</p>`}
+    ${state.ended && html`<p class="quiet">It ended: ${said(state.ended.outcome)} ${state.ended.outcome === 'ok' ? '' : state.ended.message}</p>`}
   </section>`;
 }
 

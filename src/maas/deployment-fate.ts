@@ -1,0 +1,39 @@
+import { type DeployRequest, decideDeploy } from './deploy-machine.js';
+import { layoutDigest } from './layout/apply-layout.js';
+import type { Machine } from './machine.js';
+import type { MachineFailure } from './machine-outcome.js';
+import { noProgress, type Step } from './operation.js';
+import { decidePrepare } from './prepare-machine.js';
+import { machineStatusName } from './status.js';
+
+/** What a deployment would do to a machine, and why. */
+export interface DeploymentFate {
+  readonly does: 'deploy' | 'leave' | 'refuse';
+  readonly why: string;
+}
+
+type Target = Pick<DeployRequest, 'site' | 'distroSeries' | 'layout'>;
+
+/** Decided as a new run would decide it, from one reading of the machine. `me`: the MAAS user of our key. */
+export function deploymentFate(machine: Machine, me: string, { site, distroSeries, layout }: Target): DeploymentFate {
+  const fresh = { me, site, failedForThisRequest: false, abortedForThisRequest: false };
+  const prepared = decidePrepare(machine, fresh, noProgress);
+  if (prepared.do !== 'done') return fateOf(prepared, machine);
+  const target = { series: distroSeries, layout: layout && layoutDigest(layout) };
+  return fateOf(decideDeploy(machine, { me, site, run: '' }, target, noProgress), machine);
+}
+
+/** The fate of a node whose machine cannot be deployed. */
+export const refusedFate = ({ message, hint }: MachineFailure): DeploymentFate => ({
+  does: 'refuse',
+  why: `${message}: ${hint}`,
+});
+
+function fateOf(step: Step, machine: Machine): DeploymentFate {
+  if (step.do === 'fail') return refusedFate(step.failure);
+  const warnings = 'warnings' in step ? (step.warnings ?? []).map(({ message }) => message) : [];
+  const state = `its machine is ${machineStatusName(machine.status)}`;
+  // A machine of our user that another program deployed is only marked.
+  const isLeft = step.do === 'done' || (step.do === 'act' && warnings.length > 0 && step.action === 'annotate');
+  return isLeft ? { does: 'leave', why: [state, ...warnings].join('; ') } : { does: 'deploy', why: state };
+}
