@@ -16,8 +16,8 @@ const READERS = {
     return (await client.call('GET /runs/:run/nodes', { params: { run: id } })).items.map(({ node }) => node);
   },
   'site-nodes': async (client, site) => (await client.sites.select(site, 'latest', [])).nodes,
-  clusters: async (client) => (await client.call('GET /clusters', {})).map(({ id }) => id),
-  nodes: async (client) => (await client.call('GET /nodes', {})).map(({ id }) => id),
+  clusters: async (client) => (await client.call('GET /clusters', {})).map(({ name }) => name),
+  nodes: async (client) => (await client.call('GET /nodes', {})).map(({ name }) => name),
   releases: async (client) => (await client.call('GET /releases', {})).map(({ id }) => id),
   plugins: async (client) => (await client.call('GET /plugins', {})).map(({ id }) => id),
   packages: async (client) => (await client.call('GET /packages', {})).map(({ name }) => name),

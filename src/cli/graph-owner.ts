@@ -1,5 +1,5 @@
 import type { CliCommand } from './command.js';
-import { idArgument } from './id-argument.js';
+import { clusterArgument, idArgument } from './id-argument.js';
 import { usageError } from './problem.js';
 
 /** The owner of a graph; exactly one must be present. */
@@ -12,7 +12,7 @@ export interface OwnerFlags {
 /** Adds `--env`, `--release`, `--plugin` to a command. */
 export const ownerOptions = (command: CliCommand): CliCommand =>
   command
-    .option('-e, --env <id>', 'id of the cluster (environment) that owns it', idArgument)
+    .option('-e, --env <id>', 'cluster (environment) that owns it', clusterArgument)
     .option('-r, --release <id>', 'id of the release that owns it', idArgument)
     .option('-p, --plugin <id>', 'id of the plugin that owns it', idArgument);
 

@@ -1,8 +1,10 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 
-/** Reads the id of a release, cluster, node or run of graphs: a whole number from 1. */
+export const isId = (text: string): boolean => /^[1-9]\d{0,9}$/.test(text);
+
+/** Reads the id of a release, plugin, sequence or run of graphs: a whole number from 1. */
 export function idArgument(text: string): string {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('An id is a whole number from 1.');
+  if (!isId(text)) throw new InvalidArgumentError('An id is a whole number from 1.');
   return text;
 }
 
@@ -23,4 +25,30 @@ export function wholeNumber(text: string): number {
   if (!Number.isInteger(number) || number < 1 || number > 1000)
     throw new InvalidArgumentError('It must be a whole number from 1 to 1000.');
   return number;
+}
+
+/** Reads a cluster: its id, or its name, for which its id is put before the command runs. */
+export function clusterArgument(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('Name a cluster, or give its id.');
+  return text;
+}
+
+/** Reads several clusters, as `clusterArgument`, repeated or separated by commas. */
+export const clusterListArgument = (text: string, before: readonly string[] | undefined) =>
+  nameListArgument(text, before);
+
+/** Reads several nodes, by their ids or names, repeated or separated by commas. */
+export const nodeListArgument = (text: string, before: readonly string[] | undefined) => nameListArgument(text, before);
+
+const NAMED: ReadonlySet<unknown> = new Set([clusterArgument, clusterListArgument, nodeListArgument]);
+
+/** Whether a command was given names in place of ids. */
+export function hasNames(command: Command): boolean {
+  const given = [
+    ...command.options.map((one) => [one.parseArg, command.getOptionValue(one.attributeName())] as const),
+    ...command.registeredArguments.map((one, at) => [one.parseArg, command.processedArgs[at]] as const),
+  ];
+  return given.some(
+    ([parser, value]) => NAMED.has(parser) && value !== undefined && ![value].flat().map(String).every(isId),
+  );
 }

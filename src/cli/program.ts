@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { GlobalFlags } from './api-address.js';
 import { CliCommand } from './command.js';
 import { programVersion } from './commands/version.js';
+import { hasNames } from './id-argument.js';
 import { createSession, type Session } from './session.js';
 import type { Terminal } from './terminal.js';
 
@@ -150,6 +151,9 @@ Exit codes: 0 done, 1 came out badly (a run failed, was stopped or cancelled), 2
     },
   };
   const session = createSession(plain, () => program.opts<GlobalFlags>());
+  program.hook('preAction', async (_program, command) => {
+    if (hasNames(command)) await (await import('./named-ids.js')).putIdsForNames(command, session);
+  });
 
   const asked = Object.entries(COMMANDS).map(
     ([heading, groups]) => [heading, groups.filter(({ names }) => only === undefined || names.includes(only))] as const,

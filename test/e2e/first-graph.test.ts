@@ -1,12 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../../src/platform/free-port.js';
+import { newcomer } from '../rig/newcomer.js';
 import { endUp, isUp, spawnUp } from '../rig/running-up.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
@@ -15,16 +16,6 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.js';
  * goes on from it; a site of one's own, docs/documents.md; a graph of one's own, docs/graphs.md.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const section = /^## Run task graphs$[\s\S]*?(?=^## )/m.exec(readme)?.[0] ?? '';
-const scaling = readFileSync(join(root, 'docs/scaling.md'), 'utf8');
-const sectionOf = (page: string, heading: string): string =>
-  readFileSync(join(root, page), 'utf8').split(`\n## ${heading}\n`)[1]?.split(/^## /m)[0] ?? '';
-const ownSite = sectionOf('docs/documents.md', 'Trying your own site');
-const ownGraph = sectionOf('docs/graphs.md', 'A graph of your own, on this machine');
-const blocksOf = (page: string): readonly string[] =>
-  [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!);
-
 let rig: TemporalRig;
 let folder: string;
 let env: NodeJS.ProcessEnv;
@@ -47,9 +38,8 @@ beforeAll(async () => {
     SITEWRIGHT_API: `http://127.0.0.1:${port}`,
     SITEWRIGHT_AGENT_STATE_DIR: join(folder, 'master'),
   };
-  const [writeSite, up] = blocksOf(ownSite);
-  await shell(writeSite!);
-  system = spawnUp('bin/sitewright', folder, env, up!.trim().split(' ').slice(2));
+  await shell(newcomer.writeOwnSite);
+  system = spawnUp('bin/sitewright', folder, env, newcomer.upOptions);
   await isUp(system);
 }, 240_000);
 
@@ -83,16 +73,15 @@ async function shell(block: string): Promise<string> {
 }
 
 it('the graph of the README runs to success as written', async () => {
-  const [block] = blocksOf(section);
-  const said = await shell(block!);
+  const said = await shell(newcomer.readmeGraph);
   expect(said).toContain('8 tasks on 2 nodes: 8 run');
   expect(said).toContain('execute_graph of cluster 1: success');
 }, 180_000);
 
 // promise: 3.45
 it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled down, as docs/scaling.md says', async () => {
-  const [up, detach, cleanup, down] = blocksOf(scaling);
-  expect(blocksOf(scaling)).toHaveLength(4);
+  const [up, detach, cleanup, down] = newcomer.scaling;
+  expect(newcomer.scaling).toHaveLength(4);
   expect(await shell(up!)).toMatch(/balancer \(shell\) new: \$\.nodes\.name[\s\S]*node 3: 3 run[\s\S]*: success/);
   expect(await shell(detach!)).toMatch(/node 3: 5 run[\s\S]*database \(shell\) first time here[\s\S]*: success/);
   expect(await shell(cleanup!)).toMatch(/: success[\s\S]*deleted the graph of type cleanup/);
@@ -100,17 +89,26 @@ it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled d
 }, 300_000);
 
 it('a site of one’s own is deployed, as docs/documents.md says', async () => {
-  expect(await shell(blocksOf(ownSite)[2]!)).toMatch(
+  expect(await shell(newcomer.deployOwnSite)).toMatch(
     /deploy_site of mysite: success\n[\s\S]*0 new, 0 changed, 0 removed, 4 unchanged/,
   );
 }, 180_000);
 
 it('a graph of one’s own runs on this machine in one command, as docs/graphs.md says', async () => {
-  const [, file, text] = /```yaml file=(\S+)\n([\s\S]*?)```/.exec(ownGraph) ?? [];
-  writeFileSync(join(folder, file!), text!);
-  const [run] = blocksOf(ownGraph);
-  expect(await shell(run!)).toMatch(/2 of 2 tasks done[\s\S]*: success/);
+  const { name, text } = newcomer.ownGraph;
+  writeFileSync(join(folder, name), text);
+  expect(await shell(newcomer.runOwnGraph)).toMatch(/2 of 2 tasks done[\s\S]*: success/);
   // Again, with what is there, and its own tags.
-  writeFileSync(join(folder, file!), text!.replace('[web]', '[web, primary-db, api]'));
-  expect(await shell(run!)).toMatch(/: success/);
+  writeFileSync(join(folder, name), text.replace('[web]', '[web, primary-db, api]'));
+  expect(await shell(newcomer.runOwnGraph)).toMatch(/: success/);
+}, 180_000);
+
+it('a release of one’s own runs as `init release` writes it, as docs/graphs.md says', async () => {
+  const said = await shell(newcomer.ownRelease);
+  // What the command prints as next is what the page says.
+  const [, next] = /^next:\n((?: {2}.*\n)+)/m.exec(said) ?? [];
+  const commandsOf = (text: string) =>
+    text.split('\n').flatMap((line) => /sitewright ([^>#]*[^>#\s])/.exec(line)?.[1] ?? []);
+  expect(commandsOf(next!)).toEqual(commandsOf(newcomer.ownRelease).slice(1));
+  expect(said).toMatch(/myrelease: valid[\s\S]*8 of 8 tasks done[\s\S]*: success/);
 }, 180_000);

@@ -530,6 +530,7 @@ describe('notices of a run', () => {
       next_step: expect.stringContaining('fix the named machines'),
     });
     expect(new Set(tried.map((one) => one.notice.id)).size).toBe(1);
+    await recordHistory(sent, 'send_notice--delivered');
     await sent.terminate('enough');
     await worker.stop();
     await recordHistory(run.handle, 'deploy_site--noticed');

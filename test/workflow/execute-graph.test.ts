@@ -395,6 +395,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await run.ended();
     expect(noticed.map(({ event }) => event)).toEqual(['held', 'held', 'failed']);
     expect(noticed[0]).toMatchObject({ run: { kind: 'execute_graph', site: 'dc1', cluster: 1 } });
+    await recordHistory(run.handle, name('noticed'));
   });
 
   it('a held run ends by stop', async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { CliCommand } from '../command.js';
 import { type OutputFlags, printList } from '../formats/output.js';
-import { idArgument } from '../id-argument.js';
+import { clusterArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -30,7 +30,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
 
   group
     .verb('run', "Run tasks of nodes on this machine: one node's, or many nodes' in one process")
-    .option('-e, --env <id>', 'all nodes of this cluster: for a trial on one machine', idArgument)
+    .option('-e, --env <id>', 'all nodes of this cluster: for a trial on one machine', clusterArgument)
     .option('--site <site>', 'site, or cluster-<id>, as in the task queue node.<site>.<node>')
     .option('--node <node>', 'name of the node; repeatable', collect)
     .option(

@@ -1,7 +1,7 @@
 import { unchecked } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { type OutputFlags, printOne, yamlText } from '../formats/output.js';
-import { idArgument } from '../id-argument.js';
+import { clusterArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -27,7 +27,7 @@ export function registerClusterData(group: CliCommand, session: Session): void {
   for (const [name, path, what] of DATA) {
     const command = group
       .verb(name, `The ${what} of a cluster: printed, saved to a file, or loaded from one`)
-      .argument('<id>', ID, idArgument)
+      .argument('<id>', ID, clusterArgument)
       .option('--download <file>', 'save them as YAML')
       .option('--upload <file>', 'load them from a file of YAML or JSON');
     if (name === 'facts') command.option('--reset', 'discard the loaded data');

@@ -4,7 +4,7 @@ import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { EXIT } from '../exit-codes.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
+import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.js';
 import { CliError, usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
@@ -15,13 +15,13 @@ interface NodesFlags extends OutputFlags {
   readonly nodes: readonly number[];
 }
 
-const ID = 'id of the cluster';
+const ID = 'id or name of the cluster';
 
 /** `sitewright cluster …`: environments of nodes that are built from one release. */
 export function registerCluster(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.verb('cluster', 'Clusters: nodes with roles, built from one release');
-  const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, idArgument);
+  const about = (name: string, text: string) => group.verb(name, text).argument('<id>', ID, clusterArgument);
 
   group
     .verb('list', 'All clusters')
@@ -38,7 +38,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   about('check', 'What prevents the next run of a cluster: nodes, roles, settings, limits, tags without nodes')
-    .option('-n, --node <ids...>', 'of problems of single nodes, only those of these nodes', idListArgument)
+    .option('-n, --node <ids...>', 'of problems of single nodes, only those of these nodes', nodeListArgument)
     .output()
     .action(async (id: string, { node, ...flags }: OutputFlags & { node?: readonly number[] }) => {
       const checks = await session.call('GET /clusters/:id/checks', {
@@ -84,7 +84,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   about('add-nodes', 'Add nodes to a cluster, with roles')
-    .requiredOption('-n, --nodes <ids...>', 'ids of the nodes', idListArgument)
+    .requiredOption('-n, --nodes <ids...>', 'ids or names of the nodes', nodeListArgument)
     .requiredOption('-r, --roles <roles...>', 'roles for each of them', nameListArgument)
     .output()
     .action(async (id: string, { nodes, roles, ...flags }: NodesFlags & { readonly roles: readonly string[] }) => {
@@ -95,7 +95,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   about('remove-nodes', 'Remove nodes from a cluster; deployed ones are removed by the next run of deletion')
-    .requiredOption('-n, --nodes <ids...>', 'ids of the nodes', idListArgument)
+    .requiredOption('-n, --nodes <ids...>', 'ids or names of the nodes', nodeListArgument)
     .output()
     .action(async (id: string, { nodes, ...flags }: NodesFlags) => {
       const body = nodes.map((node) => ({ id: node }));

@@ -2,7 +2,7 @@ import { isMapping } from '../../core/plain-value.js';
 import { unchecked } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { type OutputFlags, printOne } from '../formats/output.js';
-import { idArgument } from '../id-argument.js';
+import { clusterArgument, idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -25,7 +25,7 @@ interface Owner {
 export const ownedBy = (command: CliCommand): CliCommand =>
   command
     .option('-r, --release <id>', 'id of the release', idArgument)
-    .option('-e, --env <id>', 'id of the cluster', idArgument);
+    .option('-e, --env <id>', 'cluster', clusterArgument);
 
 /** Adds the folder and format of the file. */
 const inFile = (command: CliCommand): CliCommand =>

@@ -2,7 +2,7 @@ import { counted } from '../../core/counted.js';
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { type OutputFlags, printOne } from '../formats/output.js';
-import { idArgument } from '../id-argument.js';
+import { clusterArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import type { Complaints, Terminal } from '../terminal.js';
@@ -50,7 +50,7 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     .verb('diff', 'Show which tasks and fields two graphs differ in: two files, or a file and what is stored')
     .requiredOption('--input <file>', `the newer graph: ${GRAPH}`)
     .option('--against <file>', 'the older graph')
-    .option('-e, --env <id>', 'the older graph is the stored one of this cluster', idArgument)
+    .option('-e, --env <id>', 'the older graph is the stored one of this cluster', clusterArgument)
     .option('-t, --type <type>', 'of the stored graph: its type (default: default)')
     .addOption(layerOption())
     .forms(['text', 'json'])

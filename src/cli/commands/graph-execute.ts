@@ -4,7 +4,7 @@ import type { CliCommand } from '../command.js';
 import { type DescriptionFlags, descriptionOf } from '../described-run.js';
 import { findRun } from '../find-run.js';
 import { printOne } from '../formats/output.js';
-import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
+import { clusterArgument, idArgument, nameListArgument, nodeListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import type { FollowFlags } from '../started-run.js';
@@ -36,10 +36,10 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
   graph
     .verb('execute', 'Run graphs of a cluster on its nodes, one type after the other; or a file of tasks, here')
     .argument('[file]', 'with --local: tasks, as YAML or JSON; - is standard input')
-    .option('-e, --env <id>', 'id of the cluster', idArgument)
+    .option('-e, --env <id>', 'cluster', clusterArgument)
     .option('--local', 'run the tasks of the file on this machine, which is its agent meanwhile')
     .option('-t, --type <types...>', 'types of graphs, in order (default: default)')
-    .option('-n, --node <ids...>', 'only on these nodes', idListArgument)
+    .option('-n, --node <ids...>', 'only on these nodes', nodeListArgument)
     .option('-T, --tasks <names...>', 'only these tasks; the others keep their place in the order', nameListArgument)
     .option('-S, --subgraphs <parts...>', 'only these parts, each START[/NODES][:END[/NODES]], nodes such as 1,3-5')
     .option('--from <transaction>', 'continue this ended run: what failed in it and everything after that', idArgument)

@@ -1,6 +1,6 @@
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
+import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import { planFile, say } from './graph-input.js';
@@ -20,10 +20,10 @@ export function registerGraphPlan(graph: CliCommand, session: Session): void {
     )
     .forms(['text', 'json', 'dot'])
     .option('--node <id...>', 'show only these nodes; the sync node is null')
-    .option('-e, --env <id>', 'plan a stored graph for this cluster, like a run started now', idArgument)
+    .option('-e, --env <id>', 'plan a stored graph for this cluster, like a run started now', clusterArgument)
     .option('-t, --type <type>', 'of the stored graph: its type', 'default')
     .option('-T, --tasks <names...>', 'with --env: only these tasks would run', nameListArgument)
-    .option('-n, --on <ids...>', 'with --env: for a run only on these nodes, like execute --node', idListArgument)
+    .option('-n, --on <ids...>', 'with --env: for a run only on these nodes, like execute --node', nodeListArgument)
     .action(async ({ input, env, type, tasks, on, ...options }: PlanFlags) => {
       if ((input === undefined) === (env === undefined))
         throw usageError('name what to plan', 'Give --input FILE, or --env ID of a cluster.');

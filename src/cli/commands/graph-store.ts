@@ -3,7 +3,7 @@ import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
 import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.js';
-import { idListArgument } from '../id-argument.js';
+import { clusterListArgument, idListArgument } from '../id-argument.js';
 import { CliError, usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import { LAYERS, TASKS_OF } from './stored-graph.js';
@@ -14,7 +14,7 @@ const DEFAULT_TYPE = 'default';
 export function registerGraphStore(graph: CliCommand, session: Session): void {
   graph
     .verb('list', 'Stored graphs with their owners, types and tasks')
-    .option('-e, --env <ids>', 'only of these clusters', idListArgument)
+    .option('-e, --env <ids>', 'only of these clusters', clusterListArgument)
     .option('-r, --release <ids>', 'only of these releases', idListArgument)
     .option('-p, --plugin <ids>', 'only of these plugins', idListArgument)
     .option('-t, --type <types...>', 'only of these types')

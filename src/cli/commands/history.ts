@@ -2,7 +2,7 @@ import type { Answer } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.js';
-import { idArgument, nameListArgument } from '../id-argument.js';
+import { clusterArgument, idArgument, nameListArgument } from '../id-argument.js';
 import type { Session } from '../session.js';
 import { save } from './cluster-data.js';
 
@@ -16,7 +16,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
 
   group
     .verb('list', 'Transactions, newest first: a run, and below it one for each graph')
-    .option('-e, --env <id>', 'only of this cluster', idArgument)
+    .option('-e, --env <id>', 'only of this cluster', clusterArgument)
     .option('-t, --statuses <statuses...>', 'pending, running, ready, error', nameListArgument)
     .option('-n, --names <names...>', 'deploy, deployment …', nameListArgument)
     .output()

@@ -2,7 +2,7 @@ import type { Answer } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
+import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -25,7 +25,7 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
 
   group
     .verb('list', 'Nodes of the inventory, with their ids, clusters and roles')
-    .option('-e, --env <id>', 'only those of this cluster', idArgument)
+    .option('-e, --env <id>', 'only those of this cluster', clusterArgument)
     .option('--site <site>', 'only machines of this site')
     .output()
     .action(async ({ env, site, ...flags }: OutputFlags & { readonly env?: string; readonly site?: string }) => {
@@ -53,7 +53,7 @@ export function registerNodeInventory(group: CliCommand, session: Session): void
 
   group
     .verb('forget', 'Delete nodes from the inventory; deployed ones only with --force. Their machines are not touched')
-    .argument('<ids...>', 'ids of the nodes', idListArgument)
+    .argument('<ids...>', 'ids or names of the nodes', nodeListArgument)
     .option('--force', 'even if a cluster has deployed them')
     .asks()
     .output()

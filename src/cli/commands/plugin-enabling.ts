@@ -3,7 +3,7 @@ import { unchecked } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { type OutputFlags, printOne } from '../formats/output.js';
-import { idArgument } from '../id-argument.js';
+import { clusterArgument } from '../id-argument.js';
 import { CliError } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -22,7 +22,7 @@ export function registerPluginEnabling(group: CliCommand, { client, terminal }: 
       .command(action)
       .description(description)
       .argument('<plugin>', 'NAME, or NAME==VERSION')
-      .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
+      .requiredOption('-e, --env <id>', 'cluster', clusterArgument)
       .output()
       .action(async (which: string, { env, ...flags }: OutputFlags & { readonly env: string }) => {
         const api = await client();

@@ -5,7 +5,7 @@ import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { type DescriptionFlags, descriptionOf } from '../described-run.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { idArgument } from '../id-argument.js';
+import { clusterArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 
@@ -41,7 +41,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
     .argument('<name>', 'name: lower-case letters, digits, dot, underscore, hyphen')
     .addOption(new Option('--test <site>', 'verify this site').conflicts(['update', 'env']))
     .addOption(new Option('--update <site>', 'update this site to its latest revision').conflicts(['env']))
-    .addOption(new Option('-e, --env <id>', 'run graphs of this cluster').argParser(idArgument))
+    .addOption(new Option('-e, --env <id>', 'run graphs of this cluster').argParser(clusterArgument))
     .repeatable('--cron <times>', 'when: "30 6 * * MON-FRI", @daily, "@every 4h"')
     .option('--timezone <name>', 'time zone of --cron, such as Europe/Berlin (default: UTC)')
     .addOption(

@@ -3,7 +3,7 @@ import { type Answer, type Body, unchecked } from '../client.js';
 import type { CliCommand } from '../command.js';
 import { confirm } from '../confirm.js';
 import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.js';
-import { idArgument } from '../id-argument.js';
+import { clusterArgument, idArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import { type GraphRunFlags, presentGraphRun, runOptions } from './graph-execute.js';
@@ -19,7 +19,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
   group
     .verb('list', 'Sequences of a release, or of the release of a cluster')
     .option('-r, --release <id>', 'only of this release', idArgument)
-    .option('-e, --env <id>', 'only of the release of this cluster', idArgument)
+    .option('-e, --env <id>', 'only of the release of this cluster', clusterArgument)
     .output()
     .action(async ({ release, env, ...flags }: OutputFlags & { readonly release?: string; readonly env?: string }) => {
       const query = { release, cluster: env };
@@ -83,7 +83,7 @@ export function registerSequence(program: CliCommand, session: Session): void {
     });
 
   about('execute', 'Run the graphs of a sequence on a cluster')
-    .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
+    .requiredOption('-e, --env <id>', 'cluster', clusterArgument)
     .graphRun()
     .follows()
     .action(async (id: string, { env, ...flags }: GraphRunFlags & { readonly env: string }) => {

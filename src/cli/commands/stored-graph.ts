@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { CliCommand } from '../command.js';
-import { idArgument } from '../id-argument.js';
+import { clusterArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import type { Complaints } from '../terminal.js';
@@ -22,7 +22,7 @@ export interface GraphOrigin {
 export const originOptions = (command: CliCommand, input: string): CliCommand =>
   command
     .option('--input <file>', input)
-    .option('-e, --env <id>', 'a stored graph: id of its cluster', idArgument)
+    .option('-e, --env <id>', 'a stored graph: its cluster', clusterArgument)
     .option('-t, --type <type>', 'of a stored graph: its type (default: default)')
     .addOption(layerOption());
 

@@ -1,7 +1,7 @@
 import { isMapping } from '../../core/plain-value.js';
 import type { CliCommand } from '../command.js';
 import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { idArgument, idListArgument, nameListArgument } from '../id-argument.js';
+import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.js';
 import { usageError } from '../problem.js';
 import type { Session } from '../session.js';
 import { type FileFlags, ownedBy, ownerOf, registerDescribed, singular } from './described-file.js';
@@ -90,7 +90,7 @@ export function registerTag(program: CliCommand, session: Session): void {
     group
       .command(action)
       .description(description)
-      .requiredOption('-e, --env <id>', 'id of the cluster', idArgument)
+      .requiredOption('-e, --env <id>', 'cluster', clusterArgument)
       .output()
       .action(async ({ env, ...flags }: OutputFlags & { readonly env: string }) => {
         const changes = await session.call(`${method} /clusters/:id/tag_changes`, { params: { id: env } });
@@ -105,7 +105,7 @@ export function registerTag(program: CliCommand, session: Session): void {
     group
       .command(action)
       .description(description)
-      .requiredOption('-n, --nodes <ids...>', 'ids of nodes', idListArgument)
+      .requiredOption('-n, --nodes <ids...>', 'nodes', nodeListArgument)
       .requiredOption(
         '-t, --tags <names...>',
         'names of tags, e.g. mysql, or of instances, e.g. mysql:1',

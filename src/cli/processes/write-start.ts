@@ -33,9 +33,10 @@ const STARTS = {
       `sitewright package install ${folder}`,
       `sitewright cluster create ${name}-lab --release ${name}`,
       `sitewright node register --name ${name}-1 ${name}-2 --provisioned`,
-      'sitewright cluster add-nodes CLUSTER --nodes NODE --roles all-in-one    # with the ids printed above',
-      'sitewright agent run --env CLUSTER --state-dir agents    # in another terminal',
-      'sitewright graph execute --env CLUSTER --watch',
+      `sitewright cluster add-nodes ${name}-lab --nodes ${name}-1 --roles all-in-one`,
+      `sitewright cluster add-nodes ${name}-lab --nodes ${name}-2 --roles web`,
+      `sitewright agent run --env ${name}-lab    # in another terminal`,
+      `sitewright graph execute --env ${name}-lab --watch`,
     ],
   },
 } as const;

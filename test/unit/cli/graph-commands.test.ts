@@ -39,6 +39,42 @@ const file = (name: string, text: string): string => {
 };
 const TASKS = '- {id: a, type: shell, version: 2.1.0, tags: "*", parameters: {cmd: "true", timeout: 1.0}}\n';
 
+describe('names of clusters and nodes', () => {
+  const named = ({ at }: StubRequest): StubAnswer => {
+    if (at === '/clusters') return [200, [...['lab', 'twin', 'twin'].map((name, index) => ({ id: 7 + index, name }))]];
+    if (at.startsWith('/graphs/')) return [200, []];
+    if (at === '/nodes') return [200, ['node-1', 'node-2'].map((name, index) => ({ id: 3 + index, name }))];
+    return [200, {}];
+  };
+
+  it('stand for their ids, in arguments, options and lists; ids are taken as they are', async () => {
+    const args = ['cluster', 'add-nodes', 'lab', '--nodes', 'node-2,1', 'node-1', '--roles', 'web'];
+    const { code, requests } = await against(named, args);
+    expect(code).toBe(0);
+    expect(requests.map(({ at }) => at).toSorted()).toEqual(['/clusters', '/clusters/7/assignment', '/nodes']);
+    expect(requests.at(-1)!.body).toEqual([4, 1, 3].map((id) => ({ id, roles: ['web'] })));
+    await api?.close();
+    const list = await against(named, ['graph', 'list', '--env', 'lab,2', '-f', 'json']);
+    expect(list.requests.at(-1)!.at).toMatch(/clusters_ids=7(%2C|,)2/);
+    await api?.close();
+    const ids = await against(named, ['cluster', 'show', '7', '-f', 'json']);
+    expect(ids.requests.map(({ at }) => at)).toEqual(['/clusters/7']);
+  });
+
+  it.each([
+    [['cluster', 'show', 'lbb'], 3, "there is no cluster 'lbb'", "'lab'"],
+    [['cluster', 'check', '7', '--node', 'nod-1'], 3, "there is no node 'nod-1'", "'node-1'"],
+    [['graph', 'plan', '--env', 'twin'], 2, "there are 2 clusters named 'twin'", 'Give the id of one: 8, 9.'],
+    [['cluster', 'delete', '', '--yes'], 2, 'Name a cluster, or give its id.', ''],
+  ])('%j is refused', async (args, exit, message, hint) => {
+    const { code, err, requests } = await against(named, args);
+    expect(code).toBe(exit);
+    expect(err).toContain(message);
+    expect(err).toContain(hint);
+    expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});
+
 describe('graph upload', () => {
   // promise: 1.35
   it('replaces the graph of a type; numbers are sent as JSON has them', async () => {
@@ -125,7 +161,7 @@ describe('graph upload', () => {
     [['-e', '1', '-r', '1', '--file', 't.yaml'], 'name one owner of the graph'],
     [['-e', '1'], 'name what to upload'],
     [['-e', '1', '--file', 'none.yaml'], 'cannot read none.yaml'],
-    [['-e', 'one', '--file', 't.yaml'], 'An id is a whole number from 1.'],
+    [['-r', 'one', '--file', 't.yaml'], 'An id is a whole number from 1.'],
   ])('%j is wrong use', async (flags, message) => {
     const { code, err } = await against(() => [200, STORED], ['graph', 'upload', '-t', 'x', ...flags]);
     expect(code).toBe(2);

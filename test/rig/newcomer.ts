@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** What a newcomer does in the first hour, as the pages say it: blocks of commands that are copied. */
+const page = (name: string): string => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8');
+const sectionOf = (name: string, heading: string): string =>
+  page(name).split(`\n## ${heading}\n`)[1]?.split(/^## /m)[0] ?? '';
+const blocksOf = (text: string): readonly string[] =>
+  [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!);
+
+const ownSite = blocksOf(sectionOf('docs/documents.md', 'Trying your own site'));
+const graphPage = sectionOf('docs/graphs.md', 'A graph of your own, on this machine');
+const [, name, text] = /```yaml file=(\S+)\n([\s\S]*?)```/.exec(graphPage) ?? [];
+const [runOwnGraph, ownRelease] = blocksOf(graphPage);
+
+export const newcomer = {
+  writeOwnSite: ownSite[0]!,
+  /** Options of `sitewright up`, in the second terminal. */
+  upOptions: ownSite[1]!.trim().split(' ').slice(2),
+  deployOwnSite: ownSite[2]!,
+  readmeGraph: blocksOf(sectionOf('README.md', 'Run task graphs'))[0]!,
+  /** A file to save first. */
+  ownGraph: { name: name!, text: text! },
+  runOwnGraph: runOwnGraph!,
+  ownRelease: ownRelease!,
+  scaling: blocksOf(page('docs/scaling.md')),
+};
