@@ -33,12 +33,17 @@ export function clusterArgument(text: string): string {
   return text;
 }
 
+type IdsAndNames = readonly (number | string)[];
+
 /** Reads several clusters, as `clusterArgument`, repeated or separated by commas. */
-export const clusterListArgument = (text: string, before: readonly string[] | undefined) =>
-  nameListArgument(text, before);
+export const clusterListArgument = (text: string, before: IdsAndNames | undefined): IdsAndNames => [
+  ...(before ?? []),
+  ...nameListArgument(text, []).map((one) => (isId(one) ? Number(one) : one)),
+];
 
 /** Reads several nodes, by their ids or names, repeated or separated by commas. */
-export const nodeListArgument = (text: string, before: readonly string[] | undefined) => nameListArgument(text, before);
+export const nodeListArgument = (text: string, before: IdsAndNames | undefined): IdsAndNames =>
+  clusterListArgument(text, before);
 
 const NAMED: ReadonlySet<unknown> = new Set([clusterArgument, clusterListArgument, nodeListArgument]);
 

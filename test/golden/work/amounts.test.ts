@@ -60,7 +60,7 @@ it('the command line loads no more code to start', async () => {
     }
   };
   visit('src/cli/main.ts');
-  expect([...packages].filter((name) => !name.startsWith('node:')).sort()).toEqual(['commander', 'eventsource-parser']);
+  expect([...packages].filter((name) => !name.startsWith('node:')).sort()).toEqual(['commander']);
   expectNoMoreWork('command line', {
     modules: modules.size,
     bytes: [...modules].reduce((sum, path) => sum + readFileSync(`${root}/${path}`).length, 0),
