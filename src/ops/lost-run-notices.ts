@@ -4,7 +4,7 @@ import { lostRunNotice } from '../core/notice.js';
 import type { AnnounceEnd } from '../store/index.js';
 import { startWorkflow } from './workflow-calls.js';
 
-/** Sends the notice of a run that ended without sending one itself: once, whoever finds it first. */
+/** Sends the notice of a run that ended without sending one itself: once, by the first that finds it. */
 export const announceLostRuns =
   (client: Client, taskQueue: string): AnnounceEnd =>
   async (run, end) => {
