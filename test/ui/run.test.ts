@@ -147,9 +147,9 @@ describePage('the page of a run of graphs', () => {
     await page.getByText('3 / 6 tasks, 1 failed, 3 blocked').waitFor();
     const status = await sitewright('status', run);
     expect(status).toContain('custom: held, 3 of 6 tasks');
-    const told = /^tasks: (.*)$/m.exec(status)?.[1]?.split(', ');
-    expect(told?.toSorted()).toEqual(shown.toSorted());
-    expect(await sitewright('report', run)).toContain(`tasks: ${told!.join(', ')}`);
+    const stated = /^tasks: (.*)$/m.exec(status)?.[1]?.split(', ');
+    expect(stated?.toSorted()).toEqual(shown.toSorted());
+    expect(await sitewright('report', run)).toContain(`tasks: ${stated!.join(', ')}`);
     expect(JSON.parse(await sitewright('list', '-f', 'json'))[0]).toMatchObject({
       ...{
         title: 'custom on cluster prod',
