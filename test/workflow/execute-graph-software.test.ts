@@ -102,6 +102,7 @@ it('a failed graph fails the site, which says that its nodes are deployed', asyn
   await worker.stop();
 });
 
+// operating: child-1
 it.each([
   ['cancel', 'was cancelled'],
   ['terminate', 'was terminated'],
@@ -125,6 +126,7 @@ it.each([
   await worker.stop();
 });
 
+// operating: child-1
 it('a graph that times out fails the site, with a report', async () => {
   const hurried = await withHurriedChildren(rig);
   const { graph, site, worker, handle, phase } = await start('deploy_site', hurried);
@@ -137,6 +139,7 @@ it('a graph that times out fails the site, with a report', async () => {
   await worker.stop();
 });
 
+// operating: reset-13
 it('a graph that is started again after a reset of its site is another run', async () => {
   const { graph, worker, handle } = await start();
   graph.hold.add('a@n1');

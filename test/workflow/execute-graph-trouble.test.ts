@@ -135,6 +135,7 @@ describe('several graphs', () => {
   });
 });
 
+// operating: reset-12
 it('a run in parts goes on after a reset, with children in the place of those from before', async () => {
   const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
   graph.hold.add('all');
@@ -161,6 +162,7 @@ it('a run in parts goes on after a reset, with children in the place of those fr
 });
 
 describe('a part that someone ends', () => {
+  // operating: child-1
   it.each([
     ['cancel', 'was cancelled'],
     ['terminate', 'was terminated'],
@@ -182,6 +184,7 @@ describe('a part that someone ends', () => {
     await recordHistory(run.handle, `execute_graph--part-${how.slice(4)}`);
   });
 
+  // operating: child-1
   it('by a time limit of its server ends its run, with a report', async () => {
     const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
     graph.hold.add('all');
@@ -197,6 +200,7 @@ describe('a part that someone ends', () => {
   });
 });
 
+// operating: stop-3
 it.each([
   ['stop', 'stopped'],
   ['cancel', 'cancelled'],
@@ -359,6 +363,7 @@ describe('agents', () => {
     await recordHistory(run.handle, 'execute_graph--node-silent');
   });
 
+  // operating: cancel-3
   it('cancelling does not wait for the heartbeats of an agent that is away', async () => {
     const queue = rig.workflowId('node');
     const queueOf = (id: string) => (id === 'n2' ? queue : undefined);

@@ -2,6 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { NodeCall, SiteActivities } from '../../../activities/contract.js';
+import { assertMayStart, type Gate } from '../../../activities/fencing.js';
 import type { GraphActivities } from '../../../activities/graph-contract.js';
 import { type ActivityDependencies, createActivities } from '../../../activities/index.js';
 import { plannerHere } from '../../../src/clusters/planning/index.js';
@@ -126,6 +127,7 @@ const requestsOf = (count: () => void): object =>
 describe('every activity that changes something', () => {
   const fenced = Object.keys(FENCES).filter((name): name is Fenced => FENCES[name as Fenced] === 'fenced');
 
+  // operating: reset-14 reset-15
   it.each(fenced)('%s refuses an execution without the claim, before MAAS is asked', async (name) => {
     const environment = new MockActivityEnvironment(
       { workflowExecution: ours },
@@ -138,5 +140,34 @@ describe('every activity that changes something', () => {
       message: expect.stringContaining('deploy_site:dc1 (run r2) has it') as string,
     });
     expect(askedMaas).toBe(0);
+  });
+});
+
+describe('a step that has the claim, before its first change', () => {
+  const claim = { ...ours, executionId: ours.runId, generation: 1, claimedAt: AT };
+  const asked = (hold: Gate['hold']) => {
+    const gate = { store: { claims: { holder: async () => claim } }, execution: async () => null, hold } as never;
+    const environment = new MockActivityEnvironment(
+      { workflowExecution: ours },
+      { logger: new DefaultLogger('ERROR') },
+    );
+    return environment.run(() => assertMayStart(gate, { site: SITE }));
+  };
+
+  // operating: pause-3
+  it('waits while its run is paused, and while no one says whether it is', async () => {
+    const waits = { type: 'RunHeld', nonRetryable: false };
+    await expect(asked(async () => ({ paused: { since: 'noon' }, stopping: false }))).rejects.toMatchObject(waits);
+    await expect(asked(() => Promise.reject(new Error('no worker')))).rejects.toMatchObject(waits);
+    await expect(asked(async () => ({ paused: null, stopping: false }))).resolves.toBeUndefined();
+  });
+
+  // operating: stop-2
+  it('is not started any more when its run is stopped, paused or not', async () => {
+    for (const paused of [null, { since: 'noon' }])
+      await expect(asked(async () => ({ paused, stopping: true }))).rejects.toMatchObject({
+        type: 'RunStopped',
+        nonRetryable: true,
+      });
   });
 });
