@@ -22,6 +22,7 @@ import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { assertMayStart, proveClaim } from './fencing.js';
 import { withHeartbeats } from './heartbeats.js';
+import { reserveAddresses } from './site-addresses.js';
 import type { SiteCache } from './site-cache.js';
 import { syncTags } from './site-tags.js';
 
@@ -139,8 +140,14 @@ async function prepareSite({ deps, maas, nodes, networks, request, signal }: Che
     if (missing) return missing;
     const synced = await syncNetworks(maas.client, networks, acting, signal);
     if (synced.problems.length > 0) return { ok: false, warnings: [], ...synced, final: true };
-    const { warnings, changes } = await syncTags(maas, nodes, acting, signal);
-    return { ok: true, problems: [], warnings, changes: [...synced.changes, ...changes] };
+    const tags = await syncTags(maas, nodes, acting, signal);
+    const addresses = await reserveAddresses(deps.store, maas, request.site, acting, signal);
+    return {
+      ok: true,
+      problems: [],
+      warnings: [...tags.warnings, ...addresses.warnings],
+      changes: [...synced.changes, ...tags.changes, ...addresses.changes],
+    };
   } catch (error) {
     if (!(error instanceof MaasError) || !error.failure.retryable) throw error;
     return { ok: false, problems: [error.message], warnings: [] };

@@ -1,11 +1,22 @@
 // Makes the package that nodes install as their agent, `sitewright-agent-VERSION.tgz`: one program with all it needs, so
 // that a node fetches it from one address and needs no registry and no compiler. Bundled from dist/ for this platform.
-//   node scripts/pack-agent.mjs FOLDER      prints the file's name
+//   node scripts/pack-agent.mjs FOLDER [--node]      prints the file's name; --node also packs this Node.js, as node.tar
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -27,7 +38,8 @@ const leaveOut = {
 const BANNER = `import { createRequire as requireIn } from 'node:module';
 const require = requireIn(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
 
-const target = resolve(process.argv[2] ?? '.');
+const { values: flags, positionals } = parseArgs({ allowPositionals: true, options: { node: { type: 'boolean' } } });
+const target = resolve(positionals[0] ?? '.');
 mkdirSync(target, { recursive: true });
 const work = mkdtempSync(join(target, '.agent-'));
 try {
@@ -61,7 +73,24 @@ try {
   const file = join(target, `sitewright-agent-${version}.tgz`);
   execFileSync('tar', ['--create', '--gzip', '--file', join(work, 'agent.tgz'), '--directory', work, 'package']);
   renameSync(join(work, 'agent.tgz'), file);
+  if (flags.node) packNode(join(work, 'node'));
   console.log(file);
 } finally {
   rmSync(work, { recursive: true, force: true });
+}
+
+/**
+ * This machine's Node.js with its npm, in the shape of a release of Node.js.
+ *
+ * @param {string} folder
+ */
+function packNode(folder) {
+  const release = join(folder, 'node');
+  mkdirSync(join(release, 'bin'), { recursive: true });
+  cpSync(process.execPath, join(release, 'bin/node'));
+  const npm = realpathSync(execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim());
+  cpSync(dirname(dirname(npm)), join(release, 'lib/node_modules/npm'), { recursive: true });
+  symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(release, 'bin/npm'));
+  execFileSync('tar', ['--create', '--file', join(folder, 'node.tar'), '--directory', folder, 'node']);
+  renameSync(join(folder, 'node.tar'), join(target, 'node.tar'));
 }

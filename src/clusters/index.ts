@@ -34,3 +34,4 @@ export { oldStatesOf } from './state/old-states.js';
 export { tagCluster } from './tagged-cluster.js';
 export { readTaskOrder, type TaskOrder } from './task-order.js';
 export { namesOfType } from './type-synonyms.js';
+export { type VirtualAddress, virtualAddresses } from './virtual-addresses.js';

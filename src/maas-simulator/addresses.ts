@@ -1,18 +1,69 @@
-import { type Answer, unavailable } from './answer.js';
-import type { Link, Machine, Subnet } from './records.js';
+import { type Answer, badRequest, json, missing, notFound, refuse, unavailable } from './answer.js';
+import type { Handler } from './call.js';
+import { viewSubnet } from './network-view.js';
+import type { Link, Machine, ReservedAddress, Subnet } from './records.js';
+import type { Region } from './region.js';
 import type { Simulation } from './simulation.js';
 
 /** The addresses of a /24 that MAAS assigns: all but network, gateway and broadcast. */
 const hosts = { first: 2, last: 254 } as const;
 
+const prefixOf = ({ cidr }: Readonly<Subnet>): string => cidr.split('.').slice(0, 3).join('.');
+
 function firstFree(sim: Simulation, subnet: Readonly<Subnet>, claimed: ReadonlySet<string>): string | null {
-  const prefix = subnet.cidr.split('.').slice(0, 3).join('.');
   for (let host = hosts.first; host <= hosts.last; host++) {
-    const address = `${prefix}.${host}`;
+    const address = `${prefixOf(subnet)}.${host}`;
     if (!sim.region.addressTaken(address) && !claimed.has(address)) return address;
   }
   return null;
 }
+
+const hostOf = (address: string): number => Number(address.split('.')[3]);
+
+const viewReserved = (region: Region, { ip, subnet, owner }: Readonly<ReservedAddress>): object => ({
+  alloc_type: 4,
+  alloc_type_name: 'User reserved',
+  ip,
+  subnet: viewSubnet(region, region.subnets.get(String(subnet)) as Readonly<Subnet>),
+  interface_set: [],
+  owner: { username: owner },
+  resource_uri: '/MAAS/api/2.0/ipaddresses/',
+});
+
+/** Those that the caller has reserved. */
+export const listReserved: Handler = ({ region, user }) =>
+  json(
+    [...region.reserved.values()]
+      .filter(({ owner }) => owner === user.username)
+      .map((one) => viewReserved(region, one)),
+  );
+
+export const reserve: Handler = ({ region, user, form }) => {
+  const ip = form.text('ip') ?? form.text('ip_address') ?? '';
+  const subnet = [...region.subnets.values()].find((one) => ip.startsWith(`${prefixOf(one)}.`));
+  if (subnet === undefined) return badRequest(`No subnet found for address ${ip}.`);
+  if (region.addressTaken(ip)) return missing(`The IP address ${ip} is already in use.`);
+  return json(viewReserved(region, region.reserved.put(ip, { ip, subnet: subnet.id, owner: user.username })));
+};
+
+export const freeRanges: Handler = ({ region, parts }) => {
+  const subnet = region.subnets.get(parts[0] ?? '') ?? refuse(notFound('Subnet'));
+  const kept = [...region.ranges.values()].filter((range) => range.subnet === subnet.id);
+  const ranges: { start: string; end: string; num_addresses: number }[] = [];
+  let last = 0;
+  for (let host = hosts.first; host <= hosts.last; host++) {
+    const address = `${prefixOf(subnet)}.${host}`;
+    if (region.addressTaken(address) || kept.some(({ start, end }) => hostOf(start) <= host && host <= hostOf(end)))
+      continue;
+    const range = ranges.at(-1);
+    if (range !== undefined && last === host - 1) {
+      range.end = address;
+      range.num_addresses += 1;
+    } else ranges.push({ start: address, end: address, num_addresses: 1 });
+    last = host;
+  }
+  return json(ranges);
+};
 
 const needsAddress = (link: Link): boolean => link.mode === 'auto' && link.address === null && link.subnet !== null;
 

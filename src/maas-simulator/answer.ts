@@ -46,6 +46,9 @@ export const publicJson = (value: unknown): Answer => ({
 export const notFound = (kind: string): Answer =>
   answer(404, 'text/plain', `No ${kind} matches the given query.`, handled);
 
+/** Something that the request names is not there, in MAAS' words. */
+export const missing = (body: string): Answer => answer(404, utf8Text, body, refused);
+
 export const unknownEndpoint = (path: string): Answer => answer(404, utf8Text, `Unknown API endpoint: ${path}.`, {});
 
 export const wrongOperation = (method: string, op: string | null): Answer =>

@@ -56,6 +56,13 @@ export interface IpRange {
   comment: string;
 }
 
+/** An address that a user keeps from machines. */
+export interface ReservedAddress {
+  readonly ip: string;
+  readonly subnet: number;
+  readonly owner: string;
+}
+
 /** An image that can be deployed. `name` as in `ubuntu/jammy`. */
 export interface Image {
   id: number;

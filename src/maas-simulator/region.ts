@@ -9,6 +9,7 @@ import type {
   NetworkInterface,
   Pool,
   RequestEntry,
+  ReservedAddress,
   StaticRoute,
   Subnet,
   Tag,
@@ -38,6 +39,7 @@ export class Region {
   readonly subnets = new Table<Subnet>('subnets', this.changes);
   readonly routes = new Table<StaticRoute>('routes', this.changes);
   readonly ranges = new Table<IpRange>('ranges', this.changes);
+  readonly reserved = new Table<ReservedAddress>('reserved', this.changes);
   readonly images = new Table<Image>('images', this.changes);
   readonly machines = new Table<Machine>('machines', this.changes);
   readonly settings = new Table<{ value: unknown }>('settings', this.changes);
@@ -63,6 +65,7 @@ export class Region {
       this.subnets,
       this.routes,
       this.ranges,
+      this.reserved,
       this.images,
       this.machines,
       this.settings,
@@ -163,7 +166,7 @@ export class Region {
   }
 
   addressTaken(address: string): boolean {
-    return this.#addresses.has(address);
+    return this.#addresses.has(address) || this.reserved.has(address);
   }
 
   poolOf(machine: Readonly<Machine>): Readonly<Pool> {

@@ -1,3 +1,4 @@
+import * as addresses from './addresses.js';
 import { type Answer, forbidden, methodNotAllowed, unknownEndpoint, wrongOperation } from './answer.js';
 import type { Handler } from './call.js';
 import { queryEvents } from './events-query.js';
@@ -177,7 +178,12 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   },
   'boot-resources/*/': { GET: surroundings.readImage, DELETE: surroundings.deleteImage },
   'subnets/': { GET: surroundings.listSubnets },
-  'subnets/*/': { GET: surroundings.readSubnet, PUT: subnets.updateSubnet },
+  'subnets/*/': {
+    GET: surroundings.readSubnet,
+    PUT: subnets.updateSubnet,
+    read: { unreserved_ip_ranges: addresses.freeRanges },
+  },
+  'ipaddresses/': { GET: addresses.listReserved, write: { reserve: addresses.reserve } },
   'fabrics/': { GET: surroundings.listFabrics },
   'fabrics/*/': { GET: surroundings.readFabric },
   'fabrics/*/vlans/': { GET: surroundings.listVlans },

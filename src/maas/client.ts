@@ -1,3 +1,4 @@
+import { AddressCalls } from './address-calls.js';
 import { MaasConnection, type MaasConnectionConfig } from './connection.js';
 import { DiagnosticCalls } from './diagnostic-calls.js';
 import { InventoryCalls } from './inventory-calls.js';
@@ -21,6 +22,7 @@ export class MaasClient {
   readonly machines: MachineCalls;
   readonly inventory: InventoryCalls;
   readonly layouts: LayoutCalls;
+  readonly addresses: AddressCalls;
   readonly diagnostics: DiagnosticCalls;
   readonly #maas: MaasConnection;
   #user: MaasUser | undefined;
@@ -31,6 +33,7 @@ export class MaasClient {
     this.machines = new MachineCalls(this.#maas);
     this.inventory = new InventoryCalls(this.#maas);
     this.layouts = new LayoutCalls(this.#maas);
+    this.addresses = new AddressCalls(this.#maas);
     this.diagnostics = new DiagnosticCalls(this.#maas);
   }
 

@@ -25,8 +25,8 @@ export const ABSENT_OF_FUEL: readonly Absent[] = [
       '/api/v1/clusters/:id/network_configuration/ips/vips',
       '/api/v1/clusters/:id/network_configuration/ips/:ip/vips',
     ],
-    reason: 'virtual addresses are not allocated here: tasks read them from the facts of the cluster',
-    instead: "set them under network_metadata.vips with 'fuel2 env deployment-facts upload'",
+    reason: 'runs of a site choose virtual addresses and reserve them in MAAS: they are in the network configuration',
+    instead: "read or set 'vips' with 'fuel2 env network download' and 'upload'",
   },
   {
     paths: ['/api/v1/clusters/:id/reset'],

@@ -15,6 +15,12 @@ interface NodesFlags extends OutputFlags {
   readonly nodes: readonly number[];
 }
 
+interface AddFlags extends OutputFlags {
+  readonly nodes?: readonly number[];
+  readonly roles?: readonly string[];
+  readonly fromSite?: boolean;
+}
+
 const ID = 'id or name of the cluster';
 
 /** `sitewright cluster …`: environments of nodes that are built from one release. */
@@ -84,12 +90,30 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   about('add-nodes', 'Add nodes to a cluster, with roles')
-    .requiredOption('-n, --nodes <ids...>', 'ids or names of the nodes', nodeListArgument)
-    .requiredOption('-r, --roles <roles...>', 'roles for each of them', nameListArgument)
+    .option('-n, --nodes <ids...>', 'ids or names of the nodes', nodeListArgument)
+    .option('-r, --roles <roles...>', 'roles for each of them', nameListArgument)
+    .option(
+      '--from-site',
+      'all nodes of its site that are in no cluster, with the roles that their documents have as tags',
+    )
     .output()
-    .action(async (id: string, { nodes, roles, ...flags }: NodesFlags & { readonly roles: readonly string[] }) => {
-      const body = nodes.map((node) => ({ id: node, roles }));
-      await session.call('POST /clusters/:id/assignment', { params: { id }, body });
+    .action(async (id: string, { nodes, roles, fromSite, ...flags }: AddFlags) => {
+      const client = await session.client();
+      const add = (body: readonly { id: number; roles: readonly string[] }[]) =>
+        client.call('POST /clusters/:id/assignment', { params: { id }, body });
+      if (fromSite === true && nodes === undefined && roles === undefined) {
+        const body = await rolesFromSite(id, client);
+        if (body.length > 0) await add(body);
+        const lines = body.map((node) => `cluster ${id} has node ${node.id} as ${node.roles.join(', ')}\n`);
+        const text = lines.length === 0 ? 'every node of the site is in a cluster\n' : lines.join('');
+        return printOne(terminal, flags, { id: Number(id), nodes: body }, text);
+      }
+      if (nodes === undefined || roles === undefined || fromSite === true)
+        throw usageError(
+          'name nodes and their roles, or take both from the site',
+          'Give --nodes and --roles, or --from-site.',
+        );
+      await add(nodes.map((node) => ({ id: node, roles })));
       const text = `cluster ${id} has nodes ${nodes.join(', ')} as ${roles.join(', ')}\n`;
       await printOne(terminal, flags, { id: Number(id), nodes, roles }, text);
     });
@@ -143,4 +167,28 @@ async function releaseNamed(name: string, client: ApiClient): Promise<number> {
   const names = [...new Set(releases.map((one) => one.name))];
   const hint = didYouMean(name, names) ?? `There are: ${names.join(', ') || 'none'}.`;
   throw new CliError({ code: 'not-found', message: `there is no release '${name}'`, hint }, EXIT.notFound);
+}
+
+/** Nodes of the cluster's site that are in no cluster; each has those of the cluster's roles that are its tags. */
+async function rolesFromSite(id: string, client: ApiClient): Promise<{ id: number; roles: string[] }[]> {
+  const { site } = await client.call('GET /clusters/:id', { params: { id } });
+  if (site === null || site === undefined)
+    throw usageError(`cluster ${id} has no site`, `Link it: sitewright cluster update ${id} --site SITE`);
+  const [all, roles] = await Promise.all([
+    client.call('GET /nodes'),
+    client.call('GET /clusters/:id/roles', { params: { id } }),
+  ]);
+  const free = all.filter((node) => node.site === site && node.cluster === null);
+  const given = new Map(free.map((node) => [node.name, { id: node.id, roles: [] as string[] }]));
+  for (const { name } of roles) {
+    const { nodes } = await client.sites.select(site, 'latest', [{ node_tags: [name] }]);
+    for (const node of nodes) given.get(node)?.roles.push(name);
+  }
+  const without = [...given].filter(([, node]) => node.roles.length === 0).map(([name]) => name);
+  if (without.length > 0)
+    throw usageError(
+      `no tag of ${without.join(', ')} is a role of cluster ${id}`,
+      `Its roles: ${roles.map(({ name }) => name).join(', ')}. Add one to metadata.tags of the node, or use --nodes and --roles.`,
+    );
+  return [...given.values()];
 }

@@ -18,6 +18,7 @@ import { CliError } from '../problem.js';
 import type { Terminal } from '../terminal.js';
 import { paintFor } from '../views/paint.js';
 import { maasSeedFile } from './maas-seed.js';
+import { relay } from './relay.js';
 import { NeverReady, type SupervisedChild, supervise } from './supervised-child.js';
 
 interface UpOptions {
@@ -100,6 +101,11 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
       stops.push(server.stop);
       env.SITEWRIGHT_TEMPORAL_ADDRESS = server.address;
       if (server.uiUrl !== undefined) env.SITEWRIGHT_TEMPORAL_UI_URL = server.uiUrl;
+      const forNodes = settings.gateway.temporal_address;
+      if (forNodes !== undefined && forNodes !== server.address) {
+        stops.push(await relayToNodes(forNodes, server.address));
+        say('temporal', `nodes reach it at ${forNodes}`);
+      }
     }
     const run = (name: string, args: readonly string[], ready: RegExp): SupervisedChild => {
       const child = supervise({ name, args, env, ready }, say);
@@ -206,6 +212,22 @@ async function temporalFor(
       throw error;
     });
   return keepRunning(start, say);
+}
+
+/** Temporal's dev server listens on the loopback address only. */
+async function relayToNodes(from: string, to: string): Promise<() => Promise<void>> {
+  try {
+    return await relay(from, to);
+  } catch (error) {
+    throw new CliError(
+      {
+        code: 'cannot-listen',
+        message: `nodes cannot reach Temporal at ${from}: ${(error as Error).message}`,
+        hint: 'Set gateway.temporal_address to an address of this machine, and a free port.',
+      },
+      EXIT.unreachable,
+    );
+  }
 }
 
 async function keepRunning(

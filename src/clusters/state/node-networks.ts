@@ -27,7 +27,8 @@ export function networksOfNode(node: ClusterNode, sources: ClusterSources): Node
   const roles: Record<string, string> = {};
   const addresses: Record<string, string | null> = {};
   const named = [...networks.keys()].map((name) => [name, name] as const);
-  for (const [role, network] of [...named, ...rolesOf(sources)]) {
+  const roleNames = rolesOf(sources).map(({ id, network }) => [id, network] as const);
+  for (const [role, network] of [...named, ...roleNames]) {
     const at = attachments.find((one) => networks.get(network)?.(one));
     if (!at) continue;
     roles[role] = at.endpoint;
@@ -79,10 +80,14 @@ function endpointOf(attachments: readonly Attachment[]): Fields {
   };
 }
 
-type Matches = (attachment: Attachment) => boolean;
+type Place = Pick<Attachment, 'space' | 'subnet' | 'cidr'>;
+type Matches = (place: Place) => boolean;
 
 /** Where each network is: those of the cluster's configuration, and those of roles and spaces by their names. */
-function networksOf(sources: ClusterSources, attachments: readonly Attachment[]): ReadonlyMap<string, Matches> {
+export function networksOf(
+  sources: Pick<ClusterSources, 'cluster' | 'release' | 'plugins'>,
+  places: readonly Place[],
+): ReadonlyMap<string, Matches> {
   const { networks } = sources.cluster.networks;
   const found = new Map<string, Matches>();
   for (const network of (Array.isArray(networks) ? networks : []).filter(isMapping)) {
@@ -93,14 +98,14 @@ function networksOf(sources: ClusterSources, attachments: readonly Attachment[])
         ? (one) => one.space === space
         : typeof subnet === 'string'
           ? (one) => one.subnet === subnet || one.cidr === subnet
-          : attachments.some((one) => one.cidr === cidr)
+          : places.some((one) => one.cidr === cidr)
             ? (one) => one.cidr === cidr
             : undefined;
     found.set(name, isSaid ?? isCalled(name));
   }
   for (const name of [
-    ...attachments.flatMap(({ space }) => space ?? []),
-    ...rolesOf(sources).map(([, name]) => name),
+    ...places.flatMap(({ space }) => space ?? []),
+    ...rolesOf(sources).map(({ network }) => network),
   ]) {
     if (!found.has(name)) found.set(name, isCalled(name));
   }
@@ -113,11 +118,13 @@ const isCalled =
     one.space === name || one.subnet === name;
 
 /** Roles of networks of the release and the plugins, each with its network. */
-const rolesOf = ({ release, plugins }: ClusterSources): (readonly [string, string])[] =>
+export const rolesOf = ({
+  release,
+  plugins,
+}: Pick<ClusterSources, 'release' | 'plugins'>): readonly { id: string; network: string; fields: Fields }[] =>
   [release, ...plugins].flatMap(({ networkRoles = [] }) =>
-    networkRoles
-      .filter(isMapping)
-      .flatMap(({ id, default_mapping: network }) =>
-        typeof id === 'string' && typeof network === 'string' ? [[id, network] as const] : [],
-      ),
+    networkRoles.filter(isMapping).flatMap((fields) => {
+      const { id, default_mapping: network } = fields;
+      return typeof id === 'string' && typeof network === 'string' ? [{ id, network, fields }] : [];
+    }),
   );

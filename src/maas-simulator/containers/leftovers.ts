@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { OWNER, PODMAN_OPTIONS, type Podman, processName } from './podman.js';
+import { processName } from '../../../scripts/process-name.mjs';
+import { OWNER, PODMAN_OPTIONS, type Podman } from './podman.js';
 
 /** Removes containers, then networks, of one owner. */
 export async function removeAllOf(podman: Podman, owner: string): Promise<void> {

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 
 /** The end of a command. */
 export interface CommandEnd {
@@ -61,15 +60,3 @@ export const podmanBy =
 
 /** The label of all that a simulator makes; its value is the simulator's process. */
 export const OWNER = 'sitewright.simulator';
-
-/** A process by its id and start time: ids are used again. */
-export function processName(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The program's name is in parentheses and may contain any character. The start time is field 22.
-    const [, ...fields] = stat.slice(stat.lastIndexOf(')')).split(' ');
-    return `${pid}-${fields[19]}`;
-  } catch {
-    return undefined;
-  }
-}

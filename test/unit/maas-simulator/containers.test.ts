@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { processName } from '../../../scripts/process-name.mjs';
 import { MachineStatus as S } from '../../../src/maas/status.js';
 import { removeLeftovers } from '../../../src/maas-simulator/containers/leftovers.js';
 import { MachineContainers } from '../../../src/maas-simulator/containers/machine-containers.js';
-import {
-  type CommandEnd,
-  podmanBy,
-  processName,
-  type RunCommand,
-} from '../../../src/maas-simulator/containers/podman.js';
+import { type CommandEnd, podmanBy, type RunCommand } from '../../../src/maas-simulator/containers/podman.js';
 import { SimulatedMaas } from './simulated-maas.js';
 
 const ok = (stdout = ''): CommandEnd => ({ code: 0, stdout, stderr: '' });

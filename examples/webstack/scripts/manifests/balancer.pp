@@ -4,13 +4,22 @@ $interface = $facts['networking']['primary']
 # The first balancer has the address while it answers.
 $priority = 150 - 10 * $names.index($facts['networking']['hostname'])
 
+# A reload keeps the requests under way, and those that come meanwhile; a restart refuses them.
 class { 'haproxy':
-  global_options   => { 'log' => '/dev/log local0', 'maxconn' => '1000', 'user' => 'haproxy', 'group' => 'haproxy' },
+  restart_command  => 'systemctl reload haproxy',
+  global_options   => {
+    'log'     => '/dev/log local0',
+    'maxconn' => '1000',
+    'user'    => 'haproxy',
+    'group'   => 'haproxy',
+    'stats'   => 'socket /run/haproxy/admin.sock mode 660 level admin expose-fd listeners',
+  },
   defaults_options => {
-    'mode'    => 'http',
-    'retries' => '3',
-    'option'  => ['redispatch', 'httplog'],
-    'timeout' => ['connect 2s', 'client 30s', 'server 30s', 'check 2s'],
+    'mode'     => 'http',
+    'retries'  => '3',
+    'retry-on' => 'conn-failure empty-response',
+    'option'   => ['redispatch 1', 'httplog'],
+    'timeout'  => ['connect 2s', 'client 60s', 'server 60s', 'queue 30s', 'check 5s'],
   },
 }
 haproxy::listen { 'service':
@@ -29,14 +38,21 @@ haproxy::balancermember { 'applications':
 package { 'keepalived': ensure => present }
 file { '/etc/keepalived/keepalived.conf':
   content => @("END"),
+    vrrp_script answers {
+      script "/usr/bin/pgrep -x haproxy"
+      interval 1
+    }
     vrrp_instance service {
       state BACKUP
       interface ${interface}
-      virtual_router_id ${data['router']}
+      virtual_router_id 51
       priority ${priority}
       advert_int 1
       virtual_ipaddress {
         ${data['virtual_address']}/24
+      }
+      track_script {
+        answers
       }
     }
     | END
@@ -46,5 +62,6 @@ file { '/etc/keepalived/keepalived.conf':
 service { 'keepalived':
   ensure  => running,
   enable  => true,
+  restart => 'systemctl reload keepalived',
   require => Class['haproxy'],
 }

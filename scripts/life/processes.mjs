@@ -1,0 +1,89 @@
+// Processes of a life: they end with it, however it ends, and their folder goes with them.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { processName } from '../process-name.mjs';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const watchdog = join(root, 'scripts/run-with-parent.mjs');
+const PREFIX = 'sitewright-life-';
+
+/** What the commands of the tutorial find in the clone where they are typed. */
+const CLONE = ['bin', 'examples', 'package.json', 'scripts'];
+
+/** A folder like a clone, for all files of one life. Removes those of lives that were killed. */
+export async function makeFolder() {
+  for (const name of await readdir(tmpdir())) {
+    const owner = new RegExp(`^${PREFIX}(\\d+)-(\\d+)-`).exec(name);
+    if (owner !== null && processName(Number(owner[1])) !== `${owner[1]}-${owner[2]}`)
+      await rm(join(tmpdir(), name), { recursive: true, force: true });
+  }
+  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${processName(process.pid)}-`));
+  for (const name of CLONE) await symlink(join(root, name), join(folder, name));
+  return folder;
+}
+
+/**
+ * @typedef {object} Running
+ * @property {(line: RegExp) => Promise<string>} said resolves with the first group of the first line that matches
+ * @property {() => string[]} lines the newest ones
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * Starts a program that ends with this one, even after `kill -9`.
+ *
+ * @param {readonly string[]} command
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [where]
+ * @returns {Running}
+ */
+export function start(command, where = {}) {
+  const child = spawn(process.execPath, [watchdog, '20000', ...command], {
+    ...where,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true,
+  });
+  child.stdin.on('error', () => undefined);
+  /** @type {string[]} */
+  const lines = [];
+  /** @type {Set<() => void>} */
+  const waiting = new Set();
+  const look = () => {
+    for (const check of waiting) check();
+  };
+  let isOver = false;
+  createInterface(child.stderr).on('line', (line) => {
+    lines.push(line);
+    if (lines.length > 400) lines.shift();
+    look();
+  });
+  const ended = new Promise((done) =>
+    child.once('close', () => {
+      isOver = true;
+      look();
+      done(undefined);
+    }),
+  );
+  return {
+    lines: () => lines,
+    said: (pattern) =>
+      new Promise((done, fail) => {
+        const check = () => {
+          const found = lines.map((line) => pattern.exec(line)).find((match) => match !== null);
+          if (found === undefined && !isOver) return;
+          waiting.delete(check);
+          if (found) done(found[1] ?? '');
+          else fail(new Error(`${command.at(-1)} ended:\n${lines.slice(-30).join('\n')}`));
+        };
+        waiting.add(check);
+        check();
+      }),
+    stop: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,146 @@
+// Machines and Sitewright as the tutorial starts them, and a shell for its commands.
+import { execFile, spawn } from 'node:child_process';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { lastReplacesShell } from './document.mjs';
+import { makeFolder, root, start } from './processes.mjs';
+
+const run = promisify(execFile);
+
+/** This machine in the machines' network: MAAS' gateway there. */
+const HOST = '10.77.0.1';
+
+/** Ports that the tutorial names, and those that it leaves to the defaults. */
+const PORTS = /\b(?:5240|7233|8000)\b/g;
+
+/** What each terminal says when the next one may start. */
+const READY = { maas: /^admin key\s+(\S+)/, up: /Web page\s+(\S+)/ };
+
+/** @returns {Promise<number>} */
+function freePort() {
+  return new Promise((done, fail) => {
+    const server = createServer();
+    server.once('error', fail).listen(0, () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+      server.close(() => done(port));
+    });
+  });
+}
+
+/**
+ * @typedef {object} System
+ * @property {string} folder where the commands are typed
+ * @property {(text: string) => Promise<string>} shell runs commands, as a person would type them; answers what they print
+ * @property {(...args: string[]) => Promise<any>} ask `sitewright ARGS -f json`
+ * @property {(path: string) => Promise<string>} get the service's answer at its virtual address
+ * @property {string} url of the service
+ * @property {Map<string, import('./processes.mjs').Running>} terminals
+ */
+
+/**
+ * @param {import('./document.mjs').Tutorial} tutorial
+ * @param {(line: string) => void} say
+ * @param {(() => unknown)[]} ends what ends it all, newest last
+ * @returns {Promise<System>}
+ */
+export async function startSystem(tutorial, say, ends) {
+  const folder = await makeFolder();
+  ends.push(() => run('rm', ['--recursive', '--force', folder]));
+  const numbers = new Map();
+  for (const port of ['5240', '7233', '8000', 'api', 'gateway']) numbers.set(port, await freePort());
+  const withPorts = (/** @type {string} */ text) => text.replace(PORTS, (port) => numbers.get(port));
+  /** @type {NodeJS.ProcessEnv} */
+  const env = {
+    ...process.env,
+    PATH: `${join(root, 'bin')}:${process.env.PATH}`,
+    SITEWRIGHT_API: `http://127.0.0.1:${numbers.get('api')}`,
+    SITEWRIGHT_TEMPORAL_ADDRESS: `127.0.0.1:${numbers.get('7233')}`,
+    SITEWRIGHT_API_PORT: String(numbers.get('api')),
+    SITEWRIGHT_GATEWAY_PORT: String(numbers.get('gateway')),
+    NO_COLOR: '1',
+  };
+  /** @type {System['terminals']} */
+  const terminals = new Map();
+  for (const [name, text] of tutorial.terminals) {
+    say(`terminal ${name}`);
+    const terminal = start(['bash', '-euc', lastReplacesShell(withPorts(text))], { cwd: folder, env });
+    terminals.set(name, terminal);
+    ends.push(terminal.stop);
+    if (name === 'maas') await terminal.said(READY.maas);
+    else if (name === 'up') await terminal.said(READY.up);
+    else await listens(numbers.get('8000'), terminal);
+  }
+  const url = 'http://10.77.0.250/';
+  return {
+    folder,
+    terminals,
+    url,
+    shell: (text) => typed(withPorts(text), { cwd: folder, env }, say),
+    ask: async (...args) => {
+      const { stdout } = await run(join(root, 'bin/sitewright'), [...args, '-f', 'json'], {
+        cwd: folder,
+        env,
+        maxBuffer: 2 ** 26,
+      });
+      return JSON.parse(stdout);
+    },
+    get: async (path) => {
+      const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(60_000) });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
+      return text.trim();
+    },
+  };
+}
+
+/**
+ * @param {number} port
+ * @param {import('./processes.mjs').Running} terminal
+ */
+async function listens(port, terminal) {
+  let isOver = false;
+  void terminal.said(/(?!)/).catch(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const answers = await new Promise((done) => {
+      const socket = connect(port, HOST, () => done(true)).once('error', () => done(false));
+      socket.once('connect', () => socket.destroy());
+    });
+    if (answers) return;
+    await delay(100);
+  }
+  throw new Error(`the terminal ended:\n${terminal.lines().join('\n')}`);
+}
+
+/**
+ * Commands in a shell of their own; each is shown when it starts.
+ *
+ * @param {string} text
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv }} where
+ * @param {(line: string) => void} say
+ * @returns {Promise<string>} what they print
+ */
+function typed(text, where, say) {
+  const shell = spawn('bash', ['-xeuo', 'pipefail', '-c', text], { ...where, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  shell.stdout.setEncoding('utf8').on('data', (piece) => {
+    output += piece;
+  });
+  /** @type {string[]} */
+  const errors = [];
+  createInterface(shell.stderr).on('line', (line) => {
+    const [, command] = /^\++ (.*)/.exec(line) ?? [];
+    if (command === undefined) errors.push(line);
+    else if (!/^(?:sleep|cut|grep|cat) /.test(command)) say(`$ ${command}`);
+  });
+  return new Promise((done, fail) =>
+    shell.once('close', (code) => {
+      if (code === 0) done(output);
+      else fail(new Error(`exit status ${code}\n${output.slice(-4000)}\n${errors.join('\n')}`));
+    }),
+  );
+}
