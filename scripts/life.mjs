@@ -6,12 +6,20 @@ import { parseArgs, promisify } from 'node:util';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { underLoad } from './life/client.mjs';
 import { readTutorial } from './life/document.mjs';
+import { Kills } from './life/kills.mjs';
 import { root } from './life/processes.mjs';
 import { Report } from './life/report.mjs';
 import { STEPS } from './life/steps.mjs';
 import { startSystem } from './life/system.mjs';
 
-const { values: flags } = parseArgs({ options: { only: { type: 'string' }, keep: { type: 'boolean' } } });
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    keep: { type: 'boolean' },
+    chaos: { type: 'boolean' },
+    small: { type: 'boolean' },
+  },
+});
 /** The others need the first. */
 const chosen = flags.only === undefined ? [...STEPS.keys()] : [1, ...flags.only.split(',').map(Number)];
 
@@ -30,21 +38,30 @@ async function life() {
   });
   const tutorial = readTutorial(join(root, 'docs/whole-life.md'));
   const system = await report.step('the machines and the system', async () => ({
-    value: await startSystem(tutorial, report.say, ends),
+    value: await startSystem(tutorial, report.say, ends, flags),
     said: `in ${tutorial.terminals.size} terminals`,
   }));
+  const kills = new Kills(system.folder, report.say);
+  report.kills = kills.done;
+  if (flags.chaos) {
+    kills.start();
+    ends.push(() => kills.stop());
+  }
   for (const { number, title, blocks } of tutorial.steps) {
     const step = STEPS.get(number);
     if (step === undefined || !chosen.includes(number)) continue;
+    kills.during(String(number));
     const work = async () => {
       const before = await step.before?.(system);
       const commands = () => system.shell(blocks.join(''));
       // Nothing answers before the first step has ended.
       const load = number === 1 ? await commands().then(() => null) : await underLoad(system.url, ends, commands);
-      const said = await step.after(system, before);
       const tasks = await report.tasksOf(system);
+      const answered = load === null ? 0 : load.made - load.failed;
+      const said = await step.after(system, { before, answered, ran: tasks.ran });
+      await report.tasksOf(system);
       const requests = load === null ? '' : `; ${load.made} requests, ${load.failed} failed`;
-      return { value: null, said: `${said}; ${tasks}${requests}` };
+      return { value: null, said: `${said}; ${tasks.said}${requests}` };
     };
     await report.step(`${number}. ${title}`, work).catch(async (error) => {
       await report.explain(system).catch(() => undefined);

@@ -1,6 +1,6 @@
 // Processes of a life: they end with it, however it ends, and their folder goes with them.
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,8 +14,12 @@ const PREFIX = 'sitewright-life-';
 /** What the commands of the tutorial find in the clone where they are typed. */
 const CLONE = ['bin', 'examples', 'package.json', 'scripts'];
 
-/** A folder like a clone, for all files of one life. Removes those of lives that were killed. */
-export async function makeFolder() {
+/**
+ * A folder like a clone, for all files of one life. Removes those of lives that were killed.
+ *
+ * @param {boolean} small with one balancer, application server and database less in the site
+ */
+export async function makeFolder(small) {
   for (const name of await readdir(tmpdir())) {
     const owner = new RegExp(`^${PREFIX}(\\d+)-(\\d+)-`).exec(name);
     if (owner !== null && processName(Number(owner[1])) !== `${owner[1]}-${owner[2]}`)
@@ -23,6 +27,7 @@ export async function makeFolder() {
   }
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${processName(process.pid)}-`));
   for (const name of CLONE) await symlink(join(root, name), join(folder, name));
+  if (small) await makeSmall(folder);
   return folder;
 }
 
@@ -86,4 +91,20 @@ export function start(command, where = {}) {
       await ended;
     },
   };
+}
+
+/** Machines that a small site does without. */
+const LEFT_OUT = ['web-lb-2', 'web-app-3', 'web-db-2'];
+
+/** @param {string} folder */
+async function makeSmall(folder) {
+  await rm(join(folder, 'examples'));
+  await cp(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
+  const site = join(folder, 'examples/webstack/site');
+  const nodes = (await readFile(join(site, 'nodes.yaml'), 'utf8')).split('---\n');
+  const kept = nodes.filter((node) => !LEFT_OUT.some((name) => node.includes(name)));
+  await writeFile(join(site, 'nodes.yaml'), kept.join('---\n'));
+  const strategy = join(site, 'deployment-strategy.yaml');
+  const text = await readFile(strategy, 'utf8');
+  await writeFile(strategy, text.replace('minimum_successful_nodes: 4', 'minimum_successful_nodes: 3'));
 }

@@ -5,6 +5,8 @@ export class Report {
   /** @type {{ step: string, seconds: number, said: string }[]} */
   #steps = [];
   #startedAt = performance.now();
+  /** @type {readonly import('./kills.mjs').Kill[]} */
+  kills = [];
   /** The newest transaction that a step has reported. */
   #newest = 0;
 
@@ -31,16 +33,24 @@ export class Report {
    * Tasks of the runs since the last call: how many ended how, and why others were left out.
    *
    * @param {import('./system.mjs').System} system
+   * @returns {Promise<{ said: string, ran: string[] }>} `ran`: `task@node`, by the name of the node
    */
   async tasksOf(system) {
+    /** @type {{ id: number, name: string }[]} */
+    const nodes = await system.ask('node', 'list');
+    const names = new Map(nodes.map(({ id, name }) => [String(id), name]));
+    /** @type {string[]} */
+    const ran = [];
     const counts = new Map();
     const add = (/** @type {string} */ key) => counts.set(key, (counts.get(key) ?? 0) + 1);
     for (const task of await this.#newTasks(system)) {
+      if (task.status === 'ready') ran.push(`${task.task_name}@${names.get(task.node_id) ?? task.node_id}`);
       if (task.status !== 'skipped') add(task.status === 'ready' ? 'run' : task.status);
       // Where a condition is false, the reason quotes it.
       else add(`left out: ${task.message?.split(/[:$]/)[0]?.trim() ?? 'no reason'}`);
     }
-    return [...counts].map(([what, count]) => `${count} ${what}`).join(', ') || 'no tasks';
+    const said = [...counts].map(([what, count]) => `${count} ${what}`).join(', ') || 'no tasks';
+    return { said: `tasks: ${said}`, ran };
   }
 
   /**
@@ -74,5 +84,9 @@ export class Report {
   print() {
     for (const { step, seconds, said } of this.#steps)
       console.log(`${String(seconds).padStart(5)} s  ${step}: ${said}`);
+    for (const { step, what, back } of this.kills) {
+      const after = back === null ? 'was not back in the end' : `back after ${(back / 1000).toFixed(1)} s`;
+      console.log(`   killed in step ${step}: ${what}, ${after}`);
+    }
   }
 }

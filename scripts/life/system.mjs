@@ -30,6 +30,18 @@ function freePort() {
   });
 }
 
+/** While the API is away, a person waits and types the command again. */
+const PATIENT = `sitewright() {
+  local tries code
+  for tries in $(seq 40); do
+    code=0; command sitewright "$@" || code=$?
+    if [ $code -ne 5 ]; then return $code; fi
+    sleep 1
+  done
+  return 5
+}
+`;
+
 /**
  * @typedef {object} System
  * @property {string} folder where the commands are typed
@@ -44,10 +56,11 @@ function freePort() {
  * @param {import('./document.mjs').Tutorial} tutorial
  * @param {(line: string) => void} say
  * @param {(() => unknown)[]} ends what ends it all, newest last
+ * @param {{ chaos?: boolean, small?: boolean }} kind
  * @returns {Promise<System>}
  */
-export async function startSystem(tutorial, say, ends) {
-  const folder = await makeFolder();
+export async function startSystem(tutorial, say, ends, { chaos, small }) {
+  const folder = await makeFolder(small === true);
   ends.push(() => run('rm', ['--recursive', '--force', folder]));
   const numbers = new Map();
   for (const port of ['5240', '7233', '8000', 'api', 'gateway']) numbers.set(port, await freePort());
@@ -78,14 +91,12 @@ export async function startSystem(tutorial, say, ends) {
     folder,
     terminals,
     url,
-    shell: (text) => typed(withPorts(text), { cwd: folder, env }, say),
+    shell: (text) => typed(`${chaos ? PATIENT : ''}${withPorts(text)}`, { cwd: folder, env }, say),
     ask: async (...args) => {
-      const { stdout } = await run(join(root, 'bin/sitewright'), [...args, '-f', 'json'], {
-        cwd: folder,
-        env,
-        maxBuffer: 2 ** 26,
-      });
-      return JSON.parse(stdout);
+      const words = [...args, '-f', 'json'].join(' ');
+      return JSON.parse(
+        await typed(`${chaos ? PATIENT : ''}sitewright ${words}`, { cwd: folder, env }, () => undefined),
+      );
     },
     get: async (path) => {
       const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(60_000) });
