@@ -179,7 +179,7 @@ export const STEPS = new Map([
     9,
     {
       after: async (system) => {
-        const { operator, outcome } = await system.ask('run', 'report', 'drill');
+        const { operator, outcome } = await system.ask('run', 'report', 'execute_graph:1:drill');
         const actions = operator.map((/** @type {{ action: string }} */ { action }) => action);
         assert.deepEqual(actions, ['pause', 'resume', 'retry_task', 'skip_task']);
         return `${actions.join(', ')}: ${outcome}`;
