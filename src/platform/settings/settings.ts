@@ -276,7 +276,9 @@ export const settingsSchema = z.strictObject({
       .string()
       .regex(/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port, such as 127.0.0.1:7233')
       .optional()
-      .describe('Host and port under which nodes reach Temporal; `up` passes what comes there on to the server that it starts. None: `temporal.address`.'),
+      .describe(
+        'Host and port under which nodes reach Temporal; `up` passes what comes there on to the server that it starts. None: `temporal.address`.',
+      ),
     token_hours: z
       .number()
       .min(0.1)
