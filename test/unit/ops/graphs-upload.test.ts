@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parseYaml } from '../../../src/documents/index.js';
 import { normaliseTask } from '../../../src/graph/index.js';
 import { checkGraphUpload, checkTaskList } from '../../../src/ops/graphs/graph-upload.js';
 
@@ -146,6 +147,21 @@ describe('a graph that is uploaded', () => {
       { id: 'c', type: 'noop' },
     ];
     expect(found({ tasks })).toEqual(['error tasks[1].requires[0]: tasks wait for each other: b -> c -> b']);
+  });
+
+  // promise: 3.47
+  it('is taken from every recorded plugin, with parameters that its tasks can run with', () => {
+    const plugins = new URL('../../data/plugins/', import.meta.url);
+    const files = readdirSync(plugins)
+      .map((name) => new URL(`${name}/deployment_tasks.yaml`, plugins))
+      .filter((file) => existsSync(file));
+    expect(files.length).toBeGreaterThan(15);
+    for (const file of files) {
+      const [{ value: tasks } = { value: undefined }] = parseYaml(readFileSync(file, 'utf8')).documents;
+      const { problems } = checkGraphUpload({ tasks });
+      const wrong = problems.filter(({ severity, code }) => severity === 'error' || code === 'graph.bad-parameters');
+      expect(wrong, file.pathname).toEqual([]);
+    }
   });
 
   it('is not refused for a cycle that no node can have, such as of Contrail', () => {

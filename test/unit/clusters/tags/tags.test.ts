@@ -196,7 +196,7 @@ describe('the engine', () => {
   };
   const task = (id: string, more: object) => ({ id, type: 'puppet', version: '2.0.0', parameters: {}, ...more });
 
-  // promise: 3.12 3.15
+  // promise: 3.12 3.15 3.48
   it('a task without tags goes by its roles, which are tags, or by the roles of its groups', () => {
     const nodes = [node(1, ['controller']), node(2, ['compute'])];
     expect(
