@@ -24,25 +24,36 @@ const env = {
 const groups: ChildProcess[] = [];
 let system: ChildProcess | undefined;
 
-async function shell(block: string, cwd = clone): Promise<void> {
-  const child = spawn('bash', ['-ec', block], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Returns the processor seconds of the commands, without what they leave running. */
+async function shell(block: string, cwd = clone): Promise<number> {
+  const metered = `trap 'times >&3' EXIT\n${block}`;
+  const child = spawn('bash', ['-ec', metered], {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
   groups.push(child);
+  let spent = '';
+  child.stdio[3]!.on('data', (text: Buffer) => (spent += text));
   let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text));
-  const [code] = await once(child, 'close');
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (text: Buffer) => (said += text));
+  const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`${block}\n${said}`);
+  return [...spent.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, min, s]) => sum + Number(min) * 60 + Number(s), 0);
 }
 
-async function up(): Promise<void> {
+async function up(): Promise<undefined> {
   system = spawn('bin/sitewright', ['up', ...newcomer.upOptions], {
     cwd: clone,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   await isUp(system);
+  return undefined;
 }
 
-const steps: readonly (readonly [string, () => Promise<void>])[] = [
+const steps: readonly (readonly [string, () => Promise<number | undefined>])[] = [
   ['git clone', () => shell(`git clone --quiet file://${repository} clone`, folder)],
   ['npm ci', () => shell('npm ci --no-audit --no-fund')],
   ['write and check an own site', () => shell(newcomer.writeOwnSite)],
@@ -61,13 +72,15 @@ const steps: readonly (readonly [string, () => Promise<void>])[] = [
 
 try {
   let total = 0;
-  console.log('| step | seconds | since the clone |\n| --- | ---: | ---: |');
+  console.log('| step | seconds | of processors | since the start |\n| --- | ---: | ---: | ---: |');
   for (const [name, work] of steps) {
     const from = performance.now();
-    await work();
+    const spent = await work();
     const took = (performance.now() - from) / 1000;
     total += took;
-    console.log(`| ${name} | ${took.toFixed(0)} | ${Math.floor(total / 60)} min ${Math.round(total % 60)} s |`);
+    console.log(
+      `| ${name} | ${took.toFixed(0)} | ${spent?.toFixed(0) ?? ''} | ${Math.floor(total / 60)} min ${Math.round(total % 60)} s |`,
+    );
   }
   console.log(
     `\nNode.js ${process.version}, load ${loadavg()[0]!.toFixed(0)} at the end. Goal: an own graph within 8 minutes.`,

@@ -179,7 +179,6 @@ describePage('looking at runs', () => {
     await page.getByRole('button', { name: 'Zoom out' }).click();
     await page.getByLabel('Find a task').fill('task-42');
     await page.locator('g.node.is-found[data-task="task-42"]').waitFor();
-    await screenshot(page, 'page-graph-groups');
   });
 
   it('documents of a revision are shown and compared, and a plan stands beside Deploy', async () => {
@@ -195,53 +194,74 @@ describePage('looking at runs', () => {
     await page.getByRole('heading', { name: 'What a deployment would do' }).waitFor();
   });
 
-  it('no page has a serious problem for people who use a keyboard or a screen reader', async () => {
-    const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-    const lists = ['sites', 'runs', 'schedules', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit'];
+  /** Every page and every view of it. */
+  function allPages(): readonly string[] {
     const cluster = `/clusters/${env.cluster}`;
-    const ones = [
-      ...['?view=tasks', '?view=graph', '?view=timeline&critical=1'].map((view) => `/runs/second${view}`),
-      ...['', '?view=graphs', '?view=runs', '?view=settings'].map((view) => `${cluster}${view}`),
-      ...['/sites/dc1?revision=2&since=1', `/nodes/${env.nodes[0]}`, '/compare?a=first&b=second'],
+    const lists = ['sites', 'runs', 'schedules', 'notices', 'nodes', 'clusters', 'graphs', 'packages', 'tags', 'audit'];
+    const log = `?log=${encodeURIComponent(`database@${env.nodes[0]}`)}`;
+    return [
+      ...lists.map((one) => `/${one}`),
+      ...['', '?view=graph', '?view=timeline&critical=1', '?view=log', log].map((view) => `/runs/second${view}`),
+      ...['', '?view=graphs&plan=1', '?view=runs', '?view=settings'].map((view) => `${cluster}${view}`),
+      ...['/sites/dc1?revision=2&since=1', '/sites/dc1?plan=1', `/nodes/${env.nodes[0]}`, '/compare?a=first&b=second'],
+      ...[`/tags?owner=cluster/${env.cluster}`, '/packages/1', '/graphs/1', '/runs/nothing', '/no/such/page'],
     ];
-    for (const dark of [false, true]) {
-      const page = await at('/sites', { dark });
-      for (const path of dark ? ['/runs', ...ones.slice(0, 2), cluster] : [...lists.map((one) => `/${one}`), ...ones]) {
-        await page.goto(`${origin}${path}`);
-        await page.locator('main h1').waitFor();
-        await page.waitForFunction(`!document.querySelector('main')?.textContent.includes('Loading …')`);
-        await page.evaluate(source);
-        const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
-          `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
-        );
-        const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-        expect
-          .soft(
-            serious.map(
-              ({ id, nodes }) => `${path} ${dark ? 'dark' : 'light'}: ${id} ${nodes.length} ${nodes[0]!.html}`,
-            ),
-          )
-          .toEqual([]);
+  }
+
+  async function opens(page: Page, path: string): Promise<void> {
+    await page.goto(`${origin}${path}`);
+    await page.locator('main h1').waitFor();
+    await page.waitForFunction(`!document.querySelector('main')?.textContent.includes('Loading …')`);
+  }
+
+  /** What axe-core finds serious or critical on the page as it stands. */
+  async function seriousOn(page: Page, only?: string): Promise<readonly string[]> {
+    await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+    const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
+      `axe.run(document, { resultTypes: ['violations']${only === undefined ? '' : `, runOnly: ['${only}']`} }).then(({ violations }) => violations)`,
+    );
+    const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    return serious.map(({ id, nodes }) => `${id} ${nodes.length} ${nodes[0]!.html}`);
+  }
+
+  it.each([
+    ['in light colours', undefined],
+    ['in dark ones, which may differ in contrast', 'color-contrast'],
+  ] as const)(
+    'no page or view has a serious problem for a keyboard or a screen reader: %s',
+    async (_theme, only) => {
+      const page = await at('/sites', { dark: only !== undefined });
+      for (const path of allPages()) {
+        await opens(page, path);
+        expect.soft(await seriousOn(page, only), path).toEqual([]);
       }
+    },
+    240_000,
+  );
+
+  it('no dialog has a serious problem for a keyboard or a screen reader', async () => {
+    const cluster = `/clusters/${env.cluster}`;
+    const page = await at('/sites');
+    for (const [path, button] of [
+      ['/clusters', 'Create a cluster'],
+      [cluster, 'Run a graph'],
+      ['/runs/second', 'Run again'],
+      ['/runs?by=nina', 'Save these filters'],
+      [`/tags?owner=cluster/${env.cluster}`, 'Create a tag'],
+      ['/packages', 'Install a package'],
+    ] as const) {
+      await opens(page, path);
+      await page.getByRole('button', { name: button, exact: true }).first().click();
+      await page.getByRole('dialog').waitFor();
+      expect.soft(await seriousOn(page), `${path}: ${button}`).toEqual([]);
     }
   }, 120_000);
 
   it('no page overflows a screen of 400 pixels', async () => {
     const page = await at('/runs', { width: 400 });
-    const cluster = `/clusters/${env.cluster}`;
-    for (const path of [
-      '/runs',
-      '/runs/second',
-      '/runs/second?view=graph',
-      cluster,
-      `${cluster}?view=runs`,
-      '/compare?a=first&b=second',
-      '/sites/dc1?revision=2&since=1',
-    ]) {
-      await page.goto(`${origin}${path}`);
-      await page.locator('main h1').waitFor();
-      await page.waitForFunction(`!document.querySelector('main')?.textContent.includes('Loading …')`);
-      expect(await page.evaluate<number>('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(400);
+    for (const path of allPages()) {
+      await opens(page, path);
+      expect.soft(await page.evaluate<number>('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(400);
     }
-  });
+  }, 120_000);
 });
