@@ -56,6 +56,8 @@ export async function livingSite(
     readonly seed: Seed;
     readonly auto?: Record<string, unknown>;
     readonly distroSeries?: string;
+    /** Default: an administrator's. */
+    readonly apiKey?: string;
     /** Runs send notices, and another person than who started them must approve them. */
     readonly notices?: boolean;
     /** After how long the silence of MAAS is reported to the run; default: not at all. */
@@ -75,7 +77,7 @@ export async function livingSite(
   await store.sites.create({ name });
   const machines = openMachines({
     url: simulator.url,
-    apiKey: simulatorKeys.admin,
+    apiKey: options.apiKey ?? simulatorKeys.admin,
     pollMinSeconds: 0.05,
     pollMaxSeconds: 0.5,
     patience: { retryDelaysMs: [20, 50, 100, 200], settleMs: 100, markerGraceMs: 20 },

@@ -314,7 +314,7 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 
-  it('a MAAS that knows none of the nodes, or refuses the key, ends the run before anything is touched', async () => {
+  it('a MAAS that knows none of the nodes ends the run before anything is touched', async () => {
     site = await livingSite(rig, { seed: { machines: [{ hostname: 'stranger' }] } });
     await site.commit(
       (await exampleDocuments()).map((file) => ({
@@ -327,6 +327,18 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
       cause: { type: 'VerifySiteFailed', message: expect.stringContaining('knows none of the 6 nodes of site stl1') },
     });
     expect(report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'failure' });
+    expect((await site.effects()).filter((effect) => effect.cause !== 'seed')).toEqual([]);
+  });
+
+  it('a MAAS that refuses the key ends the run at once; the reason says once what to do', async () => {
+    const apiKey = simulatorKeys.admin.replace(/[^:]*$/, 'wrong');
+    site = await livingSite(rig, { seed: { machines }, apiKey });
+    await site.commit(await exampleDocuments());
+    const { error, report } = await run('deploy_site');
+    expect(error).toMatchObject({ cause: { type: 'VerifySiteFailed' } });
+    const { message } = (error as WorkflowFailedError).cause!;
+    expect(message.match(/copy the key again/gi)).toHaveLength(1);
+    expect(report.reason?.match(/copy the key again/gi)).toHaveLength(1);
     expect((await site.effects()).filter((effect) => effect.cause !== 'seed')).toEqual([]);
   });
 
