@@ -33,7 +33,7 @@ export async function followRun(
   const changes = new Changes(paintFor(terminal.color && say !== undefined));
   const started = terminal.now();
   let lastLineAt = started;
-  let awaySince: number | undefined;
+  let away: { readonly since: number; readonly isApi: boolean } | undefined;
   const speak = (line: string): void => {
     say?.(line);
     lastLineAt = terminal.now();
@@ -42,8 +42,8 @@ export async function followRun(
   while (!interrupted.aborted) {
     try {
       const status = await client.runs.status(runId, interrupted);
-      if (awaySince !== undefined) speak('the API answers again');
-      awaySince = undefined;
+      if (away !== undefined) speak(away.isApi ? 'the API answers again' : 'the run answers again');
+      away = undefined;
       for (const line of changes.since(status)) speak(line);
       if (status.outcome !== undefined || status.phase === 'finished') {
         const run = await client.runs.get(runId);
@@ -54,9 +54,9 @@ export async function followRun(
     } catch (error) {
       if (interrupted.aborted) break;
       if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) throw error;
-      const isFirstFailure = awaySince === undefined;
-      awaySince ??= terminal.now();
-      if (terminal.now() - awaySince > PATIENCE_MS) throw error;
+      const isFirstFailure = away === undefined;
+      away ??= { since: terminal.now(), isApi: isApiAway(error) };
+      if (terminal.now() - away.since > PATIENCE_MS) throw error;
       if (isFirstFailure || terminal.now() - lastLineAt >= HEARTBEAT_MS)
         speak(`${error.problem.message}; ${isApiAway(error) ? 'the run continues, ' : ''}still trying`);
     }

@@ -33,6 +33,8 @@ export interface SimulatorOptions {
   readonly port: number;
   /** A loopback name or address; others are refused. Default: `127.0.0.1`. */
   readonly host?: string;
+  /** Another name by which clients may call it, where a forwarder brings them to its loopback address. */
+  readonly alias?: string;
   /** Keeps the region in this file, so that a killed simulator can resume. */
   readonly stateFile?: string;
   /** Applied at a first start. At a restart from `stateFile`, only its machines that are not there yet are added. */
@@ -133,7 +135,9 @@ export async function simulateMaas(options: SimulatorOptions): Promise<Simulator
   }
   const authenticator = new Authenticator();
   http.on('request', (request, response) => {
-    serve(server, new Exchange(request, response), authenticator, commit).catch(() => response.destroy());
+    serve(server, new Exchange(request, response), authenticator, commit, options.alias).catch(() =>
+      response.destroy(),
+    );
   });
   const { port } = http.address() as AddressInfo;
   const origin = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
@@ -224,10 +228,11 @@ async function serve(
   exchange: Exchange,
   authenticator: Authenticator,
   commit: () => void,
+  alias: string | undefined,
 ): Promise<void> {
   const { method, url } = exchange;
   const name = exchange.request.headers.host?.replace(/:\d+$/, '') ?? '';
-  if (!isLoopback(name)) {
+  if (!isLoopback(name) && name !== alias) {
     // Prevents DNS rebinding: a web page must not reach the simulator by its own host name.
     exchange.send({ ...serverError(`'${name}' is not this machine`), status: 421 });
     return;

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 export interface MaasSimulateFlags {
   readonly port: number;
   readonly host: string;
+  readonly alias?: string;
   readonly state?: string;
   readonly seed?: string;
   readonly auto?: string;
@@ -18,6 +19,7 @@ export function describeMaasSimulate(command: Command): Command {
     .description('Run a model of MAAS 3.6 on this machine, for demos and tests')
     .option('--port <number>', 'port to listen on; 0 takes a free one', portNumber, 5240)
     .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
+    .option('--alias <name>', 'another host name by which clients may call it, behind a forwarder')
     .option('--state <file>', 'keep the region in this file, so that a killed simulator can resume')
     .option('--seed <file>', 'JSON: machines to make at the first start')
     .option(

@@ -20,6 +20,7 @@ export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> 
     port: flags.port,
     host: flags.host,
     ...(startMachines === undefined ? {} : { startMachines }),
+    ...(flags.alias === undefined ? {} : { alias: flags.alias }),
     ...(flags.state === undefined ? {} : { stateFile: flags.state }),
     ...(flags.seed === undefined ? {} : { seed: readJson('--seed', readSeed(flags.seed)) as Seed }),
     auto: { ...(startMachines === undefined ? {} : CONTAINERS_PACE), ...automation(flags) },

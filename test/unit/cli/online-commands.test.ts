@@ -246,7 +246,10 @@ describe('following a run', () => {
       const status = looks[Math.min(look, looks.length - 1)]!;
       if (at === `/runs/${RUN_ID}/status`) {
         look += 1;
-        return status && [200, status];
+        return (
+          status &&
+          ('code' in status ? problem('worker-unavailable', 503, 'no worker answered for the run') : [200, status])
+        );
       }
       if (at === `/runs/${RUN_ID}`)
         return [200, { ...runRecord(look >= looks.length ? { outcome, failed_nodes: 1 } : {}), parameters: {} }];
@@ -338,6 +341,12 @@ describe('following a run', () => {
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ id: RUN_ID, outcome: 'success' });
     expect(err).toBe('');
+  });
+
+  it('says what answers again after no worker answered', async () => {
+    const looks = [runStatus(), { code: 'worker-unavailable' }, ended('success')];
+    const { out } = await against(script(looks, 'success'), ['run', 'watch', RUN_ID]);
+    expect(out).toMatch(/no worker answered for the run; still trying\n\S+ {2}the run answers again\n/);
   });
 
   it('gives up when the API stays away, with exit code 5', async () => {
