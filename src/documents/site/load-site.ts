@@ -28,11 +28,11 @@ import { warnAboutNames } from './check-node-names.js';
 import { chooseConfiguration, chooseStrategy } from './choose-documents.js';
 import { DocumentSet, type SourceFile } from './document-set.js';
 import type { ReportLayout } from './owned-value.js';
-import { OF_LINKS, OF_NETWORKS, refuseWithoutEffect } from './refuse-without-effect.js';
 import { LayoutResolver, type NamedDocuments } from './resolve-layout.js';
 import { resolveNetworks } from './resolve-networks.js';
 import { type ResolvedNode, resolveNodes } from './resolve-nodes.js';
 import type { Checked, SiteDocument } from './site-document.js';
+import { OF_LINKS, OF_NETWORKS, reportWithoutEffect } from './without-effect.js';
 
 /** A site, ready to deploy. */
 export interface SiteDocuments {
@@ -100,8 +100,8 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
   warnAboutNames(nodes, report);
   const reportAt: ReportLayout = ({ document, path }, { under = [], ...problem }) =>
     report(placeProblem(document.yaml, { ...problem, path: [...path, ...under] }));
-  refuseWithoutEffect([...links.checked.values()], OF_LINKS, reportAt);
-  refuseWithoutEffect([...networks.checked.values()], OF_NETWORKS, reportAt);
+  reportWithoutEffect([...links.checked.values()], OF_LINKS, reportAt);
+  reportWithoutEffect([...networks.checked.values()], OF_NETWORKS, reportAt);
   const settings = resolveNetworks([...networks.checked.values()], reportAt);
   const used = new Set(
     resolved.flatMap(({ layout }) => layout?.ports ?? []).flatMap((port) => port.networks.map((one) => one.network)),

@@ -11,5 +11,11 @@ export interface Owned<Value> {
 /** Reports a problem at a place within an owned value. */
 export type ReportLayout = (
   at: Pick<Owned<unknown>, 'document' | 'path'>,
-  problem: { readonly code: string; readonly message: string; readonly hint: string; readonly under?: ValuePath },
+  problem: {
+    readonly severity?: 'error' | 'warning';
+    readonly code: string;
+    readonly message: string;
+    readonly hint: string;
+    readonly under?: ValuePath;
+  },
 ) => void;

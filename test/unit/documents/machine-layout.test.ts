@@ -31,7 +31,7 @@ describe('interfaces and disks of documents', () => {
     expect(layoutOf('{interfaces: {}, storage: {}, addressing: [{network: pxe, address: 10.0.0.5}]}')).toBeUndefined();
   });
 
-  it('that MAAS cannot apply are refused, each with where it belongs', () => {
+  it('that MAAS cannot apply are refused, and other such keys of networks warned about, each with where it belongs', () => {
     const { site, diagnostics } = loadSite(
       files(
         CONFIGURATION,
@@ -48,13 +48,13 @@ describe('interfaces and disks of documents', () => {
     expect(site).toBeUndefined();
     expect(
       diagnostics
-        .filter(isError)
-        .map(({ code, path, hint, line }) => `${code} at ${path}, ${(line ?? 0) > 0}: ${hint}`),
+        .filter((one) => isError(one) || one.code === 'document.no-effect')
+        .map(({ severity, code, path, hint, line }) => `${severity} ${code} at ${path}, ${(line ?? 0) > 0}: ${hint}`),
     ).toEqual([
-      'document.unknown-key at data.storage.raids, true: Known keys: physical_devices, volume_groups.',
-      'document.no-effect at data.linkspeed, true: Set it at the switch, and write auto here.',
-      'document.no-effect at data.dhcp_relay, true: Set the relay at the VLAN in MAAS, and remove it here.',
-      'document.no-effect at data.dns.domain, true: Name the nodes with it (node01.DOMAIN), and remove it here.',
+      'error document.unknown-key at data.storage.raids, true: Known keys: physical_devices, volume_groups.',
+      'error document.no-effect at data.linkspeed, true: Set it at the switch, and write auto here.',
+      'warning document.no-effect at data.dhcp_relay, true: Set the relay at the VLAN in MAAS.',
+      'warning document.no-effect at data.dns.domain, true: Name the nodes with it: node01.DOMAIN.',
     ]);
   });
 

@@ -8,6 +8,8 @@ interface WithoutEffect {
   readonly key: readonly [string, ...string[]];
   /** A value that asks for nothing. */
   readonly unless?: unknown;
+  /** Existing documents describe their network with some of them: a site without is the same site. */
+  readonly severity: 'error' | 'warning';
   readonly why: string;
   readonly hint: string;
 }
@@ -15,13 +17,15 @@ interface WithoutEffect {
 export const OF_NETWORKS: readonly WithoutEffect[] = [
   {
     key: ['dhcp_relay'],
+    severity: 'warning',
     why: 'MAAS relays DHCP between its VLANs',
-    hint: 'Set the relay at the VLAN in MAAS, and remove it here.',
+    hint: 'Set the relay at the VLAN in MAAS.',
   },
   {
     key: ['dns', 'domain'],
+    severity: 'warning',
     why: 'MAAS gives machines the domain of their names',
-    hint: 'Name the nodes with it (node01.DOMAIN), and remove it here.',
+    hint: 'Name the nodes with it: node01.DOMAIN.',
   },
 ];
 
@@ -29,24 +33,25 @@ export const OF_LINKS: readonly WithoutEffect[] = [
   {
     key: ['linkspeed'],
     unless: 'auto',
+    severity: 'error',
     why: 'MAAS does not set the speed of links',
     hint: 'Set it at the switch, and write auto here.',
   },
 ];
 
-/** Refuses what is written and valid, but cannot be applied. */
-export function refuseWithoutEffect(
+/** Reports what is written and valid, but cannot be applied. */
+export function reportWithoutEffect(
   documents: readonly Checked<unknown>[],
   keys: readonly WithoutEffect[],
   report: ReportLayout,
 ): void {
   for (const { document, data } of documents) {
-    for (const { key, unless, why, hint } of keys) {
+    for (const { key, unless, severity, why, hint } of keys) {
       const value = key.reduce<unknown>((part, name) => (isMapping(part) ? part[name] : undefined), data);
       if (value === undefined || value === null || value === unless || isEmpty(value)) continue;
       const path: ValuePath = ['data', ...key];
       const message = `${key.join('.')} of '${document.name}' has no effect: ${why}`;
-      report({ document, path }, { code: 'document.no-effect', message, hint });
+      report({ document, path }, { severity, code: 'document.no-effect', message, hint });
     }
   }
 }
