@@ -23,6 +23,9 @@ const { values: flags } = parseArgs({
 /** The others need the first. */
 const chosen = flags.only === undefined ? [...STEPS.keys()] : [1, ...flags.only.split(',').map(Number)];
 
+/** Machines of the tutorial that a small site does without; where the primary moves, and a replica dies then, there are three databases. */
+const without = flags.small ? ['web-lb-2', 'web-app-3', ...(chosen.includes(4) ? [] : ['web-db-2'])] : [];
+
 /** @type {(() => unknown)[]} what ends it all, newest last */
 const ends = [];
 const report = new Report();
@@ -38,7 +41,7 @@ async function life() {
   });
   const tutorial = readTutorial(join(root, 'docs/whole-life.md'));
   const system = await report.step('the machines and the system', async () => ({
-    value: await startSystem(tutorial, report.say, ends, flags),
+    value: await startSystem(tutorial, report.say, ends, { chaos: flags.chaos === true, without }),
     said: `in ${tutorial.terminals.size} terminals`,
   }));
   const kills = new Kills(system.folder, report.say);

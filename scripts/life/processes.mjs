@@ -17,9 +17,9 @@ const CLONE = ['bin', 'examples', 'package.json', 'scripts'];
 /**
  * A folder like a clone, for all files of one life. Removes those of lives that were killed.
  *
- * @param {boolean} small with one balancer, application server and database less in the site
+ * @param {readonly string[]} without machines that the site does without
  */
-export async function makeFolder(small) {
+export async function makeFolder(without) {
   for (const name of await readdir(tmpdir())) {
     const owner = new RegExp(`^${PREFIX}(\\d+)-(\\d+)-`).exec(name);
     if (owner !== null && processName(Number(owner[1])) !== `${owner[1]}-${owner[2]}`)
@@ -27,7 +27,7 @@ export async function makeFolder(small) {
   }
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${processName(process.pid)}-`));
   for (const name of CLONE) await symlink(join(root, name), join(folder, name));
-  if (small) await makeSmall(folder);
+  if (without.length > 0) await makeSmall(folder, without);
   return folder;
 }
 
@@ -93,16 +93,16 @@ export function start(command, where = {}) {
   };
 }
 
-/** Machines that a small site does without. */
-const LEFT_OUT = ['web-lb-2', 'web-app-3', 'web-db-2'];
-
-/** @param {string} folder */
-async function makeSmall(folder) {
+/**
+ * @param {string} folder
+ * @param {readonly string[]} without
+ */
+async function makeSmall(folder, without) {
   await rm(join(folder, 'examples'));
   await cp(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
   const site = join(folder, 'examples/webstack/site');
   const nodes = (await readFile(join(site, 'nodes.yaml'), 'utf8')).split('---\n');
-  const kept = nodes.filter((node) => !LEFT_OUT.some((name) => node.includes(name)));
+  const kept = nodes.filter((node) => !without.some((name) => node.includes(name)));
   await writeFile(join(site, 'nodes.yaml'), kept.join('---\n'));
   const strategy = join(site, 'deployment-strategy.yaml');
   const text = await readFile(strategy, 'utf8');

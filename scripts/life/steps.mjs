@@ -45,6 +45,20 @@ const ask = (node, statement) =>
 const rows = async (system, node) => Number(await system.shell(ask(node, 'SELECT count(*) FROM visits')));
 
 /**
+ * The one database that takes changes.
+ *
+ * @param {System} system
+ */
+async function primary(system) {
+  const found = [];
+  for (const node of (await installations(system)).keys())
+    if (node.includes('db') && (await system.shell(ask(node, 'SELECT pg_is_in_recovery()'))) === 'f\n')
+      found.push(node);
+  assert(found.length === 1 && found[0] !== undefined, `${found.length} databases take changes`);
+  return found[0];
+}
+
+/**
  * Containers by their machines: a machine that is deployed again has another.
  *
  * @param {System} system
@@ -117,14 +131,14 @@ export const STEPS = new Map([
   [
     4,
     {
-      before: (system) => rows(system, 'web-db-1'),
+      before: async (system) => rows(system, await primary(system)),
       after: async (system, { before, answered }) => {
-        const recovering = (/** @type {string} */ node) => system.shell(ask(node, 'SELECT pg_is_in_recovery()'));
-        assert.deepEqual([await recovering('web-db-1'), await recovering('web-db-2')], ['t\n', 'f\n']);
-        const now = await rows(system, 'web-db-2');
+        const node = await primary(system);
+        assert.notEqual(node, 'web-db-1');
+        const now = await rows(system, node);
         assert(now >= before + answered, `${before} rows, ${answered} answered requests, and then ${now} rows`);
         await verify(system);
-        return `${before} rows before, ${now} after`;
+        return `${node} has it, ${before} rows before, ${now} after`;
       },
     },
   ],

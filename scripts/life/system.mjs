@@ -56,11 +56,11 @@ const PATIENT = `sitewright() {
  * @param {import('./document.mjs').Tutorial} tutorial
  * @param {(line: string) => void} say
  * @param {(() => unknown)[]} ends what ends it all, newest last
- * @param {{ chaos?: boolean, small?: boolean }} kind
+ * @param {{ chaos?: boolean, without: readonly string[] }} kind
  * @returns {Promise<System>}
  */
-export async function startSystem(tutorial, say, ends, { chaos, small }) {
-  const folder = await makeFolder(small === true);
+export async function startSystem(tutorial, say, ends, { chaos, without }) {
+  const folder = await makeFolder(without);
   ends.push(() => run('rm', ['--recursive', '--force', folder]));
   const numbers = new Map();
   for (const port of ['5240', '7233', '8000', 'api', 'gateway']) numbers.set(port, await freePort());
@@ -86,7 +86,7 @@ export async function startSystem(tutorial, say, ends, { chaos, small }) {
     else if (name === 'up') await terminal.said(READY.up);
     else await listens(numbers.get('8000'), terminal);
   }
-  const url = 'http://10.77.0.250/';
+  const url = 'http://10.77.0.254/';
   return {
     folder,
     terminals,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { processName } from '../../../scripts/process-name.mjs';
 import { CommandFailed, outputOf, type Podman, type RunCommand } from './podman.js';
 
 /** What the root file system of machines contains, besides the base system. */
@@ -65,7 +66,10 @@ rm -f /tmp/names /var/lib/apt/lists/*_Translation-*
 apt-cache gencaches`;
 
 /** Programs that making and running machines needs, and the Debian packages that have them. */
-const NEEDED = { podman: 'podman', runc: 'runc', debootstrap: 'debootstrap', tar: 'tar', ip: 'iproute2' } as const;
+const NEEDED = {
+  ...{ podman: 'podman', runc: 'runc', debootstrap: 'debootstrap', tar: 'tar', ip: 'iproute2' },
+  ...{ unshare: 'util-linux', setpriv: 'util-linux' },
+} as const;
 
 /** Why this machine cannot have containers, with what to do; undefined where it can. */
 export async function whyNoContainers(run: RunCommand): Promise<string | undefined> {
@@ -114,6 +118,15 @@ export async function machineImage(
   return image;
 }
 
+/**
+ * A command whose mounts no one else sees, and that ends with this process with all that it started: the folder can then
+ * be removed without reaching into what was mounted in it.
+ */
+const alone = (program: string, args: readonly string[]): [program: string, args: readonly string[]] => [
+  'setpriv',
+  ['--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork', '--kill-child', program, ...args],
+];
+
 async function makeRootFilesystem(
   run: RunCommand,
   file: string,
@@ -123,11 +136,19 @@ async function makeRootFilesystem(
 ): Promise<void> {
   const folder = join(file, '..');
   await mkdir(folder, { recursive: true });
-  const work = await mkdtemp(join(folder, 'making-'));
+  for (const name of await readdir(folder)) {
+    const [, owner = ''] = /^making-(\d+-\d+)-/.exec(name) ?? [];
+    if (owner !== '' && processName(Number.parseInt(owner, 10)) !== owner)
+      await rm(join(folder, name), { recursive: true, force: true });
+  }
+  const work = await mkdtemp(join(folder, `making-${processName(process.pid)}-`));
   const root = join(work, 'root');
   try {
     const { mirror, files } = await packageSources(codename);
-    await outputOf(run, 'debootstrap', ['--variant=minbase', '--include=ca-certificates', codename, root, mirror]);
+    await outputOf(
+      run,
+      ...alone('debootstrap', ['--variant=minbase', '--include=ca-certificates', codename, root, mirror]),
+    );
     await rm(join(root, 'etc/apt/sources.list'), { force: true });
     for (const [name, text] of files) await writeFile(join(root, 'etc/apt/sources.list.d', name), text);
     await writeFile(join(root, 'etc/resolv.conf'), await readFile('/etc/resolv.conf', 'utf8'));
@@ -139,7 +160,7 @@ async function makeRootFilesystem(
     if (archives.length > 0) steps.push('apt-get clean', `${install} --download-only ${archives.join(' ')}`);
     else steps.push('apt-get clean');
     steps.push(SHORT_LISTS);
-    await outputOf(run, 'chroot', [root, 'sh', '-ec', steps.join('\n')]);
+    await outputOf(run, ...alone('chroot', [root, 'sh', '-ec', steps.join('\n')]));
     await rm(join(root, 'usr/sbin/policy-rc.d'));
     await mkdir(join(root, 'var/lib/cloud/seed/nocloud'), { recursive: true });
     await writeFile(join(root, 'etc/cloud/cloud.cfg.d/90-machine.cfg'), CLOUD_CONFIG);

@@ -41,7 +41,7 @@ async function cluster(networkConfig: Readonly<Record<string, unknown>>, roles: 
   return (await store.clusters.create({ name: 'c', releaseId: release.id, site: 'dc1', networkConfig })).id;
 }
 
-const reserve = (acting = async () => undefined as void) =>
+const reserve = (acting = async (): Promise<void> => undefined) =>
   reserveAddresses(store, { client }, 'dc1', acting, undefined);
 const vips = async (id: number) => (await store.clusters.get(id)).networkConfig.vips;
 
