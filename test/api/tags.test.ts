@@ -6,10 +6,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { createOperations, type TagExtension, tagExtensionsOf } from '../../src/ops/index.js';
 import { packageTree, writePackageFolder } from '../../src/packages/index.js';
-import { openStore } from '../../src/store/index.js';
+import { openStore, type Store } from '../../src/store/index.js';
 import { type ApiRig, apiOf } from './api-rig.js';
 
 let rig: ApiRig;
+let store: Store;
 let folder: string;
 let extensions: readonly TagExtension[] = [];
 let release: number;
@@ -19,7 +20,7 @@ let count = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sitewright-tags-'));
-  const store = await openStore(join(folder, 'store.db'));
+  store = await openStore(join(folder, 'store.db'));
   const temporal = { client: {}, connection: {}, namespace: 'n', taskQueue: 'q', address: '127.0.0.1:1' } as never;
   const maas = () => {
     throw new Error('there is no MAAS here');
@@ -233,6 +234,25 @@ describe('tags of nodes', () => {
     expect([await tagsOf(0), await tagsOf(1)]).toEqual([['keystone'], ['compute', 'mysql', 'mysql:1']]);
     const checks = await rig.ask('GET', `/api/v1/clusters/${cluster}/checks`);
     expect(checks.body).toMatchObject({ ok: true, findings: [{ severity: 'info', tags: ['controller'] }] });
+  });
+
+  it('another node becomes the primary of a tag; what has no primary, or not the tag, is refused', async () => {
+    await assign({ 0: ['controller'], 1: ['controller'], 2: ['compute'] });
+    const primary = async (at: number, tags: readonly string[]) => {
+      const { status, body } = await rig.ask('POST', `/api/v1/nodes/${nodes[at]}/tags`, { tags });
+      return [status, body.errors?.map(({ message }: { message: string }) => message)];
+    };
+    const primaries = async () => (await store.clusters.get(cluster)).primaries;
+    expect((await primary(1, ['primary-mysql']))[0]).toBe(200);
+    expect(await primaries()).toEqual({ mysql: nodes[1] });
+    expect([await tagsOf(0), await tagsOf(1)]).toEqual(Array(2).fill(['controller', 'keystone', 'mysql']));
+    expect(await primary(2, ['primary-mysql'])).toEqual([400, [`node ${nodes[2]} does not have the tag 'mysql'`]]);
+    expect(await primary(1, ['primary-keystone'])).toEqual([400, ["no node is primary for 'keystone'"]]);
+    const many = await rig.ask('POST', '/api/v1/tags/assign', { nodes: nodes.slice(0, 2), tags: ['primary-mysql'] });
+    expect(many.status).toBe(400);
+    expect(await primaries()).toEqual({ mysql: nodes[1] });
+    expect((await primary(2, ['mysql', 'primary-mysql']))[0]).toBe(200);
+    expect(await primaries()).toEqual({ mysql: nodes[2] });
   });
 
   // promise: 3.34

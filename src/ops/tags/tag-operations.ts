@@ -12,6 +12,7 @@ import { finding, refuseIfAny } from '../inventory/refuse.js';
 import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.js';
 import type { NamedPartOperations } from '../inventory/roles.js';
 import { problem } from '../problem.js';
+import { makePrimary, primaryProblems, tagsAndPrimaries } from './primary-nodes.js';
 import { readSources } from './read-sources.js';
 import type { TagExtension } from './tag-extension.js';
 
@@ -40,7 +41,7 @@ export interface TagOperations extends NamedPartOperations<TagOwner, TagView, Ta
   /** Applies them now, and returns what was applied. */
   applyChanges(cluster: number, actor: string): Promise<readonly TagChange[]>;
   ofNode(node: number): Promise<readonly TagAssignment[]>;
-  /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. */
+  /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. `primary-TAG` makes a node the primary. */
   assign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
   unassign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
   /** What decides on tags when roles are assigned. */
@@ -190,15 +191,20 @@ export function tagOperations(deps: OpsDependencies): TagOperations {
     },
     async assign(nodes, tags, actor) {
       const byCluster = await clustersOf(store, nodes);
-      for (const cluster of byCluster.keys()) await refuseUnknown(store, cluster, tags);
+      const given = tagsAndPrimaries(tags);
+      for (const [cluster, members] of byCluster) {
+        if (given.tags.length > 0 || given.primaries.length === 0) await refuseUnknown(store, cluster, given.tags);
+        refuseIfAny(await primaryProblems(store, cluster, members, given));
+      }
       await store.atomically(async (within) => {
         for (const [cluster, members] of byCluster) {
           await within.tags.assign(
             cluster,
             members.flatMap((nodeId) =>
-              [...new Set(tags)].map((tag) => ({ nodeId, tag, source: 'user' as const, role: null })),
+              given.tags.map((tag) => ({ nodeId, tag, source: 'user' as const, role: null })),
             ),
           );
+          await makePrimary(within, cluster, members[0]!, given.primaries);
         }
       });
       for (const id of new Set(nodes)) await audit(actor, 'tag.assign', { kind: 'node', id }, { tags });
