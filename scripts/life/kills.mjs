@@ -11,7 +11,6 @@ const PARTS = /** @type {const} */ ([
   ['worker', /\/main\.js\0worker\0/],
   ['api and gateway', /\/main\.js\0api\0/],
   ['temporal', /\0server\0start-dev\0/],
-  ['store', /\/postgres\0-D\0/],
 ]);
 
 /** @typedef {{ at: number, step: string, what: string, back: number | null }} Kill */
