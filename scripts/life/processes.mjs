@@ -106,5 +106,5 @@ async function makeSmall(folder, without) {
   await writeFile(join(site, 'nodes.yaml'), kept.join('---\n'));
   const strategy = join(site, 'deployment-strategy.yaml');
   const text = await readFile(strategy, 'utf8');
-  await writeFile(strategy, text.replace('minimum_successful_nodes: 4', 'minimum_successful_nodes: 3'));
+  await writeFile(strategy, text.replace('minimum_successful_nodes: 4', 'minimum_successful_nodes: 2'));
 }
