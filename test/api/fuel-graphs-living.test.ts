@@ -249,7 +249,7 @@ it('a run in which nothing was to be run says so, with the reasons; forced, it f
     graphs: [
       {
         state: 'nothing_to_do',
-        reason: 'nothing to do: task skipped: its condition is false (1)',
+        reason: 'task skipped: its condition is false (1)',
         nothing_to_do: [{ reason: 'task skipped: its condition is false', count: 1 }],
       },
     ],

@@ -47,11 +47,12 @@ function fitGraphReport(report: GraphRunReport, limit: number = LIMIT_BYTES): Gr
   return fitted;
 }
 
-/** That a graph had nothing to do, and why, in one sentence. */
+/** Why a graph had nothing to do, in one sentence; its state says that it had. */
 export function nothingToDoText(reasons: NothingToDo): string {
   const parts = reasons.slice(0, 5).map(({ reason, count }) => `${reason} (${count})`);
   const more = reasons.length - parts.length;
-  return `nothing to do${parts.length === 0 ? '' : `: ${parts.join('; ')}`}${more > 0 ? ` and ${more} more reasons` : ''}`;
+  if (parts.length === 0) return 'it has no tasks for these nodes';
+  return `${parts.join('; ')}${more > 0 ? ` and ${more} more reasons` : ''}`;
 }
 
 /** Why a graph did not succeed, in one sentence. */

@@ -1,0 +1,137 @@
+// Makes a release: `node scripts/release.mjs VERSION`, on a clean checkout whose CI is green. Sets the version everywhere,
+// gives the unreleased changes their heading, commits and tags. Pushes nothing. `--check` only says what stands in the way.
+// What a version promises: docs/stability.md.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { check: { type: 'boolean' }, folder: { type: 'string', default: process.cwd() }, date: { type: 'string' } },
+});
+const [version = ''] = positionals;
+const { folder } = values;
+
+/** @param {string[]} args */
+const git = (...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' }).trim();
+/** @param {string} path */
+const read = (path) => readFileSync(join(folder, path), 'utf8');
+
+const HISTORIES = 'test/replay/histories';
+const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
+
+/** @type {{ version: string }} */
+const { version: current } = JSON.parse(read('package.json'));
+const problems = whatStandsInTheWay();
+if (problems.length > 0) {
+  console.error(`${problems.map((problem) => `- ${problem}`).join('\n')}\nNothing was changed.`);
+  process.exit(1);
+}
+if (values.check) {
+  console.log(`${version} can be released.`);
+  process.exit(0);
+}
+const files = setVersion();
+git('add', ...files);
+git('commit', '--quiet', '--message', `Release ${version}`);
+git(
+  'tag',
+  '--annotate',
+  '--cleanup=verbatim',
+  `v${version}`,
+  '--message',
+  `${version}\n\n${changesOf(read('CHANGELOG.md'), version)}`,
+);
+console.log(`Released ${version}: commit ${git('rev-parse', '--short', 'HEAD')}, tag v${version}.
+
+Next:
+  git push && git push origin v${version}
+  docker build --file deploy/Dockerfile --tag sitewright:${version} .
+  npm run pack:agent
+Changes from now on go below "Unreleased"; histories recorded from now on are named after the next version.`);
+
+/** @returns {string[]} all problems at once */
+function whatStandsInTheWay() {
+  const found = [];
+  const [next, last] = [version, current].map((text) => VERSION.exec(text)?.slice(1).map(Number));
+  if (next === undefined) found.push(`'${version}' is not a version: write three numbers, e.g. 1.0.0`);
+  else if (last !== undefined && compare(next, last) <= 0) found.push(`${version} is not later than ${current}`);
+  if (git('status', '--porcelain') !== '') found.push('there are uncommitted changes: commit them first');
+  if (git('tag', '--list', `v${version}`) !== '') found.push(`the tag v${version} exists`);
+  const changes = changesOf(read('CHANGELOG.md'), 'Unreleased');
+  if (changes === '') found.push('CHANGELOG.md has no unreleased changes');
+  return [...found, ...changedHistories(), ...laterHistories(next)];
+}
+
+/** Histories that a release recorded are its promise to the runs that it began: they never change. */
+function changedHistories() {
+  return git('tag', '--list', 'v*')
+    .split('\n')
+    .filter((tag) => tag !== '')
+    .flatMap((tag) => {
+      const own = ['ls-tree', '-r', '--name-only', tag, '--', HISTORIES];
+      const recorded = git(...own)
+        .split('\n')
+        .filter((name) => name !== '');
+      if (recorded.length === 0) return [];
+      const changed = git('diff', '--name-only', tag, 'HEAD', '--', ...recorded);
+      return changed === '' ? [] : changed.split('\n').map((name) => `${name} was recorded for ${tag}, and differs`);
+    });
+}
+
+/** @param {number[] | undefined} next */
+function laterHistories(next) {
+  if (next === undefined) return [];
+  return readdirSync(join(folder, HISTORIES)).flatMap((name) => {
+    const named = /--v(\d+)\.(\d+)\.(\d+)\.json$/.exec(name)?.slice(1).map(Number);
+    if (named === undefined) return [`${HISTORIES}/${name} does not end with the version that recorded it`];
+    return compare(named, next) > 0 ? [`${HISTORIES}/${name} is named after a later version than ${version}`] : [];
+  });
+}
+
+/** @returns {string[]} the files that were changed */
+function setVersion() {
+  const { date = new Date().toISOString().slice(0, 10) } = values;
+  const edits = /** @type {const} */ ({
+    'package.json': [`"version": "${current}"`, `"version": "${version}"`, 1],
+    // Of the package itself: at the top, and as the first of its packages.
+    'package-lock.json': [`"version": "${current}"`, `"version": "${version}"`, 2],
+    'docker-compose.yml': [`\${SITEWRIGHT_VERSION:-${current}}`, `\${SITEWRIGHT_VERSION:-${version}}`, 1],
+    'CHANGELOG.md': ['## [Unreleased]\n', `## [Unreleased]\n\n## [${version}] - ${date}\n`, 1],
+  });
+  for (const [file, [from, to, times]] of Object.entries(edits)) {
+    let text = read(file);
+    let at = 0;
+    for (let time = 0; time < times; time += 1) {
+      at = text.indexOf(from, at);
+      if (at < 0) throw new Error(`${file} has no '${from.trim()}'`);
+      text = text.slice(0, at) + to + text.slice(at + from.length);
+      at += to.length;
+    }
+    writeFileSync(join(folder, file), text);
+  }
+  return Object.keys(edits);
+}
+
+/**
+ * @param {string} changelog
+ * @param {string} heading
+ * @returns {string} the text below a heading of a version, without the heading
+ */
+function changesOf(changelog, heading) {
+  const from = changelog.indexOf(`## [${heading}]`);
+  if (from < 0) return '';
+  const body = changelog.slice(changelog.indexOf('\n', from) + 1);
+  const end = body.search(/^## \[/m);
+  return (end < 0 ? body : body.slice(0, end)).trim();
+}
+
+/**
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ */
+function compare(a, b) {
+  const at = a.findIndex((part, index) => part !== b[index]);
+  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+}
