@@ -1,6 +1,6 @@
 import type { GraphRunReport } from './contracts/graph-run.js';
 import type { RunReport } from './contracts/site-run-report.js';
-import type { SiteRunKind } from './words.js';
+import { LOST_OUTCOMES, type SiteRunKind } from './words.js';
 
 /** What is known of a run that ended before it could write its report. */
 interface LostRun {
@@ -34,10 +34,12 @@ export const lostGraphReport = (run: LostRun, reason?: string): GraphRunReport =
   graphs: [],
 });
 
+const ENDS = ['cancelled', ...LOST_OUTCOMES] as const;
+
 const common = (run: LostRun, reason: string | undefined) => ({
   workflow_id: run.workflowId,
   run_id: run.id,
-  outcome: run.outcome === 'cancelled' ? ('cancelled' as const) : ('failed' as const),
+  outcome: ENDS.find((end) => end === run.outcome) ?? ('failed' as const),
   ...(reason === undefined ? {} : { reason }),
   started_at: run.startedAt,
   ...(run.endedAt === null ? {} : { ended_at: run.endedAt }),

@@ -232,7 +232,7 @@ it('a run terminated in Temporal has ended here too', async () => {
   expect(all.body.items).toMatchObject([{ id: run.id, outcome: 'terminated', phase: 'finished' }]);
   expect(await api.ask('GET', `/api/v1/runs/${run.id}/report`)).toMatchObject({
     status: 200,
-    body: { run_id: run.id, reason: 'by the test' },
+    body: { run_id: run.id, outcome: 'terminated', reason: 'by the test' },
   });
   expect(await api.ask('GET', `/api/v1/runs/${run.id}/status`)).toMatchObject({
     status: 200,
@@ -244,8 +244,13 @@ describe('starting', () => {
   it('the other kinds take what is theirs', async () => {
     await living();
     await finished((await start({ kind: 'deploy_site' })).body.id);
-    const tested = await finished((await start({ kind: 'test_site', revision: 1 })).body.id);
+    const words = { title: 'Rack 7', description: 'All *six*.', labels: { team: 'storage' } };
+    const tested = await finished((await start({ kind: 'test_site', revision: 1, ...words })).body.id);
     expect(tested).toMatchObject({ kind: 'test_site', outcome: 'success', started_by: 'api' });
+    // As Temporal's Web UI shows it.
+    const shown = await rig.client.workflow.getHandle('test_site:stl1', String(tested.id)).describe();
+    expect([await shown.staticSummary(), await shown.staticDetails()]).toEqual([words.title, words.description]);
+    expect(shown.memo).toMatchObject({ title: words.title, labels: words.labels });
     const again = await start({ kind: 'redeploy_nodes', nodes: ['stl1r01s05'], erase: true, revision: 'latest' });
     expect(await finished(again.body.id)).toMatchObject({
       outcome: 'success',

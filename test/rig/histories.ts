@@ -3,13 +3,25 @@ import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
+import { expect } from 'vitest';
 
 const folder = new URL('../replay/histories/', import.meta.url);
 /** Stack traces carry paths, identities the host: neither belongs into a file others read. */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
+/** What a person would see in the Web UI without a word on what it is for: activities, timers, children. */
+function withoutSummary({ events }: temporal.api.history.v1.IHistory): string[] {
+  return (events ?? []).flatMap((event) => {
+    const what =
+      event.activityTaskScheduledEventAttributes?.activityType?.name ??
+      event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowType?.name ??
+      (event.timerStartedEventAttributes && 'timer');
+    return what && !event.userMetadata?.summary ? [what] : [];
+  });
+}
+
 /**
- * Fetches a run's history; with RECORD_HISTORIES=<version> also keeps it as
+ * Fetches a run's history, and checks that each of its steps has a summary; with RECORD_HISTORIES=<version> also keeps it as
  * `<workflow>--<situation>--v<version>.json` for the replay test. One that exists is never overwritten: it is the
  * promise to runs in flight.
  */
@@ -18,6 +30,7 @@ export async function recordHistory(
   name: string,
 ): Promise<temporal.api.history.v1.IHistory> {
   const history = await handle.fetchHistory();
+  expect(withoutSummary(history)).toEqual([]);
   const version = process.env.RECORD_HISTORIES;
   if (version) {
     mkdirSync(folder, { recursive: true });

@@ -229,7 +229,7 @@ it('tasks of a run that was terminated go on; after a reset they are followed, a
   expect([(await runNow()).outcome, (await transactionOf(id)).status]).toEqual(['terminated', 'error']);
   const { body: report } = await system.ask('GET', `${api}/runs/${runId}/report`);
   const warnings = ['the run ended as terminated before it could write its report'];
-  expect(report).toMatchObject({ reason: 'tests', graphs: [], warnings });
+  expect(report).toMatchObject({ outcome: 'terminated', reason: 'tests', graphs: [], warnings });
   writeFileSync(gate, '');
   await eventually(() => existsSync(`${gate}.passed`));
   const again = await resetRun(rig, { workflowId, runId }, beforeFirst('run_task'));

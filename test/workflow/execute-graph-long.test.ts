@@ -28,6 +28,13 @@ const chain = (tasks: number, more: Partial<SchedulerPlan> = {}): SchedulerPlan 
   ...more,
 });
 
+/** Names of the search attributes that a workflow was started with. */
+async function attributesOf(workflowId: string): Promise<string[]> {
+  const { events } = await rig.client.workflow.getHandle(workflowId).fetchHistory();
+  const { searchAttributes } = events![0]!.workflowExecutionStartedEventAttributes!;
+  return Object.keys(searchAttributes?.indexedFields ?? {}).sort();
+}
+
 /** Events of each run of a workflow, the newest last. */
 async function historiesOf(workflowId: string): Promise<number[]> {
   const lengths: number[] = [];
@@ -63,6 +70,7 @@ it('a graph that does not fit into its run beside the others runs in a child, wh
   expect(graph.closedGraphs[1]).toMatchObject({ result: 'success', nodes: { n1: 'successful' } });
   const part = await historiesOf(`${run.handle.workflowId}/12.1`);
   expect(part.length).toBeGreaterThan(1);
+  expect(await attributesOf(`${run.handle.workflowId}/12.1`)).toEqual(['GraphType', 'RunPhase', 'SiteName']);
   for (const events of [...part, ...(await historiesOf(run.handle.workflowId))]) expect(events).toBeLessThan(560);
   const written = graph.records.filter((record) => record.graph === 12).map(({ sequence }) => sequence);
   expect(written).toEqual(written.map((_, at) => at + 1));

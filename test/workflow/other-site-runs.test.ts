@@ -198,7 +198,7 @@ describe('big sites run their calls in child workflows', { timeout: 180_000 }, (
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 200 } };
     site.results.set('deploy:n7', failure());
     site.hold.add('prepare:n0');
-    const started = await run(site, 'deploy_site', { site: 'dc1' });
+    const started = await run(site, 'deploy_site', { site: 'dc1', started_by: 'nina' });
     const first = await site.heldCall('prepare', 'n0');
     await site.count(515);
     const status = await reaches(started, (now) => now.counts.prepared > 300);
@@ -211,6 +211,9 @@ describe('big sites run their calls in child workflows', { timeout: 180_000 }, (
     const childOfFirst = rig.client.workflow.getHandle(`${workflowId}/${firstExecutionRunId}/prepare:big:1.1`);
     await childOfFirst.signal('maas_silence', { since });
     await reaches(started, (now) => now.maas_silent_since === since);
+    const { events } = await childOfFirst.fetchHistory();
+    const { searchAttributes } = events![0]!.workflowExecutionStartedEventAttributes!;
+    expect(Object.keys(searchAttributes!.indexedFields!).sort()).toEqual(['RunPhase', 'SiteName', 'StartedBy']);
     first.finish();
     const { result } = await started.ended();
     expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 519, failure: 1 } });

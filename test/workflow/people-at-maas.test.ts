@@ -91,22 +91,30 @@ describe('people who work at MAAS meanwhile', () => {
     expect((await site.effects()).filter(({ cause }) => cause !== 'seed')).toEqual([]);
   });
 
-  it('tags that were added, and machines taken over, are in the report', async () => {
+  it('tags that were added, and machines taken over, broken or commissioned again, are in the report', async () => {
     const deployed = { status: MachineStatus.Deployed, owner: 'admin', osystem: 'ubuntu', distro_series: 'jammy' };
+    const found = [deployed, { status: MachineStatus.Broken }, { status: MachineStatus.FailedCommissioning }];
     site = await livingSite(rig, {
-      seed: { machines: machines.map((one, i) => (i === 0 ? { ...one, ...deployed } : one)) },
+      seed: { machines: machines.map((one, i) => ({ ...one, ...found[i] })) },
     });
     await site.commit(await exampleDocuments());
     const report = await reportOf(await start('deploy_site'));
     expect(report.phases.find(({ name }) => name === 'prepare_site')?.detail).toMatch(
       /^tag \S+ was added to \d machine/,
     );
-    expect(nodeOf(report, 'stl1r01s02').warnings).toEqual([expect.stringContaining('taken over unchanged')]);
+    const notes = {
+      stl1r01s02: 'taken over unchanged',
+      stl1r01s03: 'was marked broken; it was commissioned again',
+      stl1r01s04: 'was Failed commissioning; it was commissioned again',
+    };
     const rows = await site.store.runs.listNodes(report.run_id);
-    expect(rows.find(({ node }) => node === 'stl1r01s02')).toMatchObject({
-      state: 'success',
-      reason: expect.stringContaining('taken over unchanged'),
-    });
+    for (const [name, note] of Object.entries(notes)) {
+      expect(nodeOf(report, name).warnings).toEqual([expect.stringContaining(note)]);
+      expect(rows.find(({ node }) => node === name)).toMatchObject({
+        state: 'success',
+        reason: expect.stringContaining(note),
+      });
+    }
   });
 
   it('Pending Activities shows the machine in the words of MAAS', async () => {

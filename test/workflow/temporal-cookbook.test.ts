@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { createCodecEndpoint } from '../../src/platform/codec/codec-endpoint.js';
 import { EncryptionCodec } from '../../src/platform/codec/index.js';
@@ -28,10 +29,16 @@ const graph = scriptedGraph({
   },
 });
 const queue = 'sitewright';
-const codec = createCodecEndpoint(
-  new EncryptionCodec({ current: 'k', keys: new Map([['k', randomBytes(32)]]) }),
-  'http://localhost',
-);
+const encryption = new EncryptionCodec({ current: 'k', keys: new Map([['k', randomBytes(32)]]) });
+/** As in an API that requires tokens. */
+let needsToken = false;
+const tokens: (string | undefined)[] = [];
+const codec = createCodecEndpoint(encryption, 'http://localhost', async ({ authorization }) => {
+  tokens.push(authorization);
+  return !needsToken || authorization === 'Bearer swt_nina'
+    ? undefined
+    : { status: 401, message: 'no token', hint: 'log in' };
+});
 
 let rig: TemporalRig;
 beforeAll(async () => {
@@ -46,7 +53,12 @@ afterAll(async () => {
 
 async function run(line: string): Promise<string> {
   const { port } = codec.server.address() as { port: number };
-  const env = { ...process.env, TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace };
+  const env = {
+    ...process.env,
+    TEMPORAL_ADDRESS: rig.address,
+    TEMPORAL_NAMESPACE: rig.namespace,
+    SITEWRIGHT_TOKEN: 'swt_nina',
+  };
   const command = line
     .replace(/^temporal /, `'${inject('temporalBinary')}' `)
     .replace('127.0.0.1:8081', `127.0.0.1:${port}`);
@@ -159,4 +171,23 @@ it('every command does what the page says', { timeout: 300_000 }, async () => {
   expect(await ended('deploy_site:dc7')).toMatchObject({ site: 'dc7' });
   const described = await rig.client.workflow.getHandle('deploy_site:dc6').describe();
   expect(described.status.name).toBe('TERMINATED');
+});
+
+it('encrypted inputs are shown by the codec endpoint to those with a token, and to no one else', async () => {
+  needsToken = true;
+  const show = commands.find((line) => line.includes('--codec-endpoint'))!;
+  const auth = /`(--codec-auth [^`]+)`/.exec(page)![1]!;
+  const { connection, namespace } = rig;
+  const sealed = new Client({ connection, namespace, dataConverter: { payloadCodecs: [encryption] } });
+  // No worker takes it: only its input matters.
+  const options = { taskQueue: rig.workflowId('idle'), workflowId: rig.workflowId('sealed') };
+  await sealed.workflow.start('test_site', { ...options, args: [{ site: 'dc-sealed' }] });
+  const shown = Buffer.from('{"site":"dc-sealed"}').toString('base64');
+  const line = `${show.replace(/--workflow-id \S+/, `--workflow-id ${options.workflowId}`)} --output json`;
+  expect(await run(`${line} ${auth}`)).toContain(shown);
+  expect(tokens.at(-1)).toBe('Bearer swt_nina');
+  // Temporal's command repeats what the endpoint refuses.
+  await expect(run(`${line} --command-timeout 2s`)).rejects.toThrow('deadline exceeded');
+  expect(tokens.at(-1)).toBeUndefined();
+  expect(await run(line.replace(/--codec-endpoint \S+/, ''))).not.toContain(shown);
 });

@@ -1,3 +1,4 @@
+import type { WorkerOptions } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunStatus } from '../../src/core/site-run/index.js';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
@@ -13,10 +14,10 @@ afterAll(() => rig.close());
 
 const strategy = { groups: [group('all', ['n1'], { critical: true })] };
 
-async function deploying() {
+async function deploying(options: Partial<WorkerOptions> = {}) {
   const site = scriptedSite(strategy, plainNodes('n1'));
   site.hold.add('deploy:n1');
-  const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
+  const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }], options);
   const call = await site.heldCall('deploy', 'n1');
   return { site, run, call };
 }
@@ -58,8 +59,12 @@ it('a workflow type that does not exist fails once, and says which there are', a
 });
 
 // threat: temporal-5
-it('unknown and malformed signals are warnings in status, details and report; what fits takes effect', async () => {
-  const { site, run, call } = await deploying();
+it('unknown and malformed signals are warnings in status, details, report and log; what fits takes effect', async () => {
+  const logged: string[] = [];
+  const ignored = { fn: () => undefined };
+  const warn = { fn: (_run: unknown, message: string) => void logged.push(message) };
+  const log = { trace: ignored, debug: ignored, info: ignored, warn, error: ignored };
+  const { site, run, call } = await deploying({ sinks: { defaultWorkerLogger: log } });
   await run.handle.signal('pauze', { reason: 'x' });
   await run.handle.signal('pause', { reson: 'rack power', by: 'nina' });
   await signalRaw(run, 'pause', '{"reason":');
@@ -77,6 +82,7 @@ it('unknown and malformed signals are warnings in status, details and report; wh
     "signal 'call_progress': missing field 'started'; missing field 'finished'; field 'slice' must be one line of 1 to 1000 characters; it had no effect",
   ]);
   expect(await details(run)).toContain("- there is no signal 'pauze'");
+  expect(logged).toEqual(status.warnings);
   call.finish();
   await run.ended();
   const { operator, warnings } = site.closed[0]!.report;
@@ -136,6 +142,25 @@ it('inputs with mistakes fail at once, with each mistake', async () => {
       /missing field 'site'.*Did you mean 'site'\?.*field 'started_by' must be one line of 1 to 200/s,
     ),
   });
+  const described = {
+    title: 'x'.repeat(201),
+    description: 'x'.repeat(10_001),
+    labels: { team: 'x'.repeat(201), ['x'.repeat(64)]: '' },
+  };
+  for (const [type, subject] of [
+    ['deploy_site', { site: 'dc1' }],
+    ['execute_graph', { cluster: 1 }],
+  ] as const)
+    expect(await start(type, { ...subject, ...described })).toMatchObject({
+      type: 'InvalidInput',
+      message: expect.stringMatching(
+        /'title' must be one line of 1 to 200.*'description' must be a text of 1 to 10000.*at most 200 characters for 'team'.*63 at most/s,
+      ),
+    });
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`label${n}`, '']));
+  expect((await start('test_site', { site: 'x'.repeat(1001), labels: many })).message).toMatch(
+    /'site' must be one line of 1 to 1000.*at most 50 labels/s,
+  );
   expect(await start('execute_graph', { cluster: 1, reason: 'x'.repeat(2001) })).toMatchObject({
     message: expect.stringContaining("field 'reason' must be a text of 1 to 2000 characters"),
   });

@@ -102,7 +102,7 @@ export const graphRunReportSchema = z
     workflow_id: z.string(),
     run_id: z.string(),
     mode: z.enum(GRAPH_RUN_MODES),
-    outcome: z.enum(GRAPH_RUN_OUTCOMES).optional(),
+    outcome: z.enum([...GRAPH_RUN_OUTCOMES, ...LOST_OUTCOMES]).optional(),
     failure: failureOf<GraphRunFailure>().optional(),
     reason: z.string().optional(),
     next_step: z.string().optional(),

@@ -3,6 +3,7 @@ import type { GroupFailure } from '../deployment/index.js';
 import type { RunFailure } from '../site-run/index.js';
 import {
   CALLS,
+  LOST_OUTCOMES,
   NODE_STATES,
   PHASE_NAMES,
   PHASE_STATES,
@@ -113,7 +114,10 @@ export const runReportSchema = z
     hash: z.string().optional(),
     commit: z.string().optional().describe('The commit that the revision was taken from.'),
     commit_url: z.string().optional().describe('Its page.'),
-    outcome: z.enum(SITE_RUN_OUTCOMES).optional().describe('Absent while it goes on.'),
+    outcome: z
+      .enum([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES])
+      .optional()
+      .describe('Absent while it goes on.'),
     failure: failureOf<RunFailure>().optional(),
     reason: z.string().optional().describe('The failure in one sentence.'),
     next_step: z.string().optional().describe('What to do about it.'),

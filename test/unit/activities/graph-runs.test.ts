@@ -86,7 +86,7 @@ describe('opening a run', () => {
     expect((await world.store.transactions.get(before.transaction)).status).toBe('error');
     expect((await world.store.claims.holder({ cluster: world.cluster }))?.runId).toBe('run-2');
     expect(await world.store.runs.get('run-1')).toMatchObject({ outcome: 'terminated', phase: 'finished' });
-    expect(await world.store.runs.getReport('run-1')).toMatchObject({ outcome: 'failed', reason: 'by the test' });
+    expect(await world.store.runs.getReport('run-1')).toMatchObject({ outcome: 'terminated', reason: 'by the test' });
     expect(await world.store.runs.get('run-2')).toMatchObject({ outcome: null });
   });
 

@@ -59,14 +59,16 @@ describe('maas check', () => {
       { 'users/': { body: '{"username": "oper", "is_superuser": false}' } },
       'permissions',
       /administrator/,
+      /machines of other users are invisible/,
     ],
     ['the list fails', { 'machines/': { status: 503, body: 'away' } }, 'machines', /logs|again/],
     ['no images', { 'boot-resources/': { body: '[]' } }, 'images', /import images/],
-  ])('%s: said once, with its fix', async (_name, answers, at, fix) => {
+  ])('%s: said once, with its fix', async (_name, answers, at, fix, message = /./) => {
     const result = await check({ ...ok, ...answers });
     const bad = result.findings.filter((finding) => !finding.ok);
     expect(bad).toHaveLength(1);
     expect(bad[0]?.check).toBe(at);
+    expect(bad[0]?.message).toMatch(message);
     expect(bad[0]?.fix).toMatch(fix);
     expect(result.ok).toBe(at === 'images');
     expect(JSON.stringify(result)).not.toContain(testKey.split(':')[2]);

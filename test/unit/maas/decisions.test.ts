@@ -45,33 +45,29 @@ const said = (step: Step): string => {
 const jammy = { osystem: 'ubuntu', distro_series: 'jammy' };
 
 it('no path leads to a deployment but over the marker of the site and of this request', () => {
-  const sets = (action: 'allocate' | 'annotate' | 'deploy' | 'release') =>
-    [new Set<never>(), new Set([action])] as const;
+  const subsets = <T>(...of: readonly T[]): ReadonlySet<T>[] =>
+    of.reduce<Set<T>[]>((sets, one) => sets.flatMap((set) => [set, new Set([...set, one])]), [new Set()]);
   let deployments = 0;
+  const look = (seen: Machine, reached: DeployClaim['reached'], now: Progress): void => {
+    const of = { ...claim, ...(reached && { reached }) };
+    const step = decideDeploy(seen, of, { series: 'jammy' }, now);
+    if (step.do !== 'act' || step.action !== 'deploy') return;
+    deployments += 1;
+    expect(seen.annotations).toEqual(mark('dc1', 'r7'));
+    expect(seen.owner).toBe('admin');
+  };
+  const flags = [false, true];
   for (const status of Array.from({ length: 25 }, (_unused, code) => code))
-    for (const holder of Object.keys(holders) as Holder[])
+    for (const holder of Object.keys(holders) as Holder[]) {
+      const seen = machine(status, holder);
       for (const reached of [undefined, 'allocated', 'deployed', 'aborted'] as const)
-        for (const acknowledged of [...sets('allocate'), ...sets('annotate')])
-          for (const sent of [...sets('deploy'), ...sets('release')])
-            for (const [wasHeld, graceOver] of [
-              [false, false],
-              [false, true],
-              [true, false],
-              [true, true],
-            ] as const) {
-              const seen = machine(status, holder);
-              const of = { ...claim, ...(reached && { reached }) };
-              const step = decideDeploy(
-                seen,
-                of,
-                { series: 'jammy' },
-                progress({ acknowledged, sent, wasHeld, graceOver }),
-              );
-              if (step.do !== 'act' || step.action !== 'deploy') continue;
-              deployments += 1;
-              expect(seen.annotations).toEqual(mark('dc1', 'r7'));
-              expect(seen.owner).toBe('admin');
-            }
+        for (const acknowledged of subsets('allocate' as const, 'annotate' as const))
+          for (const givenUp of subsets('allocate' as const, 'annotate' as const))
+            for (const sent of subsets('deploy' as const, 'release' as const))
+              for (const wasHeld of flags)
+                for (const graceOver of flags)
+                  look(seen, reached, progress({ acknowledged, givenUp, sent, wasHeld, graceOver }));
+    }
   expect(deployments).toBeGreaterThan(0);
 });
 
@@ -273,6 +269,19 @@ describe('prepare', () => {
     expect(said(decidePrepare(machine(status, holder, more.machine), asked, more.progress ?? noProgress))).toBe(
       expected,
     );
+  });
+});
+
+it.each([
+  [0, 'commissioned', 'n1 was New; it was commissioned', {}],
+  [2, 'commissioned', 'n1 was Failed commissioning; it was commissioned again', {}],
+  [22, 'commissioned', 'n1 was Failed testing; it was commissioned again', {}],
+  [8, 'was-broken', 'n1 was marked broken ("fan"); it was commissioned again', { error_description: 'fan' }],
+] as const)('a machine found at %d is commissioned with a note that says so', (status, code, message, more) => {
+  const by = { me: 'admin', site: 'dc1', failedForThisRequest: false, abortedForThisRequest: false };
+  expect(decidePrepare(machine(status, 'free', more), by, noProgress)).toMatchObject({
+    do: 'act',
+    warnings: [{ code, message }],
   });
 });
 

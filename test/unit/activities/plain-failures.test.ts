@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { expect, it } from 'vitest';
+import { plainFailures } from '../../../activities/plain-failures.js';
+
+it('what an activity throws has no stack trace, nor has its cause: histories would show folders of this machine', async () => {
+  const environment = new MockActivityEnvironment({}, { interceptors: [plainFailures] });
+  const thrown = await environment
+    .run(async () => {
+      throw new Error('MAAS is away', { cause: new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }) });
+    })
+    .catch((error: unknown) => error);
+  const stacks: [string, string | undefined][] = [];
+  for (let one = thrown; one instanceof Error; one = one.cause) stacks.push([one.message, one.stack]);
+  expect(stacks).toEqual([
+    ['MAAS is away', ''],
+    ['fetch failed', ''],
+    ['ECONNREFUSED', ''],
+  ]);
+});
+
+it('every worker of the product has it', () => {
+  const folder = new URL('../../../worker/', import.meta.url);
+  const makers = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const)
+    .filter(([, text]) => text.includes('Worker.create('));
+  expect(makers.length).toBeGreaterThan(0);
+  expect(makers.filter(([, text]) => !/activity: \[plainFailures,/.test(text)).map(([name]) => name)).toEqual([]);
+});
