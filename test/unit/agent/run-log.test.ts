@@ -41,7 +41,7 @@ describe('the log of a run', () => {
       'a stdout two',
       'b ended failed',
       'a stdout no end of line',
-      'a ended ok',
+      'a ended successful',
     ]);
     for (const { at } of page().items) expect(Date.parse(at)).not.toBeNaN();
   });
@@ -52,7 +52,7 @@ describe('the log of a run', () => {
     print('a', 4, 'two\n');
     end('a');
     end('a');
-    expect(said()).toEqual(['a stdout one', 'a stdout two', 'a ended ok']);
+    expect(said()).toEqual(['a stdout one', 'a stdout two', 'a ended successful']);
   });
 
   it('is read from its end, page by page to its start, and goes on from where it was read', () => {

@@ -16,9 +16,14 @@ it('the release of a web service is valid, and so are the documents of its site'
   expect([...diagnostics, ...loaded.diagnostics]).toEqual([]);
   expect(loaded.site?.nodes.map(({ hostname }) => hostname)).toEqual([
     'web-lb-1',
+    'web-lb-2',
     'web-app-1',
     'web-app-2',
+    'web-app-3',
     'web-db-1',
+    'web-db-2',
+    'web-db-3',
+    'web-cache-1',
   ]);
 });
 
