@@ -119,6 +119,12 @@ it('a bad key is reported with its fix', async () => {
   expect(terminal.said.out + terminal.said.err).not.toContain('not:the:key');
 });
 
+it('a wanted series without an image is reported with its fix', async () => {
+  const terminal = recordingTerminal({ env: { ...env, SITEWRIGHT_DEPLOY_DISTRO_SERIES: 'warty' }, cwd: folder });
+  expect(await runCli(['maas', 'check', '--direct'], terminal)).toBe(5);
+  expect(terminal.said.out).toMatch(/^failed +MAAS has no image for warty, .*\n +fix: import the image/m);
+});
+
 it('the store says how it stands', async () => {
   const { code, out } = await sitewright('db', 'status');
   expect(code).toBe(0);
