@@ -30,11 +30,14 @@ function freePort() {
   });
 }
 
+/** A command ends with the shell that it is typed into, however that ends. */
+const TIED = 'sitewright() { setpriv --pdeathsig TERM sitewright "$@"; }\n';
+
 /** While the API is away, a person waits and types the command again. */
 const PATIENT = `sitewright() {
   local tries code
   for tries in $(seq 40); do
-    code=0; command sitewright "$@" || code=$?
+    code=0; setpriv --pdeathsig TERM sitewright "$@" || code=$?
     if [ $code -ne 5 ]; then return $code; fi
     sleep 1
   done
@@ -87,16 +90,15 @@ export async function startSystem(tutorial, say, ends, { chaos, without }) {
     else await listens(numbers.get('8000'), terminal);
   }
   const url = 'http://10.77.0.254/';
+  const program = chaos ? PATIENT : TIED;
   return {
     folder,
     terminals,
     url,
-    shell: (text) => typed(`${chaos ? PATIENT : ''}${withPorts(text)}`, { cwd: folder, env }, say),
+    shell: (text) => typed(`${program}${withPorts(text)}`, { cwd: folder, env }, say),
     ask: async (...args) => {
       const words = [...args, '-f', 'json'].join(' ');
-      return JSON.parse(
-        await typed(`${chaos ? PATIENT : ''}sitewright ${words}`, { cwd: folder, env }, () => undefined),
-      );
+      return JSON.parse(await typed(`${program}sitewright ${words}`, { cwd: folder, env }, () => undefined));
     },
     get: async (path) => {
       const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(60_000) });
@@ -128,7 +130,7 @@ async function listens(port, terminal) {
 }
 
 /**
- * Commands in a shell of their own; each is shown when it starts.
+ * Commands in a shell of their own, which ends with this process; each is shown when it starts.
  *
  * @param {string} text
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} where
@@ -136,7 +138,8 @@ async function listens(port, terminal) {
  * @returns {Promise<string>} what they print
  */
 function typed(text, where, say) {
-  const shell = spawn('bash', ['-xeuo', 'pipefail', '-c', text], { ...where, stdio: ['ignore', 'pipe', 'pipe'] });
+  const bash = ['--pdeathsig', 'KILL', 'bash', '-xeuo', 'pipefail', '-c', text];
+  const shell = spawn('setpriv', bash, { ...where, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   shell.stdout.setEncoding('utf8').on('data', (piece) => {
     output += piece;
@@ -146,7 +149,8 @@ function typed(text, where, say) {
   createInterface(shell.stderr).on('line', (line) => {
     const [, command] = /^\++ (.*)/.exec(line) ?? [];
     if (command === undefined) errors.push(line);
-    else if (!/^(?:sleep|cut|grep|cat) /.test(command)) say(`$ ${command}`);
+    else if (!/^(?:sleep|cut|grep|cat|sitewright) /.test(command))
+      say(`$ ${command.replace('setpriv --pdeathsig TERM ', '')}`);
   });
   return new Promise((done, fail) =>
     shell.once('close', (code) => {
