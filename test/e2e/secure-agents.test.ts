@@ -317,11 +317,11 @@ it('one trace leads from the request through the workflow to the tasks of the ag
     collector.spans().filter(({ attributes }) => attributes.some(({ value }) => value.stringValue === temporalRunId));
   const tasks = () => ofRun().filter(({ name, service }) => name === 'run_task' && service === 'sitewright-agent');
   const workflow = () => ofRun().find(({ name }) => name === 'execute_graph');
+  const request = () => collector.spans().find(({ spanId }) => spanId === workflow()?.parentSpanId);
   // Processes send their spans every few seconds.
-  await expect.poll(() => [tasks().length, workflow() !== undefined], { timeout: 60_000 }).toEqual([3, true]);
-  const request = collector.spans().find(({ spanId }) => spanId === workflow()!.parentSpanId);
-  expect(request).toMatchObject({ service: 'sitewright-api', name: 'POST /api/v1/graphs/execute/' });
-  expect(new Set(ofRun().map(({ traceId }) => traceId))).toEqual(new Set([request!.traceId]));
+  await expect.poll(() => [tasks().length, request() !== undefined], { timeout: 60_000 }).toEqual([3, true]);
+  expect(request()).toMatchObject({ service: 'sitewright-api', name: 'POST /api/v1/graphs/execute/' });
+  expect(new Set(ofRun().map(({ traceId }) => traceId))).toEqual(new Set([request()!.traceId]));
   for (const { parentSpanId } of tasks()) expect(parentSpanId).toBe(workflow()!.spanId);
   // Traces are no way around the secret.
   expect(JSON.stringify(collector.received)).not.toContain(CANARY);
