@@ -56,6 +56,8 @@ it('whatever is sent to any route, the answer is one that its description allows
   const requestsTo = (some: readonly Operation[]) => fc.oneof(...some.map((operation) => made.get(operation)!));
   const holds = (some: readonly Operation[]) =>
     fc.asyncProperty(requestsTo(some), async ({ operation, request }) => {
+      // `..` as a name leads to another route before it is sent.
+      fc.pre(!/\/\.\.?(?:[/?]|$)/.test(request.url));
       const answer = await rig.ask(request.method, request.url, request.body, request.headers);
       const name = `${operation.method} ${operation.path}`;
       seen.set(name, (seen.get(name) ?? new Set()).add(answer.status));
