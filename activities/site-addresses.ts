@@ -7,6 +7,9 @@ import { clusterOfSite } from './site-cluster.js';
 /** How many other addresses are tried where someone else is faster. */
 const TRIES = 5;
 
+/** An address that is reserved, or why none is. */
+type Reservation = { readonly ip: string } | { readonly why: string };
+
 /**
  * Reserves the virtual addresses of a site's cluster in MAAS, so that no machine gets them, and chooses those that are
  * not set. A choice is stored before it is reserved: another try finds it, and reserves no second address.
@@ -31,42 +34,37 @@ export async function reserveAddresses(
   const reserved = new Set(await addresses.reserved(signal));
   const wanted = virtualAddresses(sources, subnets).filter(({ ip }) => ip === undefined || !reserved.has(ip));
 
-  /** Undefined once it is reserved, else why it is not. */
-  const refusal = async (ip: string): Promise<string | undefined> => {
+  const reserve = async (ip: string): Promise<Reservation> => {
     try {
       await acting();
       await addresses.reserve(ip, signal);
-      return undefined;
+      return { ip };
     } catch (error) {
       if (isMaasFailure(error, 'forbidden', 'invalid', 'not-found', 'conflict-state', 'no-such-endpoint'))
-        return error.message;
+        return { why: error.message };
       throw error;
     }
   };
-  const choose = async ({ name, subnet }: VirtualAddress): Promise<string> => {
-    if (subnet === undefined) return 'MAAS has no subnet of its network: set it in the network configuration';
+  const choose = async ({ name, subnet }: VirtualAddress): Promise<Reservation> => {
+    if (subnet === undefined) return { why: 'MAAS has no subnet of its network: set it in the network configuration' };
     let why = `subnet ${subnet.cidr} has no free address`;
     for (let tries = 0; tries < TRIES; tries += 1) {
       // MAAS gives machines the first ones.
       const ip = (await addresses.free(subnet.id, signal)).at(-1)?.end;
-      if (ip === undefined) return why;
+      if (ip === undefined) return { why };
       await acting();
       await keep(store, cluster, name, ip);
-      const refused = await refusal(ip);
-      if (refused === undefined) {
-        changes.push(`${ip} was reserved in MAAS as virtual address ${name}`);
-        return '';
-      }
-      why = refused;
+      const reservation = await reserve(ip);
+      if ('ip' in reservation) return reservation;
+      why = reservation.why;
       await keep(store, cluster, name, undefined);
     }
-    return why;
+    return { why };
   };
   for (const address of wanted) {
-    const why = address.ip === undefined ? await choose(address) : await refusal(address.ip);
-    if (why) warnings.push(`virtual address ${address.name} is not reserved in MAAS: ${why}`);
-    else if (address.ip !== undefined)
-      changes.push(`${address.ip} was reserved in MAAS as virtual address ${address.name}`);
+    const reservation = address.ip === undefined ? await choose(address) : await reserve(address.ip);
+    if ('ip' in reservation) changes.push(`${reservation.ip} was reserved in MAAS as virtual address ${address.name}`);
+    else warnings.push(`virtual address ${address.name} is not reserved in MAAS: ${reservation.why}`);
   }
   return { warnings, changes };
 }

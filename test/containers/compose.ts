@@ -71,8 +71,7 @@ const project = `sitewright-${process.pid}`;
 const { program, modules } = await podmanCompose();
 // An own loopback address: this machine's Temporal and API keep theirs.
 const env = { ...(await podmanEnvironment(folder)), PYTHONPATH: modules, HOST_ADDRESS: '127.0.0.77' };
-const variables = { ...readEnvFile('deploy/demo.env') };
-const { services } = readComposeFile(variables);
+const { services } = readComposeFile(readEnvFile('deploy/demo.env'));
 const ours = services.api?.image ?? '';
 
 /** Output of a command; printed with its time. */
