@@ -1,11 +1,11 @@
 // Processes of a life: they end with it, however it ends, and their folder goes with them.
 import { spawn } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { processName } from '../process-name.mjs';
+import { processName, removeAbandoned } from '../process-name.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const watchdog = join(root, 'scripts/run-with-parent.mjs');
@@ -20,11 +20,7 @@ const CLONE = ['bin', 'examples', 'package.json', 'scripts'];
  * @param {readonly string[]} without machines that the site does without
  */
 export async function makeFolder(without) {
-  for (const name of await readdir(tmpdir())) {
-    const owner = new RegExp(`^${PREFIX}(\\d+)-(\\d+)-`).exec(name);
-    if (owner !== null && processName(Number(owner[1])) !== `${owner[1]}-${owner[2]}`)
-      await rm(join(tmpdir(), name), { recursive: true, force: true });
-  }
+  await removeAbandoned(tmpdir(), PREFIX);
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${processName(process.pid)}-`));
   for (const name of CLONE) await symlink(join(root, name), join(folder, name));
   if (without.length > 0) await makeSmall(folder, without);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { processName } from '../../../scripts/process-name.mjs';
+import { isGone } from '../../../scripts/process-name.mjs';
 import { OWNER, PODMAN_OPTIONS, type Podman } from './podman.js';
 
 /** Removes containers, then networks, of one owner. */
@@ -22,7 +22,7 @@ export async function removeLeftovers(podman: Podman): Promise<readonly string[]
     ...words(await podman('ps', '--all', ...filter)),
     ...words(await podman('network', 'ls', ...filter)),
   ]);
-  const gone = [...owners].filter((owner) => processName(Number.parseInt(owner, 10)) !== owner);
+  const gone = [...owners].filter(isGone);
   for (const owner of gone) await removeAllOf(podman, owner);
   return gone;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processName } from '../../../scripts/process-name.mjs';
+import { processName, removeAbandoned } from '../../../scripts/process-name.mjs';
 import { CommandFailed, outputOf, type Podman, type RunCommand } from './podman.js';
 
 /** What the root file system of machines contains, besides the base system. */
@@ -136,11 +136,7 @@ async function makeRootFilesystem(
 ): Promise<void> {
   const folder = join(file, '..');
   await mkdir(folder, { recursive: true });
-  for (const name of await readdir(folder)) {
-    const [, owner = ''] = /^making-(\d+-\d+)-/.exec(name) ?? [];
-    if (owner !== '' && processName(Number.parseInt(owner, 10)) !== owner)
-      await rm(join(folder, name), { recursive: true, force: true });
-  }
+  await removeAbandoned(folder, 'making-');
   const work = await mkdtemp(join(folder, `making-${processName(process.pid)}-`));
   const root = join(work, 'root');
   try {
