@@ -30,6 +30,7 @@ export default defineConfig({
     // what they change of the process (environment, folder, streams).
     isolate: false,
     sequence: { sequencer: LongestFirst },
+    setupFiles: ['test/property-seed.ts'],
     // A module is compiled once, for all projects and until it changes: in node_modules/.experimental-vitest-cache.
     experimental: { fsModuleCache: true },
     // A test that needs longer than this is stuck: nothing here waits for a clock. Enough for a machine that others use too.

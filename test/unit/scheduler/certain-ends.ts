@@ -11,12 +11,23 @@ export type CertainEnd = 'successful' | 'failed' | 'ignored' | 'skipped' | 'dep_
 export function certainEnds(plan: Simulation): Map<string, CertainEnd> {
   const model = new Model(plan);
   const ends = new Map<string, CertainEnd>();
-  const behind = new Map([...model.tasks.keys()].map((key) => [key, closure(key, model.successors)]));
   const mayFail = (key: string): boolean => {
     const forgiven = plan.tasks[model.tasks.get(key)!.place]!.fail_on_error === false;
     return !forgiven && model.tasks.get(key)!.work && Object.hasOwn(plan.outcomes ?? {}, key);
   };
   const isLost = (key: string): boolean => ends.get(key) === 'failed' || ends.get(key) === 'dep_failed';
+  /**
+   * Whether `later` cannot run before `first` has ended, by edges alone. A sync point does not mind a task that was lost,
+   * and a task may be lost (its node is offline, say) while others that it waits for still run: an edge into a sync point
+   * keeps the order only if what it comes from surely runs.
+   */
+  const isBehind = (first: string, later: string): boolean => {
+    const holds = (from: string, to: string): boolean =>
+      from === first || !model.isSync(model.tasks.get(to)!.node) || (ends.has(from) && !isLost(from));
+    const seen = new Set([first]);
+    for (const at of seen) for (const to of model.successors.get(at)!) if (holds(at, to)) seen.add(to);
+    return seen.has(later);
+  };
   /** By itself: neither what it needs nor its node takes it along. */
   const ownEnd = (key: string): CertainEnd => {
     if (!model.tasks.get(key)!.work) return 'skipped';
@@ -29,8 +40,8 @@ export function certainEnds(plan: Simulation): Map<string, CertainEnd> {
     const before = model.before(key);
     if (!model.isSync(node) && before.some(isLost)) return 'dep_failed';
     const breakers = model.onNode(node).filter((other) => other !== key && mayFail(other));
-    if (breakers.some((other) => ends.get(other) === 'failed' && behind.get(other)!.has(key))) return 'dep_failed';
-    const isSafe = breakers.every((other) => behind.get(key)!.has(other) || ends.get(other) === 'dep_failed');
+    if (breakers.some((other) => ends.get(other) === 'failed' && isBehind(other, key))) return 'dep_failed';
+    const isSafe = breakers.every((other) => isBehind(key, other) || ends.get(other) === 'dep_failed');
     return isSafe && before.every((other) => ends.has(other)) ? ownEnd(key) : undefined;
   };
   for (let known = -1; known < ends.size; ) {
@@ -41,10 +52,4 @@ export function certainEnds(plan: Simulation): Map<string, CertainEnd> {
     }
   }
   return ends;
-}
-
-function closure(key: string, next: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
-  const seen = new Set(next.get(key));
-  for (const at of seen) for (const to of next.get(at)!) seen.add(to);
-  return seen;
 }
