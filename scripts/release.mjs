@@ -98,6 +98,8 @@ function setVersion() {
     // Of the package itself: at the top, and as the first of its packages.
     'package-lock.json': [`"version": "${current}"`, `"version": "${version}"`, 2],
     'docker-compose.yml': [`\${SITEWRIGHT_VERSION:-${current}}`, `\${SITEWRIGHT_VERSION:-${version}}`, 1],
+    // Of the chart, and of the program in it.
+    'deploy/helm/sitewright/Chart.yaml': [`ersion: ${current}`, `ersion: ${version}`, 2],
     'CHANGELOG.md': ['## [Unreleased]\n', `## [Unreleased]\n\n## [${version}] - ${date}\n`, 1],
   });
   for (const [file, [from, to, times]] of Object.entries(edits)) {

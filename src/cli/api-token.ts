@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isPrivate } from '../platform/secrets/is-private.js';
 import type { GlobalFlags } from './api-address.js';
 import { usageError } from './problem.js';
 import type { Terminal } from './terminal.js';
@@ -16,9 +17,12 @@ export async function apiToken({ env, cwd }: Terminal, flags: GlobalFlags): Prom
   const file = resolve(cwd, flags.tokenFile);
   let text: string;
   try {
-    const { mode } = await stat(file);
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-      throw usageError(`${file} can be read by other users (mode ${(mode & 0o777).toString(8)})`, `chmod 600 ${file}`);
+    const state = await stat(file);
+    if (process.platform !== 'win32' && !isPrivate(state))
+      throw usageError(
+        `${file} can be read by other users (mode ${(state.mode & 0o777).toString(8)})`,
+        `chmod 600 ${file}`,
+      );
     text = await readFile(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

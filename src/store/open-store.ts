@@ -73,7 +73,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     ...portsOf(session),
     dialect: backend.name,
     atomically: (change) => session.atomically((within) => change(portsOf(within))),
-    migrate: () => migrator.migrate(),
+    migrate: (spareRunning) => migrator.migrate(spareRunning),
     status: () => migrator.status(),
     close: () => session.close(),
   };
@@ -134,9 +134,5 @@ async function prepareSchema(migrator: Migrator, backend: Backend, options: Open
   const wanted = options.migrations ?? (options.readOnly ? 'require' : backend.usualMigrations);
   if (wanted === 'ignore') return;
   if (wanted === 'require') return migrator.assertCurrent();
-  if (wanted === 'apply-non-breaking') {
-    const { schemaVersion, pending } = await migrator.status();
-    if (schemaVersion > 0 && pending.some((migration) => migration.breaking)) return migrator.assertCurrent();
-  }
-  await migrator.migrate();
+  await migrator.migrate(wanted === 'apply-non-breaking');
 }

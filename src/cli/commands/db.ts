@@ -32,11 +32,12 @@ export function registerDb(program: CliCommand, session: Session): void {
 
   group
     .verb('migrate', 'Bring the schema of the store up to date; safe to run from several places at once')
+    .option('--non-breaking', 'change nothing if that would break running processes of an earlier release')
     .output()
-    .action(async (flags: OutputFlags) => {
+    .action(async ({ nonBreaking = false, ...flags }: OutputFlags & { readonly nonBreaking?: boolean }) => {
       const { settings } = await session.settings();
       const { migrateStore } = await import('../processes/database.js');
-      const applied = await migrateStore(settings);
+      const applied = await migrateStore(settings, nonBreaking);
       const text =
         applied.map(({ version, name }) => `applied ${version} ${name}\n`).join('') ||
         'nothing to do: the schema is up to date\n';

@@ -10,8 +10,9 @@ export async function storeStatus(settings: Settings): Promise<StoreStatus> {
   return withStore(settings, (store) => store.status(), 'must-exist');
 }
 
-/** Brings the schema up to date; returns the applied migrations. */
-export const migrateStore = (settings: Settings) => withStore(settings, (store) => store.migrate());
+/** Brings the schema up to date, as `Store.migrate`; returns the applied migrations. */
+export const migrateStore = (settings: Settings, spareRunning: boolean) =>
+  withStore(settings, (store) => store.migrate(spareRunning));
 
 /** The file of an SQLite store; undefined for other stores. @throws StoreError for an invalid URL */
 export function databaseFile(url: string): string | undefined {

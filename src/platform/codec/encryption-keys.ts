@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
 import { PrivateFileError, readPrivate, writePrivate } from '../files/private-file.js';
 
 /** AES-256 keys by id. Writes use `current`; reads use the key that the data names. */
@@ -28,7 +29,8 @@ export function parseEncryptionKeys(text: string, name: string): EncryptionKeys 
 
 /** @throws PrivateFileError if the file is missing, readable by others, or contains no keys */
 export function readEncryptionKeys(path: string): EncryptionKeys {
-  const text = readPrivate(path);
+  // The files of a mounted Secret of Kubernetes are links.
+  const text = existsSync(path) ? readPrivate(realpathSync(path)) : undefined;
   if (text === undefined)
     throw new PrivateFileError(`${path} does not exist: create it with 'sitewright identity encryption-key ${path}'`);
   return parseEncryptionKeys(text, path);

@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isPrivate } from '../secrets/is-private.js';
 import { createDurably, replaceDurably } from './durable-file.js';
 
 /** A problem with a file of secrets, such as wrong permissions. */
@@ -16,9 +17,10 @@ export function readPrivate(path: string): string | undefined {
   try {
     const state = lstatSync(path);
     if (!state.isFile()) throw new PrivateFileError(`${path} is not a regular file`);
-    const mode = state.mode & 0o777;
-    if ((mode & 0o077) !== 0)
-      throw new PrivateFileError(`${path} may be read by others (mode ${mode.toString(8)}): chmod 600 ${path}`);
+    if (!isPrivate(state)) {
+      const mode = (state.mode & 0o777).toString(8);
+      throw new PrivateFileError(`${path} may be read by others (mode ${mode}): chmod 600 ${path}`);
+    }
     return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { isPrivate } from './is-private.js';
 import { isSecretReference, type SecretAnswer, type SecretProvider } from './secret-provider.js';
 
 const LARGEST = 1024 * 1024;
@@ -43,7 +44,7 @@ async function readSecretFile(path: string): Promise<SecretAnswer> {
     try {
       const state = await file.stat();
       if (!state.isFile()) return unusable(`${path} is not a regular file`);
-      if ((state.mode & 0o077) !== 0) {
+      if (!isPrivate(state)) {
         const mode = (state.mode & 0o777).toString(8);
         return unusable(`${path} may be read by others (mode ${mode}): chmod 600 ${path}`);
       }

@@ -11,6 +11,7 @@ import {
   type SchemaWords,
   type YamlDocument,
 } from '../../documents/index.js';
+import { isPrivate } from '../secrets/is-private.js';
 import {
   OTHER_VARIABLES,
   type SettingDefinition,
@@ -267,9 +268,12 @@ function checkTogether(
 
 function secretFileProblem(path: string, what: string): { what: string; fix: string } | undefined {
   try {
-    const { mode } = statSync(path);
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      return { what: `can be read by other users (mode ${(mode & 0o777).toString(8)})`, fix: `chmod 600 ${path}` };
+    const state = statSync(path);
+    if (process.platform !== 'win32' && !isPrivate(state)) {
+      return {
+        what: `can be read by other users (mode ${(state.mode & 0o777).toString(8)})`,
+        fix: `chmod 600 ${path}`,
+      };
     }
     return undefined;
   } catch {

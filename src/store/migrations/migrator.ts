@@ -39,9 +39,13 @@ export class Migrator {
    * Applies what is missing in one transaction. A process that finds another one migrating waits, sees its rows, and
    * does nothing. Each version's row is written before its change, so that even without the lock only one process could
    * pass.
+   *
+   * @param spareRunning as of `Store.migrate`
    */
-  async migrate(): Promise<readonly MigrationInfo[]> {
-    if ((await this.#checked()).pending.length === 0) return [];
+  async migrate(spareRunning = false): Promise<readonly MigrationInfo[]> {
+    const { schemaVersion, pending: missing } = await this.#checked();
+    if (missing.length === 0) return [];
+    if (spareRunning && schemaVersion > 0 && missing.some(({ breaking }) => breaking)) await this.assertCurrent();
     const { backend } = this.#session;
     return this.#session.write(async (transaction) => {
       await backend.lockForMigration(transaction);

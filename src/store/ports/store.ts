@@ -78,9 +78,12 @@ export interface Store extends StorePorts {
   atomically<T>(change: (within: StorePorts) => Promise<T>): Promise<T>;
   /**
    * Migrates the schema and returns what was applied, if anything. Several processes may call it at once: one migrates,
-   * the others wait. @throws `schema-too-new`
+   * the others wait.
+   *
+   * @param spareRunning change nothing if a pending migration breaks running processes of an earlier release
+   * @throws `schema-too-new`, `schema-behind`
    */
-  migrate(): Promise<readonly MigrationInfo[]>;
+  migrate(spareRunning?: boolean): Promise<readonly MigrationInfo[]>;
   /** Reads the schema version; also checks that the database answers. */
   status(): Promise<StoreStatus>;
   /** Waits for pending calls and closes the database. Later calls fail as `closed`. May be repeated. */

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const HISTORIES = 'test/replay/histories';
+const CHART = 'deploy/helm/sitewright/Chart.yaml';
 const CHANGELOG = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A thing.\n\n## [0.0.1] - 2026-01-01\n\n- First.\n';
 
 let folder: string;
@@ -33,7 +34,8 @@ function release(...args: string[]) {
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'sitewright-release-'));
-  for (const file of ['package.json', 'package-lock.json', 'docker-compose.yml'])
+  mkdirSync(join(folder, CHART, '..'), { recursive: true });
+  for (const file of ['package.json', 'package-lock.json', 'docker-compose.yml', CHART])
     cpSync(join(root, file), join(folder, file));
   mkdirSync(join(folder, HISTORIES), { recursive: true });
   write(`${HISTORIES}/a--success--v0.1.0.json`, '{}\n');
@@ -54,12 +56,13 @@ describe('a release', () => {
       packages: { '': { version: '9.0.0' } },
     });
     expect(read('docker-compose.yml')).toContain('SITEWRIGHT_VERSION:-9.0.0}');
+    expect(read(CHART)).toMatch(/^version: 9\.0\.0$[\s\S]*^appVersion: 9\.0\.0$/m);
     expect(read('CHANGELOG.md')).toBe(
       CHANGELOG.replace('## [Unreleased]\n', '## [Unreleased]\n\n## [9.0.0] - 2027-01-01\n'),
     );
     expect(git('tag', '--list', '--format=%(contents)', 'v9.0.0')).toBe('9.0.0\n\n### Added\n\n- A thing.');
     // Nothing else has changed.
-    expect(git('diff', '--shortstat', 'HEAD~1')).toMatch(/^4 files changed/);
+    expect(git('diff', '--shortstat', 'HEAD~1')).toMatch(/^5 files changed/);
   });
 
   it('says everything that stands in its way, and changes nothing', () => {

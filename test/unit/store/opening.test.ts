@@ -81,6 +81,12 @@ describeStore('Opening a store', (backend) => {
     } else {
       expect(await (await backend.open(url, { knownMigrations })).status()).toMatchObject({ pending: [] });
     }
+    const blind = await backend.open(url, { knownMigrations, migrations: 'ignore' });
+    if (backend.dialect === 'postgres') {
+      expect(await failureOf(blind.migrate(true))).toMatchObject({ kind: 'schema-behind', found: latest });
+      expect(await blind.migrate()).toHaveLength(1);
+    }
+    expect(await blind.migrate(true)).toEqual([]);
     // An empty one breaks nothing.
     const fresh = await backend.open(await backend.newUrl('empty'), { knownMigrations });
     expect(await fresh.status()).toMatchObject({ schemaVersion: latest + 1 });
