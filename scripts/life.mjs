@@ -6,6 +6,7 @@ import { parseArgs, promisify } from 'node:util';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { underLoad } from './life/client.mjs';
 import { readTutorial } from './life/document.mjs';
+import { compareFacts, factsOf } from './life/facts.mjs';
 import { Kills } from './life/kills.mjs';
 import { root } from './life/processes.mjs';
 import { Report } from './life/report.mjs';
@@ -18,6 +19,7 @@ const { values: flags } = parseArgs({
     keep: { type: 'boolean' },
     chaos: { type: 'boolean' },
     small: { type: 'boolean' },
+    record: { type: 'boolean' },
   },
 });
 /** The others need the first. */
@@ -34,45 +36,57 @@ const interrupted = new Promise((_, fail) => {
 });
 interrupted.catch(() => undefined);
 
+/**
+ * @param {import('./life/document.mjs').Chapter} chapter
+ * @param {import('./life/system.mjs').System} system
+ */
+async function take({ number, blocks }, system) {
+  const step = STEPS.get(number);
+  const before = await step?.before?.(system);
+  const commands = () => system.shell(blocks.join(''));
+  // Nothing answers before the first step has ended.
+  const requests = number === 1 ? await commands().then(() => undefined) : await underLoad(system.url, ends, commands);
+  const tasks = await report.tasksOf(system);
+  const answered = requests === undefined ? 0 : requests.made - requests.failed;
+  const outcome = (await step?.after(system, { before, answered, ran: tasks.ran })) ?? '';
+  // Those of checks are not the step's.
+  await report.tasksOf(system);
+  return { outcome, tasks, ...(requests && { requests }) };
+}
+
 async function life() {
   await ensureInstalled();
   await promisify(execFile)('ab', ['-V']).catch(() => {
     throw new Error('ab is missing, which asks the service all the while: apt-get install apache2-utils');
   });
   const tutorial = readTutorial(join(root, 'docs/whole-life.md'));
-  const system = await report.step('the machines and the system', async () => ({
-    value: await startSystem(tutorial, report.say, ends, { chaos: flags.chaos === true, without }),
-    said: `in ${tutorial.terminals.size} terminals`,
-  }));
-  const kills = new Kills(system.folder, report.say);
-  report.kills = kills.done;
-  if (flags.chaos) {
-    kills.start();
+  const kills = flags.chaos ? new Kills(report.say) : undefined;
+  const { system } = await report.step('the machines and the system', async () => {
+    const system = await startSystem(tutorial, report.say, ends, { kills, without });
+    return { outcome: `in ${system.terminals.size} terminals`, system };
+  });
+  if (kills) {
+    report.kills = kills.done;
+    kills.start(system.folder);
     ends.push(() => kills.stop());
   }
-  for (const { number, title, blocks } of tutorial.steps) {
-    const step = STEPS.get(number);
-    if (step === undefined || !chosen.includes(number)) continue;
-    kills.during(String(number));
-    const work = async () => {
-      const before = await step.before?.(system);
-      const commands = () => system.shell(blocks.join(''));
-      // Nothing answers before the first step has ended.
-      const load = number === 1 ? await commands().then(() => null) : await underLoad(system.url, ends, commands);
-      const tasks = await report.tasksOf(system);
-      const answered = load === null ? 0 : load.made - load.failed;
-      const said = await step.after(system, { before, answered, ran: tasks.ran });
-      await report.tasksOf(system);
-      const requests = load === null ? '' : `; ${load.made} requests, ${load.failed} failed`;
-      return { value: null, said: `${said}; ${tasks.said}${requests}` };
-    };
-    await report.step(`${number}. ${title}`, work).catch(async (error) => {
-      await report.explain(system).catch(() => undefined);
-      if (!flags.keep) throw error;
-      console.error(error.message);
-      await interrupted;
-    });
+  for (const chapter of tutorial.steps.filter(({ number }) => chosen.includes(number))) {
+    kills?.during(String(chapter.number));
+    await report
+      .step(`${chapter.number}. ${chapter.title}`, () => take(chapter, system))
+      .catch(async (error) => {
+        await report.explain(system).catch(() => undefined);
+        if (!flags.keep) throw error;
+        console.error(error.message);
+        await interrupted;
+      });
   }
+  await kills?.stop();
+  await report.step('the end', async () => {
+    const kind = [flags.small ? 'small' : 'full', ...(flags.only === undefined ? [] : chosen)].join('-');
+    const file = join(root, `scripts/life/expected/${kind}.json`);
+    return { outcome: await compareFacts(await factsOf(system, report.answered), file, flags.record === true) };
+  });
   if (flags.keep) await interrupted;
 }
 
@@ -85,4 +99,6 @@ try {
 } finally {
   report.print();
   for (const end of ends.splice(0).reverse()) await end();
+  // What an interrupted step has started ends with this process.
+  process.exit();
 }

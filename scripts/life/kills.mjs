@@ -11,36 +11,50 @@ const PARTS = /** @type {const} */ ([
   ['worker', /\/main\.js\0worker\0/],
   ['api and gateway', /\/main\.js\0api\0/],
   ['temporal', /\0server\0start-dev\0/],
+  ['postgresql', /^[^\0]*\/bin\/postgres\0-D\0/],
 ]);
 
-/** @typedef {{ at: number, step: string, what: string, back: number | null }} Kill */
+/**
+ * @typedef {object} Kill
+ * @property {string} step
+ * @property {number} after milliseconds of the step
+ * @property {string} what
+ * @property {number | null} back milliseconds until it was there again
+ * @property {number} retyped commands that were typed again meanwhile
+ */
 
 /** Kills one part of a system after the other, and notes when each is there again. */
 export class Kills {
   /** @type {Kill[]} */
   done = [];
   #step = '';
+  #stepFrom = 0;
   /** @type {Promise<void>} */
   #running = Promise.resolve();
   #isOver = false;
-  #folder;
+  #folder = '';
   #say;
 
-  /**
-   * @param {string} folder of the system: the environment of its processes names it
-   * @param {(line: string) => void} say
-   */
-  constructor(folder, say) {
-    this.#folder = folder;
+  /** @param {(line: string) => void} say */
+  constructor(say) {
     this.#say = say;
   }
 
   /** @param {string} step what is under way from now on */
   during(step) {
     this.#step = step;
+    this.#stepFrom = performance.now();
   }
 
-  start() {
+  /** A command is typed again, because the API was away. */
+  retyped() {
+    const last = this.done.at(-1);
+    if (last !== undefined) last.retyped += 1;
+  }
+
+  /** @param {string} folder of the system: its processes name it */
+  start(folder) {
+    this.#folder = folder;
     this.#running = this.#killOnAndOn();
   }
 
@@ -56,13 +70,14 @@ export class Kills {
       const targets = [...(await this.#processes()), ...(await agents())];
       const target = targets[Math.floor(Math.random() * targets.length)];
       if (target === undefined) continue;
+      const at = performance.now();
       /** @type {Kill} */
-      const kill = { at: performance.now(), step: this.#step, what: target.what, back: null };
+      const kill = { step: this.#step, after: at - this.#stepFrom, what: target.what, back: null, retyped: 0 };
       if (!(await target.kill())) continue;
       this.#say(`killed: ${target.what}`);
       this.done.push(kill);
       while (!this.#isOver && !(await target.isBack())) await delay(500);
-      kill.back = performance.now() - kill.at;
+      kill.back = performance.now() - at;
     }
   }
 
@@ -79,7 +94,7 @@ export class Kills {
         const part = PARTS.find(([, like]) => like.test(command));
         // Not those of another life on this machine, and not the watchdogs.
         if (part === undefined || command.includes('run-with-parent')) continue;
-        if (!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(this.#folder)) continue;
+        if (!`${command}${readFileSync(`/proc/${pid}/environ`, 'utf8')}`.includes(this.#folder)) continue;
         found.set(part[0], Number(pid));
       } catch {
         // It has ended meanwhile.

@@ -22,9 +22,26 @@ const CLONE = ['bin', 'examples', 'package.json', 'scripts'];
 export async function makeFolder(without) {
   await removeAbandoned(tmpdir(), PREFIX);
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${processName(process.pid)}-`));
+  removeAfterUs(folder);
   for (const name of CLONE) await symlink(join(root, name), join(folder, name));
   if (without.length > 0) await makeSmall(folder, without);
   return folder;
+}
+
+/**
+ * A process of its own that removes a folder when this process has ended, even by `kill -9`, and with it all that name the
+ * folder in their environments.
+ *
+ * @param {string} folder
+ */
+function removeAfterUs(folder) {
+  const script = `cat >/dev/null
+while grep --quiet --no-messages --fixed-strings ${folder} /proc/[0-9]*/environ; do sleep 0.5; done
+rm --recursive --force ${folder}`;
+  const child = spawn('sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  child.stdin.on('error', () => undefined);
+  child.unref();
+  /** @type {import('node:net').Socket} */ (child.stdin).unref();
 }
 
 /**

@@ -1,8 +1,24 @@
-// What a life says of itself: steps, their time, and what each of them ran.
+// What a life says of itself: steps, their time, what each of them ran and left out, what its client saw, and what kills did.
+
+/**
+ * @typedef {object} Tasks of some runs
+ * @property {string[]} ran `task@node`, by the name of the node
+ * @property {Map<string, number>} ended how many, by how
+ * @property {Map<string, number>} leftOut how many, by why
+ *
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {number} seconds
+ * @property {string} outcome
+ * @property {Tasks} [tasks]
+ * @property {{ made: number, failed: number }} [requests] of the client
+ */
+
+/** @typedef {import('./system.mjs').System} System */
 
 /** The steps of a life with their times and results. */
 export class Report {
-  /** @type {{ step: string, seconds: number, said: string }[]} */
+  /** @type {Step[]} */
   #steps = [];
   #startedAt = performance.now();
   /** @type {readonly import('./kills.mjs').Kill[]} */
@@ -14,47 +30,49 @@ export class Report {
   say = (line) => console.log(`${((performance.now() - this.#startedAt) / 1000).toFixed(0).padStart(4)} s  ${line}`);
 
   /**
-   * @template Value
+   * @template {Omit<Step, 'name' | 'seconds'>} Result
    * @param {string} name
-   * @param {() => Promise<{ value: Value, said: string }>} work
-   * @returns {Promise<Value>}
+   * @param {() => Promise<Result>} work
+   * @returns {Promise<Result>}
    */
   async step(name, work) {
     this.say(`--- ${name}`);
     const from = performance.now();
-    const { value, said } = await work();
-    const seconds = Math.round((performance.now() - from) / 1000);
-    this.#steps.push({ step: name, seconds, said });
-    this.say(said);
-    return value;
+    const result = await work();
+    const step = { name, seconds: Math.round((performance.now() - from) / 1000), ...result };
+    this.#steps.push(step);
+    this.say(inWords(step).join('; '));
+    return result;
+  }
+
+  /** Requests of the client that were answered. */
+  get answered() {
+    return this.#steps.reduce((sum, { requests }) => sum + (requests ? requests.made - requests.failed : 0), 0);
   }
 
   /**
-   * Tasks of the runs since the last call: how many ended how, and why others were left out.
+   * Tasks of the runs since the last call.
    *
-   * @param {import('./system.mjs').System} system
-   * @returns {Promise<{ said: string, ran: string[] }>} `ran`: `task@node`, by the name of the node
+   * @param {System} system
+   * @returns {Promise<Tasks>}
    */
   async tasksOf(system) {
     /** @type {{ id: number, name: string }[]} */
     const nodes = await system.ask('node', 'list');
     const names = new Map(nodes.map(({ id, name }) => [String(id), name]));
-    /** @type {string[]} */
-    const ran = [];
-    const counts = new Map();
-    const add = (/** @type {string} */ key) => counts.set(key, (counts.get(key) ?? 0) + 1);
-    for (const task of await this.#newTasks(system)) {
-      if (task.status === 'ready') ran.push(`${task.task_name}@${names.get(task.node_id) ?? task.node_id}`);
-      if (task.status !== 'skipped') add(task.status === 'ready' ? 'run' : task.status);
+    /** @type {Tasks} */
+    const tasks = { ran: [], ended: new Map(), leftOut: new Map() };
+    for (const { task_name: task, node_id: node, status, message } of await this.#newTasks(system)) {
+      if (status === 'ready') tasks.ran.push(`${task}@${names.get(node) ?? node}`);
+      if (status !== 'skipped') increase(tasks.ended, status === 'ready' ? 'run' : status);
       // Where a condition is false, the reason quotes it.
-      else add(`left out: ${task.message?.split(/[:$]/)[0]?.trim() ?? 'no reason'}`);
+      else increase(tasks.leftOut, message?.split(/[:$]/)[0]?.trim() ?? `${task}: no reason`);
     }
-    const said = [...counts].map(([what, count]) => `${count} ${what}`).join(', ') || 'no tasks';
-    return { said: `tasks: ${said}`, ran };
+    return tasks;
   }
 
   /**
-   * @param {import('./system.mjs').System} system
+   * @param {System} system
    * @returns {Promise<{ task_name: string, node_id: string, status: string, message: string | null }[]>}
    */
   async #newTasks(system) {
@@ -70,7 +88,7 @@ export class Report {
   /**
    * What failed tasks printed.
    *
-   * @param {import('./system.mjs').System} system
+   * @param {System} system
    */
   async explain(system) {
     for (const { task_name: task, node_id: node, status, message } of await this.#newTasks(system)) {
@@ -82,11 +100,47 @@ export class Report {
   }
 
   print() {
-    for (const { step, seconds, said } of this.#steps)
-      console.log(`${String(seconds).padStart(5)} s  ${step}: ${said}`);
-    for (const { step, what, back } of this.kills) {
-      const after = back === null ? 'was not back in the end' : `back after ${(back / 1000).toFixed(1)} s`;
-      console.log(`   killed in step ${step}: ${what}, ${after}`);
+    const total = this.#steps.reduce((sum, { seconds }) => sum + seconds, 0);
+    console.log(`\n${'step'.padEnd(34)}time`);
+    for (const step of this.#steps) {
+      const [first, ...others] = inWords(step);
+      console.log(`${step.name.padEnd(34)}${`${step.seconds} s`.padEnd(8)}${first}`);
+      for (const line of others) console.log(`${''.padEnd(42)}${line}`);
+    }
+    console.log(`${'all'.padEnd(34)}${`${total} s`.padEnd(8)}${this.#requests()}`);
+    for (const { step, what, after, back, retyped } of this.kills) {
+      const [since, end] = [after, back ?? 0].map((ms) => `${(ms / 1000).toFixed(1)} s`);
+      const returned = back === null ? 'was not back in the end' : `was back after ${end}`;
+      const waited = retyped === 0 ? '' : `; a command was typed again ${retyped} times meanwhile`;
+      console.log(`killed in step ${step} after ${since}: ${what}, ${returned}${waited}`);
     }
   }
+
+  #requests() {
+    const seen = this.#steps.flatMap(({ requests }) => requests ?? []);
+    const made = seen.reduce((sum, one) => sum + one.made, 0);
+    return `${made} requests, ${made - this.answered} failed`;
+  }
 }
+
+/**
+ * @param {Step} step
+ * @returns {string[]}
+ */
+function inWords({ outcome, tasks, requests }) {
+  /** @param {Map<string, number>} counts */
+  const listed = (counts) => [...counts].map(([what, count]) => `${count} ${what}`).join(', ');
+  const lines = [outcome];
+  if (tasks) {
+    const left = tasks.leftOut.size === 0 ? '' : `; left out: ${listed(tasks.leftOut)}`;
+    lines.push(`tasks: ${listed(tasks.ended) || 'none run'}${left}`);
+  }
+  if (requests) lines.push(`requests: ${requests.made}, failed: ${requests.failed}`);
+  return lines;
+}
+
+/**
+ * @param {Map<string, number>} counts
+ * @param {string} key
+ */
+const increase = (counts, key) => counts.set(key, (counts.get(key) ?? 0) + 1);

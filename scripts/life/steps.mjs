@@ -1,5 +1,6 @@
 // What must be true after each step of the tutorial.
 import assert from 'node:assert/strict';
+import { answering, deployedSince, installations, primaryOf, rowsOf, statusOfReplica, verify } from './service.mjs';
 
 /** @typedef {import('./system.mjs').System} System */
 
@@ -13,79 +14,6 @@ import assert from 'node:assert/strict';
  * @property {(system: System) => Promise<unknown>} [before]
  * @property {(system: System, outcome: Outcome) => Promise<string>} after what the report says
  */
-
-/**
- * Servers that answer, and the versions they have.
- *
- * @param {System} system
- */
-async function answering(system) {
-  const servers = new Map();
-  for (let tries = 0; tries < 24; tries += 1) {
-    const [, version, server] = /^webstack (\S+) on (\S+): visit \d+$/.exec(await system.get('/')) ?? [];
-    assert(server !== undefined && version !== undefined, 'the service answers something else');
-    servers.set(server, version);
-  }
-  return servers;
-}
-
-/**
- * @param {string} node
- * @param {string} statement
- */
-const ask = (node, statement) =>
-  `podman exec sitewright-${node} runuser -u postgres -- psql --no-psqlrc -Atc "${statement}" webstack`;
-
-/**
- * Rows that the database has.
- *
- * @param {System} system
- * @param {string} node
- */
-const rows = async (system, node) => Number(await system.shell(ask(node, 'SELECT count(*) FROM visits')));
-
-/**
- * The one database that takes changes.
- *
- * @param {System} system
- */
-async function primary(system) {
-  const found = [];
-  for (const node of (await installations(system)).keys())
-    if (node.includes('db') && (await system.shell(ask(node, 'SELECT pg_is_in_recovery()'))) === 'f\n')
-      found.push(node);
-  assert(found.length === 1 && found[0] !== undefined, `${found.length} databases take changes`);
-  return found[0];
-}
-
-/**
- * Containers by their machines: a machine that is deployed again has another.
- *
- * @param {System} system
- * @returns {Promise<Map<string, string>>}
- */
-async function installations(system) {
-  const like = "--filter label=sitewright.simulator --format '{{.Names}} {{.ID}}'";
-  const lines = (await system.shell(`podman ps ${like}`)).trim().split('\n');
-  return new Map(lines.map((line) => /** @type {[string, string]} */ (line.replace('sitewright-', '').split(' '))));
-}
-
-/**
- * Machines that were deployed since.
- *
- * @param {System} system
- * @param {Map<string, string>} before
- */
-async function deployedSince(system, before) {
-  return [...(await installations(system))].filter(([name, id]) => before.get(name) !== id).map(([name]) => name);
-}
-
-/**
- * The release's own checks: the service answers to every server, and replicas follow.
- *
- * @param {System} system
- */
-const verify = (system) => system.shell('sitewright graph execute --env 1 --type network_verification --wait');
 
 /** @type {Map<number, Step>} */
 export const STEPS = new Map([
@@ -131,11 +59,11 @@ export const STEPS = new Map([
   [
     4,
     {
-      before: async (system) => rows(system, await primary(system)),
+      before: async (system) => rowsOf(system, await primaryOf(system)),
       after: async (system, { before, answered }) => {
-        const node = await primary(system);
+        const node = await primaryOf(system);
         assert.notEqual(node, 'web-db-1');
-        const now = await rows(system, node);
+        const now = await rowsOf(system, node);
         assert(now >= before + answered, `${before} rows, ${answered} answered requests, and then ${now} rows`);
         await verify(system);
         return `${node} has it, ${before} rows before, ${now} after`;
@@ -170,8 +98,7 @@ export const STEPS = new Map([
       before: installations,
       after: async (system, { before }) => {
         assert.deepEqual(await deployedSince(system, before), ['web-db-3']);
-        const replica = await system.shell(ask('web-db-3', 'SELECT status FROM pg_stat_wal_receiver'));
-        assert.equal(replica, 'streaming\n');
+        assert.equal(await statusOfReplica(system, 'web-db-3'), 'streaming');
         return 'one machine deployed again, its replica in step';
       },
     },

@@ -5,8 +5,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { explainMissing, findTemporalBinary } from '../temporal-binary.mjs';
 import { lastReplacesShell } from './document.mjs';
+import { startPostgres } from './postgres.mjs';
 import { makeFolder, root, start } from './processes.mjs';
+import { placePrograms } from './programs.mjs';
+import { placeWitness } from './witness.mjs';
 
 const run = promisify(execFile);
 
@@ -30,21 +34,6 @@ function freePort() {
   });
 }
 
-/** A command ends with the shell that it is typed into, however that ends. */
-const TIED = 'sitewright() { setpriv --pdeathsig TERM sitewright "$@"; }\n';
-
-/** While the API is away, a person waits and types the command again. */
-const PATIENT = `sitewright() {
-  local tries code
-  for tries in $(seq 40); do
-    code=0; setpriv --pdeathsig TERM sitewright "$@" || code=$?
-    if [ $code -ne 5 ]; then return $code; fi
-    sleep 1
-  done
-  return 5
-}
-`;
-
 /**
  * @typedef {object} System
  * @property {string} folder where the commands are typed
@@ -52,6 +41,9 @@ const PATIENT = `sitewright() {
  * @property {(...args: string[]) => Promise<any>} ask `sitewright ARGS -f json`
  * @property {(path: string) => Promise<string>} get the service's answer at its virtual address
  * @property {string} url of the service
+ * @property {string} maas address of the simulated MAAS
+ * @property {number} since when all this began, in seconds
+ * @property {import('./witness.mjs').Witness} witness
  * @property {Map<string, import('./processes.mjs').Running>} terminals
  */
 
@@ -59,30 +51,44 @@ const PATIENT = `sitewright() {
  * @param {import('./document.mjs').Tutorial} tutorial
  * @param {(line: string) => void} say
  * @param {(() => unknown)[]} ends what ends it all, newest last
- * @param {{ chaos?: boolean, without: readonly string[] }} kind
+ * @param {{ kills: import('./kills.mjs').Kills | undefined, without: readonly string[] }} kind
  * @returns {Promise<System>}
  */
-export async function startSystem(tutorial, say, ends, { chaos, without }) {
+export async function startSystem(tutorial, say, ends, { kills, without }) {
+  const found = await findTemporalBinary({ report: say });
+  if (found.status === 'missing') throw new Error(explainMissing(found));
   const folder = await makeFolder(without);
   ends.push(() => run('rm', ['--recursive', '--force', folder]));
   const numbers = new Map();
-  for (const port of ['5240', '7233', '8000', 'api', 'gateway']) numbers.set(port, await freePort());
+  for (const port of ['5240', '7233', '8000', 'api', 'gateway', 'store']) numbers.set(port, await freePort());
   const withPorts = (/** @type {string} */ text) => text.replace(PORTS, (port) => numbers.get(port));
   /** @type {NodeJS.ProcessEnv} */
   const env = {
     ...process.env,
-    PATH: `${join(root, 'bin')}:${process.env.PATH}`,
+    PATH: `${join(folder, 'typed')}:${join(root, 'bin')}:${process.env.PATH}`,
+    SITEWRIGHT: join(root, 'bin/sitewright'),
+    TEMPORAL_CLI: found.path,
     SITEWRIGHT_API: `http://127.0.0.1:${numbers.get('api')}`,
     SITEWRIGHT_TEMPORAL_ADDRESS: `127.0.0.1:${numbers.get('7233')}`,
     SITEWRIGHT_API_PORT: String(numbers.get('api')),
     SITEWRIGHT_GATEWAY_PORT: String(numbers.get('gateway')),
     NO_COLOR: '1',
   };
+  await placePrograms(join(folder, 'typed'), kills !== undefined);
+  const since = Math.floor(Date.now() / 1000);
+  const witness = await placeWitness(folder);
+  if (kills) {
+    say('PostgreSQL, as the store');
+    env.SITEWRIGHT_STORE_URL = await startPostgres(folder, numbers.get('store'), ends);
+  }
   /** @type {System['terminals']} */
   const terminals = new Map();
   for (const [name, text] of tutorial.terminals) {
     say(`terminal ${name}`);
-    const terminal = start(['bash', '-euc', lastReplacesShell(withPorts(text))], { cwd: folder, env });
+    const terminal = start(['bash', '-euc', lastReplacesShell(withPorts(text))], {
+      cwd: folder,
+      env: { ...env, ...(name === 'maas' && witness.env) },
+    });
     terminals.set(name, terminal);
     ends.push(terminal.stop);
     if (name === 'maas') await terminal.said(READY.maas);
@@ -90,15 +96,17 @@ export async function startSystem(tutorial, say, ends, { chaos, without }) {
     else await listens(numbers.get('8000'), terminal);
   }
   const url = 'http://10.77.0.254/';
-  const program = chaos ? PATIENT : TIED;
   return {
     folder,
     terminals,
     url,
-    shell: (text) => typed(`${program}${withPorts(text)}`, { cwd: folder, env }, say),
+    maas: `http://127.0.0.1:${numbers.get('5240')}`,
+    since,
+    witness,
+    shell: (text) => typed(withPorts(text), { cwd: folder, env }, say, kills),
     ask: async (...args) => {
       const words = [...args, '-f', 'json'].join(' ');
-      return JSON.parse(await typed(`${program}sitewright ${words}`, { cwd: folder, env }, () => undefined));
+      return JSON.parse(await typed(`sitewright ${words}`, { cwd: folder, env }, () => undefined, kills));
     },
     get: async (path) => {
       const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(60_000) });
@@ -135,9 +143,10 @@ async function listens(port, terminal) {
  * @param {string} text
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} where
  * @param {(line: string) => void} say
+ * @param {{ retyped: () => void } | undefined} kills
  * @returns {Promise<string>} what they print
  */
-function typed(text, where, say) {
+function typed(text, where, say, kills) {
   const bash = ['--pdeathsig', 'KILL', 'bash', '-xeuo', 'pipefail', '-c', text];
   const shell = spawn('setpriv', bash, { ...where, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -148,9 +157,9 @@ function typed(text, where, say) {
   const errors = [];
   createInterface(shell.stderr).on('line', (line) => {
     const [, command] = /^\++ (.*)/.exec(line) ?? [];
-    if (command === undefined) errors.push(line);
-    else if (!/^(?:sleep|cut|grep|cat|sitewright) /.test(command))
-      say(`$ ${command.replace('setpriv --pdeathsig TERM ', '')}`);
+    if (line === 'typed again') kills?.retyped();
+    else if (command === undefined) errors.push(line);
+    else if (!/^(?:sleep|cut|grep|cat|\[) ?/.test(command)) say(`$ ${command}`);
   });
   return new Promise((done, fail) =>
     shell.once('close', (code) => {
