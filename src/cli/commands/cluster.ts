@@ -21,6 +21,12 @@ interface AddFlags extends OutputFlags {
   readonly fromSite?: boolean;
 }
 
+interface CreateFlags extends OutputFlags {
+  readonly release: string;
+  readonly site?: string;
+  readonly network?: readonly string[];
+}
+
 const ID = 'id or name of the cluster';
 
 /** `sitewright cluster …`: environments of nodes that are built from one release. */
@@ -60,11 +66,13 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .argument('<name>', 'unique name of the cluster')
     .requiredOption('-r, --release <release>', 'release it is built from: its id, or its name')
     .option('--site <site>', 'site of the machines of its nodes')
+    .option('--network <networks...>', 'where networks of the release are in MAAS, each as NAME=SUBNET or NAME=SPACE')
     .output()
-    .action(async (name: string, { release, site, ...flags }: OutputFlags & { release: string; site?: string }) => {
+    .action(async (name: string, { release, site, network, ...flags }: CreateFlags) => {
       const client = await session.client();
       const release_id = /^\d+$/.test(release) ? Number(release) : await releaseNamed(release, client);
-      const body = { name, release_id, ...(site === undefined ? {} : { site }) };
+      const networks = network && Object.fromEntries(network.map(placeOfNetwork));
+      const body = { name, release_id, ...(site && { site }), ...(networks && { networks }) };
       const made = await client.call('POST /clusters', { body });
       await printOne(terminal, flags, made, `created cluster ${made.id} ${made.name}\n`);
     });
@@ -136,7 +144,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     [
       'deploy',
       'PUT /clusters/:id/changes/',
-      'Deploy what has changed: the sequence deploy-changes of its release, else graph default',
+      'Deploy what has changed: the sequence deploy-changes of its release, else its graphs deletion, provisioning, default',
     ],
     ['redeploy', 'PUT /clusters/:id/changes/redeploy/', 'Deploy everything, as if nothing had been deployed before'],
   ] as const) {
@@ -191,4 +199,12 @@ async function rolesFromSite(id: string, client: ApiClient): Promise<{ id: numbe
       `Its roles: ${roles.map(({ name }) => name).join(', ')}. Add one to metadata.tags of the node, or use --nodes and --roles.`,
     );
   return [...given.values()];
+}
+
+/** `name=subnet`. @throws CliError for other forms */
+function placeOfNetwork(text: string): readonly [name: string, place: string] {
+  const [, name, place] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (name === undefined || place === undefined)
+    throw usageError(`'${text}' is not a network and its place`, 'Write NAME=SUBNET, such as service=10.77.0.0/24.');
+  return [name, place];
 }

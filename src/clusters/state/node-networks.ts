@@ -17,7 +17,7 @@ export interface NodeNetworks {
 
 /**
  * The networks of a node from what MAAS reported of its interfaces; `undefined` when it has reported nothing. A network
- * of the cluster is where its `space`, `subnet` or `cidr` is, else where a space or subnet of its name is.
+ * of the cluster is where its `place`, `space`, `subnet` or `cidr` is, else where a space or subnet of its name is.
  */
 export function networksOfNode(node: ClusterNode, sources: ClusterSources): NodeNetworks | undefined {
   const interfaces = (node.interfaces ?? []).filter(isMapping).filter(({ addresses }) => Array.isArray(addresses));
@@ -91,16 +91,18 @@ export function networksOf(
   const { networks } = sources.cluster.networks;
   const found = new Map<string, Matches>();
   for (const network of (Array.isArray(networks) ? networks : []).filter(isMapping)) {
-    const { name, space, subnet, cidr } = network;
+    const { name, place, space, subnet, cidr } = network;
     if (typeof name !== 'string') continue;
     const isSaid: Matches | undefined =
-      typeof space === 'string'
-        ? (one) => one.space === space
-        : typeof subnet === 'string'
-          ? (one) => one.subnet === subnet || one.cidr === subnet
-          : places.some((one) => one.cidr === cidr)
-            ? (one) => one.cidr === cidr
-            : undefined;
+      typeof place === 'string'
+        ? (one) => one.cidr === place || isCalled(place)(one)
+        : typeof space === 'string'
+          ? (one) => one.space === space
+          : typeof subnet === 'string'
+            ? (one) => one.subnet === subnet || one.cidr === subnet
+            : places.some((one) => one.cidr === cidr)
+              ? (one) => one.cidr === cidr
+              : undefined;
     found.set(name, isSaid ?? isCalled(name));
   }
   for (const name of [

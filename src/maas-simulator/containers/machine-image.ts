@@ -151,8 +151,9 @@ async function makeRootFilesystem(
     await writeFile(join(root, 'etc/dpkg/dpkg.cfg.d/machine'), DPKG_CONFIG);
     // Nothing may start while the image is made.
     await writeFile(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-    const install = 'DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes --no-install-recommends';
-    const steps = ['apt-get update --quiet', `${install} ${packages.join(' ')}`];
+    const apt = 'DEBIAN_FRONTEND=noninteractive apt-get --option Acquire::Retries=3 --quiet --yes';
+    const install = `${apt} install --no-install-recommends`;
+    const steps = [`${apt} update`, `${install} ${packages.join(' ')}`];
     if (archives.length > 0) steps.push('apt-get clean', `${install} --download-only ${archives.join(' ')}`);
     else steps.push('apt-get clean');
     steps.push(SHORT_LISTS);

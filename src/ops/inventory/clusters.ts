@@ -54,7 +54,10 @@ export interface ClusterOperations {
 const NO_RELEASES_HINT =
   "Install a release package: 'sitewright package install FILE'; then list it with 'sitewright release list'.";
 
-export function clusterOperations({ store, masterIp = '' }: OpsDependencies): ClusterOperations {
+export function clusterOperations({
+  store,
+  masterIp = '',
+}: Pick<OpsDependencies, 'store' | 'masterIp'>): ClusterOperations {
   async function view(cluster: ClusterDetails): Promise<ClusterView> {
     const [release, nodes, tags, holder] = await Promise.all([
       store.releases.get(cluster.releaseId),
@@ -137,7 +140,7 @@ export function clusterOperations({ store, masterIp = '' }: OpsDependencies): Cl
           releaseId: release.id,
           netProvider,
           attributes: { editable, generated },
-          networkConfig: startingNetworks(release, netProvider, request.net_segment_type),
+          networkConfig: startingNetworks(release, netProvider, request),
           ...(request.mode === undefined ? {} : { mode: request.mode }),
           ...(request.site === undefined ? {} : { site: request.site }),
           ...(request.components === undefined ? {} : { components: request.components }),
@@ -212,7 +215,11 @@ function audit(store: Pick<StorePorts, 'audit'>, actor: string, action: string, 
 }
 
 /** A cluster's initial network configuration, from its release. */
-function startingNetworks(release: ReleaseRecord, provider: string, segmentation: string | undefined): JsonFields {
+function startingNetworks(
+  release: ReleaseRecord,
+  provider: string,
+  { net_segment_type: segmentation, networks: places = {} }: ClusterRequest,
+): JsonFields {
   const { networks, config } = objectOf(objectOf(release.metadata.networks_metadata)[provider]);
   const parameters = {
     ...objectOf(config),
@@ -221,14 +228,18 @@ function startingNetworks(release: ReleaseRecord, provider: string, segmentation
   const groups = Array.isArray(networks) ? networks.filter(isObject) : [];
   return {
     networking_parameters: parameters,
-    networks: groups.map((meta) => ({
-      name: meta.name ?? null,
-      cidr: meta.cidr ?? null,
-      gateway: meta.gateway ?? null,
-      vlan_start: meta.vlan_start ?? null,
-      ip_ranges: Array.isArray(meta.ip_range) ? [meta.ip_range] : [],
-      meta,
-    })),
+    networks: [
+      ...groups.map((meta) => ({
+        name: meta.name ?? null,
+        cidr: meta.cidr ?? null,
+        gateway: meta.gateway ?? null,
+        vlan_start: meta.vlan_start ?? null,
+        ip_ranges: Array.isArray(meta.ip_range) ? [meta.ip_range] : [],
+        meta,
+      })),
+      // After those of the release, so that they decide.
+      ...Object.entries(places).map(([name, place]) => ({ name, place })),
+    ],
     vips: {},
   };
 }

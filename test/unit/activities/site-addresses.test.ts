@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { reserveAddresses } from '../../../activities/site-addresses.js';
 import { MaasClient } from '../../../src/maas/index.js';
 import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
+import { clusterOperations } from '../../../src/ops/inventory/clusters.js';
 import { openStore, type Store } from '../../../src/store/index.js';
 
 let folder: string;
@@ -55,6 +56,22 @@ it('chooses an address where the configuration has its network, stores it and re
   expect(await reserve()).toEqual({ warnings: [], changes: [] });
   expect(await client.addresses.reserved()).toEqual(['10.77.0.254']);
 });
+
+it.each(['10.77.0.0/24', 'prov', 'space-1'])(
+  'chooses an address in the place that the cluster was made with: %s',
+  async (place) => {
+    const { id } = await store.releases.create({
+      ...{ name: 'r', version: '1', operatingSystem: 'x' },
+      metadata: { network_roles_metadata: [ROLE], networks_metadata: { neutron: { networks: [{ name: 'public' }] } } },
+    });
+    const { cluster: made } = await clusterOperations({ store }).create(
+      { name: 'c', release_id: id, site: 'dc1', networks: { public: place } },
+      'nina',
+    );
+    await reserve();
+    expect(await vips(made.id)).toEqual({ web: { ipaddr: '10.77.0.254' } });
+  },
+);
 
 it('reserves what an earlier try chose, and no second one', async () => {
   const id = await cluster({

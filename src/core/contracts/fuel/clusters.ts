@@ -20,6 +20,10 @@ export const newClusterBody = z
     mode: z.enum(['ha_compact', 'multinode']).optional(),
     net_provider: z.enum(['neutron', 'nova_network']).optional(),
     net_segment_type: segmentation.optional(),
+    networks: z
+      .record(z.string().min(1), z.string().min(1))
+      .optional()
+      .describe('Where networks are in MAAS: for each name a subnet (its CIDR or name) or a space.'),
     components: z.array(z.string()).optional(),
     nodes: z.array(idNumber('node')).optional().describe('Nodes to take in at once.'),
     tasks: z.array(z.never()).optional().describe('Always empty; older clients send it.'),
