@@ -45,11 +45,25 @@ export class Cgroup {
 
   /** Processes forked by `start` are born in the group: this process joins it for the duration of the call. */
   run<T>(start: () => T): T {
-    writeFileSync(processesOf(this.folder), String(process.pid));
+    this.#join();
     try {
       return start();
     } finally {
       writeFileSync(processesOf(this.#home), String(process.pid));
+    }
+  }
+
+  /** Where the agent is a service, systemd removes its empty groups whenever it starts again: then the group is made again. */
+  #join(): void {
+    for (;;) {
+      try {
+        writeFileSync(processesOf(this.folder), String(process.pid));
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        // Fails, and ends this, where the service has no group any more.
+        mkdirSync(this.folder);
+      }
     }
   }
 

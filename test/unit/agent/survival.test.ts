@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ownCgroup } from '../../../src/agent/cgroup.js';
@@ -149,6 +149,14 @@ for (const means of ['cgroup', 'process-walk'] as const) {
     const tree = (stand: Gate) =>
       `for n in 1 2 3 4; do setsid setsid bash -c 'trap "" TERM; while :; do sleep 1000; done' & done
        trap "" TERM; echo here; read -r line < ${stand.path}`;
+
+    it.runIf(means === 'cgroup')('a group that systemd removes when it starts the agent again is made again', () => {
+      const group = contain(root!, 'removed');
+      rmdirSync(join(root!, 'sitewright-removed'));
+      const within = group.run(() => group.members());
+      group.close();
+      expect(within).toContain(process.pid);
+    });
 
     it('#4 kill -9 of the supervisor: interrupted, and nothing of it is left', async () => {
       const stand = gate();

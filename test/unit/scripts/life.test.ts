@@ -1,9 +1,17 @@
 import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { lastReplacesShell, readTutorial } from '../../../scripts/life/document.mjs';
+import { placePrograms } from '../../../scripts/life/programs.mjs';
 import { STEPS } from '../../../scripts/life/steps.mjs';
+import { placeWitness } from '../../../scripts/life/witness.mjs';
 import { processName } from '../../../scripts/process-name.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'sitewright-life-test-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const tutorial = readTutorial(fileURLToPath(new URL('../../../docs/whole-life.md', import.meta.url)));
 
@@ -30,3 +38,34 @@ it('a process has one name while it runs, and none afterwards', () => {
   expect(processName(process.pid)).toBe(processName(process.pid));
   expect(processName(2 ** 22 + 1)).toBeUndefined();
 });
+
+it('the witness knows tasks from what their programs were called with, and leaves out the other calls', async () => {
+  const { executions } = await placeWitness(folder);
+  const put = (line: string) => appendFileSync(join(folder, 'witness/record/executions'), `${line}\n`);
+  put('-c true');
+  put('-- /var/lib/sitewright/web/nodes/db-1/runs/12.01a2-b/hand-over/1/try-1/command.sh');
+  put(
+    'apply --lastrunfile=/var/lib/sitewright/web/nodes/db-1/runs/12.01a2-b/database/1/try-2/puppet-0/last_run_summary.yaml -- /etc/a.pp',
+  );
+  const seen = await executions();
+  expect(seen.map(({ task, transaction }) => [task, transaction])).toEqual([
+    ['hand-over@db-1', 12],
+    ['database@db-1', 12],
+  ]);
+  expect(seen[1]?.call).toContain('/try-2/');
+});
+
+it.runIf(process.platform === 'linux')(
+  'with patience, a command is typed again while the API is away, and no other failure is',
+  async () => {
+    const [typed, stub] = [join(folder, 'typed'), join(folder, 'stub')];
+    await placePrograms(typed, true);
+    const call = (script: string) => {
+      writeFileSync(stub, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      const env = { ...process.env, SITEWRIGHT: stub };
+      return execFileSync(join(typed, 'sitewright'), ['a', 'b c'], { env, encoding: 'utf8', stdio: 'pipe' });
+    };
+    expect(call(`[ -e ${folder}/came ] && echo "$# $2" && exit; touch ${folder}/came; exit 5`)).toBe('2 b c\n');
+    expect(() => call('echo no >&2; exit 4')).toThrow(expect.objectContaining({ status: 4, stderr: 'no\n' }));
+  },
+);
