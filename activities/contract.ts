@@ -50,11 +50,13 @@ export interface OpenedRun {
   readonly approved_by_another?: boolean;
   /** Someone may want notices about the run. */
   readonly notices?: boolean;
+  /** Stands before the ids of workflows that the run starts (`prefixed`). */
+  readonly prefix?: string;
 }
 
 export type OpenRunAnswer =
   | ({ readonly ok: true } & OpenedRun)
-  | { readonly ok: false; readonly failure: RunFailure; readonly notices?: boolean };
+  | { readonly ok: false; readonly failure: RunFailure; readonly notices?: boolean; readonly prefix?: string };
 
 interface FetchSource {
   readonly site: string;

@@ -65,6 +65,8 @@ export interface ActivitySettings {
   readonly user_data?: string;
   /** Address at which nodes reach the orchestrator's host: {MASTER_IP} in the fields of tasks. */
   readonly master_ip?: string;
+  /** Stands before the names of this installation in Temporal. */
+  readonly prefix?: string;
   /** How long to wait for a node whose agent does not answer; default 120. */
   readonly offline_wait_seconds?: number;
 }
@@ -73,4 +75,5 @@ export interface ActivitySettings {
 export const openedRun = ({ notices, settings }: ActivityDependencies) => ({
   ...(notices === undefined ? {} : { notices: true }),
   ...(settings.approved_by_another ? { approved_by_another: true } : {}),
+  ...(settings.prefix === undefined ? {} : { prefix: settings.prefix }),
 });

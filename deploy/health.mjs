@@ -2,13 +2,22 @@
 //   node health.mjs http URL          the URL answers without an error
 //   node health.mjs tls HOST:PORT     the port accepts TLS connections
 //   node health.mjs polls QUEUE...    a process on this host polls these task queues of Temporal
-// Temporal's address and namespace come from the settings in the environment.
+// Temporal's address, namespace, prefix, TLS and API key come from the settings in the environment.
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { connect } from 'node:tls';
 
 const LIMIT_MS = 8_000;
 /** A poll waits for up to a minute, and Temporal records the time when it starts. */
 const MAX_POLL_AGE_MS = 90_000;
+
+/** The settings of `temporal`, by the end of their variables. */
+const temporal = Object.fromEntries(
+  Object.entries(process.env).flatMap(([name, value]) => {
+    const [, setting] = /^SITEWRIGHT_TEMPORAL_(.+)$/.exec(name) ?? [];
+    return setting && value ? [[setting, value]] : [];
+  }),
+);
 
 const checks = { http, tls, polls };
 const [name = '', ...args] = process.argv.slice(2);
@@ -45,13 +54,32 @@ async function tls(address) {
   });
 }
 
+/** @param {string} setting */
+function contentOf(setting) {
+  return temporal[setting] ? readFileSync(temporal[setting]) : undefined;
+}
+
 /** @param {string[]} queues */
 async function polls(...queues) {
   const { Connection } = await import('@temporalio/client');
-  const { SITEWRIGHT_TEMPORAL_ADDRESS: address = '127.0.0.1:7233', SITEWRIGHT_TEMPORAL_NAMESPACE: namespace } =
-    process.env;
-  const connection = await Connection.connect({ address, connectTimeout: LIMIT_MS / 2 });
-  for (const queue of queues) {
+  const { ADDRESS: address = '127.0.0.1:7233', NAMESPACE: namespace, PREFIX: prefix } = temporal;
+  const apiKey = contentOf('API_KEY_FILE')?.toString().trim();
+  const [ca, crt, key] = ['TLS_CA_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'].map(contentOf);
+  const serverName = temporal.TLS_SERVER_NAME;
+  const connection = await Connection.connect({
+    address,
+    connectTimeout: LIMIT_MS / 2,
+    ...(apiKey && { apiKey }),
+    ...((apiKey || ca || crt || serverName) && {
+      tls: {
+        ...(ca && { serverRootCACertificate: ca }),
+        ...(crt && key && { clientCertPair: { crt, key } }),
+        ...(serverName && { serverNameOverride: serverName }),
+      },
+    }),
+  });
+  for (const own of queues) {
+    const queue = prefix ? `${prefix}:${own}` : own;
     const { pollers } = await connection.workflowService.describeTaskQueue({
       namespace: namespace || 'default',
       taskQueue: { name: queue },

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
-import { NativeConnection, Worker } from '@temporalio/worker';
 import type { RunTask } from '../activities/graph-contract.js';
 import { type Cancels, type FurtherTask, nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
 import { plainFailures } from '../activities/plain-failures.js';
@@ -20,11 +19,13 @@ import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.js'
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import type { Traces } from '../src/platform/telemetry/traces.js';
-import { followApiKey } from '../src/platform/temporal/api-key.js';
+
 import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
-import { controlQueue, nodeQueue } from '../workflows/protocol.js';
+import { followCredentials } from '../src/platform/temporal/follow-credentials.js';
+import { controlQueue, nodeQueue, prefixed } from '../workflows/protocol.js';
 import { encryptionOf } from './encryption.js';
 import { noteAttempt, returnAttempt } from './left-attempt.js';
+import { NativeLink } from './native-link.js';
 import { traceActivities } from './traces.js';
 import { connectWhenAvailable } from './when-available.js';
 
@@ -76,7 +77,7 @@ export interface StartAgentsOptions {
 
 /** The settings that agents use. */
 interface AgentSettings {
-  readonly temporal: ServerSettings & Pick<Settings['temporal'], 'namespace' | 'encryption_key_file'>;
+  readonly temporal: ServerSettings & Pick<Settings['temporal'], 'namespace' | 'prefix' | 'encryption_key_file'>;
   readonly agent: Settings['agent'];
 }
 
@@ -112,8 +113,8 @@ export async function startAgents(
   // Secrets of tasks pass through this process.
   keepMemoryOutOfCoreDumps();
   const server = connectionOptions(settings.temporal);
-  const connection = await connectWhenAvailable(() => NativeConnection.connect(server), server.address, log, stop);
-  const endFollowing = followApiKey(settings.temporal, [connection], log);
+  const link = await connectWhenAvailable(() => NativeLink.connect(server), server.address, log, stop);
+  const endFollowing = followCredentials(settings.temporal, [link], log);
   const served: ServedNode[] = [];
   const shutDown = () => {
     for (const node of served) node.shutDown();
@@ -126,7 +127,7 @@ export async function startAgents(
   });
   let open = 0;
   const add = async (wanted: AgentNode): Promise<void> => {
-    const node = await serveNode(connection, settings, wanted, log, options);
+    const node = await serveNode(link, settings, wanted, log, options);
     served.push(node);
     open += 1;
     node.done.then(
@@ -143,7 +144,7 @@ export async function startAgents(
   const finish = async () => {
     endFollowing();
     await Promise.allSettled(served.map(({ done }) => done));
-    await connection.close();
+    await link.close();
   };
   try {
     await Promise.all(nodes.map(add));
@@ -172,14 +173,14 @@ interface ServedNode {
 }
 
 async function serveNode(
-  connection: NativeConnection,
+  link: NativeLink,
   settings: AgentSettings,
   { site, node }: AgentNode,
   log: Logger,
   options: StartAgentsOptions,
 ): Promise<ServedNode> {
   const { orders, verify, control: judge, alarm } = options.ordersOf({ site, node });
-  const { namespace } = settings.temporal;
+  const { namespace, prefix } = settings.temporal;
   const agent: TaskHost =
     options.hostOf?.({ site, node }, orders) ??
     new NodeAgent({
@@ -194,7 +195,6 @@ async function serveNode(
   const forgetting = startForgetting(agent, settings.agent.keep_days, log);
   const interceptors = { activity: [plainFailures, ...traceActivities(options.traces)] };
   const shared = {
-    connection,
     namespace,
     ...encryptionOf(settings),
     ...(options.dataConverter === undefined ? {} : { dataConverter: options.dataConverter }),
@@ -206,13 +206,17 @@ async function serveNode(
     shutdownGraceTime: 0,
     shutdownForceTime: FORCE_AFTER,
   } as const;
-  const queue = nodeQueue(site, node);
+  const queue = prefixed(prefix, nodeQueue(site, node));
   const leaving = new AbortController();
   const attempt = join(settings.agent.state_dir, folderName(site), `${folderName(node)}.attempt`);
   const { dataConverter } = shared;
-  void returnAttempt(attempt, { connection, namespace, ...(dataConverter && { dataConverter }) }, leaving.signal);
+  void returnAttempt(
+    attempt,
+    { connection: link.connection, namespace, ...(dataConverter && { dataConverter }) },
+    leaving.signal,
+  );
   const cancels: Cancels = new Map();
-  const tasks = await Worker.create({
+  const tasks = await link.createWorker({
     ...shared,
     taskQueue: queue,
     maxConcurrentActivityTaskExecutions: options.further === undefined ? 1 : FURTHER_SLOTS,
@@ -242,7 +246,7 @@ async function serveNode(
   const endControl = () => {
     if (control.getState() === 'RUNNING') control.shutdown();
   };
-  const control = await Worker.create({
+  const control = await link.createWorker({
     ...shared,
     // Leaves time to send the answer to a drain.
     shutdownGraceTime: '2 seconds',

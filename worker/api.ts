@@ -1,19 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type Server as SecureServer } from 'node:tls';
 import { Client } from '@temporalio/client';
 import { codecAuthorization } from '../src/api/access/codec-authorization.js';
 import { type ApiOptions, createApi } from '../src/api/index.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
 import { AgentPresence, createOperations, type Operations, openReader, tagExtensionsOf } from '../src/ops/index.js';
+import { followFiles } from '../src/platform/files/follow-files.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.js';
-import { followApiKey } from '../src/platform/temporal/api-key.js';
+import { followCredentials } from '../src/platform/temporal/follow-credentials.js';
+import { ownQueue } from '../src/platform/temporal/own-queue.js';
 import { archiveIntakeOf, archiveLimitsOf } from './archive-limits.js';
 import { encryptionOf, isLoopback, startCodecEndpoint } from './encryption.js';
 import { secretsOf, startGateway } from './gateway.js';
-import { lazyConnection } from './lazy-connection.js';
+import { lazyLink } from './lazy-connection.js';
 import { ListenError } from './listen-error.js';
 import { observeMaas } from './metrics.js';
 import { openIdOf } from './openid.js';
@@ -49,7 +51,7 @@ interface StartApiOptions {
  */
 export async function startApi(settings: Settings, log: Logger, options: StartApiOptions = {}): Promise<RunningApi> {
   const { host, port } = settings.api;
-  const { address, namespace, task_queue: taskQueue } = settings.temporal;
+  const { address, namespace, prefix } = settings.temporal;
   const tokensOn = settings.access.tokens === 'on';
   if (!tokensOn && !isLoopback(host))
     throw new ListenError(
@@ -72,8 +74,9 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
     for (const close of closing.reverse()) await close();
   };
   try {
-    const connection = lazyConnection(settings.temporal);
-    const endFollowing = followApiKey(settings.temporal, [connection], log);
+    const link = lazyLink(settings.temporal);
+    const { connection } = link;
+    const endFollowing = followCredentials(settings.temporal, [link], log);
     closing.push(async () => {
       endFollowing();
       await connection.close();
@@ -90,7 +93,8 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       client: new Client({ connection, namespace, ...encryptionOf(settings), ...traceStarts(traces) }),
       connection,
       namespace,
-      taskQueue,
+      taskQueue: ownQueue(settings.temporal),
+      ...(prefix === undefined ? {} : { prefix }),
       address,
     };
     agents = new AgentPresence({ store, temporal });
@@ -124,6 +128,17 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       ...(options.checkAnswer === undefined ? {} : { checkAnswer: options.checkAnswer }),
     });
     closing.push(() => api.close());
+    if (tls !== undefined) {
+      const secure = api.server as unknown as SecureServer;
+      const renewed = () => tlsOf(settings) ?? tls;
+      const endRenewing = followFiles(
+        'certificate and key of the API',
+        renewed,
+        (now) => secure.setSecureContext(now),
+        log,
+      );
+      closing.push(async () => endRenewing());
+    }
     const listenTextResolver = (at: string) => `API listens at ${at}, described at ${at}/docs`;
     await api.listen({ host, port, listenTextResolver }).catch((error: unknown) => {
       throw listenError(error, host, port);

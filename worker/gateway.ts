@@ -7,7 +7,7 @@ import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.js'
 import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/platform/secrets/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
-import { controlQueue, nodeQueue } from '../workflows/protocol.js';
+import { controlQueue, nodeQueue, prefixed } from '../workflows/protocol.js';
 import { archiveLimitsOf } from './archive-limits.js';
 import { storeOrderBook } from './gateway-orders.js';
 import { openStartGate } from './start-gate.js';
@@ -44,6 +44,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
   // Secrets of tasks pass through this process.
   keepMemoryOutOfCoreDumps();
   const { host, port, data_dir, source_roots, temporal_address } = settings.gateway;
+  const { namespace, prefix } = settings.temporal;
   if (host === undefined) throw new Error('gateway.host is not set: there is no gateway to start');
   const { CertificateAuthority } = await import('../src/gateway/identity/certificate-authority.js');
   const authority = new CertificateAuthority(data_dir);
@@ -58,9 +59,13 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
       orderKeys,
       identities: store.nodeIdentities,
       alarms: auditedAlarms(store.audit, log),
-      temporal: { address: temporal_address ?? settings.temporal.address, namespace: settings.temporal.namespace },
+      temporal: {
+        address: temporal_address ?? settings.temporal.address,
+        namespace,
+        ...(prefix === undefined ? {} : { prefix }),
+      },
       queues: (site, node) => {
-        const tasks = nodeQueue(site, node);
+        const tasks = prefixed(prefix, nodeQueue(site, node));
         return { tasks, control: controlQueue(tasks) };
       },
       now: () => new Date(),

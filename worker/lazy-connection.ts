@@ -1,13 +1,22 @@
 import { Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
+import { ClientLink } from '../src/platform/temporal/client-link.js';
+import {
+  type ConnectionSettings,
+  connectionOptions,
+  type ServerSettings,
+} from '../src/platform/temporal/connection-options.js';
 
 /**
  * Connects on first use and again whenever the connection is lost, quickly enough for a server that is just starting.
  */
-export function lazyConnection(server: string | ServerSettings, maxAttempts = 3): Connection {
+export function lazyConnection(server: string | ConnectionSettings, maxAttempts = 3): Connection {
   const quick = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2_000 };
   // A caller is waiting: report an unavailable server within a second instead of retrying for minutes.
   const retry = defaultGrpcRetryOptions({ maxAttempts, initialIntervalMs: () => 100 });
-  const options = connectionOptions(typeof server === 'string' ? { address: server } : server);
+  const options = typeof server === 'string' ? { address: server } : server;
   return Connection.lazy({ ...options, channelArgs: quick, interceptors: [makeGrpcRetryInterceptor(retry)] });
 }
+
+/** Such a connection, which can be replaced. */
+export const lazyLink = (server: ServerSettings): ClientLink =>
+  new ClientLink(lazyConnection(connectionOptions(server)), (options) => lazyConnection(options));

@@ -47,6 +47,6 @@ async function runsOf(store: Store, name: string): Promise<string[]> {
   const found = await graphOfRun(store, name);
   if (found === undefined) return [];
   const { workflowId, temporalRunId } = found.run;
-  const named = /^execute_graph:\d+:(.+)$/.exec(workflowId ?? '')?.[1];
+  const named = /(?:^|:)execute_graph:\d+:(.+)$/.exec(workflowId ?? '')?.[1];
   return [temporalRunId, named].filter((id): id is string => typeof id === 'string');
 }

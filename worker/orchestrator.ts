@@ -1,5 +1,4 @@
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
 import { createActivities, pulseOf, SilenceReports } from '../activities/index.js';
 import { plainFailures } from '../activities/plain-failures.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
@@ -8,14 +7,17 @@ import { getRun } from '../src/ops/workflow-calls.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.js';
-import { followApiKey } from '../src/platform/temporal/api-key.js';
+import { ClientLink } from '../src/platform/temporal/client-link.js';
 import { connectionOptions } from '../src/platform/temporal/connection-options.js';
+import { followCredentials } from '../src/platform/temporal/follow-credentials.js';
+import { ownQueue } from '../src/platform/temporal/own-queue.js';
 import { runLookups } from '../src/platform/temporal/run-lookups.js';
 import { checkSearchAttributes, ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { workflowCode } from './bundle.js';
 import { encryptionOf } from './encryption.js';
 import { startMasterAgents } from './master-agents.js';
 import { observeActivities, observeMaas, startMetricsServer } from './metrics.js';
+import { NativeLink } from './native-link.js';
 import { endsIdentities, nodeUserData } from './node-user-data.js';
 import { programVersion } from './program-version.js';
 import { installMeasuredRuntime, installRuntime, sdkMetrics } from './runtime.js';
@@ -52,7 +54,8 @@ export async function startOrchestrator(
 ): Promise<Orchestrator> {
   if (settings.telemetry.metrics_port === undefined) installRuntime(log);
   else await installMeasuredRuntime(log);
-  const { address, namespace, task_queue: taskQueue } = settings.temporal;
+  const { address, namespace, prefix } = settings.temporal;
+  const taskQueue = ownQueue(settings.temporal);
   const metrics = new WorkerMetrics(programVersion(), sdkMetrics);
   const traces = tracesOf(settings, 'sitewright-worker', log);
   const store = await openStoreWhenAvailable(settings.store.url, log, stop, {
@@ -61,9 +64,11 @@ export async function startOrchestrator(
   });
   const machines = await machinesOf(settings, observeMaas(metrics, traces));
   const server = connectionOptions(settings.temporal);
-  const connection = await connectWhenAvailable(() => Connection.connect(server), address, log, stop);
-  const native = await connectWhenAvailable(() => NativeConnection.connect(server), address, log, stop);
-  const endFollowing = followApiKey(settings.temporal, [connection, native], log);
+  const first = await connectWhenAvailable(() => Connection.connect(server), address, log, stop);
+  const link = new ClientLink(first, (options) => Connection.lazy(options));
+  const { connection } = link;
+  const native = await connectWhenAvailable(() => NativeLink.connect(server), address, log, stop);
+  const endFollowing = followCredentials(settings.temporal, [link, native], log);
   const encryption = encryptionOf(settings);
   const client = new Client({ connection, namespace, ...encryption });
   const searchAttributes = await usableAttributes(connection, namespace, log);
@@ -85,14 +90,15 @@ export async function startOrchestrator(
     ...tagsByExtensions(settings.tags.extensions, store),
     git: gitOf(settings),
     ...noticesOf(settings),
-    ...(settings.notices.receivers_file && { announceEnd: announceLostRuns(client, taskQueue) }),
+    ...(settings.notices.receivers_file && {
+      announceEnd: announceLostRuns({ client, taskQueue, ...(prefix === undefined ? {} : { prefix }) }),
+    }),
     log: (fields, message) => log.info(fields, message),
     settings: deploySettings,
     userData: nodeUserData(settings, store, deploySettings.user_data),
     endIdentity: endsIdentities(store),
   });
-  const worker = await Worker.create({
-    connection: native,
+  const worker = await native.createWorker({
     namespace,
     taskQueue,
     activities,

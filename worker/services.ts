@@ -58,6 +58,7 @@ export async function activitySettings(settings: Settings): Promise<ActivitySett
     heartbeat_seconds,
     offline_wait_seconds,
     approved_by_another: settings.access.approval_by_another === 'on',
+    ...(settings.temporal.prefix === undefined ? {} : { prefix: settings.temporal.prefix }),
     ...(masterIp === undefined ? {} : { master_ip: masterIp }),
     ...(distro_series === undefined ? {} : { distro_series }),
     ...(user_data_file === undefined ? {} : { user_data: await readFile(user_data_file, 'utf8') }),

@@ -2,12 +2,12 @@ import { Client } from '@temporalio/client';
 import { OrderWithdrawn, RunHeld } from '../src/agent/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
-import { followApiKey } from '../src/platform/temporal/api-key.js';
+import { followCredentials } from '../src/platform/temporal/follow-credentials.js';
 import { type RunLookups, runLookups } from '../src/platform/temporal/run-lookups.js';
 import { reopenRun, type Store, type TransactionRecord } from '../src/store/index.js';
 import { encryptionOf } from './encryption.js';
 import { graphOfRun } from './graph-of-run.js';
-import { lazyConnection } from './lazy-connection.js';
+import { lazyLink } from './lazy-connection.js';
 
 /** Asked before an order is handed out. */
 export interface StartGate {
@@ -48,8 +48,9 @@ export const startGate = (store: Store, { hold, execution }: Pick<RunLookups, 'h
 /** A gate with a connection of its own to Temporal, which need not be there yet. */
 export function openStartGate(settings: Settings, store: Store, log: Logger): StartGate & { close(): Promise<void> } {
   const { temporal } = settings;
-  const connection = lazyConnection(temporal);
-  const endFollowing = followApiKey(temporal, [connection], log);
+  const link = lazyLink(temporal);
+  const { connection } = link;
+  const endFollowing = followCredentials(temporal, [link], log);
   const client = new Client({ connection, namespace: temporal.namespace, ...encryptionOf(settings) });
   return {
     ...startGate(store, runLookups(client)),

@@ -2,7 +2,7 @@ import { MOST } from '../src/core/run-description.js';
 import { parseRunInput } from '../src/core/run-input.js';
 import { lineOf, objectOf, positiveInteger } from '../src/core/shape.js';
 import { callActivity } from './border.js';
-import { controlQueue, nodeQueue } from './protocol.js';
+import { controlQueue, nodeQueue, prefixed } from './protocol.js';
 import { validInput } from './run-input.js';
 
 /** A running agent answers in seconds. */
@@ -11,12 +11,14 @@ const ANSWER_MS = 60_000;
 export interface DrainAgent {
   readonly site: string;
   readonly node: string;
+  /** Stands before the name of the agent's queue. */
+  readonly prefix?: string;
   /** How long to wait for the agent. */
   readonly wait_ms: number;
 }
 
 const name = lineOf(MOST.name);
-const drainAgent = objectOf<DrainAgent>({ site: name, node: name, wait_ms: positiveInteger }, [
+const drainAgent = objectOf<DrainAgent>({ site: name, node: name, prefix: name, wait_ms: positiveInteger }, [
   'site',
   'node',
   'wait_ms',
@@ -32,7 +34,7 @@ export interface DrainedAgent {
  * written the order to the store: an enrolled agent refuses without one.
  */
 export async function drain_agent(...args: unknown[]): Promise<DrainedAgent> {
-  const { site, node, wait_ms } = validInput(
+  const { site, node, prefix, wait_ms } = validInput(
     parseRunInput(drainAgent, args, '{"site":"dc1","node":"n1","wait_ms":60000}'),
   );
   return await callActivity(
@@ -40,7 +42,7 @@ export async function drain_agent(...args: unknown[]): Promise<DrainedAgent> {
     { node },
     {
       summary: `drain the agent of ${node}`,
-      taskQueue: controlQueue(nodeQueue(site, node)),
+      taskQueue: controlQueue(prefixed(prefix, nodeQueue(site, node))),
       scheduleToStartTimeout: wait_ms,
       startToCloseTimeout: ANSWER_MS,
       // A retry would reach the next agent, which must not be drained.

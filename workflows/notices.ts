@@ -3,6 +3,7 @@ import type { Notice } from '../src/core/contracts/notice.js';
 import { type AnyProgress, awaitingOf, type Explained, isoTime } from '../src/core/run/index.js';
 import type { RunDescription } from '../src/core/run-description.js';
 import { startDetached } from './border.js';
+import { prefixed } from './protocol.js';
 
 /** Whom a run belongs to, as far as it knows. */
 export interface AboutRun {
@@ -14,7 +15,7 @@ export interface AboutRun {
 /** Sends notices about a run. It neither waits for them nor fails because of them. */
 export interface Notices {
   /** Someone may want notices. Before that, none is sent. */
-  enable(): void;
+  enable(prefix: string | undefined): void;
   /** The run may wait for approval now. */
   waits(): void;
   /** Whether failed tasks hold the run open now. */
@@ -29,6 +30,7 @@ export function createNotices(
   about: () => AboutRun,
 ): Notices {
   let enabled = false;
+  let idOf = (name: string): string => name;
   let isHeld = false;
   let count = 0;
   const noticed = new Set<string>();
@@ -47,12 +49,18 @@ export function createNotices(
     };
     const whole: Notice = { ...notice, at: isoTime(Date.now()), run };
     starting.push(
-      startDetached('send_notice', `send_notice:${run_id}:${count}`, { notice: whole }, `notice: ${notice.event}`),
+      startDetached(
+        'send_notice',
+        idOf(`send_notice:${run_id}:${count}`),
+        { notice: whole },
+        `notice: ${notice.event}`,
+      ),
     );
   }
 
   return {
-    enable() {
+    enable(prefix) {
+      idOf = (name) => prefixed(prefix, name);
       // The run that started this one says so itself.
       enabled = workflowInfo().parent === undefined;
     },

@@ -99,6 +99,13 @@ export const SEARCH_ATTRIBUTES = {
 
 export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
 
+/**
+ * A name of an installation that shares its namespace with others: `west:deploy_site:dc1`. Ids of workflows and schedules,
+ * and task queues, have the prefix of the setting `temporal.prefix`; without one they are as they are.
+ */
+export const prefixed = (prefix: string | undefined, name: string): string =>
+  prefix === undefined ? name : `${prefix}:${name}`;
+
 /** The id allows one open workflow per site and kind. Across kinds, the site's claim in the store decides. */
 export const siteWorkflowId = (kind: string, site: string): string => `${kind}:${site}`;
 

@@ -55,6 +55,8 @@ export interface Run<P extends AnyProgress> {
   reached(names: readonly string[]): void;
   /** Shows whether MAAS answers. */
   maasSilence(silence: MaasSilence): void;
+  /** Stands before the ids of workflows that the run starts; known once the run is opened. */
+  prefix: string | undefined;
   /** Search attributes that the server knows; none before the run is opened. */
   known: readonly string[];
 }
@@ -81,7 +83,7 @@ interface RunKind<P extends AnyProgress, Opened extends OpenedRun, Result> {
 
 type OpenAnswer<Opened extends OpenedRun, Failure> =
   | (Opened & { readonly ok: true })
-  | { readonly ok: false; readonly failure: Failure; readonly notices?: boolean };
+  | { readonly ok: false; readonly failure: Failure; readonly notices?: boolean; readonly prefix?: string };
 
 /** Progress of a run that starts now. @throws when its input is invalid */
 export function startProgress<Input extends { readonly hold_before?: readonly string[] }>(
@@ -125,6 +127,7 @@ export function createRun<P extends AnyProgress<RunDescription & { readonly star
     progress,
     control,
     known: [],
+    prefix: undefined,
     acted: record,
     notices: createNotices(progress, about),
     show() {
@@ -191,8 +194,11 @@ export async function runInFrame<
   await CancellationScope.nonCancellable(async () => {
     const opened = await kind
       .open()
-      .catch((error: unknown) => ({ ok: false, failure: lostClaim(error), notices: false }) as const);
-    if (opened.notices) run.notices.enable();
+      .catch(
+        (error: unknown) => ({ ok: false, failure: lostClaim(error), notices: false, prefix: undefined }) as const,
+      );
+    run.prefix = opened.prefix;
+    if (opened.notices) run.notices.enable(opened.prefix);
     if (!opened.ok) {
       // Nothing to close: the subject does not exist, or another run has claimed it.
       progress.failure = opened.failure;

@@ -4,7 +4,7 @@ import type { SitePlan } from '../src/core/site-run/index.js';
 import { type Child, startChildOf } from './border.js';
 import type { GraphRunResult } from './contract.js';
 import { stepError } from './failures.js';
-import { graphWorkflowId } from './protocol.js';
+import { graphWorkflowId, prefixed } from './protocol.js';
 import type { SiteRun } from './site-run.js';
 
 /** The last phase of a site: runs the graph `default` of its cluster as a child workflow. */
@@ -15,7 +15,7 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
     return;
   }
   const { input, progress } = run;
-  const workflowId = graphWorkflowId(cluster, progress.run_id);
+  const workflowId = prefixed(run.prefix, graphWorkflowId(cluster, progress.run_id));
   const failed = (message: string) => {
     run.fail({ kind: 'software-failed', cluster, workflow_id: workflowId, message });
     return { value: null, state: 'failure' as const, detail: message };

@@ -1,4 +1,3 @@
-import { graphWorkflowId } from '../../workflows/protocol.js';
 import type { Run } from '../core/contracts/index.js';
 import type { ApiClient } from './client.js';
 import { EXIT } from './exit-codes.js';
@@ -12,11 +11,18 @@ const FULL_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /**
  * The run a user means: by its id, a unique prefix of it, a workflow id (`deploy_site:dc1`: its
- * newest run), the transaction of a run of graphs, or the name of a site (its newest run).
+ * newest run), the transaction of a run of graphs, or the name of a site (its newest run). A workflow id may lack the
+ * prefix of the installation (`temporal.prefix`).
  */
 export async function findRun(client: ApiClient, reference: string): Promise<Run> {
   if (FULL_ID.test(reference)) return client.runs.get(reference);
-  if (reference.startsWith('execute_graph:')) return ofWorkflow(client, reference);
+  const [, prefix, transaction] = /^([a-z0-9-]+:)?(?:[a-z]+_[a-z_]+):(?:\d+:([1-9]\d{0,9})$)?/.exec(reference) ?? [];
+  if (prefix !== undefined || reference.startsWith('execute_graph:')) {
+    const [run] = await listed(client, { workflow_id: reference, limit: 1 });
+    if (run) return run;
+    if (prefix !== undefined || transaction === undefined) throw noSuchRun(reference);
+    return ofTransaction(client, transaction);
+  }
   if (/^[1-9]\d{0,9}$/.test(reference)) return ofTransaction(client, reference);
   const workflow = /^([a-z_]+):(.+)$/.exec(reference);
   if (workflow) {
@@ -47,12 +53,6 @@ export async function findRun(client: ApiClient, reference: string): Promise<Run
   });
 }
 
-async function ofWorkflow(client: ApiClient, workflow: string): Promise<Run> {
-  const [run] = await listed(client, { workflow_id: workflow, limit: 1 });
-  if (run) return run;
-  throw noSuchRun(workflow);
-}
-
 /** A run of graphs by the id of its transaction, or of a transaction of one of its graphs. */
 async function ofTransaction(client: ApiClient, id: string): Promise<Run> {
   const found = await client.call('GET /transactions/:id', { params: { id } }).catch(async (error: unknown) => {
@@ -66,8 +66,10 @@ async function ofTransaction(client: ApiClient, id: string): Promise<Run> {
     return run;
   });
   if ('kind' in found) return found;
-  if (found.cluster === null) throw noSuchRun(id);
-  return ofWorkflow(client, graphWorkflowId(found.cluster, found.parent_id ?? found.id));
+  // Of a run, or of a graph of one.
+  if (found.run !== null) return client.runs.get(found.run);
+  if (found.parent_id === null) throw noSuchRun(id);
+  return ofTransaction(client, String(found.parent_id));
 }
 
 async function listed(client: ApiClient, query: Parameters<ApiClient['runs']['list']>[0]) {

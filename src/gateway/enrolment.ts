@@ -12,7 +12,7 @@ export interface EnrolmentParts {
   readonly identities: NodeIdentityStore;
   readonly alarms: Alarms;
   /** Address for nodes. */
-  readonly temporal: { readonly address: string; readonly namespace: string };
+  readonly temporal: EnrolmentAnswer['temporal'];
   /** Names of a node's task queues. */
   readonly queues: (site: string, node: string) => { readonly tasks: string; readonly control: string };
   readonly now: () => Date;

@@ -49,7 +49,7 @@ export const enrolmentAnswer = orderKeysAnswer.extend({
   site: z.string(),
   node: z.string(),
   queues: z.object({ tasks: z.string(), control: z.string() }),
-  temporal: z.object({ address: z.string(), namespace: z.string() }),
+  temporal: z.object({ address: z.string(), namespace: z.string(), prefix: z.string().exactOptional() }),
 });
 export type EnrolmentAnswer = z.output<typeof enrolmentAnswer>;
 

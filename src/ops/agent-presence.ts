@@ -1,4 +1,4 @@
-import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
+import { controlQueue, nodeQueue, prefixed } from '../../workflows/protocol.js';
 import type { ClusterFinding } from '../clusters/checks/index.js';
 import { agentAddress } from '../clusters/index.js';
 import { counted } from '../core/counted.js';
@@ -111,7 +111,11 @@ export async function agentStates(
   let next = 0;
   const lookAtNext = async (): Promise<void> => {
     for (let agent = agents[next++]; agent !== undefined; agent = agents[next++])
-      agent.online = await isPolled(temporal, controlQueue(nodeQueue(agent.site, agent.node)), now);
+      agent.online = await isPolled(
+        temporal,
+        controlQueue(prefixed(temporal.prefix, nodeQueue(agent.site, agent.node))),
+        now,
+      );
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lookAtNext));
   return agents;

@@ -42,5 +42,7 @@ export interface TemporalAccess {
   readonly connection: Connection;
   readonly namespace: string;
   readonly taskQueue: string;
+  /** Stands before the names of this installation (`prefixed`). */
+  readonly prefix?: string;
   readonly address: string;
 }

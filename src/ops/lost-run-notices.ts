@@ -1,18 +1,19 @@
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
-import { WORKFLOWS } from '../../workflows/protocol.js';
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
+import { prefixed, WORKFLOWS } from '../../workflows/protocol.js';
 import { lostRunNotice } from '../core/notice.js';
 import type { AnnounceEnd } from '../store/index.js';
+import type { TemporalAccess } from './dependencies.js';
 import { startWorkflow } from './workflow-calls.js';
 
 /** Sends the notice of a run that ended without sending one itself: once, by the first that finds it. */
 export const announceLostRuns =
-  (client: Client, taskQueue: string): AnnounceEnd =>
+  ({ client, taskQueue, prefix }: Pick<TemporalAccess, 'client' | 'taskQueue' | 'prefix'>): AnnounceEnd =>
   async (run, end) => {
     // The run that started it sends its own.
     if (end.outcome === 'cancelled' || end.isChild) return;
     await startWorkflow(client.workflow, 'send_notice', {
       taskQueue,
-      workflowId: `${WORKFLOWS.send_notice}:${run.id}:lost`,
+      workflowId: prefixed(prefix, `${WORKFLOWS.send_notice}:${run.id}:lost`),
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       input: { notice: lostRunNotice(run, end) },
     }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { WORKFLOWS } from '../../workflows/protocol.js';
+import { prefixed, WORKFLOWS } from '../../workflows/protocol.js';
 import type { Notice, NoticeDelivery, NoticeReceiver } from '../core/contracts/notice.js';
 import { unknownName } from '../core/did-you-mean.js';
 import { addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/index.js';
@@ -61,7 +61,7 @@ export function noticeOperations(deps: OpsDependencies): NoticeOperations {
       }
       await appendAudit(store, { actor: by, action: 'notice.test', target: `receiver/${receiver}` });
       const notice: Notice = { event: 'test', at: new Date().toISOString(), run: null };
-      const id = `${WORKFLOWS.send_notice}:test:${receiver}:${Date.now()}`;
+      const id = prefixed(temporal.prefix, `${WORKFLOWS.send_notice}:test:${receiver}:${Date.now()}`);
       const send = async () => {
         const handle = await startWorkflow(temporal.client.workflow, 'send_notice', {
           taskQueue: temporal.taskQueue,

@@ -20,14 +20,16 @@ const USUAL_LIMIT = 50;
 const KINDS: readonly string[] = [...SITE_RUN_KINDS, WORKFLOWS.execute_graph];
 
 /** The id of a run on a site; Temporal adds the time where a schedule started it. */
-const SITE_WORKFLOW = /^[a-z_]+:(.+?)(?:-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?$/;
+const SITE_WORKFLOW = /^(?:[a-z0-9-]+:)?[a-z]+(?:_[a-z]+)+:(.+?)(?:-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?$/;
 
-export function runsInTemporal({ client }: Pick<TemporalAccess, 'client'>): RunsInTemporal {
-  const types = `WorkflowType IN (${KINDS.map((kind) => `'${kind}'`).join(', ')})`;
+export function runsInTemporal({ client, taskQueue }: Pick<TemporalAccess, 'client' | 'taskQueue'>): RunsInTemporal {
+  // Others may use the namespace, too.
+  const ours = `TaskQueue = '${taskQueue}'`;
+  const types = `WorkflowType IN (${KINDS.map((kind) => `'${kind}'`).join(', ')}) AND ${ours}`;
   return {
     async find(id) {
       if (!/^[\w-]+$/.test(id)) return undefined;
-      for await (const { workflowId, runId } of client.workflow.list({ query: `RunId = '${id}'` })) {
+      for await (const { workflowId, runId } of client.workflow.list({ query: `RunId = '${id}' AND ${ours}` })) {
         const now = await findExecution(client, workflowId, runId);
         const described = now && (await client.workflow.getHandle(workflowId, now.runId).describe());
         if (described && KINDS.includes(described.type)) return { ...recordOf(described), id };

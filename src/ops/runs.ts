@@ -5,7 +5,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import type { QueryAnswer, UpdateName, UpdateRequest, WorkflowContracts } from '../../workflows/contract.js';
-import { siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
+import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
 import type { GraphRunReport } from '../core/graph-run/index.js';
 import { lostGraphReport, lostSiteReport } from '../core/lost-report.js';
 import { newestWarnings, type OperatorNote } from '../core/run/index.js';
@@ -116,7 +116,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
   /** The one that the run has now: a reset changes it. */
   const executionOf = (run: RunSummary) => call(() => findExecution(client, run.workflowId, run.temporalRunId));
 
-  const announce = announceLostRuns(client, temporal.taskQueue);
+  const announce = announceLostRuns(temporal);
   const ends = (limitMs?: number) => ({
     end: ((workflowId, runId) =>
       callTemporal(temporal, () => findEnd(client, workflowId, runId), limitMs)) satisfies EndOf,
@@ -222,7 +222,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
       await store.sites.findRevision(site, parseReference(revision));
       if (kind !== 'redeploy_nodes' && !input.fetch) await refuseUnknownHolds(sites, input, revision);
       await occupancy.untilFree(site);
-      const workflowId = siteWorkflowId(kind, site);
+      const workflowId = prefixed(temporal.prefix, siteWorkflowId(kind, site));
       const who = input.started_by ? ` by ${input.started_by}` : '';
       const startNow = () =>
         request(() =>

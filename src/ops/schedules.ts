@@ -5,7 +5,7 @@ import {
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import { graphWorkflowId, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
+import { graphWorkflowId, prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
 import type { Schedule } from '../core/contracts/index.js';
 import { parseGraphRunInput } from '../core/graph-run/index.js';
 import { isMapping } from '../core/plain-value.js';
@@ -62,9 +62,12 @@ const OVERLAP: Readonly<Record<OverlapPolicy, ScheduleOverlapPolicy>> = {
 export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
   const { store, temporal } = deps;
 
+  const idOf = (name: string): string => prefixed(temporal.prefix, name);
+  const own = idOf('');
+
   /** @throws `not-found` also where the schedule starts no workflow of this installation */
   async function found(name: string): Promise<{ readonly handle: ScheduleHandle; readonly is: ScheduleDescription }> {
-    const handle = temporal.client.schedule.getHandle(name);
+    const handle = temporal.client.schedule.getHandle(idOf(name));
     const is = await callTemporal(temporal, () => handle.describe(), LIMIT_MS).catch((error: unknown) => {
       throw error instanceof ScheduleNotFoundError ? noSchedule(name) : error;
     });
@@ -75,7 +78,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
   const isOurs = ({ action }: ScheduleDescription): boolean =>
     KINDS.includes(action.workflowType) && action.taskQueue === temporal.taskQueue;
 
-  const get = async (name: string): Promise<Schedule> => scheduleOf((await found(name)).is);
+  const get = async (name: string): Promise<Schedule> => scheduleOf(name, (await found(name)).is);
 
   async function change(
     verb: 'pause' | 'resume' | 'run' | 'delete',
@@ -125,7 +128,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
   const startOf = (kind: ScheduledKind, workflowId: string, input: RunDescription & { readonly reason?: string }) => ({
     type: 'startWorkflow' as const,
     workflowType: kind,
-    workflowId,
+    workflowId: idOf(workflowId),
     taskQueue: temporal.taskQueue,
     args: [input],
     ...metadataOf(deps, input, `${workflowId} by schedule`),
@@ -138,7 +141,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
       const action = await actionOf(request);
       const created = () =>
         temporal.client.schedule.create({
-          scheduleId: name,
+          scheduleId: idOf(name),
           spec: { cronExpressions: [...cron], timezone },
           action,
           policies: { overlap: OVERLAP[overlap] },
@@ -165,19 +168,20 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
       const names = await callTemporal(temporal, async () => {
         const ours: string[] = [];
         for await (const { scheduleId, action } of temporal.client.schedule.list())
-          if (action === undefined || KINDS.includes(action.workflowType)) ours.push(scheduleId);
+          if (scheduleId.startsWith(own) && (action === undefined || KINDS.includes(action.workflowType)))
+            ours.push(scheduleId.slice(own.length));
         return ours.sort();
       });
       const described = await Promise.all(
         names.map((name) =>
-          found(name).catch((error: unknown) => {
+          get(name).catch((error: unknown) => {
             // Deleted since, or of another installation.
             if (error instanceof Error && 'problem' in error) return undefined;
             throw error;
           }),
         ),
       );
-      return described.flatMap((one) => (one === undefined ? [] : [scheduleOf(one.is)]));
+      return described.flatMap((one) => (one === undefined ? [] : [one]));
     },
     get,
     async pause(name, note) {
@@ -212,11 +216,11 @@ function checkTimezone(timezone: string): void {
   }
 }
 
-function scheduleOf({ scheduleId, spec, action, policies, memo, state, info }: ScheduleDescription): Schedule {
+function scheduleOf(name: string, { spec, action, policies, memo, state, info }: ScheduleDescription): Schedule {
   const [input] = action.args ?? [];
   const { site, cluster } = isMapping(input) ? input : {};
   return {
-    name: scheduleId,
+    name,
     kind: action.workflowType,
     site: typeof site === 'string' ? site : null,
     cluster: typeof cluster === 'number' ? cluster : null,

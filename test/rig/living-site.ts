@@ -114,7 +114,7 @@ export async function livingSite(
         ? {}
         : {
             notices: { file: receiversFile, giveUpSeconds: 3600, pageUrl: 'https://page.example/' },
-            announceEnd: announceLostRuns(rig.client, taskQueue),
+            announceEnd: announceLostRuns({ client: rig.client, taskQueue }),
           }),
       ...(options.userData === undefined ? {} : { userData: options.userData(store) }),
       ...(options.endIdentity === undefined ? {} : { endIdentity: options.endIdentity(store) }),

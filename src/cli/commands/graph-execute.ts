@@ -124,7 +124,7 @@ export async function presentGraphRun(
   const { id } = started;
   // Only a cluster that was deleted since is null.
   const cluster = started.cluster!;
-  const workflow = graphWorkflowId(cluster, id);
+  const workflow = started.workflow_id ?? graphWorkflowId(cluster, id);
   const steps = [
     ['watch it', `sitewright run watch ${workflow}`],
     ['page', started.run ? `${client.url}/runs/${started.run}` : `${client.url}/clusters/${cluster}`],

@@ -9,6 +9,7 @@ import { simulateMaas, simulatorKeys } from '../../maas-simulator/index.js';
 import { loadSettings, type Settings } from '../../platform/settings/index.js';
 import { createLogger, type Logger } from '../../platform/telemetry/log.js';
 import { startDevServer } from '../../platform/temporal/dev-server.js';
+import { ownQueue } from '../../platform/temporal/own-queue.js';
 
 /** Everything a demo needs, in this process except Temporal's server. */
 export interface DemoSystem {
@@ -84,7 +85,7 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
     const log: Logger = createLogger(settings.log, 'demo');
     const worker = await startOrchestrator(settings, log);
     stops.push(() => worker.stop());
-    say(`  Worker      polls task queue ${settings.temporal.task_queue}`);
+    say(`  Worker      polls task queue ${ownQueue(settings.temporal)}`);
     const api = await startApi(settings, log);
     stops.push(() => api.stop());
     say(`  API         ${api.url}`);

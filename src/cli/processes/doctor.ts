@@ -6,6 +6,7 @@ import { machinesOf } from '../../../worker/services.js';
 import { createOperations } from '../../ops/index.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { connectionOptions } from '../../platform/temporal/connection-options.js';
+import { ownQueue } from '../../platform/temporal/own-queue.js';
 import { checkSearchAttributes } from '../../platform/temporal/search-attributes.js';
 import { openStore, type Store, StoreError } from '../../store/index.js';
 import { databaseFile } from './database.js';
@@ -23,7 +24,7 @@ const LIMIT_MS = 8_000;
 
 /** Checks Temporal, its namespace, search attributes, a worker, MAAS and the store; never throws, changes nothing. */
 export async function examine(settings: Settings): Promise<Finding[]> {
-  const { address, namespace, task_queue: taskQueue } = settings.temporal;
+  const { address, namespace } = settings.temporal;
   const storeFinding = await limited(storeOf(settings), 'store', 'Check store.url.');
   // No retries: the check reports the current state, and a retry would outlive the connection.
   const once = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 1 }));
@@ -32,7 +33,13 @@ export async function examine(settings: Settings): Promise<Finding[]> {
   try {
     const operations = createOperations({
       store: unusedStore,
-      temporal: { client: new Client({ connection, namespace }), connection, namespace, taskQueue, address },
+      temporal: {
+        client: new Client({ connection, namespace }),
+        connection,
+        namespace,
+        taskQueue: ownQueue(settings.temporal),
+        address,
+      },
       maas: machines.maas,
     });
     const [health, attributes] = await Promise.all([

@@ -8,10 +8,11 @@ import {
 } from '@temporalio/client';
 import { encryptionOf } from '../../../worker/encryption.js';
 import { agentTarget, DRAIN_ACTION } from '../../../worker/operator-orders.js';
-import { WORKFLOWS } from '../../../workflows/protocol.js';
+import { prefixed, WORKFLOWS } from '../../../workflows/protocol.js';
 import { startWorkflow } from '../../ops/workflow-calls.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { connectionOptions } from '../../platform/temporal/connection-options.js';
+import { ownQueue } from '../../platform/temporal/own-queue.js';
 import { openStore } from '../../store/index.js';
 
 /** Timeout for the answer of an agent, and for the whole workflow. */
@@ -30,7 +31,7 @@ export async function drainAgent(
   waitMs = WAIT_MS,
 ): Promise<DrainEnd> {
   const { site, node, by, reason } = request;
-  const { namespace, task_queue: taskQueue } = settings.temporal;
+  const { namespace, prefix } = settings.temporal;
   const connection = await Connection.connect(connectionOptions(settings.temporal));
   try {
     const store = await openStore(settings.store.url);
@@ -44,10 +45,10 @@ export async function drainAgent(
       .finally(() => store.close());
     const client = new Client({ connection, namespace, ...encryptionOf(settings) });
     const started = await startWorkflow(client.workflow, 'drain_agent', {
-      taskQueue,
-      workflowId: `${WORKFLOWS.drain_agent}:${site}:${node}:${order.id}`,
+      taskQueue: ownQueue(settings.temporal),
+      workflowId: prefixed(prefix, `${WORKFLOWS.drain_agent}:${site}:${node}:${order.id}`),
       workflowExecutionTimeout: WHOLE_MS,
-      input: { site, node, wait_ms: waitMs },
+      input: { site, node, wait_ms: waitMs, ...(prefix === undefined ? {} : { prefix }) },
     });
     const { unfinished } = await started.result();
     return { ok: true, unfinished };

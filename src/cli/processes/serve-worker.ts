@@ -1,5 +1,6 @@
 import { startOrchestrator } from '../../../worker/orchestrator.js';
 import type { Settings } from '../../platform/settings/index.js';
+import { ownQueue } from '../../platform/temporal/own-queue.js';
 import type { Terminal } from '../terminal.js';
 import { serve } from './serve.js';
 
@@ -10,7 +11,7 @@ export function serveWorker(terminal: Terminal, settings: Settings): Promise<voi
     return {
       done: worker.done,
       stop: () => worker.stop(),
-      said: `worker ready on task queue ${settings.temporal.task_queue}`,
+      said: `worker ready on task queue ${ownQueue(settings.temporal)}`,
     };
   });
 }

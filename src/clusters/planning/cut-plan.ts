@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { controlQueue, nodeQueue } from '../../../workflows/protocol.js';
+import { controlQueue, nodeQueue, prefixed } from '../../../workflows/protocol.js';
 import { type ExecutablePart, type PlanReference, splitForExecution } from '../../core/graph-run/index.js';
 import type { SchedulerGraph } from '../../core/scheduler/index.js';
 import { goesToMaster } from '../../core/task-types/index.js';
@@ -26,11 +26,14 @@ const MOST_WARNINGS = 20;
 /**
  * Splits a plan into parts of whole nodes, each small enough for one workflow, with queues and time limits.
  * @param capacity number of tasks for the run's own workflow; default: the same as for any workflow
+ * @param prefix stands before the names of queues
  */
-export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?: number): CutPlan {
+export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?: number, prefix?: string): CutPlan {
   const { graph, plan } = planned;
   const whole = graph ?? EMPTY;
-  const agents = agentNames(sources, whole);
+  const queueOf = ({ site, node }: { readonly site: string; readonly node: string }) =>
+    prefixed(prefix, nodeQueue(site, node));
+  const agents = agentNames(sources, whole, queueOf);
   const judge = new TaskJudge();
   const worked: string[] = [];
   const orders: PlanOrder[] = [];
@@ -49,7 +52,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
   const types = whole.nodeOf.map((_, task) => plan.instances[task]!.type);
   const split = splitForExecution(whole, undefined, capacity);
   const graphs = split?.parts ?? (graph === null ? [] : [graph]);
-  const master = nodeQueue(agentAddress(sources, 'master').site, 'master');
+  const master = queueOf(agentAddress(sources, 'master'));
   const executable = graphs.map((part) => executablePart(part, agents, types, seconds, master));
   const parts = executable.map((part) => chunksOf(JSON.stringify(part)));
   const coordination = split === null ? [] : chunksOf(JSON.stringify(split.coordination));
@@ -105,13 +108,17 @@ interface NodeAgentName {
 }
 
 /** By node of the graph: its queue, and its name for the agent. */
-function agentNames(sources: ClusterSources, graph: SchedulerGraph): NodeAgentName[] {
+function agentNames(
+  sources: ClusterSources,
+  graph: SchedulerGraph,
+  queueOf: (agent: { readonly site: string; readonly node: string }) => string,
+): NodeAgentName[] {
   const byUid = new Map(sources.nodes.map((node) => [uidOf(node), node]));
   return graph.nodes.map((uid, at) => {
     const row = uid === MASTER ? MASTER : byUid.get(uid);
     if (graph.sync[at] === 1 || row === undefined) return { queue: null, site: '', node: uid };
-    const { site, node } = agentAddress(sources, row);
-    return { queue: nodeQueue(site, node), site, node };
+    const agent = agentAddress(sources, row);
+    return { queue: queueOf(agent), ...agent };
   });
 }
 

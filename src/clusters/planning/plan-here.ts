@@ -9,7 +9,7 @@ import { prepareRun } from './prepared-run.js';
 /** Makes a plan in the caller's thread, which it blocks. */
 export function planHere<Form extends PlanForm>(
   form: Form,
-  { sources, layers, request, states, surroundings, capacity }: PlanningWork,
+  { sources, layers, request, states, surroundings, capacity, prefix }: PlanningWork,
   engine?: Engine,
 ): PlanningAnswer<Form> {
   const made = planCluster(sources, layers, request, {
@@ -32,7 +32,7 @@ export function planHere<Form extends PlanForm>(
   const shown = form === 'run' ? findings.filter(({ severity }) => severity !== 'info') : findings;
   const planned = { ...made, problems: [...made.problems, ...shown] };
   const make: { readonly [F in PlanForm]: () => PlanForms[F] } = {
-    run: () => prepareRun(sources, planned, capacity),
+    run: () => prepareRun(sources, planned, capacity, prefix),
     explanation: () => explained(planned),
     text: () => explainedText(explained(planned)),
     dot: () => planDot(planned.plan),

@@ -15,6 +15,8 @@ export interface PlanningWork {
   readonly surroundings: Surroundings;
   /** Of a run: the capacity of its own workflow, in tasks with work; child workflows run the rest. */
   readonly capacity?: number;
+  /** Of a run: stands before the names of the nodes' queues. */
+  readonly prefix?: string;
 }
 
 /** A plan for people: what runs, what does not, and why, with the excluded nodes and all warnings. */

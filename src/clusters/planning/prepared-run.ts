@@ -37,9 +37,14 @@ export interface PreparedRun {
   readonly worksOn: readonly number[];
 }
 
-/** Converts a plan to what its run stores. `capacity` as in `PlanningWork`. */
-export function prepareRun(sources: ClusterSources, planned: ClusterPlan, capacity?: number): PreparedRun {
-  const cut = cutPlan(sources, planned, capacity);
+/** Converts a plan to what its run stores. `capacity` and `prefix` as in `PlanningWork`. */
+export function prepareRun(
+  sources: ClusterSources,
+  planned: ClusterPlan,
+  capacity?: number,
+  prefix?: string,
+): PreparedRun {
+  const cut = cutPlan(sources, planned, capacity, prefix);
   const explanation: StoredExplanation = {
     ...explainPlan(planned.plan, planned.input),
     left_out: planned.leftOut,

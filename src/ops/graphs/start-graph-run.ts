@@ -1,5 +1,5 @@
 import { WorkflowIdConflictPolicy } from '@temporalio/client';
-import { graphWorkflowId, WORKFLOWS } from '../../../workflows/protocol.js';
+import { graphWorkflowId, prefixed, WORKFLOWS } from '../../../workflows/protocol.js';
 import type { ClusterFinding } from '../../clusters/checks/index.js';
 import { type GraphRequest, type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/index.js';
 import { describedRun } from '../../core/run-description.js';
@@ -124,7 +124,7 @@ async function startRun(
   const { run, graphs } = created;
   const { cluster, started_by, reason } = input;
   const { name, site } = await store.clusters.brief(cluster);
-  const workflowId = graphWorkflowId(cluster, run.id);
+  const workflowId = prefixed(temporal.prefix, graphWorkflowId(cluster, run.id));
   await store.transactions.update(run.id, { workflowId });
   const types = graphs.map(({ graphType }) => graphType).join(', ');
   const whole: GraphRunInput = { ...input, transaction: run.id };

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { gitSettings } from './git-settings.js';
 import { noticeSettings } from './notice-settings.js';
 import { packageSettings } from './package-settings.js';
+import { filePath, httpUrl, ownSecret, text } from './setting-kinds.js';
+import { temporalSettings } from './temporal-settings.js';
 
 declare module 'zod' {
   /** Metadata of a setting besides its description. Lists of settings are derived from it. */
@@ -25,67 +27,17 @@ declare module 'zod' {
 
 const secondsBetween = (least: number, most: number) => z.number().min(least).max(most);
 const port = z.int().min(0).max(65_535);
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' });
 /** Credentials pass through it: without TLS only within this machine. */
 const safeUrl = httpUrl.refine(
   (url) => /^https:|^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])([:/]|$)/.test(url),
   'must start with https://, except for this machine',
 );
-const text = z.string().min(1);
-const filePath = text.meta({ isPath: true });
-const ownSecret = (content: string) => filePath.meta({ ownSecret: content });
-
 /**
  * All settings, each with its rules, default, description for docs/settings.md and metadata (`meta`). Its name in the file
  * is its path (`temporal.address`), in the environment the path in capitals (`SITEWRIGHT_TEMPORAL_ADDRESS`).
  */
 export const settingsSchema = z.strictObject({
-  temporal: z.strictObject({
-    address: z
-      .string()
-      .regex(/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port, such as 127.0.0.1:7233')
-      .default('127.0.0.1:7233')
-      .meta({ example: 'temporal.example:7233' })
-      .describe('Host and port of the Temporal server.'),
-    namespace: text.default('default').describe('Temporal namespace of all runs.'),
-    task_queue: z
-      .string()
-      .regex(/^[\w.:-]+$/, 'may contain only letters, digits and . _ : -')
-      .default('sitewright')
-      .describe('Task queue of the orchestrator worker; operators pass it to `temporal workflow start`.'),
-    ui_url: httpUrl
-      .optional()
-      .describe(
-        'Base URL of Temporal’s Web UI, for links to runs. None: no links, unless Sitewright started the server.',
-      ),
-    tls: z.strictObject({
-      ca_file: filePath
-        .optional()
-        .describe(
-          'File (PEM) with the authorities for the certificate of the Temporal server. None: those of the system. Any setting of `temporal.tls` turns TLS on.',
-        ),
-      cert_file: filePath
-        .optional()
-        .meta({ with: 'key_file' })
-        .describe('File (PEM) with the client certificate for the Temporal server, if it requires one.'),
-      key_file: ownSecret('the private key (PEM)')
-        .optional()
-        .meta({ with: 'cert_file' })
-        .describe('File (PEM) with the key of `temporal.tls.cert_file`.'),
-      server_name: text
-        .optional()
-        .describe('Expected name in the certificate of the Temporal server. None: the host of `temporal.address`.'),
-    }),
-    api_key_file: ownSecret('the API key')
-      .optional()
-      .describe('File with the API key for the Temporal server as its only line; it is sent only over TLS.')
-      .meta({ reload: true }),
-    encryption_key_file: filePath
-      .optional()
-      .describe(
-        'File with the encryption keys for all data sent to Temporal; the first is used for new data (`sitewright identity encryption-key`). API, worker, gateway and agents need the same file. None: nothing is encrypted.',
-      ),
-  }),
+  temporal: temporalSettings,
   store: z.strictObject({
     url: text
       .default('sqlite:./.sitewright/sitewright.db')
@@ -170,11 +122,11 @@ export const settingsSchema = z.strictObject({
     tls: z.strictObject({
       cert_file: filePath
         .optional()
-        .meta({ with: 'key_file' })
+        .meta({ with: 'key_file', reload: true })
         .describe('File (PEM) with the certificate chain of the API. None: no TLS.'),
       key_file: ownSecret('the private key (PEM)')
         .optional()
-        .meta({ with: 'cert_file' })
+        .meta({ with: 'cert_file', reload: true })
         .describe('File (PEM) with the key of `api.tls.cert_file`.'),
     }),
     rate_limit_per_minute: z

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import type { TLSConfig } from '@temporalio/client';
 import type { Settings } from '../settings/index.js';
-import { contentOf, readApiKey } from './api-key.js';
 
 /** The server's address and security: a part of the `temporal` settings. */
 export interface ServerSettings {
@@ -10,17 +11,21 @@ export interface ServerSettings {
 }
 
 /** Options of every connection to the server, of clients and workers. */
-interface ConnectionSettings {
+export interface ConnectionSettings {
   readonly address: string;
   readonly tls?: TLSConfig | true;
   readonly apiKey?: string;
 }
 
+/** Whether files have credentials for the server; they may change while it is used (`followCredentials`). */
+export const hasCredentials = ({ tls, api_key_file }: ServerSettings): boolean =>
+  [api_key_file, tls?.ca_file, tls?.cert_file].some((file) => file !== undefined);
+
 /**
- * Options of each `Connection` and `NativeConnection`. Files are read once: a renewed certificate needs a restart,
- * a new API key does not (`followApiKey`).
+ * Options of each `Connection` and `NativeConnection`, with what the files contain now.
  *
- * @throws Error for the user, naming the setting, when a file cannot be read; never with its content
+ * @throws Error for the user, naming the setting, when a file cannot be read or certificate and key do not belong together;
+ *   never with its content
  */
 export function connectionOptions({ address, tls = {}, api_key_file: keyFile }: ServerSettings): ConnectionSettings {
   const apiKey = keyFile === undefined ? undefined : readApiKey(keyFile);
@@ -30,18 +35,39 @@ export function connectionOptions({ address, tls = {}, api_key_file: keyFile }: 
   const config: TLSConfig = {
     ...(server_name === undefined ? {} : { serverNameOverride: server_name }),
     ...(ca_file === undefined ? {} : { serverRootCACertificate: contentOf(ca_file, 'temporal.tls.ca_file') }),
-    ...(cert_file === undefined || key_file === undefined
-      ? {}
-      : {
-          clientCertPair: {
-            crt: contentOf(cert_file, 'temporal.tls.cert_file'),
-            key: contentOf(key_file, 'temporal.tls.key_file'),
-          },
-        }),
+    ...(cert_file === undefined || key_file === undefined ? {} : { clientCertPair: pairOf(cert_file, key_file) }),
   };
   return {
     address,
     tls: Object.keys(config).length === 0 ? true : config,
     ...(apiKey === undefined ? {} : { apiKey }),
   };
+}
+
+function pairOf(certFile: string, keyFile: string): { readonly crt: Buffer; readonly key: Buffer } {
+  const [crt, key] = [contentOf(certFile, 'temporal.tls.cert_file'), contentOf(keyFile, 'temporal.tls.key_file')];
+  try {
+    createSecureContext({ cert: crt, key });
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw new Error(`temporal.tls.cert_file and temporal.tls.key_file are not a certificate and its key (${code})`, {
+      cause: error,
+    });
+  }
+  return { crt, key };
+}
+
+function readApiKey(file: string): string {
+  const key = contentOf(file, 'temporal.api_key_file').toString('utf8').trim();
+  if (key === '') throw new Error(`the file of temporal.api_key_file, ${file}, is empty`);
+  return key;
+}
+
+function contentOf(file: string, setting: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Error(`the file of ${setting}, ${file}, cannot be read (${code})`, { cause: error });
+  }
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import { type AddressInfo, isIP } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,8 +11,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tokenOperations } from '../../../../src/ops/tokens.js';
 import { loadSettings } from '../../../../src/platform/settings/index.js';
 import { createLogger } from '../../../../src/platform/telemetry/log.js';
-import { followApiKey } from '../../../../src/platform/temporal/api-key.js';
+import { ClientLink } from '../../../../src/platform/temporal/client-link.js';
 import { connectionOptions } from '../../../../src/platform/temporal/connection-options.js';
+import { followCredentials } from '../../../../src/platform/temporal/follow-credentials.js';
 import { probeServer } from '../../../../src/platform/temporal/probe.js';
 import { openStore } from '../../../../src/store/index.js';
 import { startApi } from '../../../../worker/api.js';
@@ -53,6 +54,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     certificate('server', '127.0.0.1', 'ca');
     certificate('named', 'temporal.example', 'ca');
     certificate('client', 'client.example', 'ca');
+    certificate('renewed', 'client.example', 'ca');
     certificate('intruder', 'client.example', 'stranger');
   });
 
@@ -115,31 +117,56 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       await close();
     });
 
-    it('shows a new API key without a restart, and keeps the last one while the file cannot be read', async () => {
+    it('shows a new API key and a new certificate without a restart, and keeps the last ones while files do not fit', async () => {
       writeFileSync(at('rotated.key'), 'first\n', { mode: 0o600 });
+      copyFileSync(at('client.pem'), at('rotated.pem'));
+      copyFileSync(at('client.key'), at('rotated-key.pem'));
       const { address, seen, close } = await server('server');
-      const ofServer = { address, tls: ours(), api_key_file: at('rotated.key') };
-      const client = await Connection.connect(connectionOptions(ofServer));
+      const tls = { ca_file: at('ca.pem'), cert_file: at('rotated.pem'), key_file: at('rotated-key.pem') };
+      const ofServer = { address, tls, api_key_file: at('rotated.key') };
+      const link = new ClientLink(await Connection.connect(connectionOptions(ofServer)), (now) =>
+        Connection.lazy({ ...now, connectTimeout: 500 }),
+      );
+      const client = link.connection;
       const lines: string[] = [];
       const note = (...said: unknown[]) => void lines.push(String(said.at(-1)));
-      const endFollowing = followApiKey(ofServer, [client], { info: note, warn: note }, 20);
+      const endFollowing = followCredentials(ofServer, [link], { info: note, warn: note }, 20);
       const shown = async () => {
         seen.length = 0;
         await client.workflowService.getSystemInfo({}).catch(() => undefined);
-        return seen.at(-1)?.authorization;
+        return `${seen.at(-1)?.subject}: ${seen.at(-1)?.authorization}`;
       };
-      expect(await shown()).toBe('Bearer first');
+      expect(await shown()).toBe('client: Bearer first');
       rmSync(at('rotated.key'));
-      await expect.poll(() => lines).toEqual(['the API key for Temporal could not be read; the last one stays in use']);
-      expect(await shown()).toBe('Bearer first');
+      const kept = 'credentials for Temporal could not be replaced; the last ones stay in use';
+      const replaced = 'credentials for Temporal were replaced';
+      await expect.poll(() => lines).toEqual([kept]);
+      expect(await shown()).toBe('client: Bearer first');
       writeFileSync(at('rotated.key'), 'second\n', { mode: 0o600 });
-      await expect.poll(shown).toBe('Bearer second');
-      expect(lines.at(-1)).toBe('the API key for Temporal was replaced');
+      await expect.poll(shown).toBe('client: Bearer second');
+      expect(lines).toEqual([kept, replaced]);
+
+      // A certificate without its key is not taken.
+      copyFileSync(at('renewed.pem'), at('rotated.pem'));
+      await expect.poll(() => lines).toEqual([kept, replaced, kept]);
+      expect(await shown()).toBe('client: Bearer second');
+      copyFileSync(at('renewed.key'), at('rotated-key.pem'));
+      await expect.poll(shown).toBe('renewed: Bearer second');
+
+      // One that the server refuses is not taken either, and the next one is.
+      lines.length = 0;
+      copyFileSync(at('intruder.key'), at('rotated-key.pem'));
+      copyFileSync(at('intruder.pem'), at('rotated.pem'));
+      await expect.poll(() => lines.at(-1)).toBe(kept);
+      expect(await shown()).toBe('renewed: Bearer second');
+      copyFileSync(at('client.key'), at('rotated-key.pem'));
+      copyFileSync(at('client.pem'), at('rotated.pem'));
+      await expect.poll(shown).toBe('client: Bearer second');
       expect(lines.join()).not.toContain('second');
       endFollowing();
       await client.close();
       await close();
-    });
+    }, 60_000);
 
     // threat: network-4
     it('checks whom it speaks to: authority and name', async () => {

@@ -1,0 +1,6 @@
+import { prefixed } from '../../../workflows/protocol.js';
+import type { Settings } from '../settings/index.js';
+
+/** Task queue of this installation's workers. */
+export const ownQueue = ({ prefix, task_queue }: Pick<Settings['temporal'], 'prefix' | 'task_queue'>): string =>
+  prefixed(prefix, task_queue);
