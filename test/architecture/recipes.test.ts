@@ -130,9 +130,9 @@ export function registerGreet(program: CliCommand, { terminal }: Session): void 
     ),
   },
   setting: {
-    'src/platform/settings/settings.ts': behind(
-      "    namespace: text.default('default').describe('Temporal namespace of all runs.'),\n",
-      "    colour: text.default('blue').describe('Its colour.'),\n",
+    'src/platform/settings/temporal-settings.ts': behind(
+      "  namespace: text.default('default').describe('Temporal namespace of all runs.'),\n",
+      "  colour: text.default('blue').describe('Its colour.'),\n",
     ),
   },
 } satisfies Record<string, Plant>;
