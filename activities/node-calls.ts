@@ -16,6 +16,7 @@ import {
 } from '../src/maas/index.js';
 import type { AbortAnswer, NodeCall, SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
+import { recordDeployed } from './deployed-machine.js';
 import { asNodeResult } from './failures.js';
 import { assertMayStart, proveClaim } from './fencing.js';
 import { withHeartbeats } from './heartbeats.js';
@@ -76,9 +77,11 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       };
       const outcome = await deployMachine(maas, deployment, options);
       if (outcome.ok) {
-        const facts = machineFacts(await maas.client.layouts.hardware(systemId, options.signal));
+        const whole = await maas.client.layouts.machine(systemId, options.signal);
+        const facts = machineFacts(whole.hardware);
         const reported = new Map([[request.node, facts]]);
         await proveClaim(deps, { site: request.site });
+        await recordDeployed(deps.store, request, whole, outcome.isReinstalled, node.tags);
         await markProvisioned(deps.store, request.site, [request.node], outcome.isReinstalled, reported);
       }
       return withWarnings(asNodeResult(outcome), warnings);
@@ -86,13 +89,13 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
 
     release_node: onMachine('release', async ({ maas, systemId, request }, options) => {
       const comment = `sitewright:${request.site}: run ${request.run_id}`;
-      return asNodeResult(
-        await releaseMachine(
-          maas,
-          { systemId, site: request.site, comment, ...(request.erase ? { erase: true } : {}) },
-          options,
-        ),
+      const outcome = await releaseMachine(
+        maas,
+        { systemId, site: request.site, comment, ...(request.erase ? { erase: true } : {}) },
+        options,
       );
+      if (outcome.ok) await deps.store.deployedMachines.forget(request.site, request.node);
+      return asNodeResult(outcome);
     }),
 
     abort_node: (request) =>

@@ -14,6 +14,7 @@ export { syncNetworks } from './layout/sync-networks.js';
 export type { Machine, MachineSummary } from './machine.js';
 export { holdOf } from './machine-hold.js';
 export type { MachineFailure, MachineOutcome } from './machine-outcome.js';
+export { machineState, type WholeMachine } from './machine-state.js';
 export { MachineWatcher } from './machine-watcher.js';
 export { type MachineContext, noProgress, type OperationOptions } from './operation.js';
 export { prepareMachine } from './prepare-machine.js';

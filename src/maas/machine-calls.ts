@@ -279,7 +279,8 @@ export class MachineCalls {
 
 const pathOf = (systemId: string): string => `machines/${segment(systemId)}/`;
 
-function* chunks(values: readonly string[] | undefined): Iterable<readonly string[] | undefined> {
+/** Values for one list request each; `undefined` once for no filter. */
+export function* chunks(values: readonly string[] | undefined): Iterable<readonly string[] | undefined> {
   if (values === undefined) {
     yield undefined;
     return;

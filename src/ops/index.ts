@@ -11,6 +11,7 @@ import { packageOperations } from './packages/index.js';
 import { pushOperations } from './pushes.js';
 import { runOperations } from './runs.js';
 import { scheduleOperations } from './schedules.js';
+import { siteDrift } from './site-drift.js';
 import { siteOperations } from './sites.js';
 import { clusterChecks } from './tags/cluster-checks.js';
 import { tagOperations } from './tags/index.js';
@@ -58,6 +59,8 @@ export function createOperations(deps: OpsDependencies) {
     schedules: scheduleOperations(deps),
     ...graphUseCases(deps, runs),
     nodes: nodeOperations(deps, sites),
+    /** What MAAS has now against what was deployed. */
+    drift: (site: string) => siteDrift(deps, sites, site),
     /** The agents of clusters' nodes, as Temporal knows them. */
     agents: {
       list: (cluster?: number) =>

@@ -18,6 +18,7 @@ export type * from './ports/api-token-store.js';
 export type * from './ports/audit-store.js';
 export type * from './ports/claim-store.js';
 export type * from './ports/cluster-store.js';
+export type * from './ports/deployed-machine-store.js';
 export type * from './ports/graph-store.js';
 export type * from './ports/node-fact-store.js';
 export type * from './ports/node-identity-store.js';

@@ -8,6 +8,7 @@ import { SqlApiTokenStore } from './queries/api-token-store.js';
 import { SqlAuditStore } from './queries/audit-store.js';
 import { SqlClaimStore } from './queries/claim-store.js';
 import { SqlClusterStore } from './queries/cluster-store.js';
+import { SqlDeployedMachineStore } from './queries/deployed-machine-store.js';
 import { SqlGraphStore } from './queries/graph-store.js';
 import { SqlNodeFactStore } from './queries/node-fact-store.js';
 import { SqlNodeIdentityStore } from './queries/node-identity-store.js';
@@ -87,6 +88,7 @@ function portsOf(session: Session): StorePorts {
     claims: new SqlClaimStore(session),
     audit: new SqlAuditStore(session),
     notices: new SqlNoticeStore(session),
+    deployedMachines: new SqlDeployedMachineStore(session),
     nodeFacts: new SqlNodeFactStore(session),
     nodeIdentities: new SqlNodeIdentityStore(session),
     apiTokens: new SqlApiTokenStore(session),

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
+import type { SiteDrift } from '../../src/core/contracts/index.js';
+import type { Machine, MachineContext } from '../../src/maas/index.js';
+import { openMachines } from '../../src/maas/open-machines.js';
 import { type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.js';
 import { loadSettings, type Settings } from '../../src/platform/settings/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
@@ -37,6 +40,13 @@ async function sitewright(...args: string[]): Promise<{ code: number; out: strin
 async function control(path: string, body: unknown): Promise<void> {
   const answer = await fetch(`${simulator.controlUrl}/${path}`, { method: 'POST', body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(await answer.text());
+}
+
+/** A person with a browser, logged in at the same MAAS. */
+async function atMaas<T>(act: (maas: MachineContext['client']) => Promise<T>): Promise<T> {
+  const { url } = simulator;
+  const maas = openMachines({ url, apiKey: simulatorKeys.admin, pollMinSeconds: 1, pollMaxSeconds: 1 });
+  return await act(maas.client).finally(() => maas.close());
 }
 
 /** As `temporal workflow reset --type LastWorkflowTask` does. */
@@ -210,6 +220,29 @@ describe('a site', () => {
     expect(history.out).toBe('kind,state\r\nredeploy_nodes,success\r\ndeploy_site,failure\r\n');
   });
 
+  it('has no drift until people change machines at MAAS', async () => {
+    expect(await sitewright('site', 'drift', site)).toEqual({
+      ...{ code: 0, err: '' },
+      out: `${site}, 6 nodes: 6 as deployed, 0 changed, 0 missing\n`,
+    });
+    await atMaas(async ({ machines, inventory }) => {
+      const [{ systemId }] = (await machines.list({ hostnames: ['stl1r01s02'] })) as [Machine];
+      await inventory.ensureTag('by-hand', 'a test');
+      await inventory.changeTag('by-hand', { add: [systemId] });
+      await machines.update(systemId, { description: 'no drift' });
+    });
+    const { code, out } = await sitewright('site', 'drift', site);
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      new RegExp(
+        `^~ stl1r01s02, deployed .* UTC with revision 1\n {2}tag by-hand: none -> set\n${site}, 6 nodes: 5 as deployed, 1 changed, 0 missing\n$`,
+      ),
+    );
+    // What the site's own runs change is none: a redeployment records the machine as it is then.
+    await sitewright('site', 'redeploy', site, 'stl1r01s02', '--yes', '--wait');
+    expect((await sitewright('site', 'drift', site)).code).toBe(0);
+  });
+
   it('is steered while it runs: busy, paused, resumed, cancelled', async () => {
     await control('auto', { ...quick, deploy_ms: 3_600_000 });
     const start = await sitewright('site', 'redeploy', site, 'stl1r01s07', '--yes', '-f', 'json');
@@ -271,6 +304,26 @@ describe('a site', () => {
     );
     expect(out).toContain(`,ann,run.test_site,site/${site},after the move\r\n`);
     expect((await sitewright('site', 'diff', site)).out).toMatch(/^nodes: 0 new, 0 changed, 0 removed, 6 unchanged$/m);
+  });
+
+  it('has drift where machines were released and deleted by hand', async () => {
+    const ids = await atMaas(async ({ machines }) => {
+      const found = await machines.list({ hostnames: ['stl1r01s02', 'stl1r01s06'] });
+      const [released, deleted] = found.map(({ systemId }) => systemId).sort() as [string, string];
+      await machines.release(released);
+      await machines.delete(deleted);
+      return { released, deleted };
+    });
+    const { code, out } = await sitewright('site', 'drift', site, '-f', 'json');
+    expect(code).toBe(1);
+    const { nodes } = JSON.parse(out) as SiteDrift;
+    const of = (id: string) => nodes.find(({ system_id }) => system_id === id);
+    expect(of(ids.deleted)).toMatchObject({ state: 'missing', revision: 1, differences: [] });
+    expect(of(ids.released)).toMatchObject({
+      state: 'drifted',
+      differences: [{ what: 'status', deployed: 'Deployed' }],
+    });
+    expect((await sitewright('site', 'drift', 'unknown')).code).toBe(3);
   });
 
   it('is deleted when the user confirms', async () => {

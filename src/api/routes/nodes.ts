@@ -1,10 +1,12 @@
 import { nodeHistoryPageSchema, siteNodeRoutes } from '../../core/contracts/node-in-run.js';
+import { siteDriftRoutes } from '../../core/contracts/site-drift.js';
 import { type RouteGroup, serve } from '../serve.js';
 import { shown } from '../shown.js';
 
 const viewHistory = shown(nodeHistoryPageSchema);
 
-export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes } }) =>
+export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, drift } }) => {
+  serve(app, siteDriftRoutes, { 'GET /sites/:site/drift': ({ params }) => drift(params.site) });
   serve(app, siteNodeRoutes, {
     'POST /sites/:site/revisions/:ref/select': ({ params: { site, ref }, body }) =>
       nodes.select(site, ref, body.selectors),
@@ -12,3 +14,4 @@ export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes } })
     'GET /sites/:site/nodes/:node/history': async ({ params: { site, node }, query }) =>
       viewHistory(await nodes.history(site, node, query)),
   });
+};

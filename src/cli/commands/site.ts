@@ -189,6 +189,17 @@ export function registerSite(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, difference, (color) => differenceText(difference, color));
     });
 
+  site
+    .verb('drift', 'Compare what MAAS has now with what was deployed; exit code 1 where machines differ')
+    .argument('<site>', 'name of the site')
+    .output()
+    .action(async (name: string, flags: OutputFlags) => {
+      const drift = await session.call('GET /sites/:site/drift', { params: { site: name } });
+      const { driftText } = await import('../views/site-drift.js');
+      await printOne(terminal, flags, drift, (color) => driftText(drift, color));
+      if (drift.nodes.some(({ state }) => state === 'drifted' || state === 'missing')) process.exitCode = EXIT.failed;
+    });
+
   const held = 'wait for approval before this group; *: before any change';
   fetching(starter(site, session, 'deploy', 'deploy_site', 'Deploy a site: its groups of nodes, in order')).holds(held);
   fetching(

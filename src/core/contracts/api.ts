@@ -19,6 +19,7 @@ import { watchRoutes } from './run-tasks.js';
 import { scheduleRoutes } from './schedule.js';
 import { healthRoutes, serviceRoutes } from './service.js';
 import { siteRoutes, webhookRoutes } from './site.js';
+import { siteDriftRoutes } from './site-drift.js';
 import { tokenRoutes } from './token.js';
 
 /** All routes of the REST API, by method and path below `/api/v1`. */
@@ -27,6 +28,7 @@ export const API = {
   ...webhookRoutes,
   ...revisionRoutes,
   ...siteNodeRoutes,
+  ...siteDriftRoutes,
   ...runRoutes,
   ...scheduleRoutes,
   ...noticeRoutes,

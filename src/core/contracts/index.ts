@@ -8,6 +8,7 @@ export type * from './run.js';
 export type * from './schedule.js';
 export type * from './service.js';
 export type * from './site.js';
+export type * from './site-drift.js';
 export type * from './site-run.js';
 export type * from './site-run-report.js';
 export type * from './strategy.js';

@@ -1,5 +1,8 @@
 import { type MaasConnection, segment } from '../connection.js';
 import { asList, asObject } from '../lenient.js';
+import { parseMachine } from '../machine.js';
+import { chunks, unexpectedAnswer } from '../machine-calls.js';
+import type { WholeMachine } from '../machine-state.js';
 import {
   type Hardware,
   type Interface,
@@ -30,6 +33,26 @@ export class LayoutCalls {
     const hasGroups = asList(machine.volume_groups).length > 0;
     const path = `nodes/${segment(systemId)}/volume-groups/`;
     return parseHardware(asObject(machine), hasGroups ? await this.#maas.list(path, { signal }) : []);
+  }
+
+  /** A machine with its interfaces and disks, but not the logical volumes. */
+  async machine(systemId: string, signal?: AbortSignal): Promise<WholeMachine> {
+    const answer = await this.#maas.object(`machines/${segment(systemId)}/`, { signal });
+    const machine = parseMachine(answer);
+    if (!machine) throw unexpectedAnswer(`GET machines/${systemId}/`, 'is not a machine');
+    return { machine, hardware: parseHardware(asObject(answer), []) };
+  }
+
+  /** Those of these machines that MAAS has; one request for a hundred. */
+  async machines(systemIds: readonly string[], signal?: AbortSignal): Promise<readonly WholeMachine[]> {
+    const found: WholeMachine[] = [];
+    for (const id of chunks(systemIds)) {
+      for (const item of await this.#maas.list('machines/', { query: { id }, signal })) {
+        const machine = parseMachine(item);
+        if (machine) found.push({ machine, hardware: parseHardware(asObject(item), []) });
+      }
+    }
+    return found;
   }
 
   async networks(signal?: AbortSignal): Promise<MaasNetworks> {

@@ -11,6 +11,7 @@ import { neverReached } from './0010-never-reached.js';
 import { gitSources } from './0011-git-sources.js';
 import { noticeDeliveries } from './0012-notice-deliveries.js';
 import { failedTasks } from './0013-failed-tasks.js';
+import { deployedMachines } from './0014-deployed-machines.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   gitSources,
   noticeDeliveries,
   failedTasks,
+  deployedMachines,
 ];

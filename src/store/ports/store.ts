@@ -2,6 +2,7 @@ import type { ApiTokenStore } from './api-token-store.js';
 import type { AuditStore } from './audit-store.js';
 import type { ClaimStore } from './claim-store.js';
 import type { ClusterStore } from './cluster-store.js';
+import type { DeployedMachineStore } from './deployed-machine-store.js';
 import type { GraphStore } from './graph-store.js';
 import type { NodeFactStore } from './node-fact-store.js';
 import type { NodeIdentityStore } from './node-identity-store.js';
@@ -47,6 +48,7 @@ export interface StorePorts {
   readonly claims: ClaimStore;
   readonly audit: AuditStore;
   readonly notices: NoticeStore;
+  readonly deployedMachines: DeployedMachineStore;
   readonly nodeFacts: NodeFactStore;
   readonly nodeIdentities: NodeIdentityStore;
   readonly apiTokens: ApiTokenStore;

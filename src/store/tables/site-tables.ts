@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.js';
 import type { GitSource } from '../../core/git-source.js';
+import type { MachineState } from '../../core/machine-drift.js';
 import { bytes, count, flag, json, key, siteName, text, time } from './column.js';
 
 /** Sites, their revisions, and what MAAS reported about their nodes. */
@@ -54,6 +55,16 @@ export const siteTables = {
     /** From 1; one more with each take-over. */
     generation: count(),
     claimedAt: time(),
+  },
+  /** What MAAS said of a node's machine when a run had deployed it. */
+  deployedMachine: {
+    site: text(),
+    node: key(),
+    systemId: text(),
+    runId: key(),
+    revision: count(),
+    state: json<MachineState>(),
+    at: time(),
   },
   /** What MAAS last reported about a node; null is unknown. */
   nodeFact: {

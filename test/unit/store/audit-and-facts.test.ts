@@ -111,3 +111,35 @@ describeStore('NodeFactStore', (backend) => {
     }
   });
 });
+
+describeStore('DeployedMachineStore', (backend) => {
+  const state = {
+    ...{ status: 'Deployed', hostname: 'n1', owner: 'us', system: 'ubuntu/jammy', kernel: '', zone: '', pool: '' },
+    ...{ deployment: 'r1', tags: ['a'], interfaces: { eth0: 'physical' }, disks: {} },
+  };
+  const machine = {
+    ...{ site: 'dc1', node: 'n1', systemId: 'abc', runId: 'r1', revision: 1, state },
+    at: '2026-01-01T00:00:00.000Z',
+  };
+
+  it('keeps the newest record of each node, until its machine is released or its site is deleted', async () => {
+    const store = await backend.fresh();
+    const { deployedMachines, sites } = store;
+    expect(await failureOf(deployedMachines.put(machine))).toMatchObject({ kind: 'not-found' });
+    for (const name of ['dc1', 'dc2']) await sites.create({ name });
+    await deployedMachines.put(machine);
+    await deployedMachines.put({ ...machine, node: 'm2' });
+    await deployedMachines.put({ ...machine, site: 'dc2' });
+    const newer = { ...machine, runId: 'r2', revision: 2, state: { ...state, tags: [] } };
+    await deployedMachines.put(newer);
+    expect(await deployedMachines.get('dc1', 'n1')).toEqual(newer);
+    expect(await deployedMachines.list('dc1')).toEqual([{ ...machine, node: 'm2' }, newer]);
+    await deployedMachines.forget('dc1', 'm2');
+    await deployedMachines.forget('dc1', 'unknown');
+    expect((await deployedMachines.list('dc1')).map(({ node }) => node)).toEqual(['n1']);
+    expect(await deployedMachines.get('dc1', 'm2')).toBeUndefined();
+    await sites.delete('dc1');
+    expect(await deployedMachines.list('dc1')).toEqual([]);
+    expect(await deployedMachines.list('dc2')).toHaveLength(1);
+  });
+});

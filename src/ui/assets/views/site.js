@@ -73,7 +73,9 @@ export function SiteView({ id, query: given }) {
       <h2>Deployment groups of the newest revision</h2>
       <${Groups} base=${base} />
       <h2>Machines</h2>
-      <${Machines} base=${base} />`
+      <${Machines} base=${base} />
+      <h2>Drift</h2>
+      <${Drift} base=${base} />`
     }`;
 }
 
@@ -133,6 +135,46 @@ function MachineTable({ base }) {
         />`}
   <//>`;
 }
+
+/** Asked for by hand: MAAS has to answer. */
+function Drift({ base }) {
+  return html`<${Fold} label="Compare MAAS with what was deployed">${() => html`<${DriftTable} base=${base} />`}<//>`;
+}
+
+function DriftTable({ base }) {
+  const drift = useData(`${base}/drift`, { every: 60_000 });
+  return html`<${Loaded} from=${drift}>
+    ${({ nodes }) => {
+      const changed = nodes.filter(({ state }) => state === 'drifted' || state === 'missing');
+      const unrecorded = nodes.filter(({ state }) => state === 'unrecorded');
+      return html`<p>
+          ${nodes.length === 0 ? 'Nothing is deployed.' : `${count(changed.length, 'machine')} of ${nodes.length} differ from what was deployed.`}
+          ${unrecorded.length > 0 && html` <span class="quiet">Not recorded before their next deployment: ${some(unrecorded.map(({ node }) => node))}</span>`}
+        </p>
+        ${
+          changed.length > 0 &&
+          html`<${Table}
+          label="Machines that differ"
+          rows=${changed}
+          keyOf=${(one) => one.node}
+          columns=${[
+            ['Node', (one) => one.node],
+            [
+              'Deployed',
+              (one) => html`<${Ago} of=${one.deployed_at} /> <span class="quiet">revision ${one.revision}</span>`,
+            ],
+            ['Difference', (one) => html`<${Differences} of=${one} />`],
+          ]}
+        />`
+        }`;
+    }}
+  <//>`;
+}
+
+const Differences = ({ of: { state, system_id: id, differences } }) =>
+  state === 'missing'
+    ? `MAAS does not list its machine ${id} any more`
+    : html`<ul>${differences.map(({ what, deployed, now }) => html`<li>${what}: ${deployed ?? 'none'} → ${now ?? 'none'}</li>`)}</ul>`;
 
 /** The commit that a revision was taken from. */
 const Commit = ({ of: { commit_id: id, commit_url: url } }) =>

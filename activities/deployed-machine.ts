@@ -1,0 +1,30 @@
+import { recordAfter } from '../src/core/machine-drift.js';
+import { machineState, type WholeMachine } from '../src/maas/index.js';
+import type { Store } from '../src/store/index.js';
+import type { NodeCall } from './contract.js';
+
+/**
+ * Records what MAAS says of a machine that was deployed, for `site drift`.
+ *
+ * @param isReinstalled by this call; otherwise the record of its deployment stays
+ * @param tags that the documents give the node
+ */
+export async function recordDeployed(
+  store: Store,
+  { site, node, run_id, revision }: NodeCall,
+  whole: WholeMachine,
+  isReinstalled: boolean,
+  tags: readonly string[],
+): Promise<void> {
+  const { systemId } = whole.machine;
+  const found = isReinstalled ? undefined : await store.deployedMachines.get(site, node);
+  const earlier = found?.systemId === systemId ? found : undefined;
+  const now = machineState(whole);
+  const state = recordAfter(earlier?.state, now, tags);
+  const isKept = earlier !== undefined && state !== now;
+  await store.deployedMachines.put({
+    ...{ site, node, systemId, revision, state },
+    runId: isKept ? earlier.runId : run_id,
+    at: isKept ? earlier.at : new Date().toISOString(),
+  });
+}

@@ -1,0 +1,27 @@
+import type { SiteDrift } from '../../core/contracts/index.js';
+import { counted } from '../../core/counted.js';
+import { printable } from '../formats/table.js';
+import { paintFor } from './paint.js';
+
+/** Machines that differ from what was deployed, each difference in a line; then one line of counts. */
+export function driftText({ site, nodes }: SiteDrift, color = false): string {
+  const paint = paintFor(color);
+  const lines = nodes.flatMap(({ node, state, system_id, deployed_at, revision, differences }) => {
+    if (state === 'same' || state === 'unrecorded') return [];
+    const since = `deployed ${deployed_at?.slice(0, 16).replace('T', ' ')} UTC with revision ${revision}`;
+    const missing =
+      state === 'missing' ? [`  ${paint.bad(`MAAS does not list its machine ${system_id} any more`)}\n`] : [];
+    return [
+      `${paint.busy('~')} ${printable(node)}, ${since}\n`,
+      ...missing,
+      ...differences.map(({ what, deployed, now }) => `  ${printable(what)}: ${was(deployed)} -> ${was(now)}\n`),
+    ];
+  });
+  const count = (wanted: string): number => nodes.filter(({ state }) => state === wanted).length;
+  const unrecorded = count('unrecorded');
+  const more = unrecorded === 0 ? '' : `; ${unrecorded} not recorded: their next deployment records them`;
+  const total = `${counted(nodes.length, 'node')}: ${count('same')} as deployed, ${count('drifted')} changed, ${count('missing')} missing${more}`;
+  return `${lines.join('')}${printable(site)}, ${nodes.length === 0 ? 'nothing is deployed' : total}\n`;
+}
+
+const was = (text: string | null): string => (text === null ? 'none' : printable(text));

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { siteParams, timestamp } from './primitives.js';
+import { tagged } from './route.js';
+import type { Wire } from './wire.js';
+
+const siteDriftSchema = z
+  .strictObject({
+    site: z.string(),
+    checked_at: timestamp,
+    nodes: z.array(
+      z.strictObject({
+        node: z.string(),
+        state: z
+          .enum(['same', 'drifted', 'missing', 'unrecorded'])
+          .describe(
+            '`missing`: MAAS does not list its machine any more. `unrecorded`: it was deployed before this was recorded; its next deployment records it.',
+          ),
+        system_id: z.string().nullable(),
+        deployed_at: timestamp.nullable(),
+        run: z.string().nullable().describe('The run that deployed it.'),
+        revision: z.int().nullable().describe('The revision it was deployed with.'),
+        differences: z.array(
+          z.strictObject({
+            what: z.string().describe('`system`, `owner`, `tag gpu`, `interface eth0` …'),
+            deployed: z.string().nullable(),
+            now: z.string().nullable(),
+          }),
+        ),
+      }),
+    ),
+  })
+  .meta({ id: 'SiteDrift', description: 'What MAAS has now against what was deployed, by node.' });
+
+export type SiteDrift = Wire<typeof siteDriftSchema>;
+
+export const siteDriftRoutes = tagged('nodes', {
+  'GET /sites/:site/drift': {
+    id: 'getSiteDrift',
+    access: 'viewer',
+    summary: 'Compare what MAAS has now with what was deployed, machine by machine',
+    params: siteParams,
+    answers: { 200: siteDriftSchema },
+  },
+});

@@ -1,0 +1,70 @@
+import { compareText } from './compare-text.js';
+
+/** What MAAS says of a machine and keeps until someone changes it: recorded at a deployment, and compared with later. */
+export interface MachineState {
+  /** In the words of MAAS: `Deployed`. */
+  readonly status: string;
+  readonly hostname: string;
+  readonly owner: string;
+  /** Operating system: `ubuntu/jammy`. */
+  readonly system: string;
+  readonly kernel: string;
+  readonly zone: string;
+  readonly pool: string;
+  /** The run that deployed it, as its marker says; empty without a marker. */
+  readonly deployment: string;
+  readonly tags: readonly string[];
+  /** Each interface and disk in one line, by name. */
+  readonly interfaces: Readonly<Record<string, string>>;
+  readonly disks: Readonly<Record<string, string>>;
+}
+
+/** One difference; `null`: there was or is none. */
+export interface Drift {
+  /** `system`, `tag gpu`, `interface eth0`. */
+  readonly what: string;
+  readonly deployed: string | null;
+  readonly now: string | null;
+}
+
+const FIELDS = ['hostname', 'owner', 'system', 'kernel', 'zone', 'pool', 'deployment'] as const;
+
+/** The differences of a machine from what was deployed. One that is not deployed any more has no other difference worth showing. */
+export function driftOf(deployed: MachineState, now: MachineState): readonly Drift[] {
+  if (deployed.status !== now.status) return [{ what: 'status', deployed: deployed.status, now: now.status }];
+  const set = (tags: readonly string[]) => Object.fromEntries(tags.map((tag) => [tag, 'set']));
+  return [
+    // A release that was refused half-way clears the system in MAAS, not on the machine.
+    ...FIELDS.filter((field) => deployed[field] !== now[field] && !(field === 'system' && now.system === '')).map(
+      (what) => ({ what, deployed: deployed[what] || null, now: now[what] || null }),
+    ),
+    ...differing('tag', set(deployed.tags), set(now.tags)),
+    ...differing('interface', deployed.interfaces, now.interfaces),
+    ...differing('disk', deployed.disks, now.disks),
+  ];
+}
+
+function differing(
+  kind: string,
+  deployed: Readonly<Record<string, string>>,
+  now: Readonly<Record<string, string>>,
+): readonly Drift[] {
+  return [...new Set([...Object.keys(deployed), ...Object.keys(now)])]
+    .filter((name) => deployed[name] !== now[name])
+    .sort(compareText)
+    .map((name) => ({ what: `${kind} ${name}`, deployed: deployed[name] ?? null, now: now[name] ?? null }));
+}
+
+/**
+ * The record of a machine after a run that left it as it was: what an earlier run recorded, with the tags that this one has
+ * added. Without such a record, or after a deployment that no record is of, what MAAS says now.
+ */
+export function recordAfter(
+  earlier: MachineState | undefined,
+  now: MachineState,
+  tagsOfDocuments: readonly string[],
+): MachineState {
+  if (earlier === undefined || earlier.deployment !== now.deployment) return now;
+  const added = tagsOfDocuments.filter((tag) => now.tags.includes(tag));
+  return { ...earlier, tags: [...new Set([...earlier.tags, ...added])].sort(compareText) };
+}

@@ -1,0 +1,50 @@
+import { compareText } from '../core/compare-text.js';
+import type { SiteDrift } from '../core/contracts/index.js';
+import { driftOf } from '../core/machine-drift.js';
+import { machineState } from '../maas/index.js';
+import type { DeployedMachine } from '../store/index.js';
+import type { OpsDependencies } from './dependencies.js';
+import type { SiteOperations } from './sites.js';
+
+type NodeDrift = SiteDrift['nodes'][number];
+
+/**
+ * Compares what MAAS has now with what runs deployed: one list request for a hundred machines.
+ *
+ * @throws `not-found`, `maas-failed`, `maas-not-configured`
+ */
+export async function siteDrift(
+  { store, maas }: Pick<OpsDependencies, 'store' | 'maas'>,
+  sites: SiteOperations,
+  site: string,
+): Promise<SiteDrift> {
+  const { lastGoodRevision } = await store.sites.get(site);
+  const recorded = await store.deployedMachines.list(site);
+  const expected = lastGoodRevision === null ? [] : (await sites.documents(site, 'last-good')).site.nodes;
+  const checked_at = new Date().toISOString();
+  const ids = recorded.map(({ systemId }) => systemId);
+  const found = ids.length === 0 ? [] : await maas().client.layouts.machines(ids);
+  const now = new Map(found.map((whole) => [whole.machine.systemId, machineState(whole)]));
+  const compared = recorded.map((one): NodeDrift => {
+    const state = now.get(one.systemId);
+    if (state === undefined) return { ...aboutOf(one), state: 'missing', differences: [] };
+    const differences = driftOf(one.state, state);
+    return { ...aboutOf(one), state: differences.length === 0 ? 'same' : 'drifted', differences: [...differences] };
+  });
+  const known = new Set(recorded.map(({ node }) => node));
+  const unrecorded = expected
+    .filter(({ name }) => !known.has(name))
+    .map(({ name }): NodeDrift => ({ ...NOTHING, node: name, state: 'unrecorded', differences: [] }));
+  const nodes = [...compared, ...unrecorded].sort((a, b) => compareText(a.node, b.node));
+  return { site, checked_at, nodes };
+}
+
+const NOTHING = { system_id: null, deployed_at: null, run: null, revision: null };
+
+const aboutOf = ({ node, systemId, at, runId, revision }: DeployedMachine) => ({
+  node,
+  system_id: systemId,
+  deployed_at: at,
+  run: runId,
+  revision,
+});

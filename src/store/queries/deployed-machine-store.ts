@@ -1,0 +1,60 @@
+import { InputCheck, storable } from '../input.js';
+import type { DeployedMachine, DeployedMachineStore } from '../ports/deployed-machine-store.js';
+import type { Session } from '../session.js';
+import type { New } from '../tables.js';
+import { matching } from './conditions.js';
+import { columnsWithout, newRow, recordOf, replacing } from './conversion.js';
+import { holdSite } from './site-row.js';
+
+/** DeployedMachineStore on either database. */
+export class SqlDeployedMachineStore implements DeployedMachineStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  put(machine: New<'deployedMachine'>): Promise<void> {
+    const check = new InputCheck();
+    const row = newRow('deployedMachine', check, machine, {});
+    check.done();
+    return this.#session.write(async (transaction) => {
+      await holdSite(transaction, machine.site);
+      await transaction
+        .insertInto('deployedMachine')
+        .values(row)
+        .onConflict((on) =>
+          on
+            .columns(['site', 'node'])
+            .doUpdateSet(replacing<'deployedMachine'>(columnsWithout('deployedMachine', 'site', 'node'))),
+        )
+        .execute();
+    });
+  }
+
+  async get(site: string, node: string): Promise<DeployedMachine | undefined> {
+    const [found] = await this.#select({ site, node });
+    return found;
+  }
+
+  list(site: string): Promise<readonly DeployedMachine[]> {
+    return this.#select({ site });
+  }
+
+  forget(site: string, node: string): Promise<void> {
+    return this.#session.write(async (transaction) => {
+      await transaction
+        .deleteFrom('deployedMachine')
+        .where('site', '=', storable(site))
+        .where('node', '=', storable(node))
+        .execute();
+    });
+  }
+
+  #select(of: { readonly site: string; readonly node?: string }): Promise<readonly DeployedMachine[]> {
+    return this.#session.read(async (db) => {
+      const rows = await matching(db.selectFrom('deployedMachine').selectAll(), of).orderBy('node').execute();
+      return rows.map((row) => recordOf('deployedMachine', row));
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { driftOf, type MachineState, recordAfter } from '../../../src/core/machine-drift.js';
+
+const deployed: MachineState = {
+  ...{ status: 'Deployed', hostname: 'n1', owner: 'sitewright', system: 'ubuntu/jammy', kernel: 'ga-22.04' },
+  ...{ zone: 'default', pool: 'default', deployment: 'run-1', tags: ['blue', 'rack1'] },
+  interfaces: { eth0: 'physical 52:54:00:aa:00:01, static 10.0.0.5 10.0.0.0/24', eth1: 'physical 52:54:00:aa:00:02' },
+  disks: { sda: '500107862016 bytes' },
+};
+
+it('has nothing to say of a machine as it was deployed', () => {
+  expect(driftOf(deployed, structuredClone(deployed))).toEqual([]);
+});
+
+it('names what was changed, added and removed', () => {
+  const now: MachineState = {
+    ...deployed,
+    ...{ system: 'ubuntu/noble', zone: 'west', deployment: '', tags: ['gpu', 'rack1'] },
+    interfaces: { eth0: 'physical 52:54:00:aa:00:01, static 10.0.0.9 10.0.0.0/24', bond0: 'bond 52:54:00:aa:00:02' },
+    disks: {},
+  };
+  expect(driftOf(deployed, now)).toEqual([
+    { what: 'system', deployed: 'ubuntu/jammy', now: 'ubuntu/noble' },
+    { what: 'zone', deployed: 'default', now: 'west' },
+    { what: 'deployment', deployed: 'run-1', now: null },
+    { what: 'tag blue', deployed: 'set', now: null },
+    { what: 'tag gpu', deployed: null, now: 'set' },
+    { what: 'interface bond0', deployed: null, now: 'bond 52:54:00:aa:00:02' },
+    { what: 'interface eth0', deployed: deployed.interfaces.eth0, now: now.interfaces.eth0 },
+    { what: 'interface eth1', deployed: deployed.interfaces.eth1, now: null },
+    { what: 'disk sda', deployed: '500107862016 bytes', now: null },
+  ]);
+});
+
+it('says of a released machine that it is released, and not what a release clears', () => {
+  const released = { ...deployed, status: 'Ready', owner: '', system: '', deployment: '' };
+  expect(driftOf(deployed, released)).toEqual([{ what: 'status', deployed: 'Deployed', now: 'Ready' }]);
+  // A refused release clears the system in MAAS only.
+  expect(driftOf(deployed, { ...deployed, system: '' })).toEqual([]);
+});
+
+it('a run that leaves a machine alone keeps its record, and adds the tags that the run has set', () => {
+  const now = { ...deployed, hostname: 'renamed', tags: ['by-hand', 'new', 'rack1'] };
+  expect(recordAfter(deployed, now, ['new', 'refused'])).toEqual({ ...deployed, tags: ['blue', 'new', 'rack1'] });
+  expect(recordAfter(undefined, now, [])).toBe(now);
+  // Deployed anew by someone, and taken over.
+  const adopted = { ...now, deployment: 'run-2' };
+  expect(recordAfter(deployed, adopted, [])).toBe(adopted);
+});
