@@ -43,7 +43,7 @@ it('a run that leaves a machine alone keeps its record, and adds the tags that t
   const now = { ...deployed, hostname: 'renamed', tags: ['by-hand', 'new', 'rack1'] };
   expect(recordAfter(deployed, now, ['new', 'refused'])).toEqual({ ...deployed, tags: ['blue', 'new', 'rack1'] });
   expect(recordAfter(undefined, now, [])).toBe(now);
-  // Deployed anew by someone, and taken over.
+  // Deployed again by someone, and taken over.
   const adopted = { ...now, deployment: 'run-2' };
   expect(recordAfter(deployed, adopted, [])).toBe(adopted);
 });
