@@ -6,7 +6,6 @@ import { shown } from '../shown.js';
 const viewHistory = shown(nodeHistoryPageSchema);
 
 export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, drift } }) => {
-  serve(app, siteDriftRoutes, { 'GET /sites/:site/drift': ({ params }) => drift(params.site) });
   serve(app, siteNodeRoutes, {
     'POST /sites/:site/revisions/:ref/select': ({ params: { site, ref }, body }) =>
       nodes.select(site, ref, body.selectors),
@@ -14,4 +13,5 @@ export const serveSiteNodes: RouteGroup = async (app, { operations: { nodes, dri
     'GET /sites/:site/nodes/:node/history': async ({ params: { site, node }, query }) =>
       viewHistory(await nodes.history(site, node, query)),
   });
+  serve(app, siteDriftRoutes, { 'GET /sites/:site/drift': ({ params }) => drift(params.site) });
 };
