@@ -1,6 +1,7 @@
 // What is so at the end of a life, however it went: by the machines, MAAS and the witness, then by Sitewright.
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { answering, primaryOf, replicasOf, rowsOf } from './service.mjs';
 
 /** Tasks that start a program on their node. */
@@ -97,6 +98,7 @@ function counted(names) {
  */
 export async function compareFacts(facts, file, isToRecord) {
   if (isToRecord) {
+    await mkdir(dirname(file), { recursive: true });
     await writeFile(file, `${JSON.stringify(facts, null, 2)}\n`);
     return 'recorded';
   }

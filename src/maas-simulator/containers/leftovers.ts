@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { isGone } from '../../../scripts/process-name.mjs';
+import { ownerOfNetwork } from './machine-networks.js';
 import { OWNER, PODMAN_OPTIONS, type Podman } from './podman.js';
 
 /** Removes containers, then networks, of one owner. */
@@ -16,11 +17,12 @@ export async function removeAllOf(podman: Podman, owner: string): Promise<void> 
  * @returns their processes
  */
 export async function removeLeftovers(podman: Podman): Promise<readonly string[]> {
-  const label = `{{index .Labels "${OWNER}"}}`;
-  const filter = ['--filter', `label=${OWNER}`, '--format', label];
+  const filter = ['--filter', `label=${OWNER}`, '--format'];
+  const networks = words(await podman('network', 'ls', ...filter, '{{.Name}}'));
   const owners = new Set([
-    ...words(await podman('ps', '--all', ...filter)),
-    ...words(await podman('network', 'ls', ...filter)),
+    ...words(await podman('ps', '--all', ...filter, `{{index .Labels "${OWNER}"}}`)),
+    // Podman shows labels of networks as one text.
+    ...networks.flatMap((name) => ownerOfNetwork(name) ?? []),
   ]);
   const gone = [...owners].filter(isGone);
   for (const owner of gone) await removeAllOf(podman, owner);
@@ -36,9 +38,16 @@ const words = (text: string): string[] => text.split(/\s+/).filter((word) => wor
 export function watchForOwnEnd(owner: string): void {
   const podman = ['podman', ...PODMAN_OPTIONS].join(' ');
   const filter = `--filter label=${OWNER}=${owner}`;
+  // What this process was removing when it ended may disturb the first tries.
   const script = `cat >/dev/null
-${podman} ps --all --quiet ${filter} | xargs -r ${podman} rm --force --time 0
-${podman} network ls --quiet ${filter} | xargs -r ${podman} network rm --force`;
+for try in 1 2 3 4 5 6 7 8 9 10; do
+  containers=$(${podman} ps --all --quiet ${filter})
+  networks=$(${podman} network ls --quiet ${filter})
+  [ -n "$containers$networks" ] || exit
+  echo $containers | xargs -r ${podman} rm --force --time 0
+  echo $networks | xargs -r ${podman} network rm --force
+  sleep 1
+done`;
   const child = spawn('sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   child.on('error', () => undefined);
   child.unref();

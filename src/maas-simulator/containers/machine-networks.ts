@@ -1,6 +1,9 @@
 import type { Machine, Subnet } from '../records.js';
 import { OWNER, outputOf, type Podman, type RunCommand } from './podman.js';
 
+/** The owner of a network that this made, by its name. */
+export const ownerOfNetwork = (name: string): string | undefined => /^sitewright-(\d+-\d+)-\d+$/.exec(name)?.[1];
+
 /** Podman's networks, one per subnet of the region. */
 export class MachineNetworks {
   readonly #run: RunCommand;

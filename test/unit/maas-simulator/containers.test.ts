@@ -212,12 +212,15 @@ it('what a killed simulator left is removed; what belongs to one that runs stays
     podmanBy(async (_program, args) => {
       const call = args.slice(3).join(' ');
       calls.push(call);
+      if (call.startsWith('network') && call.includes('.Labels')) return { ...ok(), code: 125 };
       if (call.includes('index .Labels')) return ok(`999999999-1\n${own}\n`);
+      if (call.includes('.Name')) return ok(`sitewright-${own}-1\nsitewright-999999998-1-1\n`);
       return ok(call.startsWith('ps') ? 'c1\nc2' : call.startsWith('network ls') ? 'n1' : '');
     }),
   );
-  expect(gone).toEqual(['999999999-1']);
-  expect(calls.slice(2)).toEqual([
+  expect(gone).toEqual(['999999999-1', '999999998-1']);
+  expect(calls).toContain('network ls --quiet --filter label=sitewright.simulator=999999998-1');
+  expect(calls.slice(2, 6)).toEqual([
     'ps --all --quiet --filter label=sitewright.simulator=999999999-1',
     'rm --force --time 0 c1 c2',
     'network ls --quiet --filter label=sitewright.simulator=999999999-1',

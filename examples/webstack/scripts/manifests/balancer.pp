@@ -22,10 +22,11 @@ class { 'haproxy':
     'timeout'  => ['connect 2s', 'client 60s', 'server 60s', 'queue 30s', 'check 5s'],
   },
 }
+# More users than that in a second wait a moment: a flood does not reach the databases.
 haproxy::listen { 'service':
   ipaddress => '*',
   ports     => '80',
-  options   => { 'balance' => 'roundrobin', 'option' => 'httpchk GET /health' },
+  options   => { 'balance' => 'roundrobin', 'option' => 'httpchk GET /health', 'rate-limit' => 'sessions 100' },
 }
 haproxy::balancermember { 'applications':
   listening_service => 'service',
