@@ -27,7 +27,7 @@ import { type Environment, environment } from '../api/fuel-graphs-rig.js';
 import { eventually } from '../rig/agent-site.js';
 import { supervisorProgram } from '../rig/program.js';
 import { createNamespace } from '../rig/temporal.js';
-import { type TraceCollector, traceCollector } from '../rig/trace-collector.js';
+import { type Span, type TraceCollector, traceCollector } from '../rig/trace-collector.js';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
 import { type CountedTasks, countedTasks } from '../rig/workflows/counted-tasks.js';
 
@@ -36,6 +36,7 @@ const CANARY = `canary-${process.pid}-7f3e9b1c5d`;
 /** What only a holder of the encryption key may read in a history. */
 const REASON = `reason-${process.pid}-a41c`;
 
+const metricsPage = new URL('../../docs/metrics.md', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-secure-'));
 const at = (name: string) => join(folder, name);
 const namespace = `secure-${process.pid}`;
@@ -64,7 +65,7 @@ beforeAll(async () => {
   mkdirSync(at('secrets/db'), { recursive: true, mode: 0o700 });
   writeFileSync(at('secrets/db/password'), CANARY, { mode: 0o600 });
   addEncryptionKey(at('keys'));
-  collector = await traceCollector();
+  collector = await traceCollector(true);
   const loaded = loadSettings({
     cwd: folder,
     env: {
@@ -323,9 +324,21 @@ it('one trace leads from the request through the workflow to the tasks of the ag
   expect(request()).toMatchObject({ service: 'sitewright-api', name: 'POST /api/v1/graphs/execute/' });
   expect(new Set(ofRun().map(({ traceId }) => traceId))).toEqual(new Set([request()!.traceId]));
   for (const { parentSpanId } of tasks()) expect(parentSpanId).toBe(workflow()!.spanId);
+  // As docs/metrics.md shows it.
+  const [, shown = ''] = /```text\n(sitewright-api[\s\S]*?)```/.exec(readFileSync(metricsPage, 'utf8')) ?? [];
+  expect(new Set(traceTree(collector.spans(), request()!))).toEqual(new Set(shown.trimEnd().split('\n')));
   // Traces are no way around the secret.
   expect(JSON.stringify(collector.received)).not.toContain(CANARY);
 }, 90_000);
+
+/** A span and those below it, a line each. */
+function traceTree(spans: ReturnType<TraceCollector['spans']>, top: Span & { readonly service: string }): string[] {
+  const lines = (span: typeof top, depth: number): string[] => [
+    `${'  '.repeat(depth)}${span.service}  ${span.name}`,
+    ...spans.filter(({ parentSpanId }) => parentSpanId === span.spanId).flatMap((child) => lines(child, depth + 1)),
+  ];
+  return lines(top, 0);
+}
 
 /** A worker of somebody's own, who has the namespace's credential and the key of payloads. */
 async function intruderOn(taskQueue: string): Promise<Worker> {

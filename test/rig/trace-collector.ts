@@ -1,5 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { cacheFolder } from '../../scripts/temporal-binary.mjs';
+import { freePort } from '../../src/platform/free-port.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
 import type { WorkerMetrics } from '../../src/platform/telemetry/metrics.js';
 import type { Traces } from '../../src/platform/telemetry/traces.js';
@@ -42,7 +48,13 @@ export interface TraceCollector {
   close(): Promise<void>;
 }
 
-export async function traceCollector(): Promise<TraceCollector> {
+/**
+ * Starts it.
+ *
+ * @param isReal processes send to a real OpenTelemetry Collector, where one is built (`bash .ci/otel-collector`), which passes on
+ *   what it understood; with `SITEWRIGHT_OTEL_COLLECTOR=required` there must be one
+ */
+export async function traceCollector(isReal = false): Promise<TraceCollector> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     let text = '';
@@ -53,8 +65,10 @@ export async function traceCollector(): Promise<TraceCollector> {
     });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const own = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const real = isReal ? await realCollector(own) : undefined;
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: real?.endpoint ?? own,
     received,
     spans: () =>
       received.flatMap(({ body }) =>
@@ -63,7 +77,56 @@ export async function traceCollector(): Promise<TraceCollector> {
           return scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...span, service })));
         }),
       ),
-    close: () => new Promise((closed) => server.close(() => closed()).closeAllConnections()),
+    async close() {
+      await real?.stop();
+      await new Promise<void>((closed) => server.close(() => closed()).closeAllConnections());
+    },
+  };
+}
+
+const VERSION = '0.162.0';
+
+/** OpenTelemetry's own collector in front of a receiver of OTLP. */
+async function realCollector(
+  receiver: string,
+): Promise<{ readonly endpoint: string; stop(): Promise<void> } | undefined> {
+  const program = join(cacheFolder(), `otel-collector-${VERSION}`, 'otelcol');
+  if (!existsSync(program)) {
+    if (process.env.SITEWRIGHT_OTEL_COLLECTOR === 'required') throw new Error(`there is no ${program}`);
+    return undefined;
+  }
+  const endpoint = `127.0.0.1:${await freePort()}`;
+  const config = {
+    receivers: { otlp: { protocols: { http: { endpoint } } } },
+    exporters: { otlp_http: { endpoint: receiver, encoding: 'json', compression: 'none' } },
+    service: {
+      telemetry: { metrics: { level: 'none' }, logs: { level: 'warn' } },
+      pipelines: { traces: { receivers: ['otlp'], exporters: ['otlp_http'] } },
+    },
+  };
+  const child = spawn(program, [`--config=yaml:${JSON.stringify(config)}`], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (text: Buffer) => (said += text));
+  const ended = once(child, 'exit');
+  const answers = () =>
+    fetch(`http://${endpoint}/v1/traces`, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json' },
+    })
+      .then(({ ok }) => ok)
+      .catch(() => false);
+  const limit = Date.now() + 30_000;
+  while (!(await answers())) {
+    if (child.exitCode !== null || Date.now() > limit) throw new Error(`the collector does not start: ${said}`);
+    await new Promise((again) => setTimeout(again, 100));
+  }
+  return {
+    endpoint: `http://${endpoint}`,
+    async stop() {
+      child.kill();
+      await ended;
+    },
   };
 }
 

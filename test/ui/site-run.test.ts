@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
+import { openMachines } from '../../src/maas/open-machines.js';
+import { simulatorKeys } from '../../src/maas-simulator/index.js';
 import { type ApiRig, apiOfSite } from '../api/api-rig.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookUntil } from '../rig/look-again.js';
@@ -121,6 +123,27 @@ describePage('the page of a run on a site', () => {
     expect(fates).toEqual(expect.arrayContaining(['leave', 'deploy', 'refuse']));
   });
 
+  it('the page of a site shows what was changed at MAAS since the deployment', async () => {
+    const maas = openMachines({
+      url: site.maasUrl,
+      apiKey: simulatorKeys.admin,
+      pollMinSeconds: 1,
+      pollMaxSeconds: 1,
+    });
+    const [machine] = await maas.client.machines.list({ hostnames: ['stl1r01s02'] });
+    await maas.client.inventory.ensureTag('by-hand', 'a test');
+    await maas.client.inventory.changeTag('by-hand', { add: [machine!.systemId] });
+    await maas.close();
+    const { port } = api.api.server.address() as AddressInfo;
+    const one = await openPage(browser, `http://127.0.0.1:${port}/sites/stl1`);
+    opened.push(one);
+    const { page } = one;
+    await page.getByText('Compare MAAS with what was deployed').click();
+    await page.getByText(/^\s*1 machine of \d+ differs? from what was deployed/).waitFor();
+    const row = page.getByRole('region', { name: 'Machines that differ' }).getByRole('row', { name: /^stl1r01s02 / });
+    await row.getByText('tag by-hand: none → set').waitFor();
+  });
+
   it('a schedule is paused from the page, with a reason', async () => {
     const { port } = api.api.server.address() as AddressInfo;
     const one = await openPage(browser, `http://127.0.0.1:${port}/schedules`);
@@ -136,6 +159,8 @@ describePage('the page of a run on a site', () => {
       (items) => items.length === 1,
     );
     await page.reload();
+    await row.getByText('0 6 * * * (UTC) overlap: skip').waitFor();
+    await row.getByText(/^then .*, then /).waitFor();
     await row.getByRole('button', { name: 'Pause' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('change freeze');

@@ -20,14 +20,29 @@ export function SchedulesView() {
           columns=${[
             ['Schedule', (one) => one.name, 'name'],
             ['Starts', (one) => html`<${Subject} of=${one} />`],
-            ['When', (one) => `${one.cron.join(', ')} (${one.timezone})`],
-            ['Next', (one) => (one.paused ? `paused${one.note ? ` by ${one.note}` : ''}` : timeOf(one.next_times[0]))],
+            [
+              'When',
+              (one) =>
+                html`${one.cron.join(', ')} (${one.timezone}) <span class="quiet">overlap: ${one.overlap}</span>`,
+            ],
+            ['Next', (one) => html`<${NextTimes} of=${one} />`],
             ['Last run', (one) => html`<${LastRun} run=${one.recent[0]} />`],
             ['', (one) => html`<${Steer} schedule=${one} />`, 'actions'],
           ]}
         />`}
     <//>`;
 }
+
+/** More of them say whether the times are the ones that were meant. */
+const NEXT = 3;
+
+const NextTimes = ({ of: { paused, note, next_times: times } }) =>
+  paused
+    ? `paused${note ? ` by ${note}` : ''}`
+    : html`${timeOf(times[0])} <span class="quiet">${times
+        .slice(1, NEXT)
+        .map((time) => `then ${timeOf(time)}`)
+        .join(', ')}</span>`;
 
 const NoSchedule = () => html`<${Empty} title="There is no schedule yet.">
   <p>A schedule tests or updates a site, or runs graphs, at set times:</p>

@@ -148,7 +148,7 @@ function DriftTable({ base }) {
       const changed = nodes.filter(({ state }) => state === 'drifted' || state === 'missing');
       const unrecorded = nodes.filter(({ state }) => state === 'unrecorded');
       return html`<p>
-          ${nodes.length === 0 ? 'Nothing is deployed.' : `${count(changed.length, 'machine')} of ${nodes.length} differ from what was deployed.`}
+          ${nodes.length === 0 ? 'Nothing is deployed.' : `${count(changed.length, 'machine')} of ${nodes.length} ${changed.length === 1 ? 'differs' : 'differ'} from what was deployed.`}
           ${unrecorded.length > 0 && html` <span class="quiet">Not recorded before their next deployment: ${some(unrecorded.map(({ node }) => node))}</span>`}
         </p>
         ${
