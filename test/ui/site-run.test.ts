@@ -180,13 +180,27 @@ describePage('the page of a run on a site', () => {
     const receivers = [{ name: 'pager', url: receiver.url, secret: 'a secret of the pager' }];
     await writeFile(site.receiversFile!, JSON.stringify({ receivers }));
 
+    // As a run with --fetch stores it.
+    const files = (await exampleDocuments()).map(({ name, text }) => ({ name, text: `${text}# newer\n` }));
+    const commitUrl = 'https://git.example.org/sites/commit/c0ffee0123456789';
+    await site.store.sites.addRevision('stl1', { files, commitId: 'c0ffee0123456789', commitUrl });
+    await site.store.sites.setSource('stl1', {
+      url: 'https://git.example.org/sites.git',
+      branch: 'main',
+      folder: 'stl1',
+    });
+
     await page.goto(`${base}/sites/stl1`);
+    await page.getByText('Follows main of https://git.example.org/sites.git, folder stl1.').waitFor();
+    const commit = page.getByRole('link', { name: 'c0ffee0123', exact: true });
+    expect(await commit.getAttribute('href')).toBe(commitUrl);
     await page.getByRole('button', { name: 'Deploy', exact: true }).click();
     await dialog.getByLabel('Wait for approval before').fill('masters, *');
     await dialog.getByLabel('Your name').fill('eva');
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
     await page.waitForURL(/\/runs\//);
     await page.getByText(/Waiting for approval before anything is changed since/).waitFor();
+    expect(await commit.getAttribute('href')).toBe(commitUrl);
     await page.getByRole('heading', { level: 1 }).getByText('waiting for approval').waitFor();
     const decide = async (verb: string, name: string, reason: string) => {
       await page.getByRole('button', { name: verb, exact: true }).click();

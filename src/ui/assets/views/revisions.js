@@ -68,3 +68,7 @@ function Differences({ before, after }) {
 }
 
 const LINES = { '+': 'added', '-': 'removed' };
+
+/** The commit that a revision was taken from. */
+export const Commit = ({ id, url }) =>
+  id == null ? '' : url == null ? id.slice(0, 10) : html`<a href=${url} rel="noreferrer">${id.slice(0, 10)}</a>`;

@@ -7,6 +7,7 @@ import { useData } from '../store.js';
 import { Chosen, forEach, Table, useSelection } from '../table.js';
 import { Lasting } from '../times.js';
 import { count, said, some } from '../words.js';
+import { Commit } from './revisions.js';
 import { Timeline } from './timeline.js';
 
 const VIEWS = [
@@ -31,7 +32,10 @@ export function SiteRun({ base, tables, query }) {
   return html`${status.current && html`<${Current} current=${status.current} />`}
     <${NodeCells} nodes=${rows} chosen=${query.get('node') ?? ''} />
     <${Loaded} from=${report}>
-      ${(data) => html`<${Phases} phases=${data.phases} />
+      ${(
+        data,
+      ) => html`${data.commit && html`<p class="facts">Of commit <${Commit} id=${data.commit} url=${data.commit_url} /></p>`}
+        <${Phases} phases=${data.phases} />
         ${data.baremetal && html`<${GroupTree} groups=${data.baremetal.groups} live=${status.groups} query=${query} />`}`}
     <//>
     <${Tabs} views=${VIEWS} current=${view} />

@@ -6,7 +6,7 @@ import { listsChanged, useData } from '../store.js';
 import { Table } from '../table.js';
 import { Ago } from '../times.js';
 import { count, some } from '../words.js';
-import { Documents } from './revisions.js';
+import { Commit, Documents } from './revisions.js';
 import { RunTable } from './runs.js';
 import { SitePlan } from './site-plan.js';
 import { StartRun } from './sites.js';
@@ -31,6 +31,7 @@ export function SiteView({ id, query: given }) {
       <${Command} text=${`sitewright site commit ${id} FOLDER`} />
     <//>`
     }
+    ${site.data?.source && html`<${Source} of=${site.data.source} />`}
     ${given.has('plan') && site.data?.latest_revision != null && html`<${SitePlan} base=${base} site=${site.data} query=${given} />`}
     <h2>Runs</h2>
     <${Loaded} from=${runs}>${({ items }) => html`<${RunTable} runs=${items} empty="No run yet: deploy it, above." />`}<//>
@@ -49,7 +50,7 @@ export function SiteView({ id, query: given }) {
                 html`<a href=${addressWith({ revision: one.number, since: one.number > 1 ? one.number - 1 : '' })} data-stay aria-label=${`Show revision ${one.number}`}>${one.number}</a>`,
               'number',
             ],
-            ['Commit', (one) => html`<${Commit} of=${one} />`],
+            ['Commit', (one) => html`<${Commit} id=${one.commit_id} url=${one.commit_url} />`],
             [
               '',
               (one) =>
@@ -78,6 +79,10 @@ export function SiteView({ id, query: given }) {
       <${Drift} base=${base} />`
     }`;
 }
+
+const Source = ({ of: { url, branch, folder } }) => html`<p class="facts">
+  Follows <strong>${branch}</strong> of <code>${url}</code>${folder && html`, folder <code>${folder}</code>`}.
+</p>`;
 
 function Groups({ base }) {
   const strategy = useData(`${base}/revisions/latest/strategy`);
@@ -175,7 +180,3 @@ const Differences = ({ of: { state, system_id: id, differences } }) =>
   state === 'missing'
     ? `MAAS does not list its machine ${id} any more`
     : html`<ul>${differences.map(({ what, deployed, now }) => html`<li>${what}: ${deployed ?? 'none'} → ${now ?? 'none'}</li>`)}</ul>`;
-
-/** The commit that a revision was taken from. */
-const Commit = ({ of: { commit_id: id, commit_url: url } }) =>
-  id === null ? '' : url === null ? id.slice(0, 10) : html`<a href=${url} rel="noreferrer">${id.slice(0, 10)}</a>`;
