@@ -92,6 +92,7 @@ const KINDS: Readonly<Record<string, { readonly file: string; readonly fill: Fil
   postgresql: { file: 'postgres', fill: entrypoint('postgres-entrypoint') },
   temporal: { file: 'auto-setup', fill: temporalFiles },
   'temporal-ui': { file: 'ui', fill: uiFiles },
+  systemd: { file: 'systemd', fill: async () => undefined },
 };
 
 /** Node.js as its npm package has it, with the headers that compile the SQLite driver. */

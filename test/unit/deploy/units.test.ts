@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { systemdUnit } from '../../../src/agent/onboarding/systemd-unit.js';
+import { loadSettings, settingDefinitions } from '../../../src/platform/settings/index.js';
+
+const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
+const units = readdirSync(join(deploy, 'systemd'));
+const unit = (name: string): readonly string[] =>
+  readFileSync(join(deploy, 'systemd', name), 'utf8')
+    .replaceAll('\\\n', '')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+const debian = (...path: readonly string[]): string => join(deploy, 'debian', ...path);
+
+/** What each service of the server must have. `npm run debian` shows that systemd understands and applies it. */
+const HARDENED = [
+  'CapabilityBoundingSet=',
+  'NoNewPrivileges=yes',
+  'ProtectSystem=strict',
+  'ProtectHome=yes',
+  'PrivateDevices=yes',
+  'RestrictNamespaces=yes',
+  'SystemCallFilter=@system-service',
+  'LimitCORE=0',
+];
+
+// `npm run debian` installs and runs all of this.
+describe('units of systemd', () => {
+  it('the agent’s is the one that user data and `agent install` place, but for its program and settings', () => {
+    const own = unit('sitewright-agent.service');
+    const other = systemdUnit('/usr/bin/sitewright-agent', '/etc/sitewright').split('\n');
+    const differing = /^(ExecStart|Environment)=/;
+    for (const line of other.filter((each) => each !== '' && !differing.test(each))) expect(own).toContain(line);
+    // Tasks would inherit a sandbox.
+    expect(own.filter((line) => /^(Protect|Private|Restrict|NoNew|System|Capability|ReadOnly)/.test(line))).toEqual([]);
+  });
+
+  it.each(['api', 'worker', 'gateway'])('the service of the %s is confined, and not root', (name) => {
+    const lines = unit(`sitewright-${name}.service`);
+    for (const line of [
+      ...HARDENED,
+      'User=sitewright',
+      `ExecStart=/usr/bin/sitewright ${name}`,
+      'WantedBy=sitewright.target',
+    ])
+      expect(lines).toContain(line);
+  });
+
+  it('Temporal’s development server is confined, and set as deploy/temporal says', () => {
+    const lines = unit('sitewright-temporal.service');
+    for (const line of [...HARDENED, 'User=sitewright-temporal']) expect(lines).toContain(line);
+    const settings = readFileSync(join(deploy, 'temporal/dynamic-config.yaml'), 'utf8');
+    const dynamic = [...lines.join('\n').matchAll(/--dynamic-config-value (\S+)=(\S+)/g)];
+    expect(dynamic.length).toBeGreaterThan(0);
+    for (const [, key, value] of dynamic) expect(settings).toContain(`${key}:\n  - value: ${value}\n`);
+  });
+});
+
+describe('the Debian packages', () => {
+  it('come with settings that load, for the command line as for the services', () => {
+    for (const path of [debian('server/sitewright.yaml'), debian('agent/agent.yaml')]) {
+      const loaded = loadSettings({ cwd: '/', configFile: path, env: {} });
+      if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+    }
+    const variables = readFileSync(debian('server/gateway.env'), 'utf8').match(/^\w+(?==)/gm) ?? [];
+    expect(variables).toEqual(['SITEWRIGHT_GATEWAY_HOST']);
+    expect(settingDefinitions.map(({ variable }) => variable)).toEqual(expect.arrayContaining(variables));
+  });
+
+  it.each(['agent', 'server'])('the scripts of the %s are valid, and name units that there are', (kind) => {
+    for (const name of ['postinst', 'prerm', 'postrm']) {
+      const path = debian(kind, name);
+      execFileSync('sh', ['-n', path]);
+      const named = readFileSync(path, 'utf8').match(/\bsitewright[\w-]*\.(?:service|target)(?![\w.])/g) ?? [];
+      expect(named.filter((each) => !units.includes(each))).toEqual([]);
+      // A script that goes on after a failed command leaves half of its work undone.
+      expect(readFileSync(path, 'utf8')).toMatch(/^#!\/bin\/sh\nset -e\n/);
+    }
+  });
+});
