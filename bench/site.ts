@@ -1,9 +1,12 @@
-// Deploys a site of many nodes on the simulator and measures time, events and payload sizes:
-//   npx tsx bench/site.ts [nodes] [groups]
+// Deploys a site of many nodes on the simulator and measures time, requests to MAAS, events and payload sizes:
+//   npx tsx bench/site.ts [nodes [groups [latency of MAAS in ms [operators]]]]
+// With a latency, MAAS refuses more than 50 requests at once. With `operators`, the run is paused and resumed, a failed node
+// is retried, and the run is cancelled when half of the nodes are deployed: how soon each takes effect at MAAS.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { plannerHere } from '../src/clusters/planning/index.js';
@@ -15,9 +18,13 @@ import { runLookups } from '../src/platform/temporal/run-lookups.js';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { openStore } from '../src/store/index.js';
 import { workflowCode } from '../worker/bundle.js';
+import { effects, interrupt, type NodeActivity } from './site-operators.js';
+import { slowRegion, summary } from './slow-region.js';
 
 const nodes = Number(process.argv[2] ?? 1_000);
 const groups = Number(process.argv[3] ?? 20);
+const latencyMs = Number(process.argv[4] ?? 0);
+const withOperators = process.argv[5] === 'operators';
 const names = Array.from({ length: nodes }, (_unused, index) => `n${String(index).padStart(5, '0')}`);
 
 const documents = [
@@ -60,14 +67,19 @@ const server = await startDevServer({
 const simulator = await simulateMaas({
   port: 0,
   seed: { machines: names.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' })) },
-  auto: { commission_ms: 500, deploy_ms: 1_000 },
+  auto: {
+    commission_ms: 500,
+    deploy_ms: withOperators ? 10_000 : 1_000,
+    fail_times: withOperators ? { deploy: { [names[3]!]: 1 } } : {},
+  },
 });
+const region = await slowRegion(simulator.url, latencyMs, latencyMs === 0 ? Number.POSITIVE_INFINITY : 50);
 const store = await openStore(join(folder, 'store.db'));
 await store.migrate();
 await store.sites.create({ name: 'bench' });
 await store.sites.addRevision('bench', { files: [{ name: 'site.yaml', text: documents.join('') }] });
 const machines = openMachines({
-  url: simulator.url,
+  url: region.url,
   apiKey: simulatorKeys.admin,
   pollMinSeconds: 0.5,
   pollMaxSeconds: 5,
@@ -98,9 +110,17 @@ try {
     workflowId: 'deploy_site:bench',
     args: [{ site: 'bench' }],
   });
-  const result = (await handle.result()) as { outcome: string; nodes: Record<string, number> };
+  const isDeploy = ({ kind }: { readonly kind: string }): boolean => kind === 'POST machines/ID/?op=deploy';
+  const deployed = (): number => region.seen.filter(isDeploy).length;
+  const moments = withOperators ? await interrupt(handle, { retry: names[3]!, deployed, nodes }) : undefined;
+  // A cancelled run has no result; its report says what became of it.
+  const { outcome, counts } = await handle.result().then(
+    ({ outcome, nodes: counts }) => ({ outcome, counts }),
+    () => handle.query<{ outcome: string; counts: object }>('status'),
+  );
   const seconds = (performance.now() - started) / 1000;
   const histories: { id: string; events: number; bytes: number; largest: number }[] = [];
+  const activities: NodeActivity[] = [];
   for await (const workflow of client.workflow.list()) {
     const { events } = await client.workflow.getHandle(workflow.workflowId, workflow.runId).fetchHistory();
     const sizes = (events ?? []).map(
@@ -109,6 +129,7 @@ try {
           value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
         ).length,
     );
+    activities.push(...nodeActivities(events ?? []));
     histories.push({
       id: workflow.workflowId,
       events: sizes.length,
@@ -118,21 +139,20 @@ try {
   }
   const parent = histories.find((history) => history.id === 'deploy_site:bench');
   const most = histories.reduce((a, b) => (b.events > a.events ? b : a));
-  const deploys = (await (await fetch(`${simulator.controlUrl}/effects`)).json()) as
-    | { to: number; cause: string }[]
-    | { effects: { to: number }[] };
-  const effects = Array.isArray(deploys) ? deploys : deploys.effects;
+  const transitions = (await (await fetch(`${simulator.controlUrl}/effects`)).json()) as { to: number }[];
   console.log(
     JSON.stringify(
       {
         nodes,
         groups,
         machine: `${cpus().length} cores`,
-        outcome: result.outcome,
-        counts: result.nodes,
+        outcome,
+        counts,
         seconds: Math.round(seconds * 10) / 10,
         node_calls_per_second: Math.round((2 * nodes) / seconds),
-        deploys: effects.filter((effect) => effect.to === 9).length,
+        deploys: transitions.filter(({ to }) => to === 9).length,
+        operators: moments && effects(moments, activities, names[3]!),
+        requests: summary(region, nodes),
         workflows: histories.length,
         parent_events: parent?.events,
         most_events: most,
@@ -150,9 +170,32 @@ try {
   await store.close();
   await native.close();
   await connection.close();
+  await region.close();
   await simulator.close();
   await server.stop();
   await rm(folder, { recursive: true, force: true });
+}
+
+/** Of a history: activities with ids such as `deploy:GROUP:NODE`. */
+function nodeActivities(events: readonly temporal.api.history.v1.IHistoryEvent[]): NodeActivity[] {
+  const timeOf = ({ eventTime }: temporal.api.history.v1.IHistoryEvent): number =>
+    Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6;
+  const closed = new Map<string, number>();
+  for (const event of events) {
+    const end =
+      event.activityTaskCompletedEventAttributes ??
+      event.activityTaskFailedEventAttributes ??
+      event.activityTaskCanceledEventAttributes ??
+      event.activityTaskTimedOutEventAttributes;
+    if (end) closed.set(String(end.scheduledEventId), timeOf(event));
+  }
+  return events.flatMap((event) => {
+    const { activityId, activityType } = event.activityTaskScheduledEventAttributes ?? {};
+    const node = activityId?.split(':')[2];
+    if (node === undefined) return [];
+    const type = activityType?.name ?? '';
+    return [{ type, node, scheduled: timeOf(event), closed: closed.get(String(event.eventId)) }];
+  });
 }
 
 function frame(schema: string, name: string, data: readonly string[]): string {

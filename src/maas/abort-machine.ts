@@ -36,7 +36,7 @@ export async function abortMachine(
       decide: (machine, progress) => decideAbort(machine, claim, progress),
       perform: () => context.client.machines.abort(systemId, request.comment ?? `sitewright:${site}`, signal),
     },
-    { ...options, deadline: Math.min(end, options.deadline ?? end) },
+    { ...options, urgent: true, deadline: Math.min(end, options.deadline ?? end) },
   );
 }
 

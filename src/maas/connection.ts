@@ -49,6 +49,8 @@ interface CallOptions {
   readonly query?: FormFields;
   readonly form?: FormFields;
   readonly signal?: AbortSignal | undefined;
+  /** Waits behind no other request: one that stops what MAAS does, or that many wait for. */
+  readonly urgent?: boolean | undefined;
   /** Sends no key: for requests whose result must not depend on the key. */
   readonly unsigned?: boolean;
   /** Secret values of the form, to remove from answers that repeat them. */
@@ -162,7 +164,7 @@ export class MaasConnection {
     // Long lists of ids are cut: the line is for people.
     const request = `${method} ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`;
     const gate = changes ? this.#changes : this.#reads;
-    const answer = await gate.pass(() => this.#attempt(method, target, request, options, again), options.signal);
+    const answer = await gate.pass(() => this.#attempt(method, target, request, options, again), options);
     const exchange = {
       request,
       changes,

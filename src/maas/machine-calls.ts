@@ -82,7 +82,7 @@ export class MachineCalls {
 
   /**
    * Machines that match the filter; an empty list of values matches none. System ids, hostnames and MACs
-   * are sent 100 at a time.
+   * are sent 100 at a time, and go before single readings that wait: many wait for a list.
    * @throws MaasError `invalid` for a zone, pool or tag that does not exist (MAAS does not answer `[]`).
    */
   async list(filter: MachineFilter = {}, signal?: AbortSignal): Promise<readonly Machine[]> {
@@ -103,7 +103,7 @@ export class MachineCalls {
             not_tags: filter.notTags,
             status: filter.statuses,
           };
-          for (const item of await this.#maas.list('machines/', { query, signal })) {
+          for (const item of await this.#maas.list('machines/', { query, signal, urgent: true })) {
             const machine = parseMachine(item);
             if (machine) found.set(machine.systemId, machine);
           }
@@ -114,8 +114,12 @@ export class MachineCalls {
   }
 
   /** @throws MaasError `not-found` when there is no such machine. */
-  async read(systemId: string, signal?: AbortSignal): Promise<Machine> {
-    return this.#machine('GET', systemId, await this.#maas.object(pathOf(systemId), { signal }));
+  async read(
+    systemId: string,
+    signal?: AbortSignal,
+    { urgent }: { readonly urgent?: boolean | undefined } = {},
+  ): Promise<Machine> {
+    return this.#machine('GET', systemId, await this.#maas.object(pathOf(systemId), { signal, urgent }));
   }
 
   /** @throws MaasError `invalid` when hostname or MAC is in use. See `ensureMachine` for the safe way. */
@@ -196,9 +200,9 @@ export class MachineCalls {
     });
   }
 
-  /** The answer has the old state; the next read has the new state. */
+  /** Goes before all other changes that wait. The answer has the old state; the next read has the new state. */
   abort(systemId: string, comment?: string, signal?: AbortSignal): Promise<Machine> {
-    return this.#operate(systemId, 'abort', signal, { comment });
+    return this.#operate(systemId, 'abort', signal, { comment }, true);
   }
 
   lock(systemId: string, comment?: string, signal?: AbortSignal): Promise<Machine> {
@@ -266,8 +270,15 @@ export class MachineCalls {
     return state === 'on' || state === 'off' || state === 'error' ? state : 'unknown';
   }
 
-  async #operate(systemId: string, op: string, signal: AbortSignal | undefined, form: FormFields): Promise<Machine> {
-    return this.#machine('POST', systemId, await this.#maas.post(pathOf(systemId), { query: { op }, form, signal }));
+  async #operate(
+    systemId: string,
+    op: string,
+    signal: AbortSignal | undefined,
+    form: FormFields,
+    urgent = false,
+  ): Promise<Machine> {
+    const answer = await this.#maas.post(pathOf(systemId), { query: { op }, form, signal, urgent });
+    return this.#machine('POST', systemId, answer);
   }
 
   #machine(method: string, systemId: string, answer: unknown): Machine {

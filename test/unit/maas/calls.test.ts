@@ -92,6 +92,20 @@ describe('lists', () => {
   });
 });
 
+it('an abort waits behind no deployment, a list behind no single reading', async () => {
+  const machine = { ...host('abc123', 'a'), status: 9 };
+  const { client, sent } = clientOf(({ path }) => ({ body: path === 'machines/' ? [machine] : machine }));
+  const ids = Array.from({ length: 12 }, (_unused, at) => `id${at + 10}aa`);
+  const orders = ids.map((id) => client.machines.deploy(id));
+  await Promise.all([...orders, client.machines.abort('abc123')]);
+  expect(sent.findIndex((line) => line.includes('op=abort'))).toBe(6);
+  sent.length = 0;
+  const readings = ids.map((id) => client.machines.read(id));
+  const aimed = client.machines.read('abc123', undefined, { urgent: true });
+  await Promise.all([...readings, client.machines.list({ systemIds: ['abc123'] }), aimed]);
+  expect(sent.slice(6, 8).sort()).toEqual(['GET machines/?id=abc123', 'GET machines/abc123/']);
+});
+
 describe('resolve', () => {
   const site = [
     host('aaaaaa', 'n1', 'east'),

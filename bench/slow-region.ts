@@ -1,0 +1,104 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { request as forward } from 'undici';
+
+export interface SeenRequest {
+  /** Of `performance.now()`, when it arrived. */
+  readonly at: number;
+  /** Method and path with machines as `ID`, without its query but for `op`. */
+  readonly kind: string;
+  readonly machine: string | undefined;
+}
+
+export interface SlowRegion {
+  readonly url: string;
+  readonly seen: readonly SeenRequest[];
+  readonly mostAtOnce: number;
+  readonly refused: number;
+  close(): Promise<void>;
+}
+
+/**
+ * A MAAS region in front of the simulated one that takes its time for each answer, and refuses what exceeds its threads with
+ * 503 as a busy region's proxy does. Counts all requests.
+ */
+export async function slowRegion(target: string, latencyMs: number, limit: number): Promise<SlowRegion> {
+  const seen: SeenRequest[] = [];
+  let inside = 0;
+  let mostAtOnce = 0;
+  let refused = 0;
+  const server: Server = createServer((incoming, outgoing) => {
+    const { method = 'GET', url = '/' } = incoming;
+    seen.push({ at: performance.now(), ...describe(method, url) });
+    if (inside >= limit) {
+      refused++;
+      outgoing.writeHead(503).end('Service Unavailable');
+      return;
+    }
+    inside++;
+    mostAtOnce = Math.max(mostAtOnce, inside);
+    const answer = async (): Promise<void> => {
+      const body = await bytesOf(incoming);
+      if (latencyMs > 0) await delay(latencyMs);
+      const { host: _host, connection: _connection, ...headers } = incoming.headers;
+      const answered = await forward(new URL(url, target), {
+        method: method as 'GET',
+        headers,
+        body: body.length > 0 ? body : null,
+      });
+      outgoing.writeHead(answered.statusCode, answered.headers as NodeJS.Dict<string | string[]>);
+      outgoing.end(Buffer.from(await answered.body.arrayBuffer()));
+    };
+    answer()
+      .catch((error: unknown) => outgoing.writeHead(502).end(String(error)))
+      .finally(() => inside--);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: Object.assign(new URL(target), { port: String((server.address() as AddressInfo).port) }).href,
+    seen,
+    get mostAtOnce() {
+      return mostAtOnce;
+    },
+    get refused() {
+      return refused;
+    },
+    close: () => new Promise((resolve) => void server.close(() => resolve()).closeAllConnections()),
+  };
+}
+
+/** Requests for each machine and minute, by kind. */
+export function summary(region: SlowRegion, machines: number): object {
+  const { seen } = region;
+  const minutes = new Map<number, number>();
+  const kinds: Record<string, number> = {};
+  for (const { at, kind } of seen) {
+    const minute = Math.floor((at - seen[0]!.at) / 60_000);
+    minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
+    kinds[kind] = (kinds[kind] ?? 0) + 1;
+  }
+  return {
+    all: seen.length,
+    per_machine: Math.round((seen.length / machines) * 100) / 100,
+    most_a_minute: Math.max(...minutes.values()),
+    most_at_once: region.mostAtOnce,
+    refused: region.refused,
+    kinds,
+  };
+}
+
+function describe(method: string, url: string): Pick<SeenRequest, 'kind' | 'machine'> {
+  const { pathname, searchParams } = new URL(url, 'http://region');
+  const path = pathname.replace(/^.*\/api\/2\.0\//, '');
+  const machine = /^(?:machines|nodes)\/([a-z0-9]{6})\//.exec(path)?.[1];
+  const op = searchParams.get('op');
+  const kind = `${method} ${machine === undefined ? path : path.replace(machine, 'ID')}${op === null ? '' : `?op=${op}`}`;
+  return { kind, machine };
+}
+
+async function bytesOf(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
