@@ -235,3 +235,10 @@ it('a renewed certificate is in use everywhere without a restart, before the old
   await run(east);
   expect(said('east')).toBe('east\n'.repeat(2));
 }, 180_000);
+
+it('an agent is drained by its own installation', async () => {
+  const site = `cluster-${west.cluster}`;
+  expect(await sitewright(west, 'agent', 'drain', '--site', site, '--node', west.node)).toMatchObject({ code: 0 });
+  await west.agents.done;
+  await run(east);
+}, 60_000);

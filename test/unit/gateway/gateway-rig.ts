@@ -56,7 +56,7 @@ export class GatewayRig {
         orderKeys: this.orderKeys,
         identities: this.store.nodeIdentities,
         alarms: auditedAlarms(this.store.audit, log, now),
-        temporal: { address: 'temporal.example:7233', namespace: 'default' },
+        temporal: { address: 'temporal.example:7233', namespace: 'default', prefix: 'west' },
         queues: (site, node) => ({ tasks: `node.${site}.${node}`, control: `node.${site}.${node}.ctl` }),
         now,
         orders: {

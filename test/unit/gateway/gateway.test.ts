@@ -54,7 +54,7 @@ describe('enrolment', () => {
       site: 'dc1',
       node: 'n1',
       queues: { tasks: 'node.dc1.n1', control: 'node.dc1.n1.ctl' },
-      temporal: { address: 'temporal.example:7233', namespace: 'default' },
+      temporal: { address: 'temporal.example:7233', namespace: 'default', prefix: 'west' },
     });
     expect(readCredentials(folder)).toEqual(credentials);
     expect(statSync(join(folder, 'credentials.json')).mode & 0o777).toBe(0o600);

@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import { type AddressInfo, isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TLSSocket } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { tokenOperations } from '../../../../src/ops/tokens.js';
 import { loadSettings } from '../../../../src/platform/settings/index.js';
 import { createLogger } from '../../../../src/platform/telemetry/log.js';
@@ -257,6 +258,30 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       expect(
         await call({ SITEWRIGHT_CA_FILE: at('stranger.pem'), SITEWRIGHT_TOKEN: token }, 'site', 'list'),
       ).toMatchObject({ code: 5 });
+      await api.stop();
+    });
+
+    it('shows a renewed certificate without a restart', async () => {
+      const pair = { SITEWRIGHT_API_TLS_CERT_FILE: at('api.pem'), SITEWRIGHT_API_TLS_KEY_FILE: at('api-key.pem') };
+      const renew = (name: string) => {
+        copyFileSync(at(`${name}.pem`), at('api.pem'));
+        writeFileSync(at('api-key.pem'), readFileSync(at(`${name}.key`)), { mode: 0o600 });
+      };
+      renew('server');
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      const api = await startApi(settingsOf(pair), quiet);
+      const shown = async () => {
+        const socket = connect({ port: Number(new URL(api.url).port), rejectUnauthorized: false });
+        await once(socket, 'secureConnect');
+        const { subject } = socket.getPeerCertificate();
+        socket.destroy();
+        return subject.CN;
+      };
+      expect(await shown()).toBe('server');
+      renew('named');
+      await vi.advanceTimersByTimeAsync(10_000);
+      await expect.poll(shown).toBe('named');
+      vi.useRealTimers();
       await api.stop();
     });
 
