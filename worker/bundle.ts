@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
+import { programVersion } from './program-version.js';
 
 /**
  * The workflow code of a worker: the bundle that `npm run build` made beside the compiled code, so that a worker
@@ -14,7 +17,7 @@ export async function workflowCode(
   codePath?: string,
   dataConverter?: DataConverter,
 ): Promise<NonNullable<WorkerOptions['workflowBundle']>> {
-  const built = codePath ?? fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+  const built = builtBundle(codePath);
   if (dataConverter === undefined && existsSync(built)) return { codePath: built };
   const failures = dataConverter?.failureConverterPath;
   return await bundleWorkflowCode({
@@ -25,6 +28,22 @@ export async function workflowCode(
     logger: new DefaultLogger('ERROR'),
   });
 }
+
+/**
+ * Names the build of a worker: version of the program and content of the workflows, so that builds between two releases differ
+ * too. With encryption as without, it is the content that was built, where it was: the same on each machine.
+ */
+export async function buildOf(
+  bundle: NonNullable<WorkerOptions['workflowBundle']>,
+  codePath?: string,
+): Promise<string> {
+  const built = builtBundle(codePath);
+  const content = existsSync(built) || !('code' in bundle) ? await readFile(built) : bundle.code;
+  return `${programVersion()}+${createHash('sha256').update(content).digest('hex').slice(0, 8)}`;
+}
+
+const builtBundle = (codePath?: string): string =>
+  codePath ?? fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
 
 /** A compiled module, or its source when running from source. */
 function workflowModule(name: string): string {

@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import type { WorkerOptions } from '@temporalio/worker';
 import { createActivities, pulseOf, SilenceReports } from '../activities/index.js';
 import { plainFailures } from '../activities/plain-failures.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
@@ -13,7 +14,8 @@ import { followCredentials } from '../src/platform/temporal/follow-credentials.j
 import { ownQueue } from '../src/platform/temporal/own-queue.js';
 import { runLookups } from '../src/platform/temporal/run-lookups.js';
 import { checkSearchAttributes, ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
-import { workflowCode } from './bundle.js';
+import { WorkerVersions } from '../src/platform/temporal/worker-versions.js';
+import { buildOf, workflowCode } from './bundle.js';
 import { encryptionOf } from './encryption.js';
 import { startMasterAgents } from './master-agents.js';
 import { observeActivities, observeMaas, startMetricsServer } from './metrics.js';
@@ -24,6 +26,7 @@ import { installMeasuredRuntime, installRuntime, sdkMetrics } from './runtime.js
 import { activitySettings, gitOf, machinesOf, noticesOf, tagsByExtensions } from './services.js';
 import { openStoreWhenAvailable } from './store-when-available.js';
 import { traceActivities, traceSinks, tracesOf } from './traces.js';
+import { startVersioned } from './versioned-worker.js';
 import { connectWhenAvailable } from './when-available.js';
 
 export interface Orchestrator {
@@ -42,6 +45,8 @@ const ACTIVITY_SLOTS = 2_000;
 interface StartOrchestratorOptions {
   /** Workflow code to run; default: the output of the build. */
   readonly bundlePath?: string;
+  /** Default: `buildOf` the workflow code. */
+  readonly build?: string;
   /** Ends the waiting for the store and Temporal. */
   readonly stop?: AbortSignal;
 }
@@ -50,7 +55,7 @@ interface StartOrchestratorOptions {
 export async function startOrchestrator(
   settings: Settings,
   log: Logger,
-  { bundlePath, stop }: StartOrchestratorOptions = {},
+  { bundlePath, build, stop }: StartOrchestratorOptions = {},
 ): Promise<Orchestrator> {
   if (settings.telemetry.metrics_port === undefined) installRuntime(log);
   else await installMeasuredRuntime(log);
@@ -98,14 +103,15 @@ export async function startOrchestrator(
     userData: nodeUserData(settings, store, deploySettings.user_data),
     endIdentity: endsIdentities(store),
   });
-  const worker = await native.createWorker({
+  const workflowBundle = await workflowCode(bundlePath, encryption.dataConverter);
+  const options: Omit<WorkerOptions, 'connection'> = {
     namespace,
     taskQueue,
     activities,
     interceptors: { activity: [plainFailures, observeActivities(metrics, log, store), ...traceActivities(traces)] },
     sinks: traceSinks(traces),
     ...encryption,
-    workflowBundle: await workflowCode(bundlePath, encryption.dataConverter),
+    workflowBundle,
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
     // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '1 second',
@@ -113,10 +119,18 @@ export async function startOrchestrator(
     shutdownGraceTime: '1 second',
     // No one waits for killed activities: their state is in MAAS, and the next worker reads it.
     shutdownForceTime: '10 seconds',
-  });
+  };
   const metricsServer = await startMetricsServer(settings, metrics, log);
+  const versions = new WorkerVersions(client, taskQueue);
+  const version = build ?? (await buildOf(workflowBundle, bundlePath));
+  const worker = await startVersioned(
+    (own) => native.createWorker({ ...options, ...own }),
+    versions,
+    version,
+    settings.temporal.worker_versioning,
+    log,
+  );
   log.info({ taskQueue, namespace, address }, 'worker is polling');
-  const running = worker.run();
   const masters = await startMasterAgents(settings, log, {
     ...gate,
     maas: machines.maas,
@@ -124,7 +138,7 @@ export async function startOrchestrator(
     ...(traces === undefined ? {} : { traces }),
     ...encryption,
   });
-  const done = running.finally(async () => {
+  const done = worker.done.finally(async () => {
     endFollowing();
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);
@@ -133,7 +147,7 @@ export async function startOrchestrator(
   return {
     done,
     async stop() {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      worker.shutDown();
       await done;
     },
   };

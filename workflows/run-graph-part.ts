@@ -1,8 +1,8 @@
 import {
   CancellationScope,
-  continueAsNew,
   isCancellation,
   log,
+  makeContinueAsNewFunc,
   patched,
   setCurrentDetails,
 } from '@temporalio/workflow';
@@ -188,7 +188,9 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     await courier.drain();
     if (current.continuesAsNew && !control.cancelled) {
       const kept: KeptGraphPart = { part: current.save(), talk };
-      await continueAsNew<typeof run_graph_part>({ ...input, kept });
+      // A new history: any later build may take it. Servers up to 1.29 keep it where it was.
+      const toCurrentBuild = { initialVersioningBehavior: 'AUTO_UPGRADE' } as const;
+      await makeContinueAsNewFunc<typeof run_graph_part>(toCurrentBuild)({ ...input, kept });
     }
     return reportPart(current.scheduler, current.ledger);
   });

@@ -35,6 +35,7 @@ import { serveSchedules } from './routes/schedules.js';
 import { serveHealth, serveService } from './routes/service.js';
 import { serveSites, serveWebhooks } from './routes/sites.js';
 import { serveTokens } from './routes/tokens.js';
+import { serveWorkers } from './routes/workers.js';
 import type { RouteGroup } from './serve.js';
 
 export interface ApiOptions {
@@ -150,6 +151,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     serveSchedules,
     serveHealth,
     serveService,
+    serveWorkers,
     serveTokens,
     ...serveInventory,
     servePackages,

@@ -41,7 +41,8 @@ const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
     { names: ['yaql'], load: loadYaql },
   ],
   'Run and maintain the system:': [
-    { names: ['up', 'api', 'worker'], load: async () => (await import('./commands/process.js')).registerProcesses },
+    { names: ['up', 'api'], load: async () => (await import('./commands/process.js')).registerProcesses },
+    { names: ['worker'], load: async () => (await import('./commands/worker.js')).registerWorker },
     { names: ['agent'], load: loadAgent },
     { names: ['identity', 'gateway'], load: async () => (await import('./commands/identity.js')).registerIdentity },
     { names: ['doctor'], load: async () => (await import('./commands/doctor.js')).registerDoctor },

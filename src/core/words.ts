@@ -30,6 +30,16 @@ export type ScheduledKind = (typeof SCHEDULED_KINDS)[number];
 export const OVERLAP_POLICIES = ['skip', 'buffer_one', 'buffer_all', 'cancel_other'] as const;
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 
+/**
+ * Builds of the workers. `current`: new runs go to it. `ramping`: a share of them does. `draining`: it was current, and open runs
+ * are pinned to it; `drained`: none is any more. `inactive`: it never was current.
+ */
+export const WORKER_VERSION_STATUSES = ['inactive', 'current', 'ramping', 'draining', 'drained'] as const;
+export type WorkerVersionStatus = (typeof WORKER_VERSION_STATUSES)[number];
+
+/** The setting `temporal.worker_versioning`. */
+export const WORKER_VERSIONING = ['auto', 'manual', 'off'] as const;
+
 /** What notices about runs are sent for; `test` when someone asks for one. */
 export const NOTICE_EVENTS = ['failed', 'held', 'awaiting_approval', 'test'] as const;
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];

@@ -18,6 +18,7 @@ import { tagOperations } from './tags/index.js';
 import { taskLogOperations } from './task-logs.js';
 import { callTemporal } from './temporal-calls.js';
 import { tokenOperations } from './tokens.js';
+import { workerVersionOperations } from './worker-versions.js';
 
 export type { TagOwner } from '../store/index.js';
 export { AgentPresence } from './agent-presence.js';
@@ -66,6 +67,8 @@ export function createOperations(deps: OpsDependencies) {
       list: (cluster?: number) =>
         callTemporal(deps.temporal, () => agentStates(deps, cluster === undefined ? {} : { cluster })),
     },
+    /** Builds of the workers. */
+    workerVersions: workerVersionOperations(deps),
     health: healthOperations(deps),
     /** Releases, clusters, their nodes and settings. */
     inventory: inventoryOperations(deps),

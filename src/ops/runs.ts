@@ -43,7 +43,7 @@ import { runStandings } from './run-standing.js';
 import { runsInTemporal } from './runs-in-temporal.js';
 import { busy, siteOccupancy } from './site-occupancy.js';
 import { parseReference, type SiteOperations } from './sites.js';
-import { callTemporal, requestOfTemporal } from './temporal-calls.js';
+import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.js';
 import { appendAudit, orWithoutStore } from './without-store.js';
 import { getRun, startWorkflow } from './workflow-calls.js';
 
@@ -191,14 +191,9 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
     query: Q,
     limitMs?: number,
   ): Promise<QueryAnswer<RunType, Q>> {
-    try {
-      return await callTemporal(temporal, () => handleOf(run).query(query), limitMs);
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-      throw problem('not-found', `Temporal has no record of run ${run.id} any more`, {
-        hint: `Its report is kept: sitewright run report ${run.id}`,
-      });
-    }
+    return callTemporal(temporal, () => handleOf(run).query(query), limitMs).catch((error: unknown) => {
+      throw unanswered(run, error);
+    });
   }
 
   /** A change to a run that ends at the same moment fails like any change to an ended run. */

@@ -4,10 +4,11 @@ import {
   QueryNotRegisteredError,
   QueryRejectedError,
   ServiceError,
+  WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import type { TemporalAccess } from './dependencies.js';
-import { problem } from './problem.js';
+import { asProblem, problem } from './problem.js';
 
 /** gRPC's codes. */
 const CANCELLED = 1;
@@ -87,6 +88,19 @@ async function calling<T>(
     if (code === undefined || code === NOT_FOUND || code === ALREADY_EXISTS) throw error;
     throw unreachable(`failed: ${detailsOf(error)}${ifLost}`);
   }
+}
+
+/** Why a query of a run has no answer, where it says more than the error: one that has ended stays with the build that ended it. */
+export function unanswered({ id, outcome }: { readonly id: string; readonly outcome: string | null }, error: unknown) {
+  const isForgotten = error instanceof WorkflowNotFoundError;
+  const isLeft = outcome !== null && asProblem(error).code === 'worker-unavailable';
+  if (!isForgotten && !isLeft) return error;
+  const message = isForgotten
+    ? `Temporal has no record of run ${id} any more`
+    : `run ${id} has ended, and no worker of its version runs any more`;
+  return problem(isForgotten ? 'not-found' : 'worker-unavailable', message, {
+    hint: `Its report is kept: sitewright run report ${id}`,
+  });
 }
 
 class TimeLimitError extends Error {}

@@ -26,7 +26,9 @@ const site = `cli-${process.pid}`;
 let folder = '';
 let simulator: Simulator;
 let api: RunningApi;
-let worker: Orchestrator;
+let settings: Settings;
+/** By build. */
+const workers = new Map<string, Orchestrator>();
 let env: NodeJS.ProcessEnv = {};
 
 async function sitewright(...args: string[]): Promise<{ code: number; out: string; err: string }> {
@@ -67,6 +69,11 @@ async function resetInTemporal(id: string): Promise<void> {
   await connection.close();
 }
 
+async function startWorker(build: string): Promise<void> {
+  const log = createLogger(settings.log, 'test');
+  workers.set(build, await startOrchestrator(settings, log, { bundlePath: inject('workflowBundlePath'), build }));
+}
+
 const quick = { commission_ms: 20, deploy_ms: 50, erase_ms: 20, release_ms: 20 };
 
 beforeAll(async () => {
@@ -90,15 +97,17 @@ beforeAll(async () => {
   };
   const loaded = loadSettings({ env, cwd: folder });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
-  const settings: Settings = loaded.settings;
-  const log = createLogger(settings.log, 'test');
-  worker = await startOrchestrator(settings, log, { bundlePath: inject('workflowBundlePath') });
-  api = await startApi(settings, log, { temporalUiUrl: 'http://ui.test', checkAnswer: openapiCheck() });
+  settings = loaded.settings;
+  await startWorker('1.0.0+old');
+  api = await startApi(settings, createLogger(settings.log, 'test'), {
+    temporalUiUrl: 'http://ui.test',
+    checkAnswer: openapiCheck(),
+  });
 });
 
 afterAll(async () => {
   await api?.stop();
-  await worker?.stop();
+  await Promise.all([...workers.values()].map((worker) => worker.stop()));
   await simulator?.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -304,6 +313,101 @@ describe('a site', () => {
     );
     expect(out).toContain(`,ann,run.test_site,site/${site},after the move\r\n`);
     expect((await sitewright('site', 'diff', site)).out).toMatch(/^nodes: 0 new, 0 changed, 0 removed, 6 unchanged$/m);
+  });
+
+  describe('with workers of two builds', () => {
+    const node = 'stl1r01s07';
+    const [old, newer, later] = ['1.0.0+old', '1.1.0+new', '1.2.0+later'];
+    type Version = { version: string; status: string; open_runs: number; workers: unknown[] };
+
+    const versions = async (): Promise<Record<string, string>> => {
+      const found = JSON.parse((await sitewright('worker', 'versions', '-f', 'json')).out) as Version[];
+      return Object.fromEntries(
+        found.map((one) => [one.version, `${one.status}, ${one.open_runs} open, ${one.workers.length} workers`]),
+      );
+    };
+    const isDeploying = async () => {
+      const now = async () => (await sitewright('node', 'status', site, '-f', 'csv', '-c', 'node', '-c', 'status')).out;
+      await expect.poll(now, { timeout: 60_000 }).toContain(`${node},Deploying`);
+    };
+    /** A run that waits for a machine. */
+    const start = async (): Promise<string> => {
+      const { out } = await sitewright('site', 'redeploy', site, node, '--yes', '-f', 'json');
+      const { id } = JSON.parse(out) as { id: string };
+      await isDeploying();
+      return id;
+    };
+    /** Resolves to the build that finished the run. */
+    const finish = async (id: string): Promise<string | undefined> => {
+      await control(`${node}/deployed`, {});
+      const ended = await sitewright('run', 'watch', id);
+      expect(ended).toMatchObject({ code: 0 });
+      expect(ended.out).toMatch(/redeploy_nodes of .*: success/);
+      const connection = await Connection.connect({ address: inject('temporalAddress') });
+      const { raw } = await new Client({ connection }).workflow.getHandle(`redeploy_nodes:${site}`).describe();
+      await connection.close();
+      const { versioningOverride, deploymentVersion } = raw.workflowExecutionInfo?.versioningInfo ?? {};
+      return (versioningOverride?.pinned?.version ?? deploymentVersion)?.buildId ?? undefined;
+    };
+
+    it('a run that an old worker started ends there, while new runs go to the new one', async () => {
+      await control('auto', { ...quick, deploy_ms: 3_600_000 });
+      const first = await start();
+      await startWorker(newer);
+      await expect
+        .poll(versions, { timeout: 30_000 })
+        .toEqual({ [newer]: 'current, 0 open, 1 workers', [old]: 'draining, 1 open, 1 workers' });
+      expect(await finish(first)).toBe(old);
+      expect(await finish(await start())).toBe(newer);
+    }, 120_000);
+
+    it('a run that a new worker started ends there, after a step back', async () => {
+      const run = await start();
+      const back = await sitewright('worker', 'drain', newer, '--no-wait', '--reason', 'it is slow');
+      expect(back.out).toContain(`new runs go to ${old}\n${newer} still has 1 open workflow: redeploy_nodes:${site}\n`);
+      expect(await finish(run)).toBe(newer);
+      expect(await finish(await start())).toBe(old);
+      const drained = await sitewright('worker', 'drain', newer);
+      expect(drained.out).toMatch(/^1\.1\.0\+new is drained\n {2}next: {2}stop its workers: .*\n$/m);
+      const { out } = await sitewright('audit', 'list', '--action', 'worker.drain', '-f', 'csv');
+      expect(out).toContain(`,ann,worker.drain,worker/${newer},it is slow`);
+    }, 120_000);
+
+    it('what an operator moves goes on elsewhere', async () => {
+      const run = await start();
+      const moved = await sitewright('worker', 'drain', '1.0.0', '--move');
+      expect(moved.out).toMatch(/^new runs go to 1\.1\.0\+new\nmoved 1 open workflow there\n1\.0\.0\+old is drained\n/);
+      await workers.get(old)!.stop();
+      workers.delete(old);
+      expect(await finish(run)).toBe(newer);
+    }, 120_000);
+
+    it('the tree of an ended run is gone with the workers of its build, and its report is not', async () => {
+      const { out } = await sitewright('run', 'list', '--site', site, '-f', 'json', '-n', '2');
+      const [, earlier] = JSON.parse(out) as { id: string }[];
+      const gone = await sitewright('run', 'tree', earlier!.id);
+      expect(gone.err).toContain('no worker of its version runs any more');
+      expect(gone.err).toContain(`sitewright run report ${earlier!.id}`);
+      expect((await sitewright('run', 'report', earlier!.id)).code).toBe(0);
+    }, 60_000);
+
+    it('what is left when all workers of a build have stopped goes on with the next build', async () => {
+      const run = await start();
+      await workers.get(newer)!.stop();
+      workers.delete(newer);
+      await startWorker(later);
+      expect(await finish(run)).toBe(later);
+      expect((await versions())[later]).toBe('current, 0 open, 1 workers');
+    }, 120_000);
+
+    it('a version that there is not, and one that no other can replace, are refused', async () => {
+      const unknown = await sitewright('worker', 'drain', '1.0.O+old');
+      expect(unknown).toMatchObject({ code: 3 });
+      expect(unknown.err).toContain("Did you mean '1.0.0+old'?");
+      const last = await sitewright('worker', 'drain', later);
+      expect(last).toMatchObject({ code: 4 });
+      expect(last.err).toContain('Start a worker of the new build first');
+    });
   });
 
   it('has drift where machines were released and deleted by hand', async () => {

@@ -8,7 +8,7 @@ interface UpFlags {
   readonly maasSeed?: string;
 }
 
-/** `sitewright up`, `api`, `worker`: the processes of a system. */
+/** `sitewright up`, `api`: the processes of a system. */
 export function registerProcesses(program: CliCommand, session: Session): void {
   const { terminal } = session;
 
@@ -36,11 +36,5 @@ export function registerProcesses(program: CliCommand, session: Session): void {
     const { settings } = await session.settings();
     const { serveApi } = await import('../processes/serve-api.js');
     await serveApi(terminal, settings);
-  });
-
-  program.verb('worker', 'Run only the orchestrator worker').action(async () => {
-    const { settings } = await session.settings();
-    const { serveWorker } = await import('../processes/serve-worker.js');
-    await serveWorker(terminal, settings);
   });
 }

@@ -21,6 +21,7 @@ import { healthRoutes, serviceRoutes } from './service.js';
 import { siteRoutes, webhookRoutes } from './site.js';
 import { siteDriftRoutes } from './site-drift.js';
 import { tokenRoutes } from './token.js';
+import { workerRoutes } from './worker.js';
 
 /** All routes of the REST API, by method and path below `/api/v1`. */
 export const API = {
@@ -35,6 +36,7 @@ export const API = {
   ...watchRoutes,
   ...healthRoutes,
   ...serviceRoutes,
+  ...workerRoutes,
   ...tokenRoutes,
   ...releaseRoutes,
   ...clusterRoutes,

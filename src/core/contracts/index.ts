@@ -14,3 +14,4 @@ export type * from './site-run-report.js';
 export type * from './strategy.js';
 export type * from './token.js';
 export type * from './wire.js';
+export type * from './worker.js';

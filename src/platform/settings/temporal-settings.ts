@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WORKER_VERSIONING } from '../../core/words.js';
 import { filePath, httpUrl, ownSecret, text } from './setting-kinds.js';
 
 /** Settings of the server of Temporal. */
@@ -22,6 +23,12 @@ export const temporalSettings = z.strictObject({
     .meta({ example: 'west' })
     .describe(
       'Stands before the names of task queues, workflows and schedules (`west:sitewright`, `west:deploy_site:dc1`), so that several installations can share a namespace. API, worker and agents need the same. None: no prefix.',
+    ),
+  worker_versioning: z
+    .enum(WORKER_VERSIONING)
+    .default('auto')
+    .describe(
+      'Whether runs stay with the build of the worker that started them. `auto`: yes, and new runs go to a new build from its first start on. `manual`: yes, and `sitewright worker drain` sends new runs to it. `off`: no; stop all workers before an upgrade. Without effect on servers that have no worker deployment versions.',
     ),
   ui_url: httpUrl
     .optional()

@@ -77,7 +77,7 @@ export class Migrator {
     });
   }
 
-  /** @throws StoreError unless the schema is exactly this program's */
+  /** @throws StoreError unless the schema is this program's, or one that a later release added to */
   async assertCurrent(): Promise<void> {
     const status = await this.#checked();
     if (status.pending.length === 0) return;
@@ -99,11 +99,12 @@ export class Migrator {
     return status;
   }
 
-  #assertKnown(rows: readonly Pick<Row<'sitewrightMigration'>, 'version' | 'name'>[]): void {
+  /** A later release may run beside this one: what it added without breaking others is fine. */
+  #assertKnown(rows: readonly (Pick<Row<'sitewrightMigration'>, 'version' | 'name'> & { breaking: unknown })[]): void {
     const { location } = this.#session.backend;
     const found = rows.at(-1)?.version ?? 0;
     const known = this.#known.length;
-    if (found > known) {
+    if (rows.slice(known).some(({ breaking }) => Boolean(breaking))) {
       throw new StoreError({
         kind: 'schema-too-new',
         found,
@@ -112,7 +113,9 @@ export class Migrator {
         hint: 'Update this program to the release that wrote it. To go back instead, restore a backup made before.',
       });
     }
-    const strange = rows.find((row, index) => row.version !== index + 1 || row.name !== this.#known[index]?.name);
+    const strange = rows
+      .slice(0, known)
+      .find((row, index) => row.version !== index + 1 || row.name !== this.#known[index]?.name);
     if (strange === undefined) return;
     throw new StoreError({
       kind: 'schema-foreign',

@@ -49,9 +49,37 @@ describeStore('Opening a store', (backend) => {
     expect(await (await backend.open(url)).status()).toEqual(status);
   });
 
-  it('refuses a database newer than the program, says what to do, and leaves it alone', async () => {
+  it('works beside a later release that has added to every table', async () => {
     const url = await backend.newUrl();
-    const newer = await backend.open(url, { knownMigrations: [...migrations, next(false)] });
+    const old = await backend.open(url);
+    await old.sites.create({ name: 'before' });
+    const later = await backend.open(url, {
+      knownMigrations: [
+        ...migrations,
+        next(false, async (db, { text }) => {
+          await db.schema.createTable('next_release').addColumn('a', text).execute();
+          for (const { name } of await db.introspection.getTables())
+            await db.schema.alterTable(name).addColumn('next_release', text).execute();
+        }),
+      ],
+    });
+    // One that ran on, and one that starts again.
+    const again = await backend.open(url);
+    expect(await again.status()).toMatchObject({ schemaVersion: latest + 1, knownVersion: latest, pending: [] });
+    expect(await again.migrate()).toEqual([]);
+    await old.sites.create({ name: 'during' });
+    const run = { sequence: 0, workflowId: 'w', temporalRunId: 'r', kind: 'deploy_site', site: 'during' } as const;
+    await again.runs.put({ id: 'r', ...run, phase: 'starting', startedAt: new Date(0).toISOString(), parameters: {} });
+    for (const store of [old, again, later]) {
+      expect((await store.sites.list()).map(({ name }) => name).sort()).toEqual(['before', 'during']);
+      expect(await store.runs.get('r')).toMatchObject(run);
+    }
+  });
+
+  it('refuses a database that a newer program broke for it, says what to do, and leaves it alone', async () => {
+    const url = await backend.newUrl();
+    const options = { knownMigrations: [...migrations, next(true)], migrations: 'apply' } as const;
+    const newer = await backend.open(url, options);
     const before = await newer.status();
     const failure = await failureOf(backend.open(url));
     expect(failure).toMatchObject({ kind: 'schema-too-new', found: latest + 1, known: latest });

@@ -36,7 +36,13 @@ describe('loadSettings', () => {
   it('has all its defaults without file and environment', () => {
     const { settings, origins } = good({});
     expect(settings).toEqual({
-      temporal: { address: '127.0.0.1:7233', namespace: 'default', task_queue: 'sitewright', tls: {} },
+      temporal: {
+        address: '127.0.0.1:7233',
+        namespace: 'default',
+        task_queue: 'sitewright',
+        tls: {},
+        worker_versioning: 'auto',
+      },
       store: { url: 'sqlite:./.sitewright/sitewright.db' },
       maas: { timeouts: { read_seconds: 60, change_seconds: 180 }, poll_min_seconds: 5, poll_max_seconds: 30 },
       deploy: { max_parallel_nodes: 64, heartbeat_seconds: 20, offline_wait_seconds: 120 },

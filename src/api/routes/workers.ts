@@ -1,0 +1,12 @@
+import { workerRoutes } from '../../core/contracts/worker.js';
+import { actorOf } from '../requests/actor.js';
+import { given } from '../requests/given.js';
+import { type RouteGroup, serve } from '../serve.js';
+
+export const serveWorkers: RouteGroup = async (app, { operations: { workerVersions } }) =>
+  serve(app, workerRoutes, {
+    'GET /workers/versions': async () => ({ items: await workerVersions.list() }),
+    'GET /workers/versions/:version': ({ params }) => workerVersions.get(params.version),
+    'POST /workers/versions/:version/drain': (request) =>
+      workerVersions.drain(request.params.version, given({ ...request.body, by: actorOf(request, request.body.by) })),
+  });

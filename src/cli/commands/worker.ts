@@ -1,0 +1,89 @@
+import type { WorkerVersionDetail } from '../../core/contracts/index.js';
+import { counted } from '../../core/counted.js';
+import type { CliCommand } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { type OutputFlags, printList, printOne } from '../formats/output.js';
+import type { Session } from '../session.js';
+
+interface DrainFlags extends OutputFlags {
+  readonly move?: boolean;
+  readonly wait: boolean;
+  readonly reason?: string;
+}
+
+const LOOK_EVERY_MS = 2_000;
+const MOST_NAMED = 5;
+
+/** `sitewright worker`: the process, and the builds of all workers. */
+export function registerWorker(program: CliCommand, session: Session): void {
+  const { terminal } = session;
+  const group = program
+    .verb('worker', 'Run only the orchestrator worker; below it, the versions of all workers')
+    .action(async () => {
+      const { settings } = await session.settings();
+      const { serveWorker } = await import('../processes/serve-worker.js');
+      await serveWorker(terminal, settings);
+    });
+
+  group
+    .verb('versions', 'Builds of the workers: which one new runs go to, and which have open runs')
+    .output()
+    .action(async (flags: OutputFlags) => {
+      const { items } = await session.call('GET /workers/versions');
+      const rows = items.map(({ workers, ...one }) => ({
+        ...one,
+        workers: flags.format === 'json' || flags.format === 'yaml' ? workers : workers.length,
+        last_seen:
+          workers
+            .map(({ last_seen }) => last_seen)
+            .sort()
+            .at(-1) ?? null,
+      }));
+      await printList(terminal, flags, rows, ['version', 'status', 'open_runs', 'workers', 'last_seen', 'created_at']);
+    });
+
+  group
+    .verb('drain', 'Send no new runs to a version, and wait until its runs have ended; then stop its workers')
+    .argument('<version>', 'version as in ‘worker versions’, or its part before the plus sign')
+    .option('--move', 'have its open runs go on with the current version at once')
+    .option('--no-wait', 'do not wait for its runs')
+    .reason('kept in the audit trail')
+    .output()
+    .action(async (version: string, { move, wait, reason, ...flags }: DrainFlags) => {
+      const client = await session.client();
+      const isText = flags.format === 'table';
+      const say = (line: string): void => (isText ? terminal.out(`${line}\n`) : undefined);
+      const at = (name: string) => ({ params: { version: name } });
+      const body = { ...(move ? { move } : {}), ...(reason === undefined ? {} : { reason }) };
+      const drained = await client.call('POST /workers/versions/:version/drain', { ...at(version), body });
+      say(`new runs go to ${drained.current ?? 'workers without a version'}`);
+      if (drained.moved > 0) say(`moved ${counted(drained.moved, 'open workflow')} there`);
+
+      const interrupted = terminal.interrupted();
+      let state: WorkerVersionDetail = drained;
+      let said = '';
+      while (wait && state.open_runs > 0 && !interrupted.aborted) {
+        const line = waitingText(state);
+        if (line !== said) say(line);
+        said = line;
+        await terminal.sleep(LOOK_EVERY_MS, interrupted);
+        if (!interrupted.aborted) state = await client.call('GET /workers/versions/:version', at(state.version));
+      }
+      await printOne(terminal, flags, state, nextText(state));
+      if (interrupted.aborted) process.exitCode = EXIT.interrupted;
+    });
+}
+
+const waitingText = ({ version, open, open_runs: total }: WorkerVersionDetail): string => {
+  const named = open.slice(0, MOST_NAMED).map(({ workflow_id }) => workflow_id);
+  const more = total > named.length ? ` and ${total - named.length} more` : '';
+  return `${version} still has ${counted(total, 'open workflow')}: ${named.join(', ')}${more}`;
+};
+
+function nextText(state: WorkerVersionDetail): string {
+  const { version, open_runs: open, workers } = state;
+  if (open > 0)
+    return `${waitingText(state)}\n  wait for them:  sitewright worker drain ${version}\n  or move them:   sitewright worker drain ${version} --move\n`;
+  if (workers.length === 0) return `${version} is drained: it has no workers and no open runs\n`;
+  return `${version} is drained\n  next:  stop its workers: ${workers.map(({ identity }) => identity).join(', ')}\n`;
+}

@@ -1,0 +1,115 @@
+import type { WorkerVersion, WorkerVersionDetail } from '../core/contracts/index.js';
+import { unknownName } from '../core/did-you-mean.js';
+import type { OperatorNote } from '../core/run/index.js';
+import {
+  hasNoVersions,
+  type WorkerDeployment,
+  type WorkerVersionState,
+  WorkerVersions,
+} from '../platform/temporal/worker-versions.js';
+import type { OpsDependencies } from './dependencies.js';
+import { problem } from './problem.js';
+import { callTemporal, requestOfTemporal } from './temporal-calls.js';
+import { appendAudit } from './without-store.js';
+
+/** The server keeps versions in workflows of its own, and moves runs one by one. */
+const LIMIT_MS = 30_000;
+const MOST_SHOWN = 100;
+
+interface DrainRequest extends OperatorNote {
+  readonly move?: boolean;
+}
+
+/** The builds of the workers in Temporal's Worker Deployment Versioning. */
+export interface WorkerVersionOperations {
+  /** Newest first; empty where workers have no versions. */
+  list(): Promise<readonly WorkerVersion[]>;
+  /** @throws `not-found` */
+  get(version: string): Promise<WorkerVersionDetail>;
+  /** @throws `not-found`, `conflict` when no other build has workers */
+  drain(version: string, request: DrainRequest): Promise<WorkerVersionDetail & { readonly moved: number }>;
+}
+
+export function workerVersionOperations({
+  store,
+  temporal,
+}: Pick<OpsDependencies, 'store' | 'temporal'>): WorkerVersionOperations {
+  const versions = new WorkerVersions(temporal.client, temporal.taskQueue);
+
+  const look = (): Promise<WorkerDeployment | undefined> =>
+    versions.look().catch((error: unknown) => {
+      if (hasNoVersions(error)) return undefined;
+      throw error;
+    });
+
+  async function found(name: string): Promise<{ readonly one: WorkerVersionState; readonly all: WorkerDeployment }> {
+    const all = await look();
+    if (all === undefined)
+      throw problem('not-found', 'the workers have no versions', {
+        hint: 'Is temporal.worker_versioning off, or the Temporal server too old?',
+      });
+    const known = all.versions.map(({ version }) => version);
+    const meant = known.includes(name) ? [name] : known.filter((version) => version.startsWith(`${name}+`));
+    const one = all.versions.find(({ version }) => meant.length === 1 && version === meant[0]);
+    if (one !== undefined) return { one, all };
+    const message =
+      meant.length > 1
+        ? `'${name}' may be any of ${meant.join(', ')}`
+        : unknownName('version of the workers', name, known);
+    throw problem('not-found', message, { hint: 'List them: sitewright worker versions' });
+  }
+
+  const rowOf = async ({ version, status, workers, createdAt }: WorkerVersionState): Promise<WorkerVersion> => ({
+    version,
+    status,
+    open_runs: await versions.count(version),
+    workers: workers.map(({ identity, lastSeen }) => ({ identity, last_seen: lastSeen.toISOString() })),
+    created_at: createdAt.toISOString(),
+  });
+
+  async function get(name: string): Promise<WorkerVersionDetail> {
+    const { one, all } = await found(name);
+    const open: WorkerVersionDetail['open'][number][] = [];
+    for await (const { workflowId, runId, type, startedAt } of versions.pinned(one.version)) {
+      if (open.length === MOST_SHOWN) break;
+      open.push({ workflow_id: workflowId, run: runId, type, started_at: startedAt.toISOString() });
+    }
+    return { ...(await rowOf(one)), current: all.current, open };
+  }
+
+  async function drain(name: string, { move = false, by = 'unknown', reason }: DrainRequest) {
+    const { one, all } = await found(name);
+    const { version, status } = one;
+    if (status === 'ramping')
+      throw problem('conflict', `a share of new runs goes to ${version}, as Temporal's own command line asked for`, {
+        hint: `temporal worker deployment set-ramping-version --deployment-name ${versions.deployment} --build-id ${version} --delete`,
+      });
+    const isServed = ({ workers }: WorkerVersionState): boolean => workers.length > 0;
+    const heir = all.versions.find((other) => other !== one && isServed(other));
+    const current = status === 'current' ? heir?.version : all.current;
+    const hasWorkers =
+      current === null ? all.unversioned.length > 0 : all.versions.some((v) => v.version === current && isServed(v));
+    if (current === undefined || (move && !hasWorkers))
+      throw problem('conflict', `no worker of another version runs that could take over from ${version}`, {
+        hint: 'Start a worker of the new build first; both may run beside each other.',
+      });
+    if (status === 'current') await versions.makeCurrent(current);
+    const moved = move ? await versions.move(version, current) : 0;
+    const target = `worker/${version}`;
+    await appendAudit(store, {
+      actor: by,
+      action: 'worker.drain',
+      target,
+      details: { current, moved },
+      ...(reason === undefined ? {} : { reason }),
+    });
+    return { ...(await get(version)), moved };
+  }
+
+  const limited = <T>(work: () => Promise<T>): Promise<T> => callTemporal(temporal, work, LIMIT_MS);
+  return {
+    list: () => limited(async () => Promise.all(((await look())?.versions ?? []).map(rowOf))),
+    get: (version) => limited(() => get(version)),
+    drain: (version, request) => requestOfTemporal(temporal, () => drain(version, request), LIMIT_MS),
+  };
+}
