@@ -1,10 +1,11 @@
 // Processes of a life: they end with it, however it ends, and their folder goes with them.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { processName, removeAbandoned } from '../process-name.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,17 +29,24 @@ export async function makeFolder(without) {
   return folder;
 }
 
+/** Removes the folder $1 when all processes have ended that name it in their environments: they need it until then. */
+const REMOVE = `for half_second in $(seq 240); do
+  grep --quiet --no-messages --fixed-strings "$1" /proc/[0-9]*/environ || break
+  sleep 0.5
+done
+rm --recursive --force "$1"`;
+
+/** @param {string} folder */
+export const removeFolder = (folder) => promisify(execFile)('sh', ['-c', REMOVE, 'remove', folder]);
+
 /**
- * A process of its own that removes a folder when this process has ended, even by `kill -9`, and with it all that name the
- * folder in their environments.
+ * A process of its own that removes a folder when this process has ended, even by `kill -9`.
  *
  * @param {string} folder
  */
 function removeAfterUs(folder) {
-  const script = `cat >/dev/null
-while grep --quiet --no-messages --fixed-strings ${folder} /proc/[0-9]*/environ; do sleep 0.5; done
-rm --recursive --force ${folder}`;
-  const child = spawn('sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  const script = `cat >/dev/null\n${REMOVE}`;
+  const child = spawn('sh', ['-c', script, 'remove', folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   child.stdin.on('error', () => undefined);
   child.unref();
   /** @type {import('node:net').Socket} */ (child.stdin).unref();
@@ -59,7 +67,7 @@ rm --recursive --force ${folder}`;
  * @returns {Running}
  */
 export function start(command, where = {}) {
-  const child = spawn(process.execPath, [watchdog, '20000', ...command], {
+  const child = spawn(process.execPath, [watchdog, '60000', ...command], {
     ...where,
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,

@@ -66,7 +66,11 @@ export class Report {
       if (status === 'ready') tasks.ran.push(`${task}@${names.get(node) ?? node}`);
       if (status !== 'skipped') increase(tasks.ended, status === 'ready' ? 'run' : status);
       // Where a condition is false, the reason quotes it.
-      else increase(tasks.leftOut, message?.split(/[:$]/)[0]?.trim() ?? `${task}: no reason`);
+      else
+        increase(
+          tasks.leftOut,
+          message?.split(/[:$]/)[0]?.trim() ?? (node === '-' ? 'no node of the run has it' : 'no reason'),
+        );
     }
     return tasks;
   }

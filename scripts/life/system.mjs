@@ -1,18 +1,15 @@
 // Machines and Sitewright as the tutorial starts them, and a shell for its commands.
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { explainMissing, findTemporalBinary } from '../temporal-binary.mjs';
 import { lastReplacesShell } from './document.mjs';
 import { startPostgres } from './postgres.mjs';
-import { makeFolder, root, start } from './processes.mjs';
+import { makeFolder, removeFolder, root, start } from './processes.mjs';
 import { placePrograms } from './programs.mjs';
 import { placeWitness } from './witness.mjs';
-
-const run = promisify(execFile);
 
 /** This machine in the machines' network: MAAS' gateway there. */
 const HOST = '10.77.0.1';
@@ -58,7 +55,7 @@ export async function startSystem(tutorial, say, ends, { kills, without }) {
   const found = await findTemporalBinary({ report: say });
   if (found.status === 'missing') throw new Error(explainMissing(found));
   const folder = await makeFolder(without);
-  ends.push(() => run('rm', ['--recursive', '--force', folder]));
+  ends.push(() => removeFolder(folder));
   const numbers = new Map();
   for (const port of ['5240', '7233', '8000', 'api', 'gateway', 'store']) numbers.set(port, await freePort());
   const withPorts = (/** @type {string} */ text) => text.replace(PORTS, (port) => numbers.get(port));
