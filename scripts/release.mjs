@@ -48,7 +48,8 @@ console.log(`Released ${version}: commit ${git('rev-parse', '--short', 'HEAD')},
 Next:
   git push && git push origin v${version}
   docker build --file deploy/Dockerfile --tag sitewright:${version} .
-  npm run pack:agent
+  npm run pack:agent && npm run pack:deb
+  helm package deploy/helm/sitewright
 Changes from now on go below "Unreleased"; histories recorded from now on are named after the next version.`);
 
 /** @returns {string[]} all problems at once */

@@ -22,7 +22,7 @@ export interface Manifest {
 
 const tools = execFileSync('bash', [join(root, '.ci/kubernetes-tools'), '--folder'], { encoding: 'utf8' }).trim();
 
-/** Whether `.ci/kubernetes-tools` has built helm and kubeconform here. */
+/** Whether `.ci/kubernetes-tools` has built what is needed. */
 export const hasHelm = existsSync(tools);
 
 /** The versions of Kubernetes whose schemas there are. */
@@ -88,6 +88,19 @@ export async function objections(text: string, kubernetes: string): Promise<read
     };
     if (resources.length === 0) throw new Error('nothing was checked');
     return resources.filter(({ status }) => status !== 'statusValid').map(({ name, msg }) => `${name}: ${msg}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** What the level *restricted* of the Pod Security Standards has against the pods, by Kubernetes' own evaluator. */
+export async function insecurities(text: string): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'sitewright-manifests-'));
+  try {
+    const file = join(folder, 'all.yaml');
+    writeFileSync(file, text);
+    const { stdout } = await run(join(tools, 'pod-security'), [file]);
+    return stdout.split('\n').filter((line) => line !== '');
   } finally {
     rmSync(folder, { recursive: true });
   }

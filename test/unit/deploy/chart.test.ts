@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { load } from 'js-yaml';
+import { load, loadAll } from 'js-yaml';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CHART_SCHEMA, chartSchema, SET_BY_CHART } from '../../../scripts/chart-schema.js';
 import { loadSettings, type Settings, settingDefinitions } from '../../../src/platform/settings/index.js';
@@ -10,6 +10,7 @@ import {
   CHART,
   hasHelm,
   helm,
+  insecurities,
   kubernetesVersions,
   type Manifest,
   objections,
@@ -95,6 +96,15 @@ describe.skipIf(!hasHelm)('the Helm chart, by helm and Kubernetes’ schemas', (
       expect(await objections(await renderedText(file, version), version)).toEqual([]);
     },
   );
+
+  it.each(valuesFiles)('the pods of %s meet the level restricted of the Pod Security Standards', async (name) => {
+    const text = await renderedText(join(VALUES, name));
+    expect(await insecurities(text)).toEqual([]);
+    // It would say so.
+    expect(await insecurities(text.replaceAll('drop: [ALL]', 'drop: [NET_RAW]'))).toHaveLength(
+      podsOf(loadAll(text) as Manifest[]).length,
+    );
+  });
 
   it('the values on its page are right', async () => {
     const page = readFileSync(join(root, 'docs/kubernetes.md'), 'utf8');
