@@ -163,7 +163,7 @@ async function installServer(): Promise<void> {
   }
   await does('systemd-analyze --no-pager security | grep ^sitewright | tr -s " "');
   await holds(
-    'its settings may have a password',
+    'the settings, which may have a password, are for root and sitewright only',
     'stat --format "%U %G %a" /etc/sitewright/sitewright.yaml',
     'root sitewright 640',
   );
