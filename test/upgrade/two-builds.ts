@@ -197,8 +197,8 @@ try {
   await sitewright('old', 'package', 'install', join(root, 'examples/first-release'));
   await sitewright('old', 'cluster', 'create', 'lab', '--release', 'first-release');
   await sitewright('old', 'node', 'register', '--name', 'node-1', 'node-2', '--provisioned');
-  await sitewright('old', 'cluster', 'add-nodes', 'lab', '--nodes', 'node-1', '--roles', 'all-in-one');
-  await sitewright('old', 'cluster', 'add-nodes', 'lab', '--nodes', 'node-2', '--roles', 'web');
+  await sitewright('old', 'cluster', 'add-nodes', '1', '--nodes', '1', '--roles', 'all-in-one');
+  await sitewright('old', 'cluster', 'add-nodes', '1', '--nodes', '2', '--roles', 'web');
   for (const node of ['1', '2']) agent('old', node);
 
   say('--- runs started on the old build; half of the workers and agents become new');
@@ -228,7 +228,7 @@ try {
     await end(third);
     await shown('worker', 'versions');
   } else {
-    say('the old build has no versions: its workers get no more runs');
+    say('the old build has no versions, or the same workflows: there is nothing to step back to');
     await stop('old', 'worker');
   }
   await stop('old', 'agent-1');
