@@ -1,5 +1,5 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import { WORKFLOWS } from '../../workflows/protocol.js';
+import { prefixed, WORKFLOWS } from '../../workflows/protocol.js';
 import { isMapping } from '../core/plain-value.js';
 import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.js';
 import { closedOutcome, findExecution, isOpenStatus } from '../platform/temporal/is-run-open.js';
@@ -22,14 +22,24 @@ const KINDS: readonly string[] = [...SITE_RUN_KINDS, WORKFLOWS.execute_graph];
 /** The id of a run on a site; Temporal adds the time where a schedule started it. */
 const SITE_WORKFLOW = /^(?:[a-z0-9-]+:)?[a-z]+(?:_[a-z]+)+:(.+?)(?:-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)?$/;
 
-export function runsInTemporal({ client, taskQueue }: Pick<TemporalAccess, 'client' | 'taskQueue'>): RunsInTemporal {
-  // Others may use the namespace, too.
-  const ours = `TaskQueue = '${taskQueue}'`;
-  const types = `WorkflowType IN (${KINDS.map((kind) => `'${kind}'`).join(', ')}) AND ${ours}`;
+/** Others may use the namespace, too: an installation's queues have its prefix, or none. */
+const PREFIX = /^([a-z0-9][a-z0-9-]*):/;
+
+export function runsInTemporal({
+  client,
+  taskQueue,
+  prefix,
+}: Pick<TemporalAccess, 'client' | 'taskQueue' | 'prefix'>): RunsInTemporal {
+  const types = `WorkflowType IN (${KINDS.map((kind) => `'${kind}'`).join(', ')})`;
+  const own = prefix === undefined ? '' : ` AND TaskQueue STARTS_WITH '${prefixed(prefix, '')}'`;
+  const isOurs = (queue: string): boolean => queue === taskQueue || PREFIX.exec(queue)?.[1] === prefix;
   return {
     async find(id) {
       if (!/^[\w-]+$/.test(id)) return undefined;
-      for await (const { workflowId, runId } of client.workflow.list({ query: `RunId = '${id}' AND ${ours}` })) {
+      for await (const { workflowId, runId, taskQueue: queue } of client.workflow.list({
+        query: `RunId = '${id}'${own}`,
+      })) {
+        if (!isOurs(queue)) continue;
         const now = await findExecution(client, workflowId, runId);
         const described = now && (await client.workflow.getHandle(workflowId, now.runId).describe());
         if (described && KINDS.includes(described.type)) return { ...recordOf(described), id };
@@ -40,9 +50,9 @@ export function runsInTemporal({ client, taskQueue }: Pick<TemporalAccess, 'clie
       if (before !== undefined) return undefined;
       const items: RunRecord[] = [];
       let seen = 0;
-      for await (const info of client.workflow.list({ query: types })) {
+      for await (const info of client.workflow.list({ query: types + own })) {
         const run = recordOf(info);
-        if (fits(run, filter)) items.push(run);
+        if (isOurs(info.taskQueue) && fits(run, filter)) items.push(run);
         seen += 1;
         if (items.length >= limit || seen >= MOST) break;
       }

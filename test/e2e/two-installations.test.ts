@@ -161,6 +161,8 @@ it('they never see each other’s runs, tasks and schedules', async () => {
   expect([said('west'), said('east')]).toEqual(['west\n', 'east\n']);
 
   const client = new Client({ connection, namespace });
+  // One without a prefix has none of them.
+  expect(await runsInTemporal({ client, taskQueue: 'sitewright' }).list({})).toEqual({ items: [], next: null });
   for (const [name, one, another] of [
     ['west', west, 'east'],
     ['east', east, 'west'],
@@ -169,9 +171,11 @@ it('they never see each other’s runs, tasks and schedules', async () => {
     const { items } = await ask(one, 'GET', '/runs');
     expect(items.map(({ workflow_id }: { workflow_id: string }) => workflow_id)).toEqual([own]);
     // Without their store they ask the namespace, which has both.
-    const elsewhere = runsInTemporal({ client, taskQueue: `${name}:sitewright` });
+    const elsewhere = runsInTemporal({ client, taskQueue: `${name}:sitewright`, prefix: name });
     const inTemporal = async () => (await elsewhere.list({}))!.items.map(({ workflowId }) => workflowId);
     await expect.poll(inTemporal, { timeout: 10_000 }).toEqual([own]);
+    expect(await elsewhere.find(items[0].id)).toMatchObject({ workflowId: own });
+    expect(await runsInTemporal({ client, taskQueue: 'sitewright' }).find(items[0].id)).toBeUndefined();
     // By its number, and by its workflow with and without the prefix; that of the other one is not found.
     for (const reference of [String(transaction), own, own.replace(`${name}:`, '')])
       expect(JSON.parse((await sitewright(one, 'run', 'show', reference, '-f', 'json')).out)).toMatchObject({

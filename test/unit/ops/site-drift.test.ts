@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import type { MachineState } from '../../../src/core/machine-drift.js';
+import { machineState } from '../../../src/maas/index.js';
+import { parseHardware } from '../../../src/maas/layout/hardware.js';
+import { parseMachine } from '../../../src/maas/machine.js';
+import { siteDrift } from '../../../src/ops/site-drift.js';
+
+const answerOf = (id: string, more: object = {}) => ({
+  ...{ system_id: id, hostname: `host-${id}`, status: 6, owner: 'us', osystem: 'ubuntu', distro_series: 'jammy' },
+  ...{ zone: { name: 'default' }, pool: { name: 'default' }, tag_names: ['b', 'a'], hwe_kernel: 'ga-22.04' },
+  workload_annotations: { sitewright_site: 'dc1', sitewright_node: `n-${id}`, sitewright_run: 'r1' },
+  physicalblockdevice_set: [{ id: 1, name: 'sda', size: 1000 }],
+  interface_set: [
+    {
+      ...{
+        id: 1,
+        name: 'eth0',
+        type: 'physical',
+        mac_address: '52:54:00:aa:00:01',
+        vlan: { id: 1, vid: 10 },
+      },
+      links: [
+        { id: 1, mode: 'dhcp', ip_address: '10.0.0.7', subnet: { id: 1, name: 'lan', cidr: '10.0.0.0/24' } },
+        { id: 2, mode: 'static', ip_address: '10.1.0.5', subnet: { id: 2, name: 'san', cidr: '10.1.0.0/24' } },
+      ],
+    },
+  ],
+  ...more,
+});
+const whole = (answer: object) => ({ machine: parseMachine(answer)!, hardware: parseHardware(answer as never, []) });
+const record = (id: string) => ({
+  ...{ site: 'dc1', node: `n-${id}`, systemId: id, runId: 'r1', revision: 3, at: '2026-01-01T00:00:00.000Z' },
+  state: machineState(whole(answerOf(id))),
+});
+
+function driftOfSite(recorded: readonly string[], machines: readonly object[], nodes: readonly string[] = []) {
+  const asked: (readonly string[])[] = [];
+  const layouts = { machines: async (ids: readonly string[]) => (asked.push(ids), machines.map(whole)) };
+  const store = {
+    sites: { get: async () => ({ lastGoodRevision: nodes.length === 0 ? null : 3 }) },
+    deployedMachines: { list: async () => recorded.map(record) },
+  };
+  const sites = { documents: async () => ({ site: { nodes: nodes.map((name) => ({ name })) } }) };
+  const maas = () => ({ client: { layouts } });
+  return siteDrift({ store, maas } as never, sites as never, 'dc1').then((drift) => ({ ...drift, asked }));
+}
+
+it('asks MAAS once for all machines, and says of each how it is', async () => {
+  const { nodes, asked } = await driftOfSite(
+    ['a', 'b', 'c'],
+    // Another address from DHCP and another order of tags are no change; another static address is one.
+    [
+      JSON.parse(JSON.stringify(answerOf('a', { tag_names: ['a', 'b'] })).replace('10.0.0.7', '10.0.0.8')),
+      JSON.parse(JSON.stringify(answerOf('b')).replace('10.1.0.5', '10.1.0.6')),
+    ],
+    ['n-a', 'n-d'],
+  );
+  expect(asked).toEqual([['a', 'b', 'c']]);
+  expect(nodes.map(({ node, state }) => [node, state])).toEqual([
+    ['n-a', 'same'],
+    ['n-b', 'drifted'],
+    ['n-c', 'missing'],
+    ['n-d', 'unrecorded'],
+  ]);
+  expect(nodes[1]).toMatchObject({
+    ...{ system_id: 'b', run: 'r1', revision: 3, deployed_at: '2026-01-01T00:00:00.000Z' },
+    differences: [
+      {
+        what: 'interface eth0',
+        deployed: expect.stringContaining('static 10.1.0.5 10.1.0.0/24'),
+        now: expect.stringContaining('static 10.1.0.6 10.1.0.0/24'),
+      },
+    ],
+  });
+});
+
+it('asks MAAS nothing where nothing was deployed', async () => {
+  expect(await driftOfSite([], [])).toMatchObject({ nodes: [], asked: [] });
+});
+
+it('records what MAAS keeps, in words', () => {
+  const state: MachineState = {
+    ...{ status: 'Deployed', hostname: 'host-a', owner: 'us', system: 'ubuntu/jammy', kernel: 'ga-22.04' },
+    ...{ zone: 'default', pool: 'default', deployment: 'r1', tags: ['a', 'b'], disks: { sda: '1000 bytes' } },
+    interfaces: {
+      eth0: 'physical 52:54:00:aa:00:01, VLAN 10, dhcp 10.0.0.0/24, static 10.1.0.5 10.1.0.0/24',
+    },
+  };
+  expect(record('a').state).toEqual(state);
+});
