@@ -48,7 +48,7 @@ function driftOfSite(recorded: readonly string[], machines: readonly object[], n
 it('asks MAAS once for all machines, and says of each how it is', async () => {
   const { nodes, asked } = await driftOfSite(
     ['a', 'b', 'c'],
-    // Another address from DHCP and another order of tags are no change; another static address is one.
+    // Another address from DHCP or order of tags does not count; another static address does.
     [
       JSON.parse(JSON.stringify(answerOf('a', { tag_names: ['a', 'b'] })).replace('10.0.0.7', '10.0.0.8')),
       JSON.parse(JSON.stringify(answerOf('b')).replace('10.1.0.5', '10.1.0.6')),
