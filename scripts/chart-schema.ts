@@ -60,7 +60,8 @@ export function chartSchema(before: string): string {
 
 function valueSchema({ path, schema, description, choices }: SettingDefinition): object {
   // YAML reads a bare on or off as true or false.
-  if (choices?.includes('off')) return { enum: [...choices, true, false], description };
+  if (choices?.includes('off'))
+    return { enum: [...choices, ...(choices.includes('on') ? [true] : []), false], description };
   const { type, enum: words, pattern, minimum, maximum, minLength, format } = z.toJSONSchema(schema, { io: 'input' });
   // No password in a ConfigMap.
   if (path === 'store.url') return { type, pattern: '^postgres(ql)?://([^/:@]+@)?[^/@]+/', description };
