@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../scripts/temporal-binary.mjs';
@@ -32,17 +32,26 @@ export async function previousBuild(root: string, asked?: string): Promise<Previ
   const commit = await git('rev-parse', '--verify', `${from}^{commit}`);
   const folder = join(cacheFolder(), 'builds', commit);
   const build = { commit, name, folder };
-  if (existsSync(folder)) return build;
+  if (existsSync(folder)) {
+    // The clone that it was built from may be gone.
+    if ((await lstat(join(folder, 'node_modules'))).isSymbolicLink()) await linkPackages(root, folder);
+    return build;
+  }
   const half = `${folder}.${process.pid}`;
   await rm(half, { recursive: true, force: true });
   await mkdir(half, { recursive: true });
   await run('sh', ['-c', 'git archive "$0" | tar -x -C "$1"', commit, half], { cwd: root });
   const same = (await packagesOf(root)) === (await packagesOf(half));
-  if (same) await symlink(join(root, 'node_modules'), join(half, 'node_modules'));
+  if (same) await linkPackages(root, half);
   // Builds it, too.
   await (same ? run('node', ['scripts/build.mjs'], { cwd: half }) : run('npm', ['ci'], { cwd: half }));
   await rename(half, folder);
   return build;
+}
+
+async function linkPackages(root: string, folder: string): Promise<void> {
+  await rm(join(folder, 'node_modules'), { force: true });
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
 }
 
 /** The locked packages: a release changes only its own version in the lock file. */
