@@ -19,7 +19,6 @@ import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.js'
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import type { Traces } from '../src/platform/telemetry/traces.js';
-
 import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
 import { followCredentials } from '../src/platform/temporal/follow-credentials.js';
 import { controlQueue, nodeQueue, prefixed } from '../workflows/protocol.js';
