@@ -93,6 +93,8 @@ const worker = await Worker.create({
   taskQueue: 'sitewright',
   workflowBundle: await workflowCode(),
   maxConcurrentActivityTaskExecutions: 2_000,
+  // As the orchestrator's: cancellations come with the answers to heartbeats.
+  maxHeartbeatThrottleInterval: '1 second',
   activities: createActivities({
     planner: plannerHere(),
     store,
