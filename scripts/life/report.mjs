@@ -105,13 +105,13 @@ export class Report {
 
   print() {
     const total = this.#steps.reduce((sum, { seconds }) => sum + seconds, 0);
-    console.log(`\n${'step'.padEnd(36)}time`);
+    console.log(`\n${'step'.padEnd(40)}time`);
     for (const step of this.#steps) {
       const [first, ...others] = inWords(step);
-      console.log(`${step.name.padEnd(36)}${`${step.seconds} s`.padEnd(8)}${first}`);
-      for (const line of others) console.log(`${''.padEnd(44)}${line}`);
+      console.log(`${step.name.padEnd(40)}${`${step.seconds} s`.padEnd(8)}${first}`);
+      for (const line of others) console.log(`${''.padEnd(48)}${line}`);
     }
-    console.log(`${'all'.padEnd(36)}${`${total} s`.padEnd(8)}${this.#requests()}`);
+    console.log(`${'all'.padEnd(40)}${`${total} s`.padEnd(8)}${this.#requests()}`);
     for (const { step, what, after, back, retyped } of this.kills) {
       const [since, end] = [after, back ?? 0].map((ms) => `${(ms / 1000).toFixed(1)} s`);
       const returned = back === null ? 'was not back in the end' : `was back after ${end}`;

@@ -56,6 +56,9 @@ export async function startSystem(tutorial, say, ends, { kills, without }) {
   if (found.status === 'missing') throw new Error(explainMissing(found));
   const folder = await makeFolder(without);
   ends.push(() => removeFolder(folder));
+  ends.push(() => {
+    for (const shell of typing) shell.kill('SIGKILL');
+  });
   const numbers = new Map();
   for (const port of ['5240', '7233', '8000', 'api', 'gateway', 'store']) numbers.set(port, await freePort());
   const withPorts = (/** @type {string} */ text) => text.replace(PORTS, (port) => numbers.get(port));
@@ -134,6 +137,9 @@ async function listens(port, terminal) {
   throw new Error(`the terminal ended:\n${terminal.lines().join('\n')}`);
 }
 
+/** The shells that run commands at the moment. @type {Set<import('node:child_process').ChildProcess>} */
+const typing = new Set();
+
 /**
  * Commands in a shell of their own, which ends with this process; each is shown when it starts.
  *
@@ -146,6 +152,7 @@ async function listens(port, terminal) {
 function typed(text, where, say, kills) {
   const bash = ['--pdeathsig', 'KILL', 'bash', '-xeuo', 'pipefail', '-c', text];
   const shell = spawn('setpriv', bash, { ...where, stdio: ['ignore', 'pipe', 'pipe'] });
+  typing.add(shell);
   let output = '';
   shell.stdout.setEncoding('utf8').on('data', (piece) => {
     output += piece;
@@ -160,6 +167,7 @@ function typed(text, where, say, kills) {
   });
   return new Promise((done, fail) =>
     shell.once('close', (code) => {
+      typing.delete(shell);
       if (code === 0) done(output);
       else fail(new Error(`exit status ${code}\n${output.slice(-4000)}\n${errors.join('\n')}`));
     }),
