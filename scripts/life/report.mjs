@@ -137,7 +137,8 @@ function inWords({ outcome, tasks, requests }) {
   const listed = (counts) => [...counts].map(([what, count]) => `${count} ${what}`).join(', ');
   const lines = [outcome];
   if (tasks) {
-    const left = tasks.leftOut.size === 0 ? '' : `; left out: ${listed(tasks.leftOut)}`;
+    const reasons = [...tasks.leftOut].map(([why, count]) => `${count} (${why})`);
+    const left = reasons.length === 0 ? '' : `; left out: ${reasons.join(', ')}`;
     lines.push(`tasks: ${listed(tasks.ended) || 'none run'}${left}`);
   }
   if (requests) lines.push(`requests: ${requests.made}, failed: ${requests.failed}`);
