@@ -65,7 +65,7 @@ describe('every route', () => {
       const name = `${method} ${path}`;
       const below = path.replace('/api/v1', '');
       const asks = /\/documents\/check$|\/select$|\/graphs\/check\/?$/.test(path);
-      const shared = /^\/(releases|plugins|packages)(?!\/[^/]+\/(deployment_|tags))/.test(below);
+      const shared = /^\/(releases|plugins|packages|workers)(?!\/[^/]+\/(deployment_|tags))/.test(below);
       const lost = method === 'DELETE' && /^\/(sites|clusters|releases)\/[^/]+$/.test(below);
       const isOfSession = below.startsWith('/session');
       // A webhook has no token: its signature is checked.
