@@ -1,4 +1,5 @@
 import type { SchedulerGraph } from '../src/core/scheduler/index.js';
+import { topologicalOrder } from '../src/core/scheduler/topology.js';
 
 /** What no order of the tasks can beat, in the unit of the durations. */
 export interface LowerBound {
@@ -8,6 +9,8 @@ export interface LowerBound {
   readonly node: number;
   /** The same for a task that may run on so many nodes at once only. */
   readonly limit: number;
+  /** The greatest of them. */
+  readonly least: number;
 }
 
 /** @param durations by task */
@@ -21,11 +24,10 @@ export function lowerBound(graph: SchedulerGraph, durations: readonly number[]):
     byNode[graph.nodeOf[task]!]!.push(job(task));
     if (graph.nameLimit[name]! > 0) byName[name]!.push(job(task));
   });
-  return {
-    path: Math.max(...heads.map((head, task) => head + durations[task]! + tails[task]!)),
-    node: Math.max(...byNode.map(oneAtATime)),
-    limit: Math.max(0, ...byName.map((jobs, name) => someAtATime(jobs, graph.nameLimit[name]!))),
-  };
+  const path = Math.max(...heads.map((head, task) => head + durations[task]! + tails[task]!));
+  const node = Math.max(...byNode.map(oneAtATime));
+  const limit = Math.max(0, ...byName.map((jobs, name) => someAtATime(jobs, graph.nameLimit[name]!)));
+  return { path, node, limit, least: Math.max(path, node, limit) };
 }
 
 interface Job {
@@ -71,16 +73,13 @@ function someAtATime(jobs: readonly Job[], slots: number): number {
 /** By vertex; a join takes no time. */
 function headsAndTails(graph: SchedulerGraph, durations: readonly number[]): { heads: number[]; tails: number[] } {
   const { successors } = graph;
-  const waits = new Array<number>(successors.length).fill(0);
-  for (const to of successors.flat()) waits[to]!++;
-  const order = waits.flatMap((wait, vertex) => (wait === 0 ? [vertex] : []));
+  const sorted = topologicalOrder(successors);
+  if ('cycle' in sorted) throw new Error('a compiled graph has no cycle');
+  const { order } = sorted;
   const heads = new Array<number>(successors.length).fill(0);
   for (const vertex of order) {
     const end = heads[vertex]! + (durations[vertex] ?? 0);
-    for (const to of successors[vertex]!) {
-      heads[to] = Math.max(heads[to]!, end);
-      if (--waits[to]! === 0) order.push(to);
-    }
+    for (const to of successors[vertex]!) heads[to] = Math.max(heads[to]!, end);
   }
   const tails = new Array<number>(successors.length).fill(0);
   for (const vertex of order.reverse()) {

@@ -1,18 +1,16 @@
 /** Runs of a graph in which only tasks take time: how long they take by the order of the tasks alone. */
 
 import { keyOf } from '../src/core/scheduler/graph.js';
-import type { SchedulerEvent, SchedulerGraph } from '../src/core/scheduler/index.js';
+import type { SchedulerCommand, SchedulerEvent, SchedulerGraph } from '../src/core/scheduler/index.js';
 import { apply, createScheduler } from '../src/core/scheduler/index.js';
+import { PriorityQueue } from '../src/core/scheduler/priority-queue.js';
+import type { RecordedRun } from './recorded-run.js';
 
 /**
  * Seconds, by task: a median by type, a factor for the task that all nodes share (most are short, a few long), and up to a
  * tenth more or less by node.
  */
-export function drawDurations(
-  graph: SchedulerGraph,
-  typeOf: (task: number) => string | undefined,
-  seed: number,
-): number[] {
+export function drawDurations({ graph, typeOf }: RecordedRun, seed: number): number[] {
   const median: Readonly<Record<string, number>> = {
     puppet: 25,
     shell: 6,
@@ -27,7 +25,7 @@ export function drawDurations(
     const node = graph.nodes[graph.nodeOf[task]!]!;
     const spread =
       Math.sqrt(-2 * Math.log(chance(`${seed} ${id}`))) * Math.cos(2 * Math.PI * chance(`${id} ${seed} angle`));
-    return (median[typeOf(task) ?? ''] ?? 5) * Math.exp(spread * 0.8) * (0.9 + 0.2 * chance(`${seed} ${id} ${node}`));
+    return (median[typeOf(task)] ?? 5) * Math.exp(spread * 0.8) * (0.9 + 0.2 * chance(`${seed} ${id} ${node}`));
   });
 }
 
@@ -43,23 +41,17 @@ function chance(text: string): number {
 /** As in a run: each end is an event at its time. */
 export function makespan(graph: SchedulerGraph, durations: readonly number[]): number {
   const s = createScheduler(graph);
-  const taskOf = numbersByKey(graph);
-  const running: { at: number; task: string; attempt: number }[] = [];
+  const starts = startsOf(graph, durations);
+  const running: Running[] = [];
+  const queue = new PriorityQueue((at) => running[at]!.end);
   let now = 0;
   const send = (event: SchedulerEvent): void => {
-    for (const command of apply(s, event)) {
-      if (command.type !== 'start') continue;
-      insert(running, {
-        at: now + durations[taskOf.get(command.task)!]!,
-        task: command.task,
-        attempt: command.attempt,
-      });
-    }
+    for (const one of starts(apply(s, event), now)) queue.push(running.push(one) - 1);
   };
   send({ type: 'begin' });
-  for (let next = running.shift(); next !== undefined; next = running.shift()) {
-    now = next.at;
-    send({ type: 'ended', task: next.task, attempt: next.attempt, outcome: 'successful' });
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    now = running[next]!.end;
+    send(ended(running[next]!));
   }
   return now;
 }
@@ -67,19 +59,12 @@ export function makespan(graph: SchedulerGraph, durations: readonly number[]): n
 /** As the reference: one visit after the other, node by node; an end is seen, and a task started, only in a visit. */
 export function makespanOfLoop(graph: SchedulerGraph, durations: readonly number[], visitSeconds: number): number {
   const s = createScheduler(graph, { visits: true, instantNoWork: false });
-  const taskOf = numbersByKey(graph);
-  const running = new Map<string, { at: number; task: string; attempt: number }>();
+  const starts = startsOf(graph, durations);
+  const running = new Map<string, Running>();
   let now = 0;
   let last = 0;
   const send = (event: SchedulerEvent): void => {
-    for (const command of apply(s, event)) {
-      if (command.type !== 'start') continue;
-      running.set(command.node, {
-        at: now + durations[taskOf.get(command.task)!]!,
-        task: command.task,
-        attempt: command.attempt,
-      });
-    }
+    for (const one of starts(apply(s, event), now)) running.set(one.node, one);
   };
   send({ type: 'begin' });
   for (let idle = false; !idle; ) {
@@ -88,11 +73,11 @@ export function makespanOfLoop(graph: SchedulerGraph, durations: readonly number
     for (const node of graph.nodes) {
       const task = running.get(node);
       now += visitSeconds;
-      if (task !== undefined && task.at <= now) {
+      if (task !== undefined && task.end <= now) {
         running.delete(node);
         last = now;
         idle = false;
-        send({ type: 'ended', task: task.task, attempt: task.attempt, outcome: 'successful' });
+        send(ended(task));
       }
       if (running.has(node)) continue;
       send({ type: 'visit', node });
@@ -101,22 +86,30 @@ export function makespanOfLoop(graph: SchedulerGraph, durations: readonly number
     if (!idle || running.size === 0) continue;
     idle = false;
     // Nothing happened: on to the pass in which the next task has ended.
-    const next = Math.min(...[...running.values()].map(({ at }) => at));
+    const next = Math.min(...[...running.values()].map(({ end }) => end));
     const pass = now - passFrom;
     now = pass === 0 ? next : now + Math.max(0, Math.floor((next - now) / pass) * pass);
   }
   return last;
 }
 
-function insert<T extends { readonly at: number }>(sorted: T[], one: T): void {
-  let low = 0;
-  for (let high = sorted.length; low < high; ) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle]!.at <= one.at) low = middle + 1;
-    else high = middle;
-  }
-  sorted.splice(low, 0, one);
+interface Running {
+  readonly task: string;
+  readonly node: string;
+  readonly attempt: number;
+  /** When it ends, in seconds. */
+  readonly end: number;
 }
 
-const numbersByKey = (graph: SchedulerGraph): ReadonlyMap<string, number> =>
-  new Map(graph.nameOf.map((_name, task) => [keyOf(graph, task), task]));
+/** The tasks that commands start now. */
+function startsOf(graph: SchedulerGraph, durations: readonly number[]) {
+  const taskOf = new Map(graph.nameOf.map((_name, task) => [keyOf(graph, task), task]));
+  return (commands: readonly SchedulerCommand[], now: number): Running[] =>
+    commands.flatMap((command) => {
+      if (command.type !== 'start') return [];
+      const { task, node, attempt } = command;
+      return [{ task, node, attempt, end: now + durations[taskOf.get(task)!]! }];
+    });
+}
+
+const ended = ({ task, attempt }: Running): SchedulerEvent => ({ type: 'ended', task, attempt, outcome: 'successful' });

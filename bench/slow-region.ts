@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request as forward } from 'undici';
 
@@ -8,7 +9,6 @@ export interface SeenRequest {
   readonly at: number;
   /** Method and path with machines as `ID`, without its query but for `op`. */
   readonly kind: string;
-  readonly machine: string | undefined;
 }
 
 export interface SlowRegion {
@@ -30,7 +30,7 @@ export async function slowRegion(target: string, latencyMs: number, limit: numbe
   let refused = 0;
   const server: Server = createServer((incoming, outgoing) => {
     const { method = 'GET', url = '/' } = incoming;
-    seen.push({ at: performance.now(), ...describe(method, url) });
+    seen.push({ at: performance.now(), kind: kindOf(method, url) });
     if (inside >= limit) {
       refused++;
       outgoing.writeHead(503).end('Service Unavailable');
@@ -39,7 +39,7 @@ export async function slowRegion(target: string, latencyMs: number, limit: numbe
     inside++;
     mostAtOnce = Math.max(mostAtOnce, inside);
     const answer = async (): Promise<void> => {
-      const body = await bytesOf(incoming);
+      const body = await buffer(incoming);
       if (latencyMs > 0) await delay(latencyMs);
       const { host: _host, connection: _connection, ...headers } = incoming.headers;
       const answered = await forward(new URL(url, target), {
@@ -88,17 +88,9 @@ export function summary(region: SlowRegion, machines: number): object {
   };
 }
 
-function describe(method: string, url: string): Pick<SeenRequest, 'kind' | 'machine'> {
+function kindOf(method: string, url: string): string {
   const { pathname, searchParams } = new URL(url, 'http://region');
-  const path = pathname.replace(/^.*\/api\/2\.0\//, '');
-  const machine = /^(?:machines|nodes)\/([a-z0-9]{6})\//.exec(path)?.[1];
+  const path = pathname.replace(/^.*\/api\/2\.0\//, '').replace(/^(machines|nodes)\/[a-z0-9]{6}\//, '$1/ID/');
   const op = searchParams.get('op');
-  const kind = `${method} ${machine === undefined ? path : path.replace(machine, 'ID')}${op === null ? '' : `?op=${op}`}`;
-  return { kind, machine };
-}
-
-async function bytesOf(incoming: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+  return `${method} ${path}${op === null ? '' : `?op=${op}`}`;
 }

@@ -38,9 +38,9 @@ export class LayoutCalls {
   /** A machine with its interfaces and disks, but not the logical volumes. */
   async machine(systemId: string, signal?: AbortSignal): Promise<WholeMachine> {
     const answer = await this.#maas.object(`machines/${segment(systemId)}/`, { signal });
-    const machine = parseMachine(answer);
-    if (!machine) throw unexpectedAnswer(`GET machines/${systemId}/`, 'is not a machine');
-    return { machine, hardware: parseHardware(asObject(answer), []) };
+    const whole = wholeMachine(answer);
+    if (!whole) throw unexpectedAnswer(`GET machines/${systemId}/`, 'is not a machine');
+    return whole;
   }
 
   /** Those of these machines that MAAS has; one request for a hundred. */
@@ -48,8 +48,8 @@ export class LayoutCalls {
     const found: WholeMachine[] = [];
     for (const id of chunks(systemIds)) {
       for (const item of await this.#maas.list('machines/', { query: { id }, signal })) {
-        const machine = parseMachine(item);
-        if (machine) found.push({ machine, hardware: parseHardware(asObject(item), []) });
+        const whole = wholeMachine(item);
+        if (whole) found.push(whole);
       }
     }
     return found;
@@ -78,4 +78,9 @@ export class LayoutCalls {
     const options = { ...(op !== undefined && { query: { op } }), ...(form !== undefined && { form }), signal };
     await this.#maas[method](`nodes/${segment(systemId)}/${path}`, options);
   }
+}
+
+function wholeMachine(answer: unknown): WholeMachine | undefined {
+  const machine = parseMachine(answer);
+  return machine && { machine, hardware: parseHardware(asObject(answer), []) };
 }

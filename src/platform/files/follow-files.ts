@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 10_000;
  * Applies what files contain whenever it changes, so that renewed credentials need no restart. While it cannot be read or
  * applied, the last one stays in use and the next look tries again.
  *
- * @param what for the log, such as `the API key for Temporal`
+ * @param what for the log, such as `credentials for Temporal`
  * @param read throws if a file cannot be read, or does not fit the others yet
  * @returns ends it
  */

@@ -5,9 +5,8 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { lowerBound } from '../../../bench/makespan-bound.js';
 import { drawDurations, makespan } from '../../../bench/makespan-simulation.js';
 import { clusterOf, recorded } from '../../../bench/recorded-cluster.js';
-import { keyOf } from '../../../src/core/scheduler/graph.js';
-import { compilePlan } from '../../../src/core/scheduler/index.js';
-import { planGraph, planOrder, readPlanInput, schedulerPlan } from '../../../src/graph/index.js';
+import { recordedRun } from '../../../bench/recorded-run.js';
+import { planGraph, planOrder, readPlanInput } from '../../../src/graph/index.js';
 import { Expression } from '../../../src/yaql/engine.js';
 import { Runtime } from '../../../src/yaql/runtime/limits.js';
 import { expectNoMoreWork } from '../../rig/amounts-of-work.js';
@@ -39,19 +38,10 @@ it('planning the recorded library takes no more work', () => {
 });
 
 it('a run takes no longer by the order of its tasks', () => {
-  const read = readPlanInput({ tasks: recorded('tasks.normalized.json'), cluster: clusterOf(20) });
-  const planned = read.ok ? planGraph(read.input) : read;
-  if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
-  const compiled = compilePlan(schedulerPlan(planned.plan, { mode: 'apply' }));
-  if (!compiled.ok) throw new Error(JSON.stringify(compiled.refusal));
-  const { graph } = compiled;
-  const typeByKey = new Map(
-    planned.plan.instances.map(({ id, node, type }) => [`${id}@${planned.plan.nodes[node]}`, type]),
-  );
+  const run = recordedRun(20, 'apply');
   const ratios = [1, 2, 3, 4, 5].map((draw) => {
-    const durations = drawDurations(graph, (task) => typeByKey.get(keyOf(graph, task)), draw);
-    const { path, node, limit } = lowerBound(graph, durations);
-    return makespan(graph, durations) / Math.max(path, node, limit);
+    const durations = drawDurations(run, draw);
+    return makespan(run.graph, durations) / lowerBound(run.graph, durations).least;
   });
   expect(Math.min(...ratios)).toBeGreaterThanOrEqual(1);
   expect(Math.max(...ratios)).toBeLessThanOrEqual(1.05);

@@ -1,0 +1,25 @@
+import { keyOf } from '../src/core/scheduler/graph.js';
+import { compilePlan, type SchedulerGraph } from '../src/core/scheduler/index.js';
+import type { GraphRunMode } from '../src/core/words.js';
+import { planGraph, readPlanInput, schedulerPlan } from '../src/graph/index.js';
+import { clusterOf, recorded } from './recorded-cluster.js';
+
+/** A run of the recorded library. */
+export interface RecordedRun {
+  readonly graph: SchedulerGraph;
+  /** Type of a task of the graph. */
+  readonly typeOf: (task: number) => string;
+}
+
+/** Plans and compiles a run of the recorded library on the recorded cluster with this number of nodes. */
+export function recordedRun(nodes: number, mode: GraphRunMode): RecordedRun {
+  const read = readPlanInput({ tasks: recorded('tasks.normalized.json'), cluster: clusterOf(nodes) });
+  const planned = read.ok ? planGraph(read.input) : read;
+  if (!planned.ok) throw new Error(JSON.stringify(planned.problems[0]));
+  const { plan } = planned;
+  const compiled = compilePlan(schedulerPlan(plan, { mode }));
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.refusal));
+  const { graph } = compiled;
+  const types = new Map(plan.instances.map(({ id, node, type }) => [`${id}@${plan.nodes[node]}`, type]));
+  return { graph, typeOf: (task) => types.get(keyOf(graph, task))! };
+}
