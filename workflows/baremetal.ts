@@ -8,16 +8,16 @@ import {
   type NextCall,
   nextCall,
   reportNodes,
-  retryNode,
   startBaremetal,
-  startNode,
 } from '../src/core/deployment/index.js';
 import { undecided } from '../src/core/run/index.js';
 import { fromRanges, groupFromWire, type SitePlan } from '../src/core/site-run/index.js';
 import { abortCall } from './activity-options.js';
 import { callActivity } from './border.js';
-import { type CallListener, type CallRequest, lateResult, nodeRequest, runCall } from './call.js';
+import { lateResult, nodeRequest, runCall } from './call.js';
 import { NODES_IN_ONE_WORKFLOW } from './call-slices.js';
+import { groupCall, nodeListener } from './group-call.js';
+import { createRetries, type NodeRetries } from './node-retries.js';
 import type { SiteRun } from './site-run.js';
 
 /**
@@ -28,19 +28,21 @@ export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> 
   await run.phase('baremetal', async () => {
     run.progress.baremetal = startBaremetal(plan.groups.map(groupFromWire), plan.nodes, fromRanges(plan.done));
     await run.record(reportNodes(state(run), fromRanges(plan.done)));
-    run.retries = [];
+    const retries = createRetries(run, plan);
+    run.retries = retries;
     for (;;) {
       const may = await run.control.mayStart();
-      takeRetries(run);
+      retries.take();
       if (!may) break;
       const next = nextCall(state(run), Date.now(), undecided(run.progress.holds));
       run.progress.baremetal = next.state;
       run.reached(next.waiting);
-      if (next.call) await makeCall(run, plan, next.call);
-      else if (next.waiting.length > 0) await run.control.changed();
-      else if (run.retries.length === 0) break;
+      if (next.call) await makeCall(run, plan, next.call, retries);
+      else if (next.waiting.length > 0 || retries.underWay()) await run.control.changed();
+      else if (!retries.pending()) break;
     }
     run.retries = null;
+    await retries.ended();
     await recheckTimedOutNodes(run, plan);
     const failed = state(run).groups.filter((group) => group.plan.critical && group.state === 'failure');
     if (run.control.cancelled || run.control.stopping) return { value: null, state: 'stopped' };
@@ -58,58 +60,34 @@ export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> 
   });
 }
 
-function state(run: SiteRun) {
-  return run.progress.baremetal!;
-}
+const state = (run: SiteRun) => run.progress.baremetal!;
 
-function takeRetries(run: SiteRun): void {
-  for (const node of run.retries?.splice(0) ?? []) run.progress.baremetal = retryNode(state(run), node);
-}
-
-async function makeCall(run: SiteRun, plan: SitePlan, next: NextCall): Promise<void> {
+async function makeCall(run: SiteRun, plan: SitePlan, next: NextCall, retries: NodeRetries): Promise<void> {
   const { progress, control, slices } = run;
-  const pace = plan.pace[next.call];
-  const request: CallRequest = {
-    verb: next.call,
-    group: next.name,
-    site: plan.site,
-    revision: plan.revision,
-    run_id: progress.run_id,
-    nodes: next.nodes.map((index) => {
-      const node = state(run).nodes[index]!;
-      const attempt = node.attempts + (next.call === 'prepare' ? 1 : 0);
-      return {
-        index,
-        name: node.name,
-        attempt,
-        ...(node.system_id === undefined ? {} : { system_id: node.system_id }),
-      };
-    }),
-    interval: pace.interval,
-    timeout: pace.timeout,
-    max_parallel_nodes: plan.pace.max_parallel_nodes,
-    heartbeat_seconds: plan.pace.heartbeat_seconds,
-  };
-  const listener: CallListener = {
-    started(index) {
-      progress.baremetal = startNode(state(run), index, Date.now());
-      run.show();
-    },
-    finished(index, result) {
-      progress.baremetal = finishNode(state(run), index, next.call, result, Date.now());
-      run.show();
-    },
-  };
-  const announce = (end: CallEnd): void => {
+  const request = groupCall(run, plan, next.call, next.name, next.nodes);
+  const members = state(run).groups[next.group]!.plan.nodes;
+  const finish = (end: CallEnd): void => {
     progress.baremetal = finishCall(state(run), end, Date.now());
     run.show();
+  };
+  // A group is judged with the nodes that are being retried.
+  let complete: CallEnd | null = null;
+  const announce = (end: CallEnd): void => {
+    retries.settling = next.nodes;
+    if (end.kind === 'complete' && retries.underWay(members)) complete = end;
+    else finish(end);
   };
   run.show();
   const sliced = plan.nodes.length > NODES_IN_ONE_WORKFLOW;
   // Servers that know event groups show the events of a group together.
   await createEventGroup(`group ${next.name}`).withScope(() =>
-    sliced ? slices.run(request, control, listener, announce) : runCall(request, control, listener, announce),
+    (sliced ? slices.run : runCall)(request, control, nodeListener(run, next.call), announce),
   );
+  retries.settling = [];
+  if (complete !== null) {
+    await retries.ended(members);
+    finish(complete);
+  }
   await run.record(reportNodes(state(run), next.nodes));
 }
 

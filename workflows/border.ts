@@ -33,6 +33,7 @@ import type {
 } from './contract.js';
 import { failure } from './failures.js';
 import { UNREADABLE } from './payload-converter.js';
+import { sideQueue } from './protocol.js';
 
 /** Creates no promise: the SDK records a stack trace for each promise in a workflow. */
 export const callActivity = <N extends ActivityName>(
@@ -157,10 +158,13 @@ export async function startChildOf<W extends WorkflowType>(
     readonly input: WorkflowContracts[W]['input'];
     readonly summary: string;
     readonly attributes?: readonly SearchAttributePair[];
+    /** Does a part of the work of a large run, and not a run of its own. */
+    readonly isPart?: true;
   },
 ): Promise<Child<W>> {
   const child: ChildWorkflowHandle<Workflow> = await startChild(type, {
     workflowId: options.id,
+    ...(options.isPart ? { taskQueue: sideQueue(workflowInfo().taskQueue, 'parts') } : {}),
     // One that is left of before a reset: it has lost its claim.
     // The conflict policy that replaces it exists for clients only, not for child workflows.
     // eslint-disable-next-line @typescript-eslint/no-deprecated

@@ -128,6 +128,7 @@ export function createSlices(attributesOf: (request: CallRequest) => readonly Se
               input: { ...request, nodes, max_parallel_nodes: share, slice, paused },
               summary: `${request.verb} ${counted(nodes.length, 'node')} of ${request.group}`,
               attributes: attributesOf(request),
+              isPart: true,
             });
             open.set(slice, { child, listener, started: new Set(), finished: new Set() });
             // An operator may have acted while the child started.

@@ -1,4 +1,4 @@
-import { CancellationScope, log } from '@temporalio/workflow';
+import { CancellationScope, log, patched } from '@temporalio/workflow';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
 import { handle, signalParent } from './border.js';
 import { type CallListener, type CallRequest, runCall } from './call.js';
@@ -7,6 +7,9 @@ import type { WorkflowContracts } from './contract.js';
 import { createControl } from './control.js';
 import { maasSilenceHandler, steeringHandlers } from './operators.js';
 import { assertStartedByRun } from './run-input.js';
+
+/** Later failures of a slice are reported with its progress. */
+const FAILURES_AT_ONCE = 20;
 
 export interface RunCallInput extends CallRequest {
   readonly slice: string;
@@ -58,6 +61,8 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
     sent.finished = finished.length;
     void signalParent('call_progress', progress);
   };
+  // An operator can retry a node when the parent knows that it failed.
+  const atOnce = (): boolean => failed.length <= FAILURES_AT_ONCE && patched('failures-at-once');
   const listener: CallListener = {
     started(index) {
       started.push(index);
@@ -71,7 +76,8 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
       }
       finished.push([index, result]);
       if (!result.ok) failed.push(names.get(index)!);
-      if (finished.length - sent.finished >= step && finished.length < input.nodes.length) report();
+      const due = finished.length - sent.finished >= step || (!result.ok && atOnce());
+      if (due && finished.length < input.nodes.length) report();
     },
   };
 

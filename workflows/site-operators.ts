@@ -45,13 +45,13 @@ export function handleSiteOperators(run: SiteRun): void {
       ...steering.updates,
       ...approvals.updates,
       retry_node: {
-        description: 'Retries a failed node while the baremetal step runs: {"node": "...", "reason": "..."}',
+        description: 'Retries a failed node at once, while the baremetal step runs: {"node": "...", "reason": "..."}',
         read: (payload) => readRequest(retryNode, payload),
         validate: ({ node }) => refuseRetry(run, node),
         handle(request) {
           const { node } = request;
           progress.operator.push({ action: 'retry_node', at: isoTime(Date.now()), ...request });
-          run.retries?.push(node);
+          run.retries?.request(node);
           control.wake();
           run.show();
           return status();
@@ -82,7 +82,7 @@ function refuseRetry({ progress, retries }: SiteRun, node: string): void {
       `the run is in phase ${statusOf(progress).phase}; nodes can be retried only while the baremetal step runs. Start the run again instead: it continues where it stopped`,
     );
   }
-  if (retries.includes(node)) throw refused(`a retry of node ${node} is already pending`);
+  if (retries.pending(node)) throw refused(`a retry of node ${node} is already pending`);
   const why = whyNotRetry(baremetal, node);
   if (why) throw refused(why);
 }

@@ -1,5 +1,7 @@
+import { patched } from '@temporalio/workflow';
 import type { SiteCheck } from '../activities/contract.js';
 import type { NodeReport } from '../src/core/contracts/site-run-report.js';
+import type { CallEnd } from '../src/core/deployment/index.js';
 import { BEFORE_CHANGES, isoTime } from '../src/core/run/index.js';
 import type { PhaseName, SitePlan } from '../src/core/site-run/index.js';
 import { siteCheck } from './activity-options.js';
@@ -7,6 +9,7 @@ import { approved, isHeld } from './approval.js';
 import { runBaremetal } from './baremetal.js';
 import { callActivity } from './border.js';
 import { type CallListener, type CallRequest, runCall } from './call.js';
+import { NODES_IN_ONE_WORKFLOW } from './call-slices.js';
 import type { SiteRun } from './site-run.js';
 
 /** Verifies or prepares the site as a whole. True when the run may continue. */
@@ -90,7 +93,7 @@ export async function releaseNodes(
       heartbeat_seconds: plan.pace.heartbeat_seconds,
       erase,
     };
-    await runCall(request, control, listener, (end) => {
+    const announce = (end: CallEnd): void => {
       if (end.kind !== 'timeout') return;
       reports.forEach((report, index) => {
         if (report.state === 'not_started')
@@ -101,7 +104,9 @@ export async function releaseNodes(
             reason: `not released within ${request.timeout} s`,
           });
       });
-    });
+    };
+    const sliced = names.length > NODES_IN_ONE_WORKFLOW && patched('releases-sliced');
+    await (sliced ? run.slices.run : runCall)(request, control, listener, announce);
     await run.record(reports);
     const failed = reports.filter((report) => report.state !== 'success').map((report) => report.name);
     return {

@@ -24,6 +24,7 @@ import { bookkeeping, inquiry } from './activity-options.js';
 import { callActivity } from './border.js';
 import { createSlices, type Slices } from './call-slices.js';
 import type { SiteRunResult } from './contract.js';
+import type { NodeRetries } from './node-retries.js';
 import { createRun, endOf, identityOf, type Run, runInFrame, startProgress } from './run-frame.js';
 import { handleSiteOperators } from './site-operators.js';
 
@@ -32,8 +33,8 @@ export interface SiteRun extends Run<RunProgress> {
   readonly kind: SiteRunKind;
   readonly input: SiteRunInput;
   readonly slices: Slices;
-  /** Nodes for which an operator requested a retry; started between calls. Null: retries are refused. */
-  retries: string[] | null;
+  /** Retries at operators' requests. Null: they are refused. */
+  retries: NodeRetries | null;
   /** Runs one phase; waits while paused. Null when nothing new may start or the run was cancelled during the phase. */
   phase<T>(
     name: PhaseName,

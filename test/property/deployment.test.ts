@@ -1,12 +1,24 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
+  type BaremetalState,
   type DeploymentStrategy,
+  deployRetried,
+  endRetry,
+  finishCall,
+  finishNode,
+  type GroupPlan,
   judgeCriteria,
+  mayDeployRetried,
+  type NextCall,
+  nextCall,
   planGroups,
   type SimulatedOutcome,
   type SiteNode,
   simulateStrategy,
+  startBaremetal,
+  startNode,
+  startRetry,
   successesNeeded,
 } from '../../src/core/deployment/index.js';
 import { illegalitiesOf } from '../rig/legal-deployment.js';
@@ -129,5 +141,108 @@ it('any set of dependencies with a cycle is refused and names all its members', 
       const result = simulateStrategy({ strategy: { groups: [...free, ...ring] }, nodes: [] });
       expect(result).toEqual({ rejected: [`cycle among ${ring.map((group) => group.name).join(', ')}`] });
     }),
+  );
+});
+
+const SMALL = ['n0', 'n1', 'n2', 'n3'];
+
+/** Up to four groups of few nodes, some in several of them. */
+const smallGroups: fc.Arbitrary<GroupPlan[]> = fc
+  .array(
+    fc.record({
+      nodes: fc.subarray([0, 1, 2, 3], { minLength: 1 }),
+      success_criteria: fc.constantFrom({}, { minimum_successful_nodes: 1 }, { percent_successful_nodes: 100 }),
+      parents: fc.array(fc.nat(), { maxLength: 2 }),
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((groups) =>
+    groups.map(({ parents, ...group }, index) => ({
+      ...group,
+      name: `g${index}`,
+      critical: false,
+      depends_on: index === 0 ? [] : [...new Set(parents.map((parent) => `g${parent % index}`))],
+    })),
+  );
+
+it('nodes retried beside the calls of groups are never at work twice, and each group is judged with them', () => {
+  const done = (ok: boolean) =>
+    ok ? ({ ok } as const) : ({ ok, failure: { kind: 'failed', message: 'as drawn' } } as const);
+  fc.assert(
+    fc.property(
+      smallGroups,
+      fc.array(fc.tuple(fc.nat(), fc.boolean()), { minLength: 60, maxLength: 60 }),
+      (groups, draws) => {
+        let state: BaremetalState = startBaremetal(groups, SMALL);
+        let call: NextCall | null = null;
+        const waiting = new Set<number>();
+        const retried = new Set<number>();
+        const settle = (node: number, ok: boolean): void => {
+          const { retrying } = state.nodes[node]!;
+          state = finishNode(state, node, retrying?.call ?? call!.call, done(ok), 0);
+          if (retrying === undefined) return void waiting.delete(node);
+          if (mayDeployRetried(state, node)) {
+            // No group deploys before its machines are prepared as its criteria want.
+            expect(call?.call === 'prepare' && call.group === retrying.group).toBe(false);
+            const judged = state.groups[retrying.group]!.verdicts.findLast((one) => one.call === 'prepare');
+            expect(judged?.verdicts.every(({ met }) => met)).toBe(true);
+            state = startNode(deployRetried(state, node), node, 0);
+          } else {
+            state = endRetry(state, node);
+            retried.delete(node);
+          }
+        };
+        const step = (pick: number, ok: boolean): boolean => {
+          const members = call === null ? [] : state.groups[call.group]!.plan.nodes;
+          const before = state.groups.map(({ verdicts }) => verdicts.length);
+          if (call !== null && waiting.size === 0 && !members.some((node) => retried.has(node))) {
+            state = finishCall(state, { kind: 'complete' }, 0);
+            call = null;
+          }
+          // An operator may be quicker than the next call.
+          if (call === null && ok) {
+            const next = nextCall(state, 0);
+            state = next.state;
+            call = next.call;
+            for (const [index, group] of state.groups.entries()) {
+              if (group.verdicts.length === before[index]) continue;
+              expect(group.plan.nodes.some((node) => retried.has(node))).toBe(false);
+            }
+            for (const node of call?.nodes ?? []) {
+              expect(retried.has(node)).toBe(false);
+              state = startNode(state, node, 0);
+              waiting.add(node);
+            }
+          }
+          const failed = state.nodes.flatMap(({ state: now, running }, node) =>
+            now === 'failure' && !running ? [node] : [],
+          );
+          const busy = [...waiting, ...retried];
+          const all = [...busy, ...failed];
+          if (all.length === 0) return false;
+          const node = all[pick % all.length]!;
+          if (busy.includes(node)) settle(node, ok);
+          else if (draws.length > 0) {
+            state = startNode(startRetry(state, SMALL[node]!), node, 0);
+            retried.add(node);
+          } else return busy.length > 0;
+          return true;
+        };
+        for (let draw = draws.pop(); draw !== undefined; draw = draws.pop()) step(...draw);
+        // What is under way ends; nothing else is retried.
+        for (let left = 0; left < 200; left += 1) {
+          for (const node of [...waiting, ...retried]) settle(node, true);
+          if (!step(0, true) && call === null) break;
+        }
+        expect({ waiting: waiting.size, retried: retried.size, call }).toEqual({ waiting: 0, retried: 0, call: null });
+        for (const group of state.groups) {
+          const count = group.plan.nodes.filter((node) => state.nodes[node]!.state === 'success').length;
+          const met = judgeCriteria(group.plan.success_criteria, { total: group.plan.nodes.length, successful: count });
+          if (group.state === 'success') expect(met.every((verdict) => verdict.met)).toBe(true);
+          expect(group.state).not.toBe('not_started');
+        }
+      },
+    ),
+    { numRuns: 400 },
   );
 });

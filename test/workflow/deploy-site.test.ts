@@ -11,8 +11,8 @@ import type { DeliverNotice, NoticeActivities } from '../../activities/notice-co
 import type { ShownPlan } from '../../src/core/contracts/site-run.js';
 import type { RunStatus } from '../../src/core/site-run/index.js';
 import { recordHistory } from '../rig/histories.js';
-import { lookAgain } from '../rig/look-again.js';
-import { failure, group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
+import { lookUntil } from '../rig/look-again.js';
+import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
@@ -347,6 +347,29 @@ describe('operators', () => {
     await recordHistory(run.handle, 'deploy_site--cancelled');
   });
 
+  it('neither aborts nor other runs wait for a slot behind calls to machines', async () => {
+    const site = scriptedSite(strategy, nodes);
+    site.hold.add('all');
+    const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }], { maxConcurrentActivityTaskExecutions: 3 });
+    await site.count(3);
+    const other = await rig.client.workflow.start('deploy_site', {
+      taskQueue: run.worker.taskQueue,
+      workflowId: rig.workflowId('deploy_site'),
+      args: [{ site: 'dc2' }],
+    });
+    const waiting = async () => (await other.describe()).raw.pendingActivities?.map(({ state }) => state);
+    await expect.poll(waiting).toEqual([1, 1, 1]);
+    // They take the slots that the cancelled calls leave.
+    await run.handle.cancel();
+    await expect(run.handle.result()).rejects.toThrow();
+    expect([...site.aborted].sort()).toEqual(['n1', 'n2', 'n3']);
+    expect(site.closed.map(({ site, outcome }) => [site, outcome])).toEqual([['dc1', 'cancelled']]);
+    await site.count(6);
+    await other.cancel();
+    await expect(other.result()).rejects.toThrow();
+    await run.ended();
+  });
+
   it('a repaired node is retried, and all that waited for it runs', async () => {
     const site = scriptedSite({ groups: [...strategy.groups, group('c', ['n5'], { depends_on: [] })] }, [
       ...nodes,
@@ -505,17 +528,24 @@ describe('notices of a run', () => {
     site.overrides.open_run = async () => ({ ok: true, search_attributes: [], notices: true });
     site.results.set('prepare:n1', failure());
     const tried: DeliverNotice[] = [];
-    let refuses = true;
+    let hangs = true;
     const notices: NoticeActivities = {
       plan_notice: async () => ({ receivers: ['pager', 'gone'], give_up_seconds: 3600 }),
       deliver_notice: async (request) => {
         tried.push(request);
-        if (refuses || request.receiver === 'gone') throw ApplicationFailure.retryable('it answered 500');
+        if (hangs) await untilCancelled();
+        if (request.receiver === 'gone') throw ApplicationFailure.retryable('it answered 500');
         return { delivered: true, status: 204, message: null };
       },
     };
     Object.assign(site.activities, notices);
     const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina', title: 'Rack 7' }]);
+    // Both attempts are under way when the worker stops. What the server gives to a worker at that moment is lost with it, and
+    // missed after a minute only.
+    await lookUntil(
+      async () => tried.length,
+      (attempts) => attempts === 2,
+    );
     // The run ends as it would, whatever becomes of the notice.
     const { failure: error } = await run.ended();
     expect(causeOf(error).type).toBe('CriticalGroupFailed');
@@ -523,10 +553,12 @@ describe('notices of a run', () => {
     const runId = (await run.handle.describe()).runId;
     const sent = rig.client.workflow.getHandle(`send_notice:${runId}:1`);
     expect((await sent.describe()).status.name).toBe('RUNNING');
-    refuses = false;
-    const before = tried.length;
+    hangs = false;
     const worker = await rig.runWorker({ taskQueue: run.worker.taskQueue, activities: site.activities });
-    while (!tried.slice(before).some(({ receiver }) => receiver === 'pager')) await lookAgain();
+    await lookUntil(
+      async () => tried.slice(2),
+      (attempts) => attempts.some(({ receiver }) => receiver === 'pager'),
+    );
     const { receiver: _, notice } = tried.find((one) => one.receiver === 'pager')!;
     expect(notice).toMatchObject({
       event: 'failed',

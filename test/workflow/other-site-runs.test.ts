@@ -8,8 +8,10 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { withHurriedChildren } from '../rig/workflow-bundle.js';
 
 let rig: TemporalRig;
+let hurried: TemporalRig;
 beforeAll(async () => {
   rig = await temporalRig();
+  hurried = await withHurriedChildren(rig);
 });
 afterAll(() => rig.close());
 
@@ -184,7 +186,7 @@ describe('test_site', () => {
   });
 });
 
-describe('big sites run their calls in child workflows', { timeout: 180_000 }, () => {
+describe('big sites run their calls in child workflows', () => {
   const names = Array.from({ length: 520 }, (_unused, index) => `n${index}`);
   const strategy = {
     groups: [
@@ -279,7 +281,7 @@ describe('big sites run their calls in child workflows', { timeout: 180_000 }, (
     const site = scriptedSite(strategy, plainNodes(...names));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 6 } };
     site.hold.add('prepare');
-    const started = await startRun(await withHurriedChildren(rig), site, 'deploy_site', [{ site: 'dc1' }]);
+    const started = await startRun(hurried, site, 'deploy_site', [{ site: 'dc1' }]);
     const { failure: error } = await started.ended();
     expect(causeOf(error).type).toBe('CriticalGroupFailed');
     const { outcome, report } = site.closed[0]!;
@@ -302,4 +304,205 @@ describe('big sites run their calls in child workflows', { timeout: 180_000 }, (
     expect(causeOf(error).message).toMatch(/big \(prepare timed out after 4 s, no result from .*\bn3\b/);
     expect(site.aborted).toContain('n3');
   });
+});
+
+describe('retry_node', () => {
+  const strategy = {
+    groups: [
+      group('a', ['n1', 'n2'], { critical: true, success_criteria: { percent_successful_nodes: 100 } }),
+      group('after', ['n3'], { depends_on: ['a'] }),
+      group('other', ['n4']),
+    ],
+  };
+  const nodes = plainNodes('n1', 'n2', 'n3', 'n4');
+  const begin = async (held: readonly string[], failing?: string) => {
+    const site = scriptedSite(strategy, nodes);
+    for (const call of held) site.hold.add(call);
+    if (failing) site.results.set(failing, failure());
+    const started = await run(site, 'deploy_site', { site: 'dc1' });
+    const retry = async (node: string, holding?: string) => {
+      await reaches(started, ({ failed }) => failed.some((one) => one.node === node));
+      if (failing) site.results.delete(failing);
+      if (holding) site.hold.add(holding);
+      return started.handle.executeUpdate('retry_node', { args: [{ node }] });
+    };
+    return { site, started, retry };
+  };
+  const calls = ({ began }: ScriptedSite, node: string) => began.filter((call) => call.endsWith(`:${node}`));
+
+  it('starts at once, beside the call of another group; what waited for its group follows', async () => {
+    const { site, started, retry } = await begin(['prepare:n4'], 'deploy:n2');
+    const other = await site.heldCall('prepare', 'n4');
+    await retry('n2');
+    await reaches(started, ({ counts }) => counts.success === 2);
+    expect(calls(site, 'n2')).toEqual(['prepare:n2', 'deploy:n2', 'prepare:n2', 'deploy:n2']);
+    expect(calls(site, 'n3')).toEqual([]);
+    other.finish();
+    expect((await started.ended()).result).toMatchObject({ outcome: 'success', nodes: { success: 4 } });
+    expect(site.closed[0]!.report.baremetal!.nodes[1]).toMatchObject({ name: 'n2', state: 'success', attempts: 2 });
+    expect(
+      site.records
+        .flatMap((record) => record.nodes)
+        .filter(({ name }) => name === 'n2')
+        .at(-1),
+    ).toMatchObject({
+      state: 'success',
+    });
+    await recordHistory(started.handle, 'deploy_site--node-retried-beside-another-group');
+  });
+
+  it('in a call of its own group, that group is judged with it', async () => {
+    const { site, started, retry } = await begin(['deploy:n1'], 'deploy:n2');
+    const last = await site.heldCall('deploy', 'n1');
+    await retry('n2', 'deploy:n2');
+    const retried = await site.heldCall('deploy', 'n2');
+    last.finish();
+    await reaches(started, ({ counts }) => counts.success === 1);
+    expect((await started.status()).groups[0]).toMatchObject({ name: 'a', state: 'prepared' });
+    retried.finish();
+    expect((await started.ended()).result).toMatchObject({ outcome: 'success', nodes: { success: 4 } });
+    const { calls: made, state } = site.closed[0]!.report.baremetal!.groups[0]!;
+    expect({ state, made: made.map(({ call, nodes: count }) => [call, count]) }).toEqual({
+      state: 'success',
+      made: [
+        ['prepare', 2],
+        ['deploy', 2],
+      ],
+    });
+    await recordHistory(started.handle, 'deploy_site--node-retried-in-its-group');
+  });
+
+  it('after a failed preparation, is prepared and deployed while its group is', async () => {
+    const site = scriptedSite(
+      { groups: [group('a', ['n1', 'n2'], { critical: true, success_criteria: { minimum_successful_nodes: 1 } })] },
+      nodes,
+    );
+    site.results.set('prepare:n2', failure());
+    site.hold.add('deploy:n1');
+    const started = await run(site, 'deploy_site', { site: 'dc1' });
+    const last = await site.heldCall('deploy', 'n1');
+    site.results.clear();
+    site.hold.add('deploy:n2');
+    await started.handle.executeUpdate('retry_node', { args: [{ node: 'n2' }] });
+    const retried = await site.heldCall('deploy', 'n2');
+    last.fail();
+    await reaches(started, ({ counts }) => counts.failure === 1);
+    expect((await started.status()).groups[0]).toMatchObject({ name: 'a', state: 'prepared' });
+    retried.finish();
+    expect((await started.ended()).result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 1 } });
+  });
+
+  it('is deployed with its group when that is still being prepared', async () => {
+    const { site, started, retry } = await begin(['prepare:n1'], 'prepare:n2');
+    const last = await site.heldCall('prepare', 'n1');
+    await retry('n2');
+    await reaches(started, ({ counts }) => counts.prepared === 1);
+    expect(calls(site, 'n2')).toEqual(['prepare:n2', 'prepare:n2']);
+    last.finish();
+    expect((await started.ended()).result).toMatchObject({ outcome: 'success', nodes: { success: 4 } });
+    expect(calls(site, 'n2')).toEqual(['prepare:n2', 'prepare:n2', 'deploy:n2']);
+  });
+
+  it('waits while the run is paused, and for the abort of a call whose time was up', async () => {
+    const site = scriptedSite({ groups: [group('a', ['n1']), group('other', ['n2'])] }, nodes);
+    site.plan = { ...site.plan, pace: { ...site.plan.pace, prepare: { interval: 1, timeout: 1 } } };
+    site.hold.add('prepare:n1');
+    let abort = (): void => undefined;
+    const aborting = new Promise<void>((resolve) => {
+      abort = resolve;
+    });
+    site.overrides.abort_node = async () => {
+      await aborting;
+      return { found: 'aborted', message: 'aborted' };
+    };
+    const started = await run(site, 'deploy_site', { site: 'dc1' });
+    await reaches(started, ({ counts }) => counts.failure === 1);
+    await started.handle.executeUpdate('retry_node', { args: [{ node: 'n1' }] });
+    await expect(started.handle.executeUpdate('retry_node', { args: [{ node: 'n1' }] })).rejects.toMatchObject({
+      cause: { message: 'a retry of node n1 is already pending' },
+    });
+    await started.handle.executeUpdate('pause', { args: [{}] });
+    site.hold.clear();
+    abort();
+    await reaches(started, ({ paused, current }) => paused !== null && current === null);
+    expect(calls(site, 'n1')).toEqual(['prepare:n1']);
+    await started.handle.executeUpdate('resume', { args: [{}] });
+    expect((await started.ended()).result).toMatchObject({ outcome: 'success', nodes: { success: 2 } });
+    expect(calls(site, 'n1')).toEqual(['prepare:n1', 'prepare:n1', 'deploy:n1']);
+  });
+
+  it('of a paused run starts when that is resumed, and its group is not over before', async () => {
+    const { site, started } = await begin(['deploy:n1', 'deploy:n2']);
+    const [one, two] = [await site.heldCall('deploy', 'n1'), await site.heldCall('deploy', 'n2')];
+    await started.handle.executeUpdate('pause', { args: [{}] });
+    two.fail();
+    one.finish();
+    await reaches(started, ({ current, counts }) => current === null && counts.success === 1);
+    await started.handle.executeUpdate('retry_node', { args: [{ node: 'n2' }] });
+    await started.handle.executeUpdate('resume', { args: [{}] });
+    const again = await site.heldCall('deploy', 'n2');
+    expect((await started.status()).counts.failure).toBe(0);
+    // Pages show nodes as they are recorded.
+    const recorded = () =>
+      site.records
+        .toSorted((one, other) => one.sequence - other.sequence)
+        .flatMap((record) => record.nodes)
+        .filter(({ name }) => name === 'n2');
+    while (recorded().length < 4) await lookAgain();
+    expect(recorded().map(({ state }) => state)).toEqual(['prepared', 'failure', 'not_started', 'prepared']);
+    again.finish();
+    expect((await started.ended()).result).toMatchObject({ outcome: 'success', nodes: { success: 4 } });
+  });
+
+  it('is aborted when the run is cancelled, and finishes when it is stopped', async () => {
+    for (const how of ['cancel', 'stop'] as const) {
+      const { site, started, retry } = await begin(['prepare:n4'], 'deploy:n2');
+      const other = await site.heldCall('prepare', 'n4');
+      await retry('n2', 'deploy:n2');
+      const retried = await site.heldCall('deploy', 'n2');
+      if (how === 'cancel') await started.handle.cancel();
+      else await started.handle.signal('stop', {});
+      if (how === 'stop') for (const call of [other, retried]) call.finish();
+      await started.ended();
+      const { outcome, report } = site.closed[0]!;
+      const state = report.baremetal!.nodes[1]!;
+      if (how === 'cancel') {
+        expect({ outcome, aborted: [...site.aborted].sort() }).toEqual({ outcome: 'cancelled', aborted: ['n2', 'n4'] });
+        expect(state).toMatchObject({ state: 'failure', failure_kind: 'cancelled', attempts: 2 });
+      } else
+        expect({ outcome, state: state.state, aborted: site.aborted }).toEqual({
+          outcome: 'stopped',
+          state: 'success',
+          aborted: [],
+        });
+    }
+  });
+
+  it('of a slice of many nodes starts before the slice has ended', async () => {
+    const names = Array.from({ length: 401 }, (_unused, n) => `m${n}`);
+    const site = scriptedSite({ groups: [group('all', names)] }, plainNodes(...names));
+    site.results.set('prepare:m7', failure());
+    site.hold.add('prepare:m400');
+    const started = await run(site, 'deploy_site', { site: 'dc1' });
+    const last = await site.heldCall('prepare', 'm400');
+    await reaches(started, ({ counts }) => counts.failure === 1);
+    site.results.delete('prepare:m7');
+    await started.handle.executeUpdate('retry_node', { args: [{ node: 'm7' }] });
+    await reaches(started, ({ counts }) => counts.failure === 0);
+    last.finish();
+    expect((await started.ended()).result).toMatchObject({ outcome: 'success', nodes: { success: 401 } });
+    expect(calls(site, 'm7')).toEqual(['prepare:m7', 'prepare:m7', 'deploy:m7']);
+  });
+});
+
+it('many machines are released in slices, too', async () => {
+  const names = Array.from({ length: 401 }, (_unused, n) => `m${n}`);
+  const site = scriptedSite({ groups: [group('target-group', names)] }, plainNodes(...names));
+  site.results.set('release:m7', failure('not-ours', 'belongs to somebody else'));
+  const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: names });
+  await started.ended();
+  expect(site.closed[0]!.report.released!.filter(({ state }) => state === 'success')).toHaveLength(400);
+  const { events } = await started.handle.fetchHistory();
+  expect(events!.filter((event) => event.childWorkflowExecutionCompletedEventAttributes)).toHaveLength(2);
+  expect(events!.length).toBeLessThan(200);
 });

@@ -51,3 +51,7 @@ export function expectedLines({ expected }: Expecting, now = Date.now()): string
   const basis = `from ${expected.earlier_runs} earlier ${expected.earlier_runs === 1 ? 'run' : 'runs'}`;
   return [left > 0 ? `about ${formatDuration(left)} left, ${basis}` : `longer than usual, ${basis}`];
 }
+
+/** The line on a status that is not of now. */
+export const asOfLines = ({ as_of }: { readonly as_of?: string | undefined }, now = Date.now()): string[] =>
+  as_of === undefined ? [] : [`as of ${formatMoment(as_of, now)}; the run has not answered since`];

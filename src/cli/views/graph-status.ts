@@ -6,7 +6,7 @@ import type { SomeCounts } from '../../core/task-counts.js';
 import { TASK_STATUSES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
 import { awaitingChanges, awaitingLines } from './approval.js';
-import { expectedLines, sinceText } from './duration.js';
+import { asOfLines, expectedLines, sinceText } from './duration.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 import { silenceChanges } from './status.js';
 
@@ -22,7 +22,7 @@ export function graphStatusText(status: GraphRunStatus, color = false, now?: num
     `${paint.strong(`cluster ${status.cluster}`)}: ${paintState(paint, status.outcome ?? status.phase)}, ${status.done} of ${counted(status.total, 'task')}${standing}`,
     `tasks: ${countsText(status.counts)}`,
   ];
-  lines.push(...expectedLines(status, now));
+  lines.push(...asOfLines(status, now), ...expectedLines(status, now));
   lines.push(...awaitingLines(status, status.transaction ?? 'RUN', paint));
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
   if (status.running.length > 0) lines.push(`now: ${someOf(status.running)}`);

@@ -5,7 +5,7 @@ import { stateWord } from '../../core/state-word.js';
 import { NODE_STATES } from '../../core/words.js';
 import { printable } from '../formats/table.js';
 import { awaitingLines } from './approval.js';
-import { expectedLines, sinceText } from './duration.js';
+import { asOfLines, expectedLines, sinceText } from './duration.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 
 /** Progress of a run, failures first. `now`: for how long something has been so. */
@@ -21,7 +21,7 @@ export function statusText(status: RunStatus, color = false, now?: number): stri
     `${paint.strong(printable(status.site))}: ${paintState(paint, status.outcome ?? status.phase)}, ${status.done} of ${counted(status.total, 'node')}${held}`,
     `nodes: ${counts}`,
   ];
-  lines.push(...expectedLines(status, now));
+  lines.push(...asOfLines(status, now), ...expectedLines(status, now));
   lines.push(...awaitingLines(status, printable(status.site), paint));
   if (status.maas_silent_since) lines.push(paint.bad(describeSilence(status.maas_silent_since)));
   if (status.current) lines.push(`now: ${currentText(status.current)}`);

@@ -1,62 +1,19 @@
 import type { Call, NodeState } from '../words.js';
 import { judgeCriteria } from './criteria.js';
-import type { GroupFailure, NodeFailure } from './failures.js';
-import type { CallRecord, CallVerdict, GroupPlan } from './group-plan.js';
+import type { NodeFailure } from './failures.js';
+import type { CallRecord, GroupPlan } from './group-plan.js';
 import { stableOrder } from './order.js';
+import {
+  type BaremetalState,
+  type CurrentCall,
+  failGroup,
+  type GroupProgress,
+  type NodeProgress,
+  withGroup,
+  withNode,
+} from './progress.js';
 import { selectNodes } from './selectors.js';
 import type { DeploymentStrategy, SiteNode } from './strategy.js';
-
-/**
- * The baremetal step of spec/5 ("Process") as a pure state machine. The caller gets the next call from `nextCall`,
- * makes it, reports every node's result with `finishNode`, ends it with `finishCall`, and repeats until no call is
- * left. The caller passes all times (milliseconds); nothing here reads a clock.
- *
- * Guarantees: a node is prepared at most once and deployed at most once, by the first group that reaches it, unless
- * an operator requests a retry. Results that arrive after the end of their call change nothing and are stored as late.
- */
-export interface BaremetalState {
-  readonly groups: readonly GroupProgress[];
-  readonly nodes: readonly NodeProgress[];
-  /** Group names in processing order (stable: document order among ready groups). */
-  readonly order: readonly string[];
-  /** Groups in the order in which they were processed, without those that failed by dependency. */
-  readonly processed: readonly string[];
-  readonly current: CurrentCall | null;
-}
-
-interface GroupProgress {
-  readonly plan: GroupPlan;
-  readonly state: NodeState;
-  readonly failure?: GroupFailure;
-  readonly calls: readonly CallRecord[];
-  /** Results of the success criteria, one entry per call. The last entry of a call counts. */
-  readonly verdicts: readonly CallVerdict[];
-}
-
-interface NodeProgress {
-  readonly name: string;
-  readonly state: NodeState;
-  readonly failure?: NodeFailure;
-  /** Warnings of a node that did not fail. */
-  readonly warnings?: readonly string[];
-  /** Group whose call last processed the node. */
-  readonly group?: string;
-  readonly system_id?: string;
-  readonly started_at?: number;
-  readonly ended_at?: number;
-  /** Number of attempts: 1, plus one for each operator's retry that started. */
-  readonly attempts: number;
-  readonly running?: Call;
-  /** A result that arrived after its call had ended. It changes nothing (design §8.5). */
-  readonly late?: { readonly call: Call; readonly ok: boolean; readonly at: number; readonly message: string };
-}
-
-interface CurrentCall {
-  readonly group: number;
-  readonly call: Call;
-  readonly nodes: readonly number[];
-  readonly results: Readonly<Record<number, boolean>>;
-}
 
 /** The result of one node in one call. */
 export type NodeResult =
@@ -114,7 +71,8 @@ export function startBaremetal(
 
 /**
  * The next call to make. Settles groups that need no call. `call: null` means that no group is left to process, except
- * those of `waiting` and what depends on them. Must not be called while a call is open.
+ * those of `waiting`, those that wait for a node that is being retried, and what depends on them. Must not be called while a
+ * call is open.
  *
  * @param held groups that may not start yet. Those whose turn it is are `waiting`; other groups go on.
  */
@@ -130,8 +88,7 @@ export function nextCall(
     if (group < 0) return { state: next, call: null, waiting };
     const progress = next.groups[group]!;
     const call: Call = progress.state === 'prepared' ? 'deploy' : 'prepare';
-    const wanted: NodeState = call === 'prepare' ? 'not_started' : 'prepared';
-    const nodes = progress.plan.nodes.filter((index) => next.nodes[index]!.state === wanted);
+    const nodes = nodesToCall(next, progress);
     if (call === 'prepare' && next.processed[next.processed.length - 1] !== progress.plan.name) {
       next = { ...next, processed: [...next.processed, progress.plan.name] };
     }
@@ -148,24 +105,24 @@ export function nextCall(
   }
 }
 
-/** Records that a node of the open call has started. For display only. */
+/** Records that a node of the open call, or of its own retry, has started. For display only. */
 export function startNode(state: BaremetalState, node: number, now: number): BaremetalState {
-  const { current } = state;
-  if (!current) return state;
   const progress = state.nodes[node]!;
-  const group = state.groups[current.group]!.plan.name;
-  const started_at = current.call === 'prepare' ? now : (progress.started_at ?? now);
+  const open = progress.retrying ?? state.current;
+  if (!open) return state;
+  const group = state.groups[open.group]!.plan.name;
+  const started_at = open.call === 'prepare' ? now : (progress.started_at ?? now);
   const { failure: _failure, late: _late, ended_at: _ended, ...kept } = progress;
   return withNode(state, node, {
     ...kept,
     group,
     started_at,
-    attempts: progress.attempts + (current.call === 'prepare' ? 1 : 0),
-    running: current.call,
+    attempts: progress.attempts + (open.call === 'prepare' ? 1 : 0),
+    running: open.call,
   });
 }
 
-/** Records a node's result. If the open call does not wait for the node, the result is stored as late. */
+/** Records a node's result. If neither the open call nor a retry waits for the node, the result is stored as late. */
 export function finishNode(
   state: BaremetalState,
   node: number,
@@ -175,13 +132,15 @@ export function finishNode(
 ): BaremetalState {
   const { current } = state;
   const progress = state.nodes[node]!;
-  const awaited = current?.call === call && current.nodes.includes(node) && current.results[node] === undefined;
+  const { retrying } = progress;
+  const ofCurrent = current?.call === call && current.nodes.includes(node) && current.results[node] === undefined;
+  const awaited = retrying === undefined ? ofCurrent : retrying.call === call && progress.running === call;
   if (!awaited) {
     const message = result.ok ? `${call} succeeded after the call had ended` : result.failure.message;
     return withNode(state, node, { ...progress, late: { call, ok: result.ok, at: now, message } });
   }
   const { running: _running, ...kept } = progress;
-  const group = state.groups[current.group]!.plan.name;
+  const group = state.groups[(retrying ?? current!).group]!.plan.name;
   const identified = result.system_id === undefined ? kept : { ...kept, system_id: result.system_id };
   const settled: NodeProgress = result.ok
     ? {
@@ -192,8 +151,9 @@ export function finishNode(
         ...(result.warnings?.length ? { warnings: [...(kept.warnings ?? []), ...result.warnings] } : {}),
       }
     : { ...identified, state: 'failure', group, ended_at: now, failure: { call, ...result.failure } };
-  const results = { ...current.results, [node]: result.ok };
-  return withNode({ ...state, current: { ...current, results } }, node, settled);
+  if (retrying !== undefined) return withNode(state, node, settled);
+  const results = { ...current!.results, [node]: result.ok };
+  return withNode({ ...state, current: { ...current!, results } }, node, settled);
 }
 
 /**
@@ -205,29 +165,10 @@ export function finishCall(state: BaremetalState, end: CallEnd, now: number): Ba
   if (!current) throw new Error('finishCall: no call is open');
   const { group, call } = current;
   const missing = current.nodes.filter((index) => current.results[index] === undefined);
-  let next = state;
-  const failMissing = (kind: 'timeout' | 'cancelled', message: string, only: (node: NodeProgress) => boolean) => {
-    for (const index of missing) {
-      const { running: _running, ...node } = next.nodes[index]!;
-      if (!only(next.nodes[index]!)) continue;
-      const name = state.groups[group]!.plan.name;
-      next = withNode(next, index, {
-        ...node,
-        state: 'failure',
-        group: name,
-        ended_at: now,
-        failure: { call, kind, message },
-      });
-    }
-  };
-  if (end.kind === 'timeout') {
-    const limit = end.after_seconds === undefined ? '' : ` of ${end.after_seconds} s`;
-    failMissing('timeout', `no result within the ${call} time limit${limit}`, () => true);
-  } else if (end.kind === 'cancelled') {
-    failMissing('cancelled', `the run was cancelled during ${call}`, (node) => node.running !== undefined);
-  } else if (end.kind === 'complete' && missing.length > 0) {
+  if (end.kind === 'complete' && missing.length > 0) {
     throw new Error(`finishCall: ${missing.length} nodes have no result`);
   }
+  let next = missing.reduce((before, index) => cutShort(before, index, current, end, now), state);
   const progress = next.groups[group]!;
   const record = progress.calls[progress.calls.length - 1]!;
   const closed: CallRecord = { ...record, ended_at: now, timed_out: end.kind === 'timeout' };
@@ -246,38 +187,30 @@ export function finishCall(state: BaremetalState, end: CallEnd, now: number): Ba
   }
 }
 
-/** Why an operator's retry must be rejected, or null. */
-export function whyNotRetry(state: BaremetalState, nodeName: string): string | null {
-  const node = state.nodes.find((candidate) => candidate.name === nodeName);
-  if (!node) return `no node ${nodeName} in this run`;
-  if (node.state !== 'failure') return `node ${nodeName} has not failed: it is ${node.state}`;
-  if (node.running) return `node ${nodeName} is still running`;
-  if (!state.groups.some((group) => group.plan.nodes.some((index) => state.nodes[index] === node)))
-    return `node ${nodeName} is in no group`;
-  return null;
-}
-
-/**
- * Retries a failed node at an operator's request: reopens the node, its groups, and groups that failed only because
- * they depend on those. Call it only between calls.
- */
-export function retryNode(state: BaremetalState, nodeName: string): BaremetalState {
-  if (state.current) throw new Error('retryNode: a call is still open');
-  if (whyNotRetry(state, nodeName) !== null) return state;
-  const node = state.nodes.findIndex((candidate) => candidate.name === nodeName);
-  const { failure: _failure, ended_at: _ended, ...kept } = state.nodes[node]!;
-  const reopened = withNode(state, node, { ...kept, state: 'not_started' });
-  const reopen = (group: GroupProgress): GroupProgress => {
-    const { failure, ...rest } = group;
-    const own = group.plan.nodes.includes(node) && group.state !== 'not_started';
-    return own || failure?.kind === 'dependency' ? { ...rest, state: 'not_started' } : group;
-  };
-  const groups = reopened.groups.map(reopen);
-  // Groups that still depend on another failed group fail again at once, for that reason.
-  return groups.reduce<BaremetalState>(
-    (next, group, index) => (group.state === 'failure' ? failDependents(next, index) : next),
-    { ...reopened, groups },
-  );
+/** Ends a call of a node that has no result, when the call was cut short. After a stop, the node keeps its state. */
+export function cutShort(
+  state: BaremetalState,
+  index: number,
+  { call, group }: Pick<CurrentCall, 'call' | 'group'>,
+  end: CallEnd,
+  now: number,
+): BaremetalState {
+  const { running, ...node } = state.nodes[index]!;
+  const fail = (kind: 'timeout' | 'cancelled', message: string): BaremetalState =>
+    withNode(state, index, {
+      ...node,
+      state: 'failure',
+      group: state.groups[group]!.plan.name,
+      ended_at: now,
+      failure: { call, kind, message },
+    });
+  if (end.kind === 'timeout') {
+    const limit = end.after_seconds === undefined ? '' : ` of ${end.after_seconds} s`;
+    return fail('timeout', `no result within the ${call} time limit${limit}`);
+  }
+  return end.kind === 'cancelled' && running !== undefined
+    ? fail('cancelled', `the run was cancelled during ${call}`)
+    : state;
 }
 
 /** Whether a critical group failed: the run then halts after the baremetal step (spec/5, "Process" 4). */
@@ -291,6 +224,10 @@ function groupToProcess(
 ): { readonly group: number; readonly waiting: readonly string[] } {
   const byName = new Map(state.groups.map((group, index) => [group.plan.name, index]));
   const ordered = state.order.map((name) => byName.get(name)!);
+  const waitsForRetry = (index: number): boolean => {
+    const group = state.groups[index]!;
+    return group.plan.nodes.some((node) => state.nodes[node]!.retrying) && nodesToCall(state, group).length === 0;
+  };
   // A group between its two calls comes first: nothing else may run before its deploy.
   const prepared = ordered.find((index) => state.groups[index]!.state === 'prepared');
   const isOpen = (name: string): boolean => state.groups[byName.get(name)!]!.state === 'not_started';
@@ -300,7 +237,14 @@ function groupToProcess(
   });
   const isHeld = (index: number): boolean => held.includes(state.groups[index]!.plan.name);
   const waiting = ready.filter(isHeld).map((index) => state.groups[index]!.plan.name);
-  return { group: prepared ?? ready.find((index) => !isHeld(index)) ?? -1, waiting };
+  const next = prepared ?? ready.find((index) => !isHeld(index) && !waitsForRetry(index));
+  return { group: next === undefined || waitsForRetry(next) ? -1 : next, waiting };
+}
+
+/** The nodes of a group's next call. Those that are being retried have calls of their own. */
+function nodesToCall({ nodes }: BaremetalState, { plan, state }: GroupProgress): number[] {
+  const wanted: NodeState = state === 'prepared' ? 'prepared' : 'not_started';
+  return plan.nodes.filter((index) => nodes[index]!.state === wanted && !nodes[index]!.retrying);
 }
 
 /** Judges a group after a call (made or not needed) and updates its state. */
@@ -319,42 +263,4 @@ function judge(state: BaremetalState, group: number, call: Call): BaremetalState
     return withGroup(state, group, { ...judged, state: call === 'prepare' ? 'prepared' : 'success' });
   }
   return failGroup(withGroup(state, group, judged), group, { kind: 'criteria', call, verdicts });
-}
-
-function failGroup(state: BaremetalState, group: number, failure: GroupFailure): BaremetalState {
-  return failDependents(withGroup(state, group, { ...state.groups[group]!, state: 'failure', failure }), group);
-}
-
-function failDependents(state: BaremetalState, failed: number): BaremetalState {
-  let next = state;
-  const { name } = state.groups[failed]!.plan;
-  state.groups.forEach((group, index) => {
-    if (!group.plan.depends_on.includes(name) || next.groups[index]!.state !== 'not_started') return;
-    const dependencies = group.plan.depends_on.filter((dependency) => {
-      return next.groups.some((other) => other.plan.name === dependency && other.state === 'failure');
-    });
-    const root = rootsOf(next, dependencies);
-    next = failGroup(next, index, { kind: 'dependency', dependencies, root });
-  });
-  return next;
-}
-
-function rootsOf(state: BaremetalState, failed: readonly string[]): string[] {
-  const roots = new Set<string>();
-  for (const name of failed) {
-    const failure = state.groups.find((group) => group.plan.name === name)?.failure;
-    if (failure?.kind === 'dependency') for (const root of failure.root) roots.add(root);
-    else roots.add(name);
-  }
-  return [...roots];
-}
-
-function withGroup(state: BaremetalState, index: number, group: GroupProgress): BaremetalState {
-  return { ...state, groups: state.groups.map((old, i) => (i === index ? group : old)) };
-}
-
-function withNode(state: BaremetalState, index: number, node: NodeProgress): BaremetalState {
-  const nodes = state.nodes.slice();
-  nodes[index] = node;
-  return { ...state, nodes };
 }

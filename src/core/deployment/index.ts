@@ -3,7 +3,6 @@
  * Runs inside workflows; the CLI's `strategy` commands use the same code.
  */
 export {
-  type BaremetalState,
   type CallEnd,
   finishCall,
   finishNode,
@@ -12,10 +11,8 @@ export {
   type NodeResult,
   nextCall,
   planGroups,
-  retryNode,
   startBaremetal,
   startNode,
-  whyNotRetry,
 } from './baremetal.js';
 export { checkHolds } from './check-holds.js';
 export { checkStrategy, describeStrategyProblem, type StrategyProblem } from './check-strategy.js';
@@ -24,7 +21,17 @@ export { describeGroupFailure, type GroupFailure } from './failures.js';
 export type { GroupPlan } from './group-plan.js';
 export { parseLabelEntry } from './labels.js';
 export { stableOrder } from './order.js';
+export type { BaremetalState } from './progress.js';
 export { countNodes, reportBaremetal, reportNodes } from './report.js';
+export {
+  deployRetried,
+  endRetry,
+  finishRetriedCall,
+  mayDeployRetried,
+  retryNode,
+  startRetry,
+  whyNotRetry,
+} from './retry.js';
 export { selectNodes } from './selectors.js';
 export {
   SIMULATED_OUTCOMES,

@@ -1,8 +1,9 @@
 import type { BaremetalReport, GroupReport, NodeReport } from '../contracts/site-run-report.js';
 import { NODE_STATES, type NodeState } from '../words.js';
-import { type BaremetalState, halts } from './baremetal.js';
+import { halts } from './baremetal.js';
 import { describeVerdict } from './criteria.js';
 import { describeGroupFailure } from './failures.js';
+import type { BaremetalState } from './progress.js';
 
 export function reportBaremetal(state: BaremetalState): BaremetalReport {
   const nodes = state.nodes.map(reportNode);

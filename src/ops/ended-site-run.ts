@@ -1,0 +1,41 @@
+import { newestWarnings } from '../core/run/index.js';
+import type { RunReport, RunStatus } from '../core/site-run/index.js';
+import type { RunRecord } from '../store/index.js';
+
+/** The status of an ended run, from its report: Temporal may have deleted its history. */
+export function siteStatusFromReport(run: RunRecord, report: RunReport): RunStatus {
+  const nodes = report.baremetal?.nodes ?? [];
+  const count = (state: string) => nodes.filter((node) => node.state === state).length;
+  return {
+    site: report.site,
+    phase: 'finished',
+    paused: null,
+    stopping: false,
+    outcome: (run.outcome ?? 'failed') as NonNullable<RunStatus['outcome']>,
+    done: count('success') + count('failure'),
+    total: nodes.length,
+    counts: {
+      not_started: count('not_started'),
+      prepared: count('prepared'),
+      success: count('success'),
+      failure: count('failure'),
+    },
+    failed: nodes
+      .filter((node) => node.state === 'failure')
+      .slice(0, 20)
+      .map((node) => ({
+        node: node.name,
+        reason: node.reason ?? '',
+        ...(node.group === undefined ? {} : { group: node.group }),
+      })),
+    current: null,
+    software: null,
+    groups: (report.baremetal?.groups ?? []).map(({ name, critical, state, reason }) => ({
+      name,
+      critical,
+      state,
+      ...(reason === undefined ? {} : { reason }),
+    })),
+    warnings: newestWarnings(report.warnings),
+  };
+}

@@ -1,0 +1,44 @@
+import { finishNode, startNode } from '../src/core/deployment/index.js';
+import type { SitePlan } from '../src/core/site-run/index.js';
+import type { Call } from '../src/core/words.js';
+import type { CallListener, CallRequest } from './call.js';
+import type { SiteRun } from './site-run.js';
+
+/** A call of the baremetal step for these nodes of a group. */
+export function groupCall(
+  { progress }: SiteRun,
+  plan: SitePlan,
+  verb: Call,
+  group: string,
+  nodes: readonly number[],
+): CallRequest {
+  const pace = plan.pace[verb];
+  return {
+    verb,
+    group,
+    site: plan.site,
+    revision: plan.revision,
+    run_id: progress.run_id,
+    nodes: nodes.map((index) => {
+      const { name, attempts, system_id } = progress.baremetal!.nodes[index]!;
+      const attempt = attempts + (verb === 'prepare' ? 1 : 0);
+      return { index, name, attempt, ...(system_id === undefined ? {} : { system_id }) };
+    }),
+    interval: pace.interval,
+    timeout: pace.timeout,
+    max_parallel_nodes: plan.pace.max_parallel_nodes,
+    heartbeat_seconds: plan.pace.heartbeat_seconds,
+  };
+}
+
+/** Records in the run's state what a call of the baremetal step reports. */
+export const nodeListener = (run: SiteRun, call: Call): CallListener => ({
+  started(index) {
+    run.progress.baremetal = startNode(run.progress.baremetal!, index, Date.now());
+    run.show();
+  },
+  finished(index, result) {
+    run.progress.baremetal = finishNode(run.progress.baremetal!, index, call, result, Date.now());
+    run.show();
+  },
+});
