@@ -130,9 +130,14 @@ export interface NodeTaskActivities {
 
 /** Served on the queue `node.<site>.<node>.ctl`, even while a task runs. */
 export interface NodeControlActivities {
-  ping(request: { readonly node: string }): Promise<AgentFacts>;
+  /**
+   * Agents that follow a task also send its heartbeat, and so learn at once whether the server still knows their attempt.
+   *
+   * @param request `attempt`: one about which `started` is asked
+   */
+  ping(request: { readonly node: string; readonly attempt?: AttemptKey }): Promise<AgentFacts>;
   /** Cancels a task that the node runs: sooner than its next heartbeat would. Does nothing to a task that has ended. */
-  cancel_task(request: Pick<RunTask, 'run' | 'task' | 'node' | 'generation'>): Promise<void>;
+  cancel_task(request: AttemptKey): Promise<void>;
   /** Stops taking tasks and exits. The supervisor keeps the running task. */
   drain(request: { readonly node: string }): Promise<{ readonly unfinished: readonly string[] }>;
 }
@@ -143,7 +148,11 @@ export interface AgentFacts {
   readonly boot_id: string;
   readonly task_types: readonly string[];
   readonly containment: string;
+  /** Whether the node's journal says that the attempt of the request has started. Absent in answers of older agents. */
+  readonly started?: boolean;
 }
+
+export type AttemptKey = Pick<RunTask, 'run' | 'task' | 'node' | 'generation'>;
 
 export interface RunTask {
   readonly v: 1;

@@ -23,7 +23,6 @@ import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer }
 import { requestedGraphs } from './requested-graphs.js';
 
 const OFFLINE_WAIT_SECONDS = 120;
-const MOST_MORE_SECONDS = 45;
 
 /** Saves a busy part two of three timers. Rows still appear within half a minute. */
 const BUSY_SLACK_SECONDS = 15;
@@ -85,14 +84,14 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
 }
 
 /**
- * A thousand agents that send heartbeats within the limit of a worker are most of the work of a Temporal server. So a part of
- * the time that a run waits for the next attempt of a task is given to the limit of heartbeats. The next attempt still waits for
- * longer than that limit: after a reset, an agent follows the attempt before it until its next heartbeat. An agent that was
- * killed returns its attempt itself when it starts again, whatever the limit.
+ * A thousand agents that send heartbeats within the limit of a worker are most of the work of a Temporal server. So the limit of
+ * agents is the time in which a run must know that one is away. Nothing else waits for heartbeats: an agent that was killed
+ * returns its attempt when it starts again, cancellations take the control queue, and so does the question that has an agent
+ * find out that its attempt is obsolete.
  */
 function agentWaits({ heartbeat_seconds, offline_wait_seconds = OFFLINE_WAIT_SECONDS }: ActivitySettings) {
-  const more = Math.max(0, Math.min(MOST_MORE_SECONDS, (offline_wait_seconds - heartbeat_seconds) / 2));
-  return { heartbeat_seconds, agent_heartbeat_seconds: heartbeat_seconds + more, offline_wait_seconds };
+  const agent_heartbeat_seconds = heartbeat_seconds + Math.min(OFFLINE_WAIT_SECONDS, offline_wait_seconds);
+  return { heartbeat_seconds, agent_heartbeat_seconds, offline_wait_seconds };
 }
 
 /** The run's transactions: created by the API, by an earlier try of this call, or now. */

@@ -27,8 +27,8 @@ interface NodeTaskDependencies {
   readonly alarm?: RaiseAlarm;
   /** Confirms cancellations: a request that only Temporal knows of cancels no task. */
   readonly control: ControlJudge;
-  /** How to cancel the tasks that this process follows, by `cancelKey`. Shared with the node's control queue. */
-  readonly cancels: Cancels;
+  /** Shared with the node's control queue. */
+  readonly followed: FollowedTasks;
   /** Aborted when this process shuts down. Tasks stay with their supervisors. */
   readonly leaving: AbortSignal;
   /** Called with the token of each attempt that this process takes. */
@@ -47,8 +47,14 @@ export type FurtherTask = (
   leave: AbortSignal,
 ) => Promise<TaskEnd | undefined>;
 
-/** By `cancelKey`. */
-export type Cancels = Map<string, (order: ControlOrder) => void>;
+/** The tasks that this process follows, by `keyOf`. */
+export type FollowedTasks = Map<string, FollowedTask>;
+
+interface FollowedTask {
+  cancel(order: ControlOrder): void;
+  /** Sends a heartbeat. To one for an obsolete attempt the server answers so, and the attempt is left. */
+  report(): void;
+}
 
 /** What heartbeats carry from one attempt to the next. */
 interface TaskProgress extends ExecutionProgress {
@@ -56,7 +62,7 @@ interface TaskProgress extends ExecutionProgress {
   readonly heldUntil?: number;
 }
 
-const cancelKey = ({ run, task, generation }: Pick<RunTask, 'run' | 'task' | 'generation'>): string =>
+const keyOf = ({ run, task, generation }: Pick<RunTask, 'run' | 'task' | 'generation'>): string =>
   JSON.stringify([run, task, generation]);
 
 /** How often to check again whether an operator has ordered a cancellation. */
@@ -67,8 +73,8 @@ const FIRST_CHECK_MS = 500;
 const SLACK_MS = 6_000;
 
 /**
- * As rarely as the limit allows: each heartbeat is a write of the server. Cancellations do not wait for them: they arrive on
- * the control queue.
+ * As rarely as the limit allows: each heartbeat is a write of the server. Nothing waits for them: cancellations arrive on
+ * the control queue, and so does the question whether the attempt is obsolete.
  */
 const heartbeatMs = (limitMs = 30_000): number => Math.max(100, limitMs / 3, limitMs - SLACK_MS);
 
@@ -92,7 +98,7 @@ export function nodeTaskActivities(deps: NodeTaskDependencies): NodeTaskActiviti
   return {
     run_task: async (request) => {
       const further = deps.further?.(request);
-      if (further !== undefined) return await withProgressHeartbeats(request, deps, further);
+      if (further !== undefined) return await withProgressHeartbeats(request, deps, further, true);
       return await withProgressHeartbeats(request, deps, async (beat, from, cancel, leave) => {
         const { agent, verify, orders, logPatienceMs, alarm } = deps;
         const end = await carryOutOrder(orderKey(request, deps.node), {
@@ -129,11 +135,13 @@ const orderKey = ({ run, task, generation, plan, type, mode, debug }: RunTask, n
  * that only Temporal knows of does not stop the task.
  *
  * @param work resolves with undefined when it was left
+ * @param atOnce whether the start and each phase have a heartbeat of their own: the next attempt continues from what they say
  */
 async function withProgressHeartbeats(
   { run, task, generation }: RunTask,
-  { node, control, leaving, cancels, taken }: NodeTaskDependencies,
+  { node, control, leaving, followed, taken }: NodeTaskDependencies,
   work: FurtherTask,
+  atOnce = false,
 ): Promise<TaskEnd> {
   const context = Context.current();
   taken?.(context.info.taskToken);
@@ -158,13 +166,13 @@ async function withProgressHeartbeats(
   let heldUntil = from?.heldUntil;
   const report = () => context.heartbeat({ ...progress, ...(heldUntil === undefined ? {} : { heldUntil }) });
   const endHeartbeats = startHeartbeats(report, heartbeatMs(context.info.heartbeatTimeoutMs));
-  cancels.set(cancelKey({ run, task, generation }), (order) => cancel.abort(order));
-  report();
+  followed.set(keyOf({ run, task, generation }), { cancel: (order) => cancel.abort(order), report });
+  if (atOnce) report();
   try {
     const onProgress = (now: ExecutionProgress) => {
       const phaseChanged = now.phase !== progress.phase;
       progress = now;
-      if (phaseChanged) report();
+      if (atOnce && phaseChanged) report();
     };
     const end = await work(onProgress, from?.gen === generation ? from : undefined, cancel.signal, leave.signal);
     if (end !== undefined) return end;
@@ -182,13 +190,15 @@ async function withProgressHeartbeats(
   } finally {
     over.abort();
     endHeartbeats();
-    cancels.delete(cancelKey({ run, task, generation }));
+    followed.delete(keyOf({ run, task, generation }));
     leaving.removeEventListener('abort', onLeave);
     context.cancellationSignal.removeEventListener('abort', onStop);
   }
   // Paused or reset by an operator: the SDK throws the right error.
   if (context.cancellationDetails?.paused === true || context.cancellationDetails?.reset === true)
     await context.cancelled;
+  // The next follower continues from here.
+  report();
   throw agentGone();
 }
 
@@ -234,12 +244,14 @@ const isOverdue = (info: Info, heldUntil = 0): boolean =>
 
 interface NodeControlDependencies {
   readonly node: string;
-  readonly agent: Pick<ExecutionHost, 'cancel'> & { facts(): NodeFacts | Promise<NodeFacts> };
+  readonly agent: Pick<ExecutionHost, 'cancel' | 'execution' | 'hasStarted'> & {
+    facts(): NodeFacts | Promise<NodeFacts>;
+  };
   readonly version: string;
   /** Task types in addition to the agent's. */
   readonly taskTypes?: readonly string[];
   readonly control: ControlJudge;
-  readonly cancels: Cancels;
+  readonly followed: FollowedTasks;
   /** Identifies this process. */
   readonly instance: string;
   /** Stops taking tasks. Resolves when no task is followed any more. The process may exit afterwards. */
@@ -250,10 +262,14 @@ interface NodeControlDependencies {
 export function nodeControlActivities(deps: NodeControlDependencies): NodeControlActivities {
   const { node, agent, version } = deps;
   return {
-    ping: async (): Promise<AgentFacts> => {
+    ping: async ({ attempt }): Promise<AgentFacts> => {
+      for (const task of deps.followed.values()) task.report();
       const { bootId, taskTypes, containment } = await agent.facts();
       const types = [...new Set([...taskTypes, ...(deps.taskTypes ?? [])])].sort();
-      return { node, agent_version: version, boot_id: bootId, task_types: types, containment };
+      const facts = { node, agent_version: version, boot_id: bootId, task_types: types, containment };
+      if (attempt === undefined) return facts;
+      const key = { ...attempt, node };
+      return { ...facts, started: (await agent.execution(key)) !== undefined && (await agent.hasStarted(key)) };
     },
     cancel_task: async ({ run, task, generation }) => {
       const key = { run, task, node, generation };
@@ -263,10 +279,10 @@ export function nodeControlActivities(deps: NodeControlDependencies): NodeContro
           `no operator has ordered that ${task} on ${node} is cancelled`,
           'NotOrdered',
         );
-      const cancel = deps.cancels.get(cancelKey(key));
+      const follower = deps.followed.get(keyOf(key));
       // Without a follower in this process, the journal passes it to the supervisor, and to the next follower.
-      if (cancel === undefined) await agent.cancel(key, order.reason, order.by);
-      else cancel(order);
+      if (follower === undefined) await agent.cancel(key, order.reason, order.by);
+      else follower.cancel(order);
     },
     drain: async () => {
       if ((await deps.control.drained(node, deps.instance)) === undefined)

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
 import type { RunTask } from '../activities/graph-contract.js';
-import { type Cancels, type FurtherTask, nodeControlActivities, nodeTaskActivities } from '../activities/node-task.js';
+import {
+  type FollowedTasks,
+  type FurtherTask,
+  nodeControlActivities,
+  nodeTaskActivities,
+} from '../activities/node-task.js';
 import { plainFailures } from '../activities/plain-failures.js';
 import {
   type ControlJudge,
@@ -199,7 +204,7 @@ async function serveNode(
     ...(options.dataConverter === undefined ? {} : { dataConverter: options.dataConverter }),
     interceptors,
     maxConcurrentActivityTaskPolls: 1,
-    // A changed phase is shown promptly.
+    // A heartbeat that the run asks for does not wait.
     maxHeartbeatThrottleInterval: '2 seconds',
     // Tasks have supervisors, so a stopping agent does not wait for them.
     shutdownGraceTime: 0,
@@ -214,7 +219,7 @@ async function serveNode(
     { connection: link.connection, namespace, ...(dataConverter && { dataConverter }) },
     leaving.signal,
   );
-  const cancels: Cancels = new Map();
+  const followed: FollowedTasks = new Map();
   const tasks = await link.createWorker({
     ...shared,
     taskQueue: queue,
@@ -225,7 +230,7 @@ async function serveNode(
       orders,
       control: judge,
       leaving: leaving.signal,
-      cancels,
+      followed,
       // Of the many of a worker, the server notices missing heartbeats soon.
       ...(options.further === undefined ? { taken: (token) => noteAttempt(attempt, token) } : {}),
       alarm: async (kind, message, key) => {
@@ -256,7 +261,7 @@ async function serveNode(
       agent,
       version: options.version,
       control: judge,
-      cancels,
+      followed,
       instance: randomUUID(),
       ...(options.further === undefined ? {} : { taskTypes: options.further.types }),
       drain: async () => {

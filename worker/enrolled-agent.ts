@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { OrderRefused } from '../src/agent/index.js';
 import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.js';
-import { agentOptionsOf, loadPolicy, policyRefusal } from '../src/agent/onboarding/node-policy.js';
+import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.js';
+import { SetupError } from '../src/core/setup-error.js';
 import { GatewayClient } from '../src/gateway/gateway-client.js';
 import { enrolNode, type NodeCredentials, readCredentials } from '../src/gateway/node-credentials.js';
 import { readPrivate } from '../src/platform/files/private-file.js';
@@ -30,7 +31,7 @@ const CERTIFICATE_CHECK_MS = 3_600_000;
  * Runs the agent of this machine's own node: enrols with the ticket the first time, then carries out orders that the
  * gateway signed for it, if the node's own policy allows them.
  *
- * @throws Error with a message for the user: no ticket, an invalid token, a policy that cannot be read
+ * @throws SetupError without a ticket, with an invalid token, or if the policy cannot be read
  */
 export async function startEnrolledAgent(
   folder: string,
@@ -40,12 +41,7 @@ export async function startEnrolledAgent(
   stop: AbortSignal,
   agent: StartAgentsOptions['agent'] = {},
 ): Promise<RunningAgents & { readonly site: string; readonly node: string }> {
-  const reading = loadPolicy(nodeFiles(folder).policy);
-  if (!reading.ok)
-    throw new Error(
-      `the policy of this node is not usable: ${reading.problems.map(({ message }) => message).join('; ')}`,
-    );
-  const { policy } = reading;
+  const policy = usablePolicy(nodeFiles(folder).policy, 'the policy of this node');
   openStateFolder(settings.agent.state_dir);
   const credentials = await ownCredentials(folder, log, stop);
   const { site, node, temporal } = credentials;
@@ -88,9 +84,9 @@ async function ownCredentials(folder: string, log: Logger, stop: AbortSignal): P
   if (ticket === undefined) {
     const present = readCredentials(folder);
     if (present !== undefined) return present;
-    throw new Error(
-      `this node has neither credentials nor ${file}: make one with 'sitewright agent token' on the orchestrator`,
-    );
+    throw new SetupError('enrolment', `this node has neither credentials nor ${file}`, {
+      hint: "Make a ticket with 'sitewright agent token' on the orchestrator, and copy it there.",
+    });
   }
   for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
@@ -100,7 +96,7 @@ async function ownCredentials(folder: string, log: Logger, stop: AbortSignal): P
       return credentials;
     } catch (error) {
       if (error instanceof OrderRefused)
-        throw new Error(`the gateway does not enrol this node: ${error.message}`, { cause: error });
+        throw new SetupError('enrolment', `the gateway does not enrol this node: ${error.message}`, { cause: error });
       log.warn({ err: error, gateway: ticket.gateway }, 'the gateway is unavailable; retrying');
     }
     await delay(pauseMs, undefined, { signal: stop });
@@ -112,8 +108,10 @@ function readTicket(file: string): EnrolmentTicket | undefined {
   try {
     return ticketSchema.parse(JSON.parse(readPrivate(file) ?? ''));
   } catch (error) {
-    throw new Error(`${file} is not a valid ticket: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    throw new SetupError(
+      'enrolment',
+      `${file} is not a valid ticket: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
 }

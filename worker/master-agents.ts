@@ -36,7 +36,7 @@ export async function startMasterAgents(
   } catch (error) {
     // The rest of the worker needs no journal.
     if (!(error instanceof StateFolderError)) throw error;
-    log.warn({ hint: error.hint }, `tasks on the orchestrator's own host will fail: ${error.message}`);
+    log.warn({ hint: error.problem.hint }, `tasks on the orchestrator's own host will fail: ${error.message}`);
   }
   const agents = await startAgents(settings, [], log, {
     ordersOf: storeOrdersOf(settings, store, log, gate),

@@ -1,12 +1,6 @@
 import { join } from 'node:path';
 import { folderName } from '../src/agent/index.js';
-import {
-  agentOptionsOf,
-  loadPolicy,
-  type NodePolicy,
-  policyRefusal,
-  type SshTarget,
-} from '../src/agent/onboarding/index.js';
+import { agentOptionsOf, policyRefusal, type SshTarget, usablePolicy } from '../src/agent/onboarding/index.js';
 import { SshNode } from '../src/agent/ssh/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
@@ -29,7 +23,7 @@ interface RunAgentsOptions {
 /**
  * Runs agents of nodes with orders from the store, on machines that may access it.
  *
- * @throws Error with a message for the user if the policy cannot be read, StateFolderError
+ * @throws SetupError if the policy or the state folder cannot be used
  */
 export async function runAgents(
   settings: Settings,
@@ -38,7 +32,7 @@ export async function runAgents(
   { ssh, policyFile }: RunAgentsOptions = {},
   stop?: AbortSignal,
 ): Promise<RunningAgents> {
-  const policy = policyFile === undefined ? undefined : policyOf(policyFile);
+  const policy = policyFile === undefined ? undefined : usablePolicy(policyFile);
   openStateFolder(settings.agent.state_dir);
   const store = await openStoreWhenAvailable(settings.store.url, log, stop);
   const traces = tracesOf(settings, 'sitewright-agent', log);
@@ -82,10 +76,4 @@ export async function runAgents(
     await close();
     throw error;
   }
-}
-
-function policyOf(file: string): NodePolicy {
-  const reading = loadPolicy(file);
-  if (reading.ok) return reading.policy;
-  throw new Error(`the policy is not usable: ${reading.problems.map(({ message }) => message).join('; ')}`);
 }

@@ -1,6 +1,7 @@
 import type { ActivityOptions } from '@temporalio/workflow';
-import { ActivityCancellationType } from '@temporalio/workflow';
+import { ActivityCancellationType, workflowInfo } from '@temporalio/workflow';
 import type { Pace } from '../src/core/site-run/index.js';
+import { sideQueue } from './protocol.js';
 
 /**
  * Temporal retries only while the worker, the store or MAAS is unavailable (design §5). The retries never
@@ -45,6 +46,7 @@ export const siteCheck = (summary: string, pace: Pace, heartbeatSeconds: number)
 export const nodeCall = (activityId: string, summary: string, heartbeatSeconds: number): ActivityOptions => ({
   activityId,
   summary,
+  taskQueue: sideQueue(workflowInfo().taskQueue, 'machines'),
   startToCloseTimeout: '7 days',
   heartbeatTimeout: heartbeatSeconds * 1000,
   retry: RETRY,

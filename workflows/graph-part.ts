@@ -7,6 +7,7 @@ import {
   HISTORY_FULL,
   hasCapacityForRequest,
   hasCapacityForRetry,
+  intervalOfParts,
   isFinal,
   type KeptRows,
   type Ledger,
@@ -106,7 +107,7 @@ export function createPartDriver(
   const skips = patched('planned-skips') ? 'planned' : 'settled';
   const ledger = kept === undefined ? createLedger(part.graph, skips) : restoreLedger(scheduler, kept.rows, skips);
   const agents = createAgents(part, run);
-  const records = createRecords(ledger, of, control.wake, kept?.records);
+  const records = createRecords(ledger, of, control.wake, intervalOf(part), kept?.records);
   const alarm = createAlarm(control.wake);
   const pace = createPace(run.patience.busy_slack_seconds);
   const tasks = new CancellationScope({ cancellable: true });
@@ -283,6 +284,12 @@ export function createPartDriver(
       return result;
     },
   };
+}
+
+/** Least time (ms) between two reports or records of a part. In runs that started before it depended on the number of parts: of one. */
+export function intervalOf({ graph }: ExecutablePart): number {
+  const own = intervalOfParts(graph.part?.count ?? 1);
+  return own > intervalOfParts(1) && !patched('parts-take-turns') ? intervalOfParts(1) : own;
 }
 
 /** Whether all work of a part is on one node: nothing else runs when a task ends. */

@@ -108,6 +108,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       input,
       summary: `${plan.type}, part ${part + 1} of ${plan.parts.length}: ${counted(tasks, 'task')} on ${counted(nodes, 'node')}`,
       attributes: plan.attributes,
+      isPart: true,
     });
     child.courier = createCourier<ToPartSignal>(
       () => (child.outgoing.length === 0 ? null : { messages: child.outgoing.splice(0) }),

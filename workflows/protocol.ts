@@ -112,6 +112,16 @@ export const siteWorkflowId = (kind: string, site: string): string => `${kind}:$
 /** One run of a cluster's graphs. The run is the id of its transaction, or a name that an operator chooses. */
 export const graphWorkflowId = (cluster: number, run: string | number): string => `execute_graph:${cluster}:${run}`;
 
+/**
+ * Queues of an orchestrator beside its own, for what is much or takes long: runs, operators' requests, aborts and
+ * bookkeeping never wait behind it. `parts`: child workflows of large runs. `machines`: calls that wait for machines.
+ */
+export const SIDE_QUEUES = ['parts', 'machines'] as const;
+
+/** @param queue of a workflow, which may be in a side queue itself */
+export const sideQueue = (queue: string, side: (typeof SIDE_QUEUES)[number]): string =>
+  `${queue.replace(/\.parts$/, '')}.${side}`;
+
 /** Queue of a node's tasks (design §6). */
 export const nodeQueue = (site: string, node: string): string => `node.${site}.${node}`;
 

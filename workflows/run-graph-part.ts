@@ -12,7 +12,7 @@ import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.js'
 import { handle, signalParent } from './border.js';
 import type { WorkflowContracts } from './contract.js';
 import { createControl } from './control.js';
-import { createPartDriver, type KeptPart, loadPart, type PartDriver, type PartOf } from './graph-part.js';
+import { createPartDriver, intervalOf, type KeptPart, loadPart, type PartDriver, type PartOf } from './graph-part.js';
 import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.js';
 import { maasSilenceHandler } from './operators.js';
 import { assertStartedByRun } from './run-input.js';
@@ -50,8 +50,7 @@ interface Talk {
   readonly startedAt: number;
 }
 
-/** How often a part reports changed counts to its parent: less often the longer it runs, to save history events. */
-const REPORT_MS = 5_000;
+/** Changed counts are reported less often the longer a part runs, to save history events. */
 const REPORT_SHARE = 0.1;
 
 /** Running agents answer sooner. */
@@ -146,7 +145,8 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       const { failed, running, waiting } = current.ledger.counts;
       return failed !== talk.told.failed || running !== talk.told.running || waiting !== talk.told.waiting;
     };
-    const reportEvery = (now: number): number => Math.max(REPORT_MS, (now - talk.startedAt) * REPORT_SHARE);
+    const leastMs = intervalOf(part);
+    const reportEvery = (now: number): number => Math.max(leastMs, (now - talk.startedAt) * REPORT_SHARE);
 
     const current = createPartDriver(
       part,

@@ -1,5 +1,5 @@
 import { ActivityFailure, CancelledFailure, isCancellation, patched, TimeoutFailure } from '@temporalio/workflow';
-import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
+import type { AgentFacts, AttemptKey, RunTask } from '../activities/graph-contract.js';
 import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.js';
 import { goesToMaster } from '../src/core/task-types/off-agent.js';
 import { callActivity } from './border.js';
@@ -35,6 +35,13 @@ export interface Agents {
   cancelAll(): void;
 }
 
+interface PingAbout {
+  /** Whether it has started is asked as well. */
+  readonly attempt?: AttemptKey;
+  /** How long to wait for the answer; default: as for an agent that is offline. */
+  readonly seconds?: number;
+}
+
 interface AttemptListener {
   /** Called once, when the attempt has ended, possibly before `run` returns. */
   ended(end: TaskEnd): void;
@@ -67,15 +74,15 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   const agentOf = (id: string): string => part.agents?.[indexOf.get(id)!] ?? id;
 
   /** null: no answer within the offline wait. */
-  async function ping(id: string): Promise<AgentFacts | null> {
+  async function ping(id: string, about: PingAbout = {}): Promise<AgentFacts | null> {
     const control = controlOf(indexOf.get(id)!);
-    return control === null ? null : pingOn(control, id);
+    return control === null ? null : pingOn(control, id, about);
   }
 
-  async function pingOn(control: string, id: string): Promise<AgentFacts | null> {
+  async function pingOn(control: string, id: string, { attempt, seconds }: PingAbout): Promise<AgentFacts | null> {
     try {
-      const options = controlCall(`ask the agent of ${id}`, control, run.patience.offline_wait_seconds);
-      const answer = await callActivity('ping', { node: agentOf(id) }, options);
+      const options = controlCall(`ask the agent of ${id}`, control, seconds ?? run.patience.offline_wait_seconds);
+      const answer = await callActivity('ping', { node: agentOf(id), ...(attempt && { attempt }) }, options);
       if (control === controlOf(indexOf.get(id)!)) facts.set(id, answer);
       return answer;
     } catch (error) {
@@ -131,25 +138,29 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   }
 
   /**
-   * After the node did not take the task: sends it again once the agent answers. If an agent took it before and went
-   * away, only the node's journal knows how it ended.
+   * After the node did not take the task, or sent no heartbeats: sends it again once the agent answers. If an agent took it
+   * before and went away, only the node's journal knows how it ended. So it does after a reset, which the run does not notice.
    */
   async function wait(attempt: Attempt, times: number, isTaken: boolean): Promise<void> {
-    const { id, queue, isForMaster, patience, listener } = attempt;
+    const { id, queue, request, isForMaster, patience, listener } = attempt;
     const mayHaveStarted = isTaken && run.execution !== undefined;
-    if (listener.isStopping() && !mayHaveStarted) {
+    const isWithdrawn = listener.isStopping() && !mayHaveStarted;
+    const withdraw = (): void => {
       const outcome = patched('withdrawn-tasks') ? 'withdrawn' : 'cancelled';
-      return listener.ended({ outcome, message: `${id} had not taken it when the run stopped` });
-    }
+      listener.ended({ outcome, message: `${id} had not taken it when the run stopped` });
+    };
+    if (isWithdrawn && !patched('asks-before-withdrawing')) return withdraw();
     listener.silent(true);
     try {
-      const answer = await (isForMaster ? pingOn(controlQueue(queue), id) : ping(id)).finally(() =>
-        listener.silent(false),
-      );
-      if (answer !== null) return send(attempt, times + 1, isTaken);
+      const about = isWithdrawn ? { attempt: keyOf(request), seconds: run.patience.heartbeat_seconds } : {};
+      const asked = isForMaster ? pingOn(controlQueue(queue), id, about) : ping(id, about);
+      const answer = await asked.finally(() => listener.silent(false));
+      if (answer !== null && (!isWithdrawn || answer.started === true))
+        return send(attempt, times + 1, isTaken || isWithdrawn);
     } catch (error) {
       return listener.ended(endOf(error));
     }
+    if (isWithdrawn) return withdraw();
     if (mayHaveStarted) {
       const message = `${id} started it, but its agent is away: how it ended is asked when it is back, by a retry or a run --from this one`;
       return listener.ended({ outcome: 'unknown', message });
@@ -208,11 +219,10 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       const { heartbeat_seconds, offline_wait_seconds, agent_heartbeat_seconds } = run.patience;
       const hasSlowHeartbeats = agent_heartbeat_seconds !== undefined;
       for (const { id, queue, request, listener } of open.values()) {
-        const { task, node, generation } = request;
         const waitSeconds = hasSlowHeartbeats ? heartbeat_seconds : offline_wait_seconds;
-        const options = controlCall(`cancel ${task} on ${id}`, controlQueue(queue), waitSeconds);
+        const options = controlCall(`cancel ${request.task} on ${id}`, controlQueue(queue), waitSeconds);
         // The attempt itself says how it ended, unless its agent is away: then the limit of its heartbeats would have to pass.
-        callActivity('cancel_task', { run: request.run, task, node, generation }, options).catch((error: unknown) => {
+        callActivity('cancel_task', keyOf(request), options).catch((error: unknown) => {
           if (hasSlowHeartbeats && silenceIn(error) !== null && open.delete(request)) listener.ended(AWAY);
         });
       }
@@ -248,10 +258,15 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   };
 }
 
-/** Whether no agent took the task in time: none at all, or none after the one that had taken it. */
+const keyOf = ({ run, task, node, generation }: RunTask): AttemptKey => ({ run, task, node, generation });
+
+/** Whether no agent took the task in time, or the one that had taken it sends no heartbeats. */
 function silenceIn(error: unknown): 'untaken' | 'taken' | null {
-  const cause = error instanceof ActivityFailure ? error.cause : undefined;
-  if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return null;
+  if (!(error instanceof ActivityFailure) || !(error.cause instanceof TimeoutFailure)) return null;
+  const { cause, retryState } = error;
+  // After a cancellation the server tries nothing again either.
+  if (cause.timeoutType === 'HEARTBEAT') return retryState === 'NON_RETRYABLE_FAILURE' ? 'taken' : null;
+  if (cause.timeoutType !== 'SCHEDULE_TO_START') return null;
   // The failure of the attempt before is the cause.
   return cause.cause !== undefined || cause.lastHeartbeatDetails !== undefined ? 'taken' : 'untaken';
 }

@@ -8,8 +8,14 @@ const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {
   maximumInterval: '30 seconds',
 };
 
+/** The same, but for an agent without heartbeats, which the workflow asks. The name is the server's. */
+const ASK_WHEN_SILENT = { ...FOLLOW_AGAIN, nonRetryableErrorTypes: ['TemporalTimeout:Heartbeat'] };
+
 /** Time to report a task after its own limit, which the node enforces. */
 const MARGIN_SECONDS = 120;
+
+/** Longest first wait for an agent to take a task. After a reset, an agent that carries the attempt before is asked then. */
+const MOST_TAKE_SECONDS = 60;
 
 /** Longest wait before a task is sent again to a node that answers but does not take it. */
 const LONGEST_WAIT_SECONDS = 3_600;
@@ -21,8 +27,8 @@ const PING_SECONDS = 20;
 export interface Patience {
   readonly heartbeat_seconds: number;
   /**
-   * The same for tasks on nodes, and then longer: the difference is taken from the wait for the next attempt, so that it is
-   * known as early that an agent is away. Absent in runs that started before it existed.
+   * The same for tasks on nodes, and then longer: it includes the wait for the next attempt, which the server then does not
+   * schedule, so that it is known as early that an agent is away. Absent in runs that started before it existed.
    */
   readonly agent_heartbeat_seconds?: number;
   /** How long to wait for a node that does not answer. */
@@ -39,15 +45,14 @@ export const ofMaster = ({ agent_heartbeat_seconds: _, ...patience }: Patience):
  * answers but stays busy for days does not fill the history.
  */
 export function takeSeconds(patience: Patience, times: number): number {
-  const wait = patience.offline_wait_seconds - (taskHeartbeat(patience) - patience.heartbeat_seconds);
+  const { agent_heartbeat_seconds: ofAgents, offline_wait_seconds: offline } = patience;
+  const wait = ofAgents === undefined ? offline : Math.min(offline, MOST_TAKE_SECONDS);
   return Math.max(wait, Math.min(wait * 2 ** (times - 1), LONGEST_WAIT_SECONDS));
 }
 
-const taskHeartbeat = (patience: Patience): number => patience.agent_heartbeat_seconds ?? patience.heartbeat_seconds;
-
 /**
  * A task on its node's queue. If the node does not take it within the wait, the server does not retry: the workflow
- * decides.
+ * decides, and so it does when heartbeats stay away for the limit of agents.
  */
 export const nodeTask = (
   activityId: string,
@@ -62,8 +67,8 @@ export const nodeTask = (
   taskQueue,
   scheduleToStartTimeout: takeSeconds(patience, times) * 1000,
   startToCloseTimeout: (timeoutSeconds + MARGIN_SECONDS) * 1000,
-  heartbeatTimeout: taskHeartbeat(patience) * 1000,
-  retry: FOLLOW_AGAIN,
+  heartbeatTimeout: (patience.agent_heartbeat_seconds ?? patience.heartbeat_seconds) * 1000,
+  retry: patience.agent_heartbeat_seconds === undefined ? FOLLOW_AGAIN : ASK_WHEN_SILENT,
   // The next task on this node must not start before this one has ended.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });

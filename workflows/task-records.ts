@@ -7,7 +7,6 @@ import { callActivity } from './border.js';
 
 /** A full batch is written at once; fewer rows wait. */
 const ROWS = 300;
-const AGE_MS = 5_000;
 
 /** Events that one record costs when nothing else happens at the same time. */
 const EVENTS_A_RECORD = 11;
@@ -26,11 +25,15 @@ interface Records {
   drain(): Promise<void>;
 }
 
-/** @param written number of batches this writer wrote in earlier histories */
+/**
+ * @param everyMs least time between two batches that are not full
+ * @param written number of batches this writer wrote in earlier histories
+ */
 export function createRecords(
   ledger: Ledger,
   of: Pick<RecordTasks, 'transaction' | 'graph' | 'part'>,
   wake: () => void,
+  everyMs: number,
   written = 0,
 ): Records {
   let sequence = written;
@@ -60,13 +63,13 @@ export function createRecords(
   return {
     flush() {
       if (writing !== null || ledger.pending === 0) return;
-      const aged = Date.now() - last >= AGE_MS && affordable();
+      const aged = Date.now() - last >= everyMs && affordable();
       if (ledger.pending >= ROWS || aged) write();
     },
     get sequence() {
       return sequence;
     },
-    dueAt: () => (writing === null && ledger.pending > 0 && affordable() ? last + AGE_MS : null),
+    dueAt: () => (writing === null && ledger.pending > 0 && affordable() ? last + everyMs : null),
     async drain() {
       while (writing !== null || ledger.pending > 0) {
         if (writing === null) write();

@@ -7,6 +7,7 @@ it('wire names are as they were', async () => {
     Object.entries(names).map(([key, name]) => `${group} ${key} = ${name}`);
   const text = [
     `task queue = ${protocol.TASK_QUEUE}`,
+    ...protocol.SIDE_QUEUES.map((side) => `side queue = ${protocol.sideQueue(protocol.TASK_QUEUE, side)}`),
     ...lines('workflow', protocol.WORKFLOWS),
     ...lines('signal', protocol.SIGNALS),
     ...lines('update', Object.fromEntries(protocol.UPDATES.map((name) => [name, name]))),

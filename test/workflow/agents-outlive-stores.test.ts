@@ -13,6 +13,7 @@ import { type Environment, environment } from '../api/fuel-graphs-rig.js';
 import { AgentRig } from '../rig/agent.js';
 import { counted, obeysTemporal } from '../rig/agent-orders.js';
 import { eventually } from '../rig/agent-site.js';
+import { recordHistory } from '../rig/histories.js';
 import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
 import { supervisorProgram } from '../rig/program.js';
 import { beforeFirst, resetRun } from '../rig/reset-run.js';
@@ -235,6 +236,50 @@ it('tasks of a run that was terminated go on; after a reset they are followed, a
   const again = await resetRun(rig, { workflowId, runId }, beforeFirst('run_task'));
   expect(await again.result()).toMatchObject({ outcome: 'success', transaction: id });
   expect([(await runNow()).outcome, (await transactionOf(id)).status, ran()]).toEqual(['success', 'ready', 3]);
+});
+
+describe('after a reset, long before the next heartbeat of the attempt that it made obsolete', () => {
+  /** A run that was reset while its first task waits for `gate`, and the wait for an attempt to be taken is short. */
+  async function resetMidTask() {
+    const gate = files.path('gate');
+    await open(undefined, `until [ -e ${gate} ]; do sleep 0.05; done; touch ${gate}.passed`, 3, 300);
+    const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
+      cluster: env.cluster,
+      graphs: [{ type: 'custom' }],
+    });
+    await eventually(() => ran() === 1);
+    const again = await resetRun(
+      rig,
+      { workflowId: body.workflow_id as string, runId: body.run as string },
+      beforeFirst('run_task'),
+    );
+    const attempt = async () =>
+      (await again.describe()).raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'run_task');
+    // What comes before is for a run that has not ordered anything.
+    await eventually(async () => (await attempt()) !== undefined);
+    const isFollowed = async (): Promise<boolean> => (await attempt())?.lastStartedTime != null;
+    return { id: body.id as number, gate, again, isFollowed };
+  }
+
+  it('the agent learns of the next attempt and follows it', async () => {
+    const { gate, again, isFollowed } = await resetMidTask();
+    await eventually(isFollowed);
+    writeFileSync(gate, '');
+    expect(await again.result()).toMatchObject({ outcome: 'success' });
+    expect(ran()).toBe(3);
+  });
+
+  it('a stop does not report a task as not started that runs', async () => {
+    const { id, gate, again, isFollowed } = await resetMidTask();
+    await again.signal('stop');
+    await eventually(isFollowed);
+    writeFileSync(gate, '');
+    expect(await again.result()).toMatchObject({ outcome: 'stopped', failed: [] });
+    const [graph] = (await transactionOf(id)).graphs;
+    const [row] = await system.store.taskHistory.list(graph!, { tasks: ['a'] });
+    expect([row?.status, ran()]).toEqual(['successful', 1]);
+    await recordHistory(again, 'execute_graph--reset-then-stopped');
+  });
 });
 
 it('a cancellation reaches running tasks by the control queue, long before their next heartbeat', async () => {

@@ -13,8 +13,10 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { withHurriedChildren } from '../rig/workflow-bundle.js';
 
 let rig: TemporalRig;
+let hurried: TemporalRig;
 beforeAll(async () => {
   rig = await temporalRig();
+  hurried = await withHurriedChildren(rig);
 });
 afterAll(() => rig.close());
 
@@ -128,7 +130,6 @@ it.each([
 
 // operating: child-1
 it('a graph that times out fails the site, with a report', async () => {
-  const hurried = await withHurriedChildren(rig);
   const { graph, site, worker, handle, phase } = await start('deploy_site', hurried);
   graph.hold.add('a@n1');
   const cause = causeOf(await handle.result().catch((caught: Error) => caught));

@@ -17,8 +17,10 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { withHurriedChildren } from '../rig/workflow-bundle.js';
 
 let rig: TemporalRig;
+let hurried: TemporalRig;
 beforeAll(async () => {
   rig = await temporalRig();
+  hurried = await withHurriedChildren(rig);
 });
 afterAll(() => rig.close());
 
@@ -188,7 +190,7 @@ describe('a part that someone ends', () => {
   it('by a time limit of its server ends its run, with a report', async () => {
     const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
     graph.hold.add('all');
-    const run = await startGraphRun(await withHurriedChildren(rig), graph);
+    const run = await startGraphRun(hurried, graph);
     const cause = causeOf((await run.ended()).failure);
     expect(cause.type).toBe('GraphFailed');
     expect(cause.message).toMatch(new RegExp(`${run.handle.workflowId}/11.[12] timed out`));
@@ -391,6 +393,46 @@ describe('agents', () => {
     await agent.stop();
   });
 
+  it.each(['answers', 'does not answer'])('an agent without heartbeats is asked, and %s', async (how) => {
+    const queue = rig.workflowId('node');
+    const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
+    const controlOf = (id: string) => (id === 'n2' ? `${queue}.ctl` : undefined);
+    const waits = { heartbeatSeconds: 1, agentHeartbeatSeconds: 2, offlineWaitSeconds: 2 };
+    const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
+    const graph = scriptedGraph({ plans: { default: plan }, queueOf, controlOf, ...waits });
+    const { ping } = graph.activities(queue);
+    const activities = { ping, cancel_task: async () => undefined };
+    const control = await rig.runWorker({ taskQueue: `${queue}.ctl`, activities });
+    const sent: string[] = [];
+    const run_task = async ({ task, generation }: RunTask) => {
+      sent.push(`${task} ${generation}`);
+      if (sent.length > 1) return ok;
+      if (how === 'does not answer') await control.stop();
+      // Without a heartbeat: what is left of an agent that was killed.
+      return await Context.current().cancelled;
+    };
+    const agent = await rig.runWorker({
+      ...{ taskQueue: queue, activities: { run_task } },
+      shutdownGraceTime: 0,
+      shutdownForceTime: '1 second',
+    });
+    const run = await startGraphRun(rig, graph);
+    expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
+    const { end } = graph.rows().get('a@n2')!;
+    if (how === 'answers') {
+      expect([sent, end]).toEqual([['a 1', 'a 1', 'b 1'], { outcome: 'ok' }]);
+      await control.stop();
+    } else {
+      expect(sent).toEqual(['a 1']);
+      expect(end).toMatchObject({
+        outcome: 'unknown',
+        message: expect.stringContaining('its agent is away') as string,
+      });
+    }
+    await recordHistory(run.handle, `execute_graph--no-heartbeats-${how === 'answers' ? 'answered' : 'silent'}`);
+    await agent.stop();
+  });
+
   it('an exception of an agent is a failed task, not a failed run', async () => {
     const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
     const graph = scriptedGraph({ plans: { default: plan } });
@@ -481,4 +523,4 @@ it('split into parts, random plans end as they do unsplit', async () => {
   };
   // They mostly wait for the server, so they do it together.
   await Promise.all(plans.map(check));
-}, 180_000);
+});

@@ -156,7 +156,7 @@ it('deploys the machines, then the software of the linked cluster; a critical fa
   });
   // No machine was touched again.
   expect(await site.entered(MachineStatus.Deploying)).toEqual(Object.fromEntries(exampleHosts.map((one) => [one, 1])));
-}, 120_000);
+});
 
 it('a tolerated failure of the cluster does not fail the site; pausing the site pauses its software', async () => {
   const { cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
@@ -190,7 +190,7 @@ it('a tolerated failure of the cluster does not fail the site; pausing the site 
     state: 'success',
   });
   expect(await statuses()).toEqual({ ...all('ready'), [lost]: 'error' });
-}, 120_000);
+});
 
 it('the API answers as described about a run of a site with a cluster, while it runs and after it ended', async () => {
   const { site, cluster, ends } = await siteWithCluster();
@@ -243,4 +243,4 @@ it('the API answers as described about a run of a site with a cluster, while it 
     status: { phase: 'finished', outcome: 'success' },
     report: { outcome: 'success' },
   });
-}, 120_000);
+});

@@ -1,7 +1,9 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { asOne } from '../../worker/queue-workers.js';
 import { group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
+import { withSideQueues } from '../rig/temporal.js';
 import { timeSkipping, whyNoTimeSkipping } from '../rig/time-skipping.js';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
 
@@ -13,7 +15,7 @@ if (whyNoTimeSkipping !== undefined) console.warn(`skipped: hours-long time limi
 
 describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () => {
   let env: TestWorkflowEnvironment;
-  let queues = 0;
+  let runs = 0;
   beforeAll(async () => {
     env = await timeSkipping();
   });
@@ -38,19 +40,24 @@ describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () =>
     // A leap of the clock must not look like a worker that died.
     site.plan = { ...site.plan, pace: { ...site.plan.pace, heartbeat_seconds: 100_000 } };
     site.overrides.open_run = async () => ({ ok: true, search_attributes: [] });
-    const taskQueue = `limits-${(queues += 1)}`;
-    const worker = await Worker.create({
-      connection: env.nativeConnection,
+    const taskQueue = `limits-${(runs += 1)}`;
+    const queues = withSideQueues({
       taskQueue,
       maxHeartbeatThrottleInterval: 100,
       activities: site.activities,
       workflowBundle: { codePath: inject('workflowBundlePath') },
     });
-    return worker.runUntil(async () => {
+    const connection = env.nativeConnection;
+    const workers = asOne(await Promise.all(queues.map((queue) => Worker.create({ ...queue, connection }))));
+    const running = workers.run();
+    try {
       const handle = await start(taskQueue);
       await meanwhile(handle);
-      return handle.result();
-    });
+      return await handle.result();
+    } finally {
+      workers.shutdown();
+      await running;
+    }
   }
   const start = (taskQueue: string) =>
     env.client.workflow.start('deploy_site', {

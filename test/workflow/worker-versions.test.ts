@@ -76,7 +76,7 @@ it('runs of workers with versions go on with workers without them', async () => 
   const versioned = await start(taskQueue, 'auto');
   const open = await sleep(taskQueue, 1);
   const pinned = async () => (await open.describe()).raw.workflowExecutionInfo?.versioningInfo;
-  await expect.poll(async () => (await pinned())?.deploymentVersion?.buildId, { timeout: 20_000 }).toBe('1.0.0+test');
+  await expect.poll(async () => (await pinned())?.deploymentVersion?.buildId).toBe('1.0.0+test');
   versioned.shutDown();
   await versioned.done;
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type Diagnostic, isError } from '../../core/diagnostic.js';
 import { printPath } from '../../core/plain-value.js';
+import { SetupError } from '../../core/setup-error.js';
 import { allowedPath, runsAnyScript, typesOver } from '../../core/task-types/index.js';
 import { placeProblem } from '../../documents/diagnostics/place-problem.js';
 import {
@@ -105,6 +106,18 @@ export function loadPolicy(path: string): PolicyReading {
       ],
     };
   }
+}
+
+/**
+ * The policy of a process that is to start.
+ *
+ * @param name of the policy, in messages
+ * @throws SetupError if it cannot be read
+ */
+export function usablePolicy(path: string, name = 'the policy'): NodePolicy {
+  const reading = loadPolicy(path);
+  if (reading.ok) return reading.policy;
+  throw new SetupError('policy', `${name} is not usable: ${reading.problems.map(({ message }) => message).join('; ')}`);
 }
 
 /** The part of a policy that the agent itself enforces. */

@@ -121,9 +121,10 @@ output_record() {
 }
 moment() { date -u +%Y-%m-%dT%H:%M:%SZ; }
 settle() { # ends an execution whose runner is gone; sets aside what is damaged
-  has_result && return
   supervised
   gone=$? damage=
+  # After that look: a runner that was found gone has written its result before.
+  has_result && return
   [ -e "$dir/exit" ] && damage=exit
   [ "$gone" -eq 2 ] || read_claim || damage="$damage claim"
   [ "$gone" -eq 1 ] || { [ "$gone" -eq 2 ] && [ -n "$damage" ]; } || return 0

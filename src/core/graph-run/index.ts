@@ -19,7 +19,7 @@ export {
 } from './history-capacity.js';
 export { type GraphRequest, type GraphRunInput, parseGraphRunInput } from './input.js';
 export { createLedger, type KeptRows, type Ledger, restoreLedger } from './ledger.js';
-export { createPace } from './pace.js';
+export { createPace, intervalOfParts } from './pace.js';
 export { mergeReports, type PartReport, reportPart } from './part-report.js';
 export type { PartStatus } from './part-status.js';
 export type { ExecutablePart, PlanReference } from './plan-reference.js';

@@ -26,3 +26,12 @@ export function createPace(most = 0): Pace {
     slack: (now) => (now - times[oldest]! < WITHIN_MS ? most * 1000 : 0),
   };
 }
+
+/** Least time (ms) between two reports of a part, and between two records of its rows. */
+const EVERY_MS = 5_000;
+
+/** Longer, people would take a large run for stuck. */
+const LONGEST_MS = 15_000;
+
+/** Parts share a coordinator, a store and a server: with more parts, each reports and records less often. */
+export const intervalOfParts = (parts: number): number => Math.min(LONGEST_MS, Math.max(EVERY_MS, parts * 1_000));

@@ -616,18 +616,17 @@ describe('the checks of a cluster', () => {
 });
 
 it.each([
-  [20, 120, 65],
-  [20, 60, 40],
-  [5, 2, 5],
-  [300, 60, 300],
+  [20, 120, 140],
+  [20, 60, 80],
+  [5, 2, 7],
+  [300, 60, 360],
+  [20, 3_600, 140],
 ])(
-  'heartbeats every %i s, %i s of waiting: the limit of agents is %i s, and the next attempt waits at least as long',
+  'heartbeats every %i s, %i s of waiting: the limit of agents is %i s, after which a run knows that one is away',
   async (heartbeat_seconds, offline_wait_seconds, limit) => {
     const world = await graphWorld({ nodes: [['compute']], waits: { heartbeat_seconds, offline_wait_seconds } });
     const opened = await world.start();
     expect(opened).toMatchObject({ heartbeat_seconds, agent_heartbeat_seconds: limit, offline_wait_seconds });
-    const take = offline_wait_seconds - (limit - heartbeat_seconds);
-    expect(limit === heartbeat_seconds || take >= limit).toBe(true);
   },
 );
 

@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== 'linux')('docs/task-types.md', () => {
   // In their order: later ones use files of earlier ones.
   examples.forEach(({ task, result }, at) => {
     const missing = task.needs !== undefined && spawnSync(task.needs, ['--version']).status !== 0;
-    it.skipIf(missing)(`example ${at + 1}, ${task.type}, ends as it says`, { timeout: 60_000 }, async () => {
+    it.skipIf(missing)(`example ${at + 1}, ${task.type}, ends as it says`, async () => {
       expect(await rig.run(agent, rig.task(task.type, task.parameters))).toMatchObject(result);
     });
   });

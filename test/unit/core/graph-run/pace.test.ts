@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPace } from '../../../../src/core/graph-run/index.js';
+import { createPace, intervalOfParts } from '../../../../src/core/graph-run/index.js';
 
 describe('the pace of a part', () => {
   const slackAfter = (turns: readonly number[], now: number, most?: number): number => {
@@ -23,4 +23,8 @@ describe('the pace of a part', () => {
   it('leaves none to histories from before it', () => {
     expect(slackAfter(every(1, 100), 1_100)).toBe(0);
   });
+});
+
+it('lets parts report less often the more they are: every five to fifteen seconds', () => {
+  expect([1, 5, 7, 35].map(intervalOfParts)).toEqual([5_000, 5_000, 7_000, 15_000]);
 });

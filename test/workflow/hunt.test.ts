@@ -1,0 +1,187 @@
+import { Worker } from '@temporalio/worker';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import type { GraphRunStatus } from '../../src/core/graph-run/index.js';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
+import { lookAgain } from '../rig/look-again.js';
+import { failed, ok, type ScriptedGraph, scriptedGraph } from '../rig/scripted-graph.js';
+import { expectLegal } from '../rig/scripted-graph-checks.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { choices } from '../unit/scheduler/drive.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+/** More when somebody looks for trouble; CHAOS_SEED repeats what was found. */
+const RUNS = Number(process.env.CHAOS_RUNS ?? 2);
+const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e9));
+
+/** So many things happen to a run before it is left in peace. */
+const BLOWS = 20;
+
+/** Chains on some nodes with edges between them, tries left or not, errors that are forgiven or not. */
+function randomPlan(pick: (below: number) => number): SchedulerPlan {
+  const ids = Array.from({ length: 2 + pick(3) }, (_, n) => `n${n}`);
+  const tasks = ids.flatMap((node) =>
+    Array.from({ length: 2 + pick(4) }, (_, t) => ({
+      id: `t${t}`,
+      node,
+      type: pick(6) === 0 ? 'noop' : 'shell',
+      ...(pick(3) === 0 ? { retry: { count: 1, interval: 20 } } : {}),
+      ...(pick(6) === 0 ? { fail_on_error: false } : {}),
+    })),
+  );
+  const keys = tasks.map(({ id, node }) => `${id}@${node}`);
+  const edges = Array.from({ length: 8 }, () => [pick(keys.length), pick(keys.length)] as const)
+    .filter(([from, to]) => from < to)
+    .map(([from, to]) => [keys[from]!, keys[to]!] as const);
+  return {
+    nodes: ids.map((id) => ({ id, kind: 'node' })),
+    tasks,
+    edges,
+    limits: { max_nodes: pick(3), per_task: { t1: 1 + pick(2) } },
+    fault_tolerance_groups: [{ name: 'all', node_ids: ids, fault_tolerance: pick(2) === 0 ? 1 : ids.length }],
+  };
+}
+
+/** What has started on a node and not ended. */
+function runningOf({ events }: ScriptedGraph): string[] {
+  const open = new Set<string>();
+  for (const { what, task, node } of events) {
+    if (what === 'start') open.add(`${task}@${node}`);
+    else open.delete(`${task}@${node}`);
+  }
+  return [...open];
+}
+
+async function livesThrough(seed: number): Promise<void> {
+  const pick = choices(seed); let began0 = 0;
+  const plan = randomPlan(pick);
+  const nodes = rig.workflowId('nodes');
+  const inParts = pick(2) === 0;
+  const graph = scriptedGraph({
+    plans: { default: plan },
+    queueOf: () => nodes,
+    controlOf: () => nodes,
+    // What is held for long must not be taken for dead.
+    heartbeatSeconds: 600,
+    timeoutSeconds: 600,
+    ...(inParts ? { partOf: (id: string) => Number(id.slice(1)) % 2 } : {}),
+  });
+  graph.hold.add('all');
+  const agents = await rig.runWorker({
+    workflowsPath: undefined as unknown as string,
+    taskQueue: nodes,
+    activities: graph.activities(nodes),
+  });
+  const taskQueue = rig.workflowId('queue');
+  // Half of the workers remember no workflow: whatever happens there is a replay from its first event.
+  const work = () =>
+    rig.runWorker({
+      taskQueue,
+      activities: graph.activities(nodes),
+      maxCachedWorkflows: pick(2) === 0 ? 0 : 50,
+      stickyQueueScheduleToStartTimeout: 200,
+    });
+  let worker = await work();
+  const handle = await rig.client.workflow.start('execute_graph', {
+    taskQueue,
+    workflowId: rig.workflowId('execute_graph'),
+    args: [{ cluster: 1, hold_on_failure: true }],
+  });
+  /** A query to a worker that has just been stopped is lost. */
+  const status = async (): Promise<GraphRunStatus> => {
+    const began = Date.now();
+    for (;;) {
+      const answer = await handle.query<GraphRunStatus>('status').catch((e) => { if (/ondeterminism/.test(String(e.message)+String(e.cause?.message))) began0++; return null; });
+      if (answer !== null) return answer;
+      if (Date.now() - began > 60000) {
+        const history = await handle.fetchHistory();
+        const { historyToJSON } = await import('@temporalio/common/lib/proto-utils.js');
+        const { writeFileSync } = await import('node:fs');
+        writeFileSync(`/tmp/w/acts-${seed}.txt`, (globalThis as any).__acts.filter((a: any) => a[1] === handle.firstExecutionRunId).map((a: any) => JSON.stringify(a)).join('\n'));
+        writeFileSync(`/tmp/w/nd-${seed}.json`, JSON.stringify(historyToJSON(history)));
+        throw new Error('stuck ' + seed + ' ' + began0);
+      }
+      await lookAgain();
+    }
+  };
+  /** Refused or too late: as operators are, when things move on. */
+  const ask = (name: string, payload: object) =>
+    handle.executeUpdate(name, { args: [payload] }).then(
+      () => true,
+      () => false,
+    );
+  let accepted = 0;
+  for (let blow = 0; ; blow++) {
+    const now = await status();
+    if (now.outcome !== undefined) break;
+    const isPeace = blow > BLOWS;
+    const running = runningOf(graph);
+    const task = running[pick(Math.max(1, running.length))];
+    const dice = pick(10);
+    if (!isPeace && dice === 0) {
+      await worker.stop();
+      worker = await work();
+    } else if (!isPeace && dice === 1) {
+      await ask(now.paused === null ? 'pause' : 'resume', { by: 'nina' });
+    } else if (!isPeace && dice === 2) {
+      const { id, node } = plan.tasks[pick(plan.tasks.length)]!;
+      if (await ask('skip_task', { task: `${id}@${node}` })) accepted++;
+    } else if (task !== undefined) {
+      const end = !isPeace && pick(3) === 0 ? failed() : ok;
+      (await graph.heldTask(task)).finish(end);
+    } else if (now.paused !== null) {
+      await ask('resume', {});
+    } else if (now.graphs[0]?.state === 'held' && now.failed.length > 0) {
+      const lost = now.failed[pick(now.failed.length)]!;
+      if (await ask(pick(3) === 0 ? 'skip_task' : 'retry_task', { task: `${lost.task}@${lost.node}` })) accepted++;
+    }
+  }
+  const result = await handle.result();
+  expect(result).toMatchObject({ outcome: 'success' });
+  expectLegal(plan, graph.events);
+  expect(runningOf(graph)).toEqual([]);
+  const rows = graph.rows();
+  // Tasks without work have the rows that their plan wrote.
+  const working = plan.tasks.filter(({ type }) => type !== 'noop');
+  expect([...rows.keys()].sort()).toEqual(working.map(({ id, node }) => `${id}@${node}`).sort());
+  for (const [key, { status: end, attempt }] of rows) {
+    expect(['successful', 'skipped', 'ignored'], key).toContain(end);
+    // Every attempt that was counted was made, and no other.
+    expect(
+      graph.began.filter((one) => one === key),
+      key,
+    ).toHaveLength(attempt);
+  }
+  expect(graph.closedGraphs.map(({ result: how }) => how)).toEqual(['success']);
+  const [closed, ...again] = graph.closed;
+  expect(again).toEqual([]);
+  const { operator } = closed!.report as { operator: readonly { action: string }[] };
+  expect(operator.filter(({ action }) => action.endsWith('_task')).length).toBeGreaterThanOrEqual(accepted);
+  const ids = [handle.workflowId, ...(inParts ? [1, 2].map((part) => `${handle.workflowId}/11.${part}`) : [])];
+  const histories = await Promise.all(
+    ids.map(async (workflowId) => ({
+      workflowId,
+      history: await rig.client.workflow.getHandle(workflowId).fetchHistory(),
+    })),
+  );
+  const workflowBundle = { codePath: inject('workflowBundlePath') };
+  const errors = [];
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, histories)) errors.push(error);
+  expect(errors).toEqual(ids.map(() => undefined));
+  await worker.stop();
+  await agents.stop();
+}
+
+it('nothing is lost and nothing done twice, whatever happens to workers, tasks and operators', async () => {
+  const seeds = fc.sample(fc.nat(), { numRuns: RUNS, seed: SEED });
+  // They mostly wait for the server, so they do it together.
+  const ends = await Promise.allSettled(seeds.map((seed) => livesThrough(seed)));
+  const broken = ends.flatMap((end, at) => (end.status === 'rejected' ? [{ seed: seeds[at], why: end.reason }] : []));
+  if (broken.length > 0) throw new Error(`CHAOS_SEED=${SEED}, of it ${broken[0]!.seed}`, { cause: broken[0]!.why });
+  // What is given to a worker as it stops is tried again after a minute, and each life has several such moments.
+}, 400_000);
