@@ -45,4 +45,6 @@ export interface TemporalAccess {
   /** Stands before the names of this installation (`prefixed`). */
   readonly prefix?: string;
   readonly address: string;
+  /** How many times the usual time limits of calls apply, for tests on loaded machines; default 1. */
+  readonly patience?: number;
 }

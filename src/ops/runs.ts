@@ -4,20 +4,21 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import type { QueryAnswer, UpdateName, UpdateRequest, WorkflowContracts } from '../../workflows/contract.js';
+import type {
+  QueryAnswer,
+  SignalName,
+  UpdateName,
+  UpdateRequest,
+  WorkflowContracts,
+} from '../../workflows/contract.js';
 import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
 import type { GraphRunReport } from '../core/graph-run/index.js';
 import { lostGraphReport, lostSiteReport } from '../core/lost-report.js';
-import { newestWarnings, type OperatorNote } from '../core/run/index.js';
+import type { OperatorNote } from '../core/run/index.js';
 import { describedRun } from '../core/run-description.js';
-import {
-  parseSiteRunInput,
-  type RunReport,
-  type RunStatus,
-  type SiteRunInput,
-  type SiteRunKind,
-} from '../core/site-run/index.js';
-import { findExecution } from '../platform/temporal/is-run-open.js';
+import { parseSiteRunInput, type RunReport, type SiteRunInput, type SiteRunKind } from '../core/site-run/index.js';
+import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.js';
+import { mayBeRequested } from '../platform/temporal/operators-requests.js';
 import { findEnd } from '../platform/temporal/run-lookups.js';
 import {
   type AnnounceEnd,
@@ -34,7 +35,9 @@ import {
 } from '../store/index.js';
 import type { OpsDependencies } from './dependencies.js';
 import { earlierRuns } from './earlier-runs.js';
+import { siteStatusFromReport } from './ended-site-run.js';
 import { graphStatusFromReport } from './graphs/ended-graph-run.js';
+import { liveStatuses } from './live-status.js';
 import { announceLostRuns } from './lost-run-notices.js';
 import { asProblem, invalidInput, problem } from './problem.js';
 import { refuseUnknownHolds } from './run-holds.js';
@@ -91,7 +94,13 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
   const elsewhere = runsInTemporal(temporal);
   const earlier = earlierRuns(store);
 
-  const standings = runStandings((run) => ask(run, 'status', STANDING_LIMIT_MS));
+  const statuses = liveStatuses({
+    ask: (run, limitMs) => ask(run, 'status', limitMs),
+    execution: (run) => executionOf(run),
+    requestedSince: ({ workflowId }, { runId, events }, from) =>
+      call(() => mayBeRequested(client, { workflowId, runId }, { from, to: events }, INTERNAL_SIGNALS)),
+  });
+  const standings = runStandings((run) => statuses.of(run, { limitMs: STANDING_LIMIT_MS }));
 
   /** Runs with their numbers, and open ones with what they say of themselves. */
   async function views<T extends RunSummary>(runs: readonly T[]): Promise<(T & RunView)[]> {
@@ -126,15 +135,17 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
   });
 
   /** The run with the execution that it has now; closed if its workflow ended without doing so. */
-  async function current(id: string): Promise<RunRecord> {
+  async function found(id: string): Promise<{ readonly run: RunRecord; readonly execution?: FoundExecution }> {
     const run = await orWithoutStore(
       () => store.runs.get(id),
       () => call(() => elsewhere.find(id)),
     );
-    if (run.outcome !== null) return run;
+    if (run.outcome !== null) return { run };
     const execution = await executionOf(run);
-    return execution?.isOpen ? { ...run, temporalRunId: execution.runId } : closeIfGone(store, ends(), run);
+    if (!execution?.isOpen) return { run: await closeIfGone(store, ends(), run) };
+    return { run: { ...run, temporalRunId: execution.runId }, execution };
   }
+  const current = async (id: string): Promise<RunRecord> => (await found(id)).run;
 
   /** Closes open runs whose workflows ended without doing so, as far as Temporal says so at once. */
   async function closeGone({ site, kind, labels, workflowId }: RunFilter): Promise<void> {
@@ -283,10 +294,10 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
     },
 
     async status(id) {
-      const run = await current(id);
-      if (run.outcome === null) return earlier.withExpectedEnd(run, await ask(run, 'status'));
+      const { run, execution } = await found(id);
+      if (run.outcome === null) return earlier.withExpectedEnd(run, await statuses.of(run, { execution }));
       if (run.kind === WORKFLOWS.execute_graph) return graphStatusFromReport(run, await storedGraphReport(run));
-      return statusFromReport(run, await storedReport(run));
+      return siteStatusFromReport(run, await storedReport(run));
     },
     async report(id) {
       const run = await current(id);
@@ -333,7 +344,15 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
 }
 
 /** A list does not wait longer for what a run says of itself. */
-const STANDING_LIMIT_MS = 1_500;
+const STANDING_LIMIT_MS = 900;
+
+/** Those that no operator sends. */
+const INTERNAL_SIGNALS: ReadonlySet<string> = new Set<SignalName>([
+  'call_progress',
+  'from_part',
+  'graph_news',
+  'maas_silence',
+]);
 
 /** A list does not wait longer for Temporal: the last stored state is better than nothing. */
 const LIST_LIMIT_MS = 2_000;
@@ -355,41 +374,3 @@ function temporalUrl({ temporalUiUrl, temporal }: OpsDependencies, run: RunSumma
 
 const startVerb = (kind: string): string =>
   ({ deploy_site: 'deploy', update_site: 'update', redeploy_nodes: 'redeploy', test_site: 'test' })[kind] ?? 'deploy';
-
-/** The status of an ended run, from its report: Temporal may have deleted its history. */
-function statusFromReport(run: RunRecord, report: RunReport): RunStatus {
-  const nodes = report.baremetal?.nodes ?? [];
-  const count = (state: string) => nodes.filter((node) => node.state === state).length;
-  return {
-    site: report.site,
-    phase: 'finished',
-    paused: null,
-    stopping: false,
-    outcome: (run.outcome ?? 'failed') as NonNullable<RunStatus['outcome']>,
-    done: count('success') + count('failure'),
-    total: nodes.length,
-    counts: {
-      not_started: count('not_started'),
-      prepared: count('prepared'),
-      success: count('success'),
-      failure: count('failure'),
-    },
-    failed: nodes
-      .filter((node) => node.state === 'failure')
-      .slice(0, 20)
-      .map((node) => ({
-        node: node.name,
-        reason: node.reason ?? '',
-        ...(node.group === undefined ? {} : { group: node.group }),
-      })),
-    current: null,
-    software: null,
-    groups: (report.baremetal?.groups ?? []).map(({ name, critical, state, reason }) => ({
-      name,
-      critical,
-      state,
-      ...(reason === undefined ? {} : { reason }),
-    })),
-    warnings: newestWarnings(report.warnings),
-  };
-}

@@ -22,7 +22,7 @@ const UNAVAILABLE = 14;
 
 /** A worker answers a query in milliseconds; a slower one is down or stuck. */
 const USUAL_LIMIT_MS = 5_000;
-const PROBE_LIMIT_MS = 1_000;
+const PROBE_LIMIT_MS = 3_000;
 /** The client's pauses between its retries ignore the deadline. */
 const GRACE_MS = 250;
 
@@ -40,15 +40,16 @@ export const requestOfTemporal = <T>(temporal: Reached, work: () => Promise<T>, 
 const MAY_HAVE_BEEN_TAKEN =
   "the request may have been taken: look at the run ('sitewright run list --open', 'sitewright run status RUN') before you repeat it";
 
-type Reached = Pick<TemporalAccess, 'address' | 'connection' | 'namespace'>;
+type Reached = Pick<TemporalAccess, 'address' | 'connection' | 'namespace' | 'patience'>;
 
 /** @param ifLost said where the server may have done the work */
 async function calling<T>(
-  { address, connection, namespace }: Reached,
+  { address, connection, namespace, patience = 1 }: Reached,
   work: () => Promise<T>,
   ifLost: string,
-  limitMs: number = USUAL_LIMIT_MS,
+  usualMs: number = USUAL_LIMIT_MS,
 ): Promise<T> {
+  const limitMs = usualMs * patience;
   const unreachable = (why: string) =>
     problem('temporal-unreachable', `Temporal at ${address} ${why}`, {
       hint: "Start it ('sitewright up'), or correct temporal.address. 'sitewright doctor' checks it.",

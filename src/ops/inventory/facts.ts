@@ -29,6 +29,8 @@ export interface FactsOperations {
   /** The facts computed from settings and nodes, regardless of uploads. */
   deploymentDefaults(cluster: number, query: FactsQuery): Promise<readonly DeploymentFact[]>;
   uploadDeployment(cluster: number, facts: readonly JsonFields[], actor: string): Promise<readonly DeploymentFact[]>;
+  /** Replaces the entries given, and keeps those of all other nodes. */
+  changeDeployment(cluster: number, facts: readonly JsonFields[], actor: string): Promise<void>;
   deleteDeployment(cluster: number, actor: string): Promise<void>;
 
   /** Null without an upload. */
@@ -60,6 +62,23 @@ export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
     return nodes.filter((node) => wanted.includes(node.id));
   }
 
+  /** Facts by `uid`, that of the common ones without it. @throws `invalid` naming entries of no node of the cluster */
+  async function entriesOf(id: number, facts: readonly JsonFields[]): Promise<Record<string, JsonObject>> {
+    const nodes = await nodesOf(id, undefined);
+    const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
+    refuseIfAny([...nameless(uids), ...foreign(uids, nodes, id, (index) => `body[${index}].uid`)]);
+    const parts = new Map<string, JsonObject>();
+    // Older releases have one entry per role of a node; merge them.
+    for (const [index, fact] of facts.entries()) {
+      const uid = uids[index] as string;
+      parts.set(uid, mergeDeep(parts.get(uid) ?? {}, fact as JsonObject));
+    }
+    const { [COMMON]: common, ...own } = Object.fromEntries(parts);
+    if (common === undefined) return own;
+    const { uid: _uid, ...data } = common;
+    return { ...own, [COMMON]: data };
+  }
+
   return {
     async deployment(id, { nodes: wanted, split }) {
       await nodesOf(id, wanted);
@@ -74,20 +93,16 @@ export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
       return listed(now.common as JsonObject, now.nodes as Record<string, JsonObject>, wanted, split);
     },
     async uploadDeployment(id, facts, actor) {
-      const nodes = await nodesOf(id, undefined);
-      const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
-      refuseIfAny([...nameless(uids), ...foreign(uids, nodes, id, (index) => `body[${index}].uid`)]);
-      const parts = new Map<string, JsonObject>();
-      // Older releases have one entry per role of a node; merge them.
-      for (const [index, fact] of facts.entries()) {
-        const uid = uids[index] as string;
-        parts.set(uid, mergeDeep(parts.get(uid) ?? {}, fact as JsonObject));
-      }
-      const { [COMMON]: common = {}, ...own } = Object.fromEntries(parts);
-      const { uid: _uid, ...data } = common;
-      const changed = await store.clusters.update(id, { deploymentInfo: { common: data, nodes: own } });
+      const { common = {}, ...nodes } = await entriesOf(id, facts);
+      const changed = await store.clusters.update(id, { deploymentInfo: { common, nodes } });
       await audit(actor, 'cluster.deployment-facts', id);
       return listed(changed.deploymentInfo.common, changed.deploymentInfo.nodes, undefined, true);
+    },
+    async changeDeployment(id, facts, actor) {
+      const { deploymentInfo: before } = await store.clusters.get(id);
+      const { common = before.common, ...nodes } = await entriesOf(id, facts);
+      await store.clusters.update(id, { deploymentInfo: { common, nodes: { ...before.nodes, ...nodes } } });
+      await audit(actor, 'cluster.deployment-facts', id);
     },
     async deleteDeployment(id, actor) {
       await store.clusters.update(id, { deploymentInfo: { common: {}, nodes: {} } });
