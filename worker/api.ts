@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext, type Server as SecureServer } from 'node:tls';
 import { Client } from '@temporalio/client';
@@ -7,6 +6,7 @@ import { type ApiOptions, createApi } from '../src/api/index.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
 import { AgentPresence, createOperations, type Operations, openReader, tagExtensionsOf } from '../src/ops/index.js';
 import { followFiles } from '../src/platform/files/follow-files.js';
+import { readSettingFile } from '../src/platform/files/setting-file.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.js';
@@ -16,7 +16,7 @@ import { archiveIntakeOf, archiveLimitsOf } from './archive-limits.js';
 import { encryptionOf, isLoopback, startCodecEndpoint } from './encryption.js';
 import { secretsOf, startGateway } from './gateway.js';
 import { lazyLink } from './lazy-connection.js';
-import { ListenError } from './listen-error.js';
+import { cannotListen, ListenError } from './listen-error.js';
 import { observeMaas } from './metrics.js';
 import { openIdOf } from './openid.js';
 import { programVersion } from './program-version.js';
@@ -39,6 +39,8 @@ interface StartApiOptions {
   readonly temporalUiUrl?: string;
   /** For tests: an answer that does not match its schema is an error. */
   readonly checkAnswer?: ApiOptions['checkAnswer'];
+  /** For tests: that of `TemporalAccess`. */
+  readonly patience?: number;
   /** Ends the waiting for the store. */
   readonly stop?: AbortSignal;
 }
@@ -47,7 +49,7 @@ interface StartApiOptions {
  * Starts the REST API as configured. If Temporal or MAAS is unavailable, the API starts anyway, reports it, and uses
  * them when they are back. Waits while the store is away.
  *
- * @throws ListenError
+ * @throws SetupError
  */
 export async function startApi(settings: Settings, log: Logger, options: StartApiOptions = {}): Promise<RunningApi> {
   const { host, port } = settings.api;
@@ -96,6 +98,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       taskQueue: ownQueue(settings.temporal),
       ...(prefix === undefined ? {} : { prefix }),
       address,
+      ...(options.patience === undefined ? {} : { patience: options.patience }),
     };
     agents = new AgentPresence({ store, temporal });
     const operations = createOperations({
@@ -140,9 +143,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       closing.push(async () => endRenewing());
     }
     const listenTextResolver = (at: string) => `API listens at ${at}, described at ${at}/docs`;
-    await api.listen({ host, port, listenTextResolver }).catch((error: unknown) => {
-      throw listenError(error, host, port);
-    });
+    await api.listen({ host, port, listenTextResolver }).catch(cannotListen('the API', { host, port }, 'api.'));
     const { port: bound } = api.server.address() as { port: number };
     if (settings.gateway.host !== undefined) {
       const gateway = await startGateway(settings, log, options.stop);
@@ -184,21 +185,14 @@ async function warnWithoutTokens({ tokens }: Operations, log: Logger): Promise<v
     log.warn("there is no admin token yet: make one with 'sitewright token bootstrap' where the store can be reached");
 }
 
-/** @throws ListenError naming the setting if certificate or key cannot be read or do not match */
+/** @throws SetupError naming the setting if certificate or key cannot be read or do not match */
 function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string } | undefined {
   const { cert_file: certFile, key_file: keyFile } = api.tls;
   if (certFile === undefined || keyFile === undefined) return undefined;
-  const read = (file: string, setting: string): string => {
-    try {
-      return readFileSync(file, 'utf8');
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-      throw new ListenError(`the API cannot listen: the file of ${setting}, ${file}, cannot be read (${code})`, {
-        cause: error,
-      });
-    }
+  const pair = {
+    cert: readSettingFile('api.tls.cert_file', certFile).toString('utf8'),
+    key: readSettingFile('api.tls.key_file', keyFile).toString('utf8'),
   };
-  const pair = { cert: read(certFile, 'api.tls.cert_file'), key: read(keyFile, 'api.tls.key_file') };
   try {
     createSecureContext(pair);
   } catch (error) {
@@ -208,21 +202,6 @@ function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string
     );
   }
   return pair;
-}
-
-function listenError(error: unknown, host: string, port: number): ListenError {
-  const code = (error as { code?: string }).code;
-  const fix = 'set api.host and api.port (SITEWRIGHT_API_HOST, SITEWRIGHT_API_PORT)';
-  const why: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'the port is already in use',
-    EADDRNOTAVAIL: 'this machine does not have that address',
-    EACCES: 'that port needs privileges',
-    ENOTFOUND: 'that name does not resolve to an address',
-  };
-  const reason = code === undefined ? undefined : why[code];
-  return new ListenError(`the API cannot listen on ${host}:${port}: ${reason ?? String(error)}; ${fix}`, {
-    cause: error,
-  });
 }
 
 /** An address for clients: a listener on all addresses is reachable at loopback. */

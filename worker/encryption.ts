@@ -8,6 +8,7 @@ import {
 } from '../src/platform/codec/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
+import { cannotListen, ListenError } from './listen-error.js';
 
 /** Options for clients and workers: they encrypt what they send if the settings require it. */
 export function encryptionOf({ temporal }: { readonly temporal: Pick<Settings['temporal'], 'encryption_key_file'> }): {
@@ -20,7 +21,7 @@ export function encryptionOf({ temporal }: { readonly temporal: Pick<Settings['t
 /**
  * Starts the codec endpoint for Temporal's Web UI; undefined if it is not configured.
  * @param authorize absent: tokens are off
- * @throws Error if all who reach its address could read everything
+ * @throws ListenError also if there is nothing to decrypt, or if anyone could have it decrypted
  */
 export async function startCodecEndpoint(
   settings: Settings,
@@ -31,15 +32,17 @@ export async function startCodecEndpoint(
   const { encryption_key_file: keyFile } = settings.temporal;
   if (origin === undefined) return undefined;
   if (keyFile === undefined)
-    throw new Error('codec.origin is set, but temporal.encryption_key_file is not: there is nothing to decrypt');
+    throw new ListenError(
+      'the codec endpoint cannot listen: codec.origin is set, but temporal.encryption_key_file is not, so there is nothing to decrypt',
+    );
   if (authorize === undefined && !isLoopback(host))
-    throw new Error(
+    throw new ListenError(
       `the codec endpoint cannot listen on ${host}:${port}: it would decrypt for anyone. Set access.tokens to on, or codec.host to 127.0.0.1`,
     );
   // Only here: agents on every node use this file and serve nothing.
   const { createCodecEndpoint } = await import('../src/platform/codec/codec-endpoint.js');
   const endpoint = createCodecEndpoint(new EncryptionCodec(readEncryptionKeys(keyFile)), origin, authorize);
-  await endpoint.listen({ host, port });
+  await endpoint.listen({ host, port }).catch(cannotListen('the codec endpoint', { host, port }, 'codec.'));
   const { port: bound } = endpoint.server.address() as { port: number };
   const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}/codec`;
   log.info({ url, origin }, 'the codec endpoint decrypts payloads for the Web UI');

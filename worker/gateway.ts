@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
+import { SetupError } from '../src/core/setup-error.js';
 import { OrderKeys } from '../src/gateway/identity/index.js';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.js';
 import { withPackageSources } from '../src/ops/packages/index.js';
@@ -10,6 +11,7 @@ import type { Logger } from '../src/platform/telemetry/log.js';
 import { controlQueue, nodeQueue, prefixed } from '../workflows/protocol.js';
 import { archiveLimitsOf } from './archive-limits.js';
 import { storeOrderBook } from './gateway-orders.js';
+import { cannotListen } from './listen-error.js';
 import { openStartGate } from './start-gate.js';
 import { openStoreWhenAvailable } from './store-when-available.js';
 import { taskLogs } from './task-logs.js';
@@ -38,14 +40,14 @@ export function gatewayUrl({ gateway }: Pick<Settings, 'gateway'>, boundPort = g
  * Starts the gateway of node agents as configured. Waits while the store is away.
  *
  * @param stop ends the waiting
- * @throws Error with a message for the user if the address is in use, or a key file has unsafe permissions
+ * @throws SetupError if it cannot listen, or a key file cannot be used
  */
 export async function startGateway(settings: Settings, log: Logger, stop?: AbortSignal): Promise<RunningGateway> {
   // Secrets of tasks pass through this process.
   keepMemoryOutOfCoreDumps();
   const { host, port, data_dir, source_roots, temporal_address } = settings.gateway;
   const { namespace, prefix } = settings.temporal;
-  if (host === undefined) throw new Error('gateway.host is not set: there is no gateway to start');
+  if (host === undefined) throw new SetupError('settings', 'gateway.host is not set: there is no gateway to start');
   const { CertificateAuthority } = await import('../src/gateway/identity/certificate-authority.js');
   const authority = new CertificateAuthority(data_dir);
   const orderKeys = new OrderKeys(data_dir);
@@ -81,13 +83,10 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
     },
     authority.issueServer(names),
   );
-  try {
-    await gateway.listen({ host, port });
-  } catch (error) {
+  await gateway.listen({ host, port }).catch(async (error: unknown) => {
     await Promise.all([gate.close(), store.close()]);
-    const fix = 'set gateway.host and gateway.port (SITEWRIGHT_GATEWAY_HOST, SITEWRIGHT_GATEWAY_PORT)';
-    throw new Error(`the gateway cannot listen on ${host}:${port}: ${String(error)}; ${fix}`, { cause: error });
-  }
+    cannotListen('the gateway', { host, port }, 'gateway.')(error);
+  });
   const renewal = setInterval(() => {
     const { key, pem } = authority.issueServer(names);
     (gateway.server as unknown as Server).setSecureContext({ key, cert: pem, ca: authority.certificate });

@@ -1,5 +1,6 @@
-import { Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { ClientLink } from '../src/platform/temporal/client-link.js';
+import { repeatCalls } from '../src/platform/temporal/closed-channel.js';
 import {
   type ConnectionSettings,
   connectionOptions,
@@ -12,9 +13,9 @@ import {
 export function lazyConnection(server: string | ConnectionSettings, maxAttempts = 3): Connection {
   const quick = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2_000 };
   // A caller is waiting: report an unavailable server within a second instead of retrying for minutes.
-  const retry = defaultGrpcRetryOptions({ maxAttempts, initialIntervalMs: () => 100 });
+  const retry = repeatCalls({ maxAttempts, initialIntervalMs: () => 100 });
   const options = typeof server === 'string' ? { address: server } : server;
-  return Connection.lazy({ ...options, channelArgs: quick, interceptors: [makeGrpcRetryInterceptor(retry)] });
+  return Connection.lazy({ ...options, channelArgs: quick, interceptors: [retry] });
 }
 
 /** Such a connection, which can be replaced. */

@@ -12,9 +12,10 @@ import type { Logger } from '../src/platform/telemetry/log.js';
 import type { MetricsPage, ProcessMetrics, WorkerMetrics } from '../src/platform/telemetry/metrics.js';
 import type { Traces } from '../src/platform/telemetry/traces.js';
 import type { Store } from '../src/store/index.js';
+import { cannotListen } from './listen-error.js';
 import { subjectOfActivity } from './traces.js';
 
-/** Serves the metrics of a process without its own HTTP server; undefined if it is not configured. */
+/** Serves the metrics of a process without its own HTTP server; undefined if it is not configured. @throws ListenError */
 export async function startMetricsServer(
   { telemetry }: Settings,
   page: MetricsPage,
@@ -34,11 +35,8 @@ export async function startMetricsServer(
     );
   });
   await new Promise<void>((listening, failed) => {
-    server.once('error', (error) =>
-      failed(new Error(`metrics cannot be served on ${host}:${port} (${error.message}); set telemetry.metrics_port`)),
-    );
-    server.listen(port, host, listening);
-  });
+    server.once('error', failed).listen(port, host, listening);
+  }).catch(cannotListen('the server of metrics', { host, port }, 'telemetry.metrics_'));
   const { port: bound } = server.address() as AddressInfo;
   const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}/metrics`;
   log.info({ url }, 'metrics are served');

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { CALLBACK_PATH } from '../src/api/access/sign-in-routes.js';
 import type { ApiOptions } from '../src/api/index.js';
+import { SetupError } from '../src/core/setup-error.js';
 import { signIn } from '../src/ops/index.js';
+import { readSettingFile } from '../src/platform/files/setting-file.js';
 import { openIdProvider } from '../src/platform/openid/openid-provider.js';
 import type { Settings } from '../src/platform/settings/index.js';
 
@@ -9,12 +10,15 @@ import type { Settings } from '../src/platform/settings/index.js';
 export function openIdOf({ access: { openid, tokens } }: Pick<Settings, 'access'>): ApiOptions['openId'] {
   const { issuer, client_id: clientId, client_secret_file: secretFile, page_url } = openid;
   if (issuer === undefined || clientId === undefined || page_url === undefined) return undefined;
-  if (tokens === 'off') throw new Error('access.openid is set, but access.tokens is off: no one would need to sign in');
+  if (tokens === 'off')
+    throw new SetupError('settings', 'access.openid is set, but access.tokens is off: no one would need to sign in');
   const pageUrl = page_url.replace(/\/+$/, '');
   const provider = openIdProvider({
     issuer,
     clientId,
-    ...(secretFile === undefined ? {} : { clientSecret: readFileSync(secretFile, 'utf8').trim() }),
+    ...(secretFile === undefined
+      ? {}
+      : { clientSecret: readSettingFile('access.openid.client_secret_file', secretFile).toString('utf8').trim() }),
     scopes: openid.scopes,
     redirectUrl: `${pageUrl}${CALLBACK_PATH}`,
   });

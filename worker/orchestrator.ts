@@ -9,6 +9,7 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.js';
 import { ClientLink } from '../src/platform/temporal/client-link.js';
+import { repeatCalls } from '../src/platform/temporal/closed-channel.js';
 import { connectionOptions } from '../src/platform/temporal/connection-options.js';
 import { followCredentials } from '../src/platform/temporal/follow-credentials.js';
 import { ownQueue } from '../src/platform/temporal/own-queue.js';
@@ -22,6 +23,7 @@ import { observeActivities, observeMaas, startMetricsServer } from './metrics.js
 import { NativeLink } from './native-link.js';
 import { endsIdentities, nodeUserData } from './node-user-data.js';
 import { programVersion } from './program-version.js';
+import { asOne, optionsOfQueues } from './queue-workers.js';
 import { installMeasuredRuntime, installRuntime, sdkMetrics } from './runtime.js';
 import { activitySettings, gitOf, machinesOf, noticesOf, tagsByExtensions } from './services.js';
 import { openStoreWhenAvailable } from './store-when-available.js';
@@ -35,12 +37,6 @@ export interface Orchestrator {
   /** Gives running workflow and activity tasks a moment to finish, then leaves the rest to the next worker. */
   stop(): Promise<void>;
 }
-
-/**
- * Node activities only wait for MAAS: one process may have the maximum number of them open for a site, and for a
- * second one. A slot costs some kilobytes.
- */
-const ACTIVITY_SLOTS = 2_000;
 
 interface StartOrchestratorOptions {
   /** Workflow code to run; default: the output of the build. */
@@ -63,23 +59,25 @@ export async function startOrchestrator(
   const taskQueue = ownQueue(settings.temporal);
   const metrics = new WorkerMetrics(programVersion(), sdkMetrics);
   const traces = tracesOf(settings, 'sitewright-worker', log);
+  // Before it waits for others: what an operator has to fix is said at once.
+  const encryption = encryptionOf(settings);
+  const server = connectionOptions(settings.temporal);
+  const deploySettings = activitySettings(settings);
+  const planner = await openPlanner(settings.yaql.helpers);
   const store = await openStoreWhenAvailable(settings.store.url, log, stop, {
     migrate: true,
     onCall: metrics.storeCall,
   });
   const machines = await machinesOf(settings, observeMaas(metrics, traces));
-  const server = connectionOptions(settings.temporal);
-  const first = await connectWhenAvailable(() => Connection.connect(server), address, log, stop);
-  const link = new ClientLink(first, (options) => Connection.lazy(options));
+  const interceptors = [repeatCalls()];
+  const first = await connectWhenAvailable(() => Connection.connect({ ...server, interceptors }), address, log, stop);
+  const link = new ClientLink(first, (options) => Connection.lazy({ ...options, interceptors }));
   const { connection } = link;
   const native = await connectWhenAvailable(() => NativeLink.connect(server), address, log, stop);
   const endFollowing = followCredentials(settings.temporal, [link, native], log);
-  const encryption = encryptionOf(settings);
   const client = new Client({ connection, namespace, ...encryption });
   const searchAttributes = await usableAttributes(connection, namespace, log);
 
-  const planner = await openPlanner(settings.yaql.helpers);
-  const deploySettings = await activitySettings(settings);
   const gate = { store, ...runLookups(client) };
   const silence = new SilenceReports({
     pulse: () => pulseOf(machines.maas),
@@ -104,7 +102,7 @@ export async function startOrchestrator(
     endIdentity: endsIdentities(store),
   });
   const workflowBundle = await workflowCode(bundlePath, encryption.dataConverter);
-  const options: Omit<WorkerOptions, 'connection'> = {
+  const options = {
     namespace,
     taskQueue,
     activities,
@@ -112,19 +110,19 @@ export async function startOrchestrator(
     sinks: traceSinks(traces),
     ...encryption,
     workflowBundle,
-    maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
     // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '1 second',
     // Most activities wait minutes for machines: they stop at once and continue in the next worker.
     shutdownGraceTime: '1 second',
     // No one waits for killed activities: their state is in MAAS, and the next worker reads it.
     shutdownForceTime: '10 seconds',
-  };
+  } satisfies Omit<WorkerOptions, 'connection'>;
+  const queues = optionsOfQueues(options, settings.worker);
   const metricsServer = await startMetricsServer(settings, metrics, log);
   const versions = new WorkerVersions(client, taskQueue);
   const version = build ?? (await buildOf(workflowBundle, bundlePath));
   const worker = await startVersioned(
-    (own) => native.createWorker({ ...options, ...own }),
+    async (own) => asOne(await Promise.all(queues.map((queue) => native.createWorker({ ...queue, ...own })))),
     versions,
     version,
     settings.temporal.worker_versioning,

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import type { ActivityDependencies, ActivitySettings } from '../activities/index.js';
 import { MaasConfigurationError, type MachineContext } from '../src/maas/index.js';
 import { type MachinesConfig, openMachines } from '../src/maas/open-machines.js';
 import { ProblemError } from '../src/ops/problem.js';
 import { tagExtensionsOf, withAllocatedTags } from '../src/ops/tags/index.js';
+import { readSettingFile } from '../src/platform/files/setting-file.js';
 import { readMaasKey, type Settings } from '../src/platform/settings/index.js';
 import type { Store } from '../src/store/index.js';
 import { secretsOf } from './gateway.js';
@@ -48,8 +48,8 @@ export function masterAddress({ gateway }: Settings): string | undefined {
   return gateway.host;
 }
 
-/** The settings that activities use. */
-export async function activitySettings(settings: Settings): Promise<ActivitySettings> {
+/** The settings that activities use. @throws SetupError */
+export function activitySettings(settings: Settings): ActivitySettings {
   const { max_parallel_nodes, distro_series, user_data_file, heartbeat_seconds, offline_wait_seconds } =
     settings.deploy;
   const masterIp = masterAddress(settings);
@@ -61,7 +61,9 @@ export async function activitySettings(settings: Settings): Promise<ActivitySett
     ...(settings.temporal.prefix === undefined ? {} : { prefix: settings.temporal.prefix }),
     ...(masterIp === undefined ? {} : { master_ip: masterIp }),
     ...(distro_series === undefined ? {} : { distro_series }),
-    ...(user_data_file === undefined ? {} : { user_data: await readFile(user_data_file, 'utf8') }),
+    ...(user_data_file === undefined
+      ? {}
+      : { user_data: readSettingFile('deploy.user_data_file', user_data_file).toString('utf8') }),
   };
 }
 

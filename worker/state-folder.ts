@@ -1,10 +1,16 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
+import { SetupError } from '../src/core/setup-error.js';
 
 /** This user cannot write to the folder of the agents' journals. */
-export class StateFolderError extends Error {
+export class StateFolderError extends SetupError {
   override readonly name = 'StateFolderError';
-  readonly hint =
-    'Set agent.state_dir (SITEWRIGHT_AGENT_STATE_DIR, or --state-dir of agent run) to a folder that this user may write and that survives restarts, or run as root.';
+
+  constructor(message: string, options: ErrorOptions) {
+    super('state-folder', message, {
+      ...options,
+      hint: 'Set agent.state_dir (SITEWRIGHT_AGENT_STATE_DIR, or --state-dir of agent run) to a folder that this user may write and that survives restarts, or run as root.',
+    });
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
-import type { Worker } from '@temporalio/worker';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import type { WorkerVersions } from '../src/platform/temporal/worker-versions.js';
+import type { PollingWorkers } from './queue-workers.js';
 import { hasVersions, type OwnVersion, ownVersion } from './worker-version.js';
 
 interface PollingWorker {
@@ -12,7 +12,7 @@ interface PollingWorker {
 
 /** Starts a worker with the version of its build, or without one where the server has none. Resolves when it gets runs. */
 export async function startVersioned(
-  create: (own: OwnVersion['options']) => Promise<Worker>,
+  create: (own: OwnVersion['options']) => Promise<PollingWorkers>,
   versions: WorkerVersions,
   build: string,
   mode: Settings['temporal']['worker_versioning'],

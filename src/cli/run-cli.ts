@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { RefusalError } from '../core/problem-error.js';
 import { EXIT } from './exit-codes.js';
 import { CliError, type CliProblem } from './problem.js';
 import { commandNamed, createProgram } from './program.js';
@@ -30,9 +31,9 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
       else if (hint !== undefined) terminal.err(`(${hint})\n`);
       return EXIT.invalid;
     }
-    if (error instanceof CliError) {
+    if (error instanceof RefusalError) {
       terminal.err(await problemText(error.problem, args, terminal));
-      return error.exitCode;
+      return error instanceof CliError ? error.exitCode : EXIT.invalid;
     }
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
     terminal.err(`unexpected: ${stack}\nThis is a defect: please report it with the command and this text.\n`);

@@ -18,7 +18,7 @@ export function savedSessions({ env }: Pick<Terminal, 'env'>) {
       const pairs = isMapping(read) ? Object.entries(read) : [];
       return new Map(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
     } catch (error) {
-      if (error instanceof PrivateFileError) throw usageError(error.message);
+      if (error instanceof PrivateFileError) throw error;
       throw usageError(`${file} cannot be read`, "Remove it, and sign in again with 'sitewright login'.");
     }
   };

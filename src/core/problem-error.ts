@@ -17,8 +17,8 @@ export interface Refusal<Code extends string = string> {
 export abstract class RefusalError<Code extends string> extends Error {
   readonly problem: Refusal<Code>;
 
-  constructor(problem: Refusal<Code>) {
-    super(problem.message);
+  constructor(problem: Refusal<Code>, options?: ErrorOptions) {
+    super(problem.message, options);
     this.problem = problem;
   }
 }

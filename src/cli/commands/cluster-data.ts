@@ -51,8 +51,11 @@ export function registerClusterData(group: CliCommand, session: Session): void {
       }
       if (upload !== undefined) {
         const { readDataFile } = await import('../data-file.js');
-        const body = unchecked(await readDataFile(upload, terminal));
-        await client.call(`PUT /clusters/:id/${path}`, { params, body });
+        const data = await readDataFile(upload, terminal);
+        const [first, ...rest] = name === 'facts' ? portionsOf(data) : [data];
+        await client.call(`PUT /clusters/:id/${path}`, { params, body: unchecked(first) });
+        for (const body of rest)
+          await client.call('PATCH /clusters/:id/orchestrator/deployment', { params, body: unchecked(body) });
         return say(`loaded the ${name} of cluster ${id} from ${upload}\n`);
       }
       const data = await client.call(`GET /clusters/:id/${path}`, { params });
@@ -63,6 +66,33 @@ export function registerClusterData(group: CliCommand, session: Session): void {
     });
   }
 }
+
+/** JSON values and bytes of a portion: well below what the API takes at once. */
+const MOST_VALUES = 200_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** The entries of a list in portions that the API takes; anything else is one. */
+export function portionsOf(data: unknown): unknown[] {
+  if (!Array.isArray(data)) return [data];
+  const portions: unknown[][] = [[]];
+  let [values, bytes] = [0, 0];
+  for (const entry of data as unknown[]) {
+    const size = { values: valuesOf(entry), bytes: JSON.stringify(entry).length };
+    if (values > 0 && (values + size.values > MOST_VALUES || bytes + size.bytes > MOST_BYTES)) {
+      portions.push([]);
+      [values, bytes] = [0, 0];
+    }
+    portions.at(-1)!.push(entry);
+    values += size.values;
+    bytes += size.bytes;
+  }
+  return portions;
+}
+
+const valuesOf = (value: unknown): number =>
+  value !== null && typeof value === 'object'
+    ? Object.values(value).reduce((sum: number, one) => sum + valuesOf(one), 1)
+    : 1;
 
 /** `group.name=value` as the API takes changes; a value that is not JSON is text. @throws CliError for other forms */
 export function changedSettings(

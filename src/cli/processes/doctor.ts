@@ -7,6 +7,7 @@ import { createOperations } from '../../ops/index.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { connectionOptions } from '../../platform/temporal/connection-options.js';
 import { ownQueue } from '../../platform/temporal/own-queue.js';
+import { retentionCommand, retentionDays } from '../../platform/temporal/retention.js';
 import { checkSearchAttributes } from '../../platform/temporal/search-attributes.js';
 import { openStore, type Store, StoreError } from '../../store/index.js';
 import { databaseFile } from './database.js';
@@ -42,9 +43,10 @@ export async function examine(settings: Settings): Promise<Finding[]> {
       },
       maas: machines.maas,
     });
-    const [health, attributes] = await Promise.all([
+    const [health, attributes, retention] = await Promise.all([
       operations.health.check(),
       limited(searchAttributesOf(connection, namespace), 'search attributes', ''),
+      limited(retentionOf(connection, settings.temporal), 'retention', ''),
     ]);
     const found = new Map(
       health.checks.map(({ name, ok, message, fix }): [string, Finding] => {
@@ -66,14 +68,14 @@ export async function examine(settings: Settings): Promise<Finding[]> {
         message: `Temporal at ${address} cannot be reached`,
         fix: `Start it ('sitewright up' starts a dev server), or correct temporal.address.`,
       };
-      const rest = ['namespace', 'search attributes', 'worker'].map((name) => without(name, 'Temporal'));
+      const rest = ['namespace', 'retention', 'search attributes', 'worker'].map((name) => without(name, 'Temporal'));
       return [down, ...rest, maas, storeFinding];
     }
     if (inNamespace.state !== 'ok') {
-      const rest = ['search attributes', 'worker'].map((name) => without(name, 'the namespace'));
+      const rest = ['retention', 'search attributes', 'worker'].map((name) => without(name, 'the namespace'));
       return [temporal, inNamespace, ...rest, maas, storeFinding];
     }
-    return [temporal, inNamespace, attributes, found.get('worker')!, maas, storeFinding];
+    return [temporal, inNamespace, retention, attributes, found.get('worker')!, maas, storeFinding];
   } finally {
     await Promise.allSettled([connection.close(), machines.close()]);
   }
@@ -99,6 +101,23 @@ async function searchAttributesOf(connection: Connection, namespace: string): Pr
     state: mistyped ? 'fail' : 'warn',
     message: `${because}; runs do without them, and lists of runs filter less`,
     fix: [mistyped?.command, missing?.command].filter((command) => command !== undefined).join(' && '),
+  };
+}
+
+async function retentionOf(
+  connection: Connection,
+  { namespace, retention_days: expected }: Settings['temporal'],
+): Promise<Finding> {
+  const name = 'retention';
+  const days = await connection.withDeadline(Date.now() + LIMIT_MS, () => retentionDays(connection, namespace));
+  if (days === undefined) return { name, state: 'ok', message: 'the server does not say how long it keeps ended runs' };
+  const kept = `Temporal keeps histories of ended runs for ${Math.round(days * 10) / 10} ${days === 1 ? 'day' : 'days'}`;
+  if (days >= expected) return { name, state: 'ok', message: kept };
+  return {
+    name,
+    state: 'warn',
+    message: `${kept}, not ${expected}; reports of older runs are kept, their trees are not`,
+    fix: `${retentionCommand(namespace, expected)}, or set temporal.retention_days`,
   };
 }
 

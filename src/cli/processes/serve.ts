@@ -1,5 +1,5 @@
 import { ListenError } from '../../../worker/listen-error.js';
-import { StateFolderError } from '../../../worker/state-folder.js';
+import { RefusalError } from '../../core/problem-error.js';
 import { MaasConfigurationError } from '../../maas/api-key.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { createLogger, type Logger } from '../../platform/telemetry/log.js';
@@ -49,7 +49,8 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
 
 /** The operator can fix what keeps a process from starting: explain it without a stack trace. */
 export function explainStart(error: unknown, settings: Settings, name: string): unknown {
-  if (error instanceof CliError) return error;
+  if (error instanceof ListenError && error.isTaken) return new CliError(error.problem, EXIT.conflict);
+  if (error instanceof RefusalError) return error;
   if (error instanceof StoreError)
     return new CliError(
       { code: 'store-failed', message: error.failure.message, hint: error.failure.hint },
@@ -57,13 +58,6 @@ export function explainStart(error: unknown, settings: Settings, name: string): 
     );
   if (error instanceof MaasConfigurationError)
     return new CliError({ code: 'maas-not-configured', message: error.message }, EXIT.unreachable);
-  if (error instanceof StateFolderError)
-    return new CliError({ code: 'state-folder', message: error.message, hint: error.hint }, EXIT.invalid);
-  if (error instanceof ListenError)
-    return new CliError(
-      { code: 'cannot-listen', message: error.message },
-      error.isTaken ? EXIT.conflict : EXIT.invalid,
-    );
   const message = error instanceof Error ? error.message : String(error);
   // The SDK's connection errors have no common class.
   if (/connect|unavailable|deadline|transport|failed to call GetSystemInfo/i.test(message))

@@ -166,7 +166,7 @@ async function temporalFor(
   folder: string,
   say: Say,
 ): Promise<Pick<DevServer, 'address' | 'uiUrl' | 'stop'> | undefined> {
-  const { address, namespace, ui_url } = settings.temporal;
+  const { address, namespace, retention_days, ui_url } = settings.temporal;
   const probe = await probeServer(settings.temporal, { namespace, limitMs: 3_000 });
   if (probe.status === 'ready') {
     say('temporal', `Temporal ${probe.serverVersion} answers at ${address}`);
@@ -202,6 +202,7 @@ async function temporalFor(
     databaseFile: join(folder, 'temporal.db'),
     logFile: join(folder, 'temporal.log'),
     port: Number(port),
+    retentionDays: retention_days,
     ...(namespace === 'default' ? {} : { namespaces: [namespace] }),
   };
   const uiPort = ui_url === undefined ? Number(port) + 1000 : Number(new URL(ui_url).port) || 'none';

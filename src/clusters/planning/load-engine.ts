@@ -1,9 +1,23 @@
 import { pathToFileURL } from 'node:url';
+import { SetupError } from '../../core/setup-error.js';
 import { createTaskEngine, type Engine, type HelperModule, registerHelpers } from '../../yaql/index.js';
 
-/** The engine for task fields, with the functions of the helper module at this path, if any. */
+/**
+ * The engine for task fields, with the functions of the helper module at this path, if any.
+ *
+ * @throws SetupError if the module cannot be loaded
+ */
 export async function loadTaskEngine(helpers?: string): Promise<Engine> {
   const engine = createTaskEngine({ cacheSize: 20_000 });
-  if (helpers !== undefined) registerHelpers(engine, (await import(pathToFileURL(helpers).href)) as HelperModule);
+  if (helpers === undefined) return engine;
+  try {
+    registerHelpers(engine, (await import(pathToFileURL(helpers).href)) as HelperModule);
+  } catch (error) {
+    throw new SetupError(
+      'module',
+      `the module of yaql.helpers, ${helpers}, cannot be used: ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
   return engine;
 }

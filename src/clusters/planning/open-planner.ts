@@ -1,19 +1,31 @@
 import { loadTaskEngine } from './load-engine.js';
 import { openPlanningThread } from './planning-thread.js';
-import type { Planner } from './planning-work.js';
+import type { Planner, PlanningWork } from './planning-work.js';
 
 export interface OpenPlanner extends Planner {
   close(): Promise<void>;
 }
 
+/** Tasks times nodes of a plan that takes about a second: the recorded library on 100 nodes. */
+const MOST_IN_TURN = 20_000;
+
 /**
  * The planner of a process. Plans are made in a thread, small ones too: an expression of a user may take as long as its
- * budget lets it, and memory up to its quota.
+ * budget lets it, and memory up to its quota. Large ones have a thread of their own, so that no small one waits for them.
  * @param helpers path of the module in the setting `yaql.helpers`
  * @throws any error of loading that module
  */
 export async function openPlanner(helpers?: string): Promise<OpenPlanner> {
   // Only to see now, and not with the first plan, that it can be loaded.
   await loadTaskEngine(helpers);
-  return openPlanningThread(helpers);
+  const [small, large] = [openPlanningThread(helpers), openPlanningThread(helpers)];
+  return {
+    plan: (form, work, signal) => (isLarge(work) ? large : small).plan(form, work, signal),
+    close: async () => void (await Promise.all([small.close(), large.close()])),
+  };
+}
+
+function isLarge({ sources, layers }: PlanningWork): boolean {
+  const tasks = layers.reduce((sum, layer) => sum + layer.tasks.length, 0);
+  return tasks * sources.nodes.length > MOST_IN_TURN;
 }

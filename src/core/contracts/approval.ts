@@ -44,6 +44,11 @@ export const runStanding = {
   awaiting_approval: awaitingApproval,
   expected: expectedEnd,
   maas_silent_since: maasSilentSince,
+  as_of: timestamp
+    .optional()
+    .describe(
+      'When the run said this, if it does not answer at once. Operators have requested nothing since. Absent: now.',
+    ),
 };
 
 export type AwaitingApproval = NonNullable<Wire<typeof awaitingApproval>>;

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { isGone } from '../../../scripts/process-name.mjs';
+import { runAfterUs } from '../../../scripts/run-after-us.mjs';
 import { ownerOfNetwork } from './machine-networks.js';
 import { OWNER, PODMAN_OPTIONS, type Podman } from './podman.js';
 
@@ -31,26 +31,17 @@ export async function removeLeftovers(podman: Podman): Promise<readonly string[]
 
 const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
 
-/**
- * A process of its own that removes everything of `owner` when this one ends, even by `kill -9`: its standard input
- * closes then.
- */
+/** Removes everything of `owner` when this process has ended, even by `kill -9`. */
 export function watchForOwnEnd(owner: string): void {
   const podman = ['podman', ...PODMAN_OPTIONS].join(' ');
   const filter = `--filter label=${OWNER}=${owner}`;
   // What this process was removing when it ended may disturb the first tries.
-  const script = `cat >/dev/null
-for try in 1 2 3 4 5 6 7 8 9 10; do
+  runAfterUs(`for try in 1 2 3 4 5 6 7 8 9 10; do
   containers=$(${podman} ps --all --quiet ${filter})
   networks=$(${podman} network ls --quiet ${filter})
   [ -n "$containers$networks" ] || exit
   echo $containers | xargs -r ${podman} rm --force --time 0
   echo $networks | xargs -r ${podman} network rm --force
   sleep 1
-done`;
-  const child = spawn('sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  child.on('error', () => undefined);
-  child.unref();
-  // The pipe itself must not keep this process running.
-  (child.stdin as unknown as { unref(): void }).unref();
+done`);
 }

@@ -1,11 +1,16 @@
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { SetupError } from '../../core/setup-error.js';
 import { isPrivate } from '../secrets/is-private.js';
 import { createDurably, replaceDurably } from './durable-file.js';
 
 /** A problem with a file of secrets, such as wrong permissions. */
-export class PrivateFileError extends Error {
+export class PrivateFileError extends SetupError {
   override readonly name = 'PrivateFileError';
+
+  constructor(message: string) {
+    super('private-file', message);
+  }
 }
 
 /**

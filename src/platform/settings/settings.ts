@@ -4,6 +4,7 @@ import { noticeSettings } from './notice-settings.js';
 import { packageSettings } from './package-settings.js';
 import { filePath, httpUrl, ownSecret, text } from './setting-kinds.js';
 import { temporalSettings } from './temporal-settings.js';
+import { workerSettings } from './worker-settings.js';
 
 declare module 'zod' {
   /** Metadata of a setting besides its description. Lists of settings are derived from it. */
@@ -38,6 +39,7 @@ const safeUrl = httpUrl.refine(
  */
 export const settingsSchema = z.strictObject({
   temporal: temporalSettings,
+  worker: workerSettings,
   store: z.strictObject({
     url: text
       .default('sqlite:./.sitewright/sitewright.db')
@@ -330,6 +332,11 @@ export interface SettingDefinition extends z.GlobalMeta {
 /** Every setting, in the order of the documentation. */
 export const settingDefinitions: readonly SettingDefinition[] = leavesOf(settingsSchema, []);
 
+/** The environment variable of a setting, given as `api.port`. */
+export function variableOf(path: string): string {
+  return `SITEWRIGHT_${path.replaceAll('.', '_').toUpperCase()}`;
+}
+
 function leavesOf(schema: unknown, path: readonly string[]): SettingDefinition[] {
   if (schema instanceof z.ZodObject)
     return Object.entries(schema.shape).flatMap(([key, child]) => leavesOf(child, [...path, key]));
@@ -341,7 +348,7 @@ function leavesOf(schema: unknown, path: readonly string[]): SettingDefinition[]
     {
       ...meta,
       path: path.join('.'),
-      variable: `SITEWRIGHT_${path.join('_').toUpperCase()}`,
+      variable: variableOf(path.join('.')),
       schema,
       description: meta.description ?? '',
       isNumber: inner instanceof z.ZodNumber,

@@ -35,6 +35,14 @@ export const temporalSettings = z.strictObject({
     .describe(
       'Base URL of Temporal’s Web UI, for links to runs. None: no links, unless Sitewright started the server.',
     ),
+  retention_days: z
+    .int()
+    .min(1)
+    .max(3650)
+    .default(30)
+    .describe(
+      'Days that Temporal keeps the histories of ended runs: `run tree`, Temporal’s Web UI and resets need them. Reports stay in the store. `up` sets it on the server that it starts; on the namespace of any other server set it yourself (`temporal operator namespace update --retention`), and `sitewright doctor` compares.',
+    ),
   tls: z.strictObject({
     ca_file: filePath
       .optional()

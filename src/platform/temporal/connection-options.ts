@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { TLSConfig } from '@temporalio/client';
+import { SetupError } from '../../core/setup-error.js';
+import { readSettingFile } from '../files/setting-file.js';
 import type { Settings } from '../settings/index.js';
 
 /** The server's address and security: a part of the `temporal` settings. */
@@ -24,8 +25,8 @@ export const hasCredentials = ({ tls, api_key_file }: ServerSettings): boolean =
 /**
  * Options of each `Connection` and `NativeConnection`, with what the files contain now.
  *
- * @throws Error for the user, naming the setting, when a file cannot be read or certificate and key do not belong together;
- *   never with its content
+ * @throws SetupError naming the setting, when a file cannot be read or certificate and key do not belong together; never with
+ *   its content
  */
 export function connectionOptions({ address, tls = {}, api_key_file: keyFile }: ServerSettings): ConnectionSettings {
   const apiKey = keyFile === undefined ? undefined : readApiKey(keyFile);
@@ -34,7 +35,7 @@ export function connectionOptions({ address, tls = {}, api_key_file: keyFile }: 
   const { ca_file, cert_file, key_file, server_name } = tls;
   const config: TLSConfig = {
     ...(server_name === undefined ? {} : { serverNameOverride: server_name }),
-    ...(ca_file === undefined ? {} : { serverRootCACertificate: contentOf(ca_file, 'temporal.tls.ca_file') }),
+    ...(ca_file === undefined ? {} : { serverRootCACertificate: readSettingFile('temporal.tls.ca_file', ca_file) }),
     ...(cert_file === undefined || key_file === undefined ? {} : { clientCertPair: pairOf(cert_file, key_file) }),
   };
   return {
@@ -45,29 +46,25 @@ export function connectionOptions({ address, tls = {}, api_key_file: keyFile }: 
 }
 
 function pairOf(certFile: string, keyFile: string): { readonly crt: Buffer; readonly key: Buffer } {
-  const [crt, key] = [contentOf(certFile, 'temporal.tls.cert_file'), contentOf(keyFile, 'temporal.tls.key_file')];
+  const [crt, key] = [
+    readSettingFile('temporal.tls.cert_file', certFile),
+    readSettingFile('temporal.tls.key_file', keyFile),
+  ];
   try {
     createSecureContext({ cert: crt, key });
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    throw new Error(`temporal.tls.cert_file and temporal.tls.key_file are not a certificate and its key (${code})`, {
-      cause: error,
-    });
+    throw new SetupError(
+      'settings',
+      `temporal.tls.cert_file and temporal.tls.key_file are not a certificate and its key (${code})`,
+      { cause: error },
+    );
   }
   return { crt, key };
 }
 
 function readApiKey(file: string): string {
-  const key = contentOf(file, 'temporal.api_key_file').toString('utf8').trim();
-  if (key === '') throw new Error(`the file of temporal.api_key_file, ${file}, is empty`);
+  const key = readSettingFile('temporal.api_key_file', file).toString('utf8').trim();
+  if (key === '') throw new SetupError('settings', `the file of temporal.api_key_file, ${file}, is empty`);
   return key;
-}
-
-function contentOf(file: string, setting: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new Error(`the file of ${setting}, ${file}, cannot be read (${code})`, { cause: error });
-  }
 }

@@ -6,7 +6,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isAlive, withLock } from '../../../scripts/lock.mjs';
+import { freePort } from '../free-port.js';
 import { probeServer } from './probe.js';
+import { setRetentionDays } from './retention.js';
 import { searchAttributes } from './search-attributes.js';
 
 /** How to start a dev server. */
@@ -23,6 +25,8 @@ export interface DevServerOptions {
   readonly uiPort?: number | 'none';
   /** Namespaces beside `default`. */
   readonly namespaces?: readonly string[];
+  /** Days that all of them keep the histories of ended runs; default: the server's own, one day. */
+  readonly retentionDays?: number;
   /**
    * `with-parent` (default): the server ends with this process, however it ends. `independent`: it runs until a call of
    * `stop()` or a signal to its process.
@@ -117,6 +121,8 @@ export function devServerArguments(
     'matching.updateAckInterval': '"5m"',
     // Each node agent keeps long polls open; 300 nodes use up the default (1,200).
     'frontend.namespaceCount': 5000,
+    // Questions to a run that wait for its worker; at the default (1), a second one at once waits a second or is refused.
+    'history.MaxBufferedQueryCount': 100,
   };
   for (const [key, value] of Object.entries(dynamic)) args.push('--dynamic-config-value', `${key}=${value}`);
   for (const { name, type } of searchAttributes) args.push('--search-attribute', `${name}=${type}`);
@@ -170,6 +176,10 @@ async function startOn(options: DevServerOptions, port: number, uiPort: number |
     problem = answer.problem;
     if (Date.now() > deadline) return await fail(`did not answer in time (${problem})`);
     await delay(50);
+  }
+  if (options.retentionDays !== undefined) {
+    for (const namespace of ['default', ...(options.namespaces ?? [])])
+      await setRetentionDays(address, namespace, options.retentionDays);
   }
   return {
     address,
@@ -302,8 +312,8 @@ async function writeWhole(path: string, text: string): Promise<void> {
 async function freePorts(options: DevServerOptions): Promise<[number, number | 'none']> {
   // Both are open at once, so that they differ.
   const servers = [
-    await listen(options.port ?? 0, 'other'),
-    await listen(options.uiPort === 'none' ? 0 : (options.uiPort ?? 0), 'ui'),
+    await listen(options.port ?? (await freePort()), 'other'),
+    await listen(typeof options.uiPort === 'number' ? options.uiPort : await freePort(), 'ui'),
   ];
   const [port, uiPort] = servers.map(({ port }) => port) as [number, number];
   await Promise.all(servers.map(({ close }) => close()));

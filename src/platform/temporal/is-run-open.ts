@@ -1,5 +1,8 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 
+/** `PENDING_WORKFLOW_TASK_STATE_STARTED`. */
+const STARTED = 2;
+
 /** Whether a workflow run in this state may still act. */
 export const isOpenStatus = (status: string): boolean => status === 'RUNNING' || status === 'PAUSED';
 
@@ -18,6 +21,14 @@ export interface RunExecution {
   readonly children: readonly { readonly workflowId: string; readonly runId: string }[];
 }
 
+/** An execution as it was when it was looked up. */
+export interface FoundExecution extends RunExecution {
+  /** Events in its history. */
+  readonly events: number;
+  /** Whether a worker is deciding what to do next. What arrives meanwhile is not in the history yet. */
+  readonly inTurn: boolean;
+}
+
 /**
  * The execution of a run, by the run id of its first; null: of the newest run of the workflow. A reset of a run in flight, or
  * of one that was terminated, is the same run going on; an execution that a reset made of a run that had ended by itself
@@ -27,18 +38,19 @@ export async function findExecution(
   client: Client,
   workflowId: string,
   runId: string | null,
-): Promise<RunExecution | null> {
+): Promise<FoundExecution | null> {
   let wanted = runId ?? undefined;
   try {
     for (;;) {
-      const { status, runId, raw } = await client.workflow.getHandle(workflowId, wanted).describe();
+      const { status, runId, historyLength, raw } = await client.workflow.getHandle(workflowId, wanted).describe();
       const next = raw.workflowExtendedInfo?.resetRunId;
       if (status.name !== 'TERMINATED' || !next) {
         const children = (raw.pendingChildren ?? []).map((child) => ({
           workflowId: child.workflowId ?? '',
           runId: child.runId ?? '',
         }));
-        return { runId, isOpen: isOpenStatus(status.name), children };
+        const isOpen = isOpenStatus(status.name);
+        return { runId, isOpen, events: historyLength, inTurn: raw.pendingWorkflowTask?.state === STARTED, children };
       }
       wanted = next;
     }

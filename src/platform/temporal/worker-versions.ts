@@ -138,6 +138,8 @@ export class WorkerVersions {
       deploymentName: this.deployment,
       buildId: version ?? '',
       identity: identity ?? '',
+      // Each build polls all queues that its own runs use; an earlier one may have fewer.
+      ignoreMissingTaskQueues: true,
     });
   }
 

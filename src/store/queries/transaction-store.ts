@@ -17,7 +17,7 @@ import type { Session } from '../session.js';
 import type { Tables } from '../tables.js';
 import { matching } from './conditions.js';
 import { dropContents, keepContent, packContent, packText, unpackText } from './contents.js';
-import { assertRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.js';
+import { assertRow, holdRow, insertRow, isId, listRows, readRow, rowNotFound, updateRow } from './identified-row.js';
 import { findOpenRun, isOpen, openRunConflict } from './open-run.js';
 import { fetchPage, newestFirst, readPage } from './paging.js';
 import { removeTransactions } from './transaction-removal.js';
@@ -87,8 +87,9 @@ export class SqlTransactionStore implements TransactionStore {
 
   getRun(id: number): Promise<RunTransactions> {
     return this.#session.read(async (db) => {
-      const row = await readRow(db, 'deploymentTransaction', id);
-      return runOf(db, row.parentId === null ? row : await readRow(db, 'deploymentTransaction', row.parentId));
+      const [run, ...graphs] = isId(id) ? await rowsOfRun(db, id) : [];
+      if (run === undefined) throw rowNotFound('deploymentTransaction', id);
+      return { run: transactionOf(run), graphs: graphs.map(transactionOf) };
     });
   }
 
@@ -274,6 +275,26 @@ const runOf = async (db: Kysely<Tables>, run: TransactionRow): Promise<RunTransa
   run: transactionOf(run),
   graphs: (await childrenOf(db, run.id)).map(transactionOf),
 });
+
+/**
+ * The run that a transaction is or belongs to, and its children in order. One statement, because every order that a node
+ * fetches asks for it.
+ */
+function rowsOfRun(db: Kysely<Tables>, id: number): Promise<TransactionRow[]> {
+  const run = db
+    .selectFrom('deploymentTransaction')
+    .select(({ fn }) => fn.coalesce('parentId', 'id').as('run'))
+    .where('id', '=', id);
+  return (
+    db
+      .selectFrom('deploymentTransaction')
+      .selectAll()
+      .where(({ eb, or }) => or([eb('id', '=', run), eb('parentId', '=', run)]))
+      // A run is created before its children.
+      .orderBy('id')
+      .execute()
+  );
+}
 
 /** The newest run with these ids. */
 const findRunRow = (

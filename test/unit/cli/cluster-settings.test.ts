@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changedSettings } from '../../../src/cli/commands/cluster-data.js';
+import { changedSettings, portionsOf } from '../../../src/cli/commands/cluster-data.js';
 
 it('settings are written GROUP.NAME=VALUE; a value that is not JSON is text', () => {
   expect(changedSettings(['storage.ceph=true', 'storage.pool="1"', 'access.user=nina=1', 'a.b='])).toEqual({
@@ -11,4 +11,17 @@ it('settings are written GROUP.NAME=VALUE; a value that is not JSON is text', ()
 
 it.each(['storage', 'storage=1', '.a=1', 'a.=1', ''])('%j is refused with the form it should have', (text) => {
   expect(() => changedSettings([text])).toThrow(/is not a setting with a value/);
+});
+
+it('facts of many nodes are sent in portions, each with fewer values than the API takes, and none is lost', () => {
+  const facts = Array.from({ length: 1_000 }, (_unused, uid) => ({
+    uid,
+    volumes: Array.from({ length: 700 }, () => 0),
+  }));
+  const portions = portionsOf(facts) as unknown[][];
+  expect(portions.flat()).toEqual(facts);
+  expect(portions.length).toBe(4);
+  // One entry is never divided, and what is not a list is sent as it is.
+  expect(portionsOf([Array.from({ length: 300_000 }, () => 0), { uid: 1 }])).toHaveLength(2);
+  expect([portionsOf({ a: 1 }), portionsOf([])]).toEqual([[{ a: 1 }], [[]]]);
 });

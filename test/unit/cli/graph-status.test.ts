@@ -26,6 +26,15 @@ describe('progress of a run of graphs', () => {
     expect(graphStatusText(statusOf('running'))).not.toContain('retry-task');
   });
 
+  it('says of when it is, if the run is too busy to answer', () => {
+    const as_of = '2026-11-23T10:00:00.000Z';
+    const now = Date.parse(as_of) + 3_000;
+    expect(graphStatusText(statusOf('running', { as_of }), false, now)).toContain(
+      'as of 10:00:00Z (3 s ago); the run has not answered since\n',
+    );
+    expect(graphStatusText(statusOf('running'), false, now)).not.toContain('as of');
+  });
+
   it('has one word for each state', () => {
     expect(graphStatusText(statusOf('not_begun'))).toMatch(
       /^tasks: 2 waiting, 5 success, 1 failed, 3 blocked, 4 never reached, 6 skipped$/m,

@@ -224,7 +224,7 @@ describeStore('Opening a store', (backend) => {
     expect(await (await backend.open(url)).sites.list()).toHaveLength(3);
   });
 
-  it('loads only the driver it needs, and says so when that is missing', { timeout: 60_000 }, async () => {
+  it('loads only the driver it needs, and says so when that is missing', async () => {
     const url = await backend.newUrl();
     const [own, other] = backend.dialect === 'sqlite' ? ['better-sqlite3', 'pg'] : ['pg', 'better-sqlite3'];
     const start = (absent: string) => new Child(OPEN_WITHOUT, absent, url);

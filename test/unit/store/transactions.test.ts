@@ -16,7 +16,9 @@ describeStore('TransactionStore', (backend) => {
       { name: 'deployment', status: 'pending', parentId: first.run.id, graphType: 'default', timeStart: null },
       { graphType: 'custom', input: { type: 'custom', nodes: [1] }, force: true },
     ]);
-    expect(await store.transactions.getRun(first.graphs[1]!.id)).toEqual(first);
+    for (const id of [first.run.id, first.graphs[1]!.id]) expect(await store.transactions.getRun(id)).toEqual(first);
+    for (const id of [first.run.id + 9, -1, Number.NaN])
+      expect(await failureOf(store.transactions.getRun(id))).toMatchObject({ kind: 'not-found', what: 'transaction' });
     await store.transactions.endRun(first.run.id, { status: 'error', message: 'boom' });
     const { run } = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS });
     const shown = await store.transactions.list({ hidden: false, parentId: null });

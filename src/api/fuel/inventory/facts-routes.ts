@@ -16,6 +16,8 @@ export const serveFacts: RouteGroup = async (app, { operations }) => {
       facts.deploymentDefaults(params.id, queryOf(query)),
     'PUT /clusters/:id/orchestrator/deployment': (request) =>
       facts.uploadDeployment(request.params.id, request.body, actorOf(request)),
+    'PATCH /clusters/:id/orchestrator/deployment': (request) =>
+      facts.changeDeployment(request.params.id, request.body, actorOf(request)),
     'DELETE /clusters/:id/orchestrator/deployment': (request) =>
       facts.deleteDeployment(request.params.id, actorOf(request)),
     'GET /clusters/:id/orchestrator/provisioning': async ({ params, query }) =>

@@ -126,7 +126,7 @@ export const settingsRoutes = tagged('clusters', {
 });
 
 const factsAnswer = { access: 'viewer', params, query: factsQuery } as const;
-/** Facts of a thousand nodes. */
+/** Facts of some 300 nodes: recorded ones have 700 to 1,000 values each. More are sent in portions, by `PATCH`. */
 const upload = { access: 'operator', params, bodyLimit: 32 * 1024 * 1024, mostValues: 300_000 } as const;
 const deleted = {
   access: 'operator',
@@ -153,6 +153,13 @@ export const factsRoutes = tagged('clusters', {
     summary: 'Upload deployment facts, which lie over those worked out',
     body: deploymentFactsBody,
     answers: { 200: deploymentFactsSchema },
+  },
+  'PATCH /clusters/:id/orchestrator/deployment': {
+    ...upload,
+    id: 'changeDeploymentFacts',
+    summary: 'Replace the uploaded deployment facts of some nodes, and keep those of all others',
+    body: deploymentFactsBody,
+    answers: { 204: z.undefined().describe('They are replaced.') },
   },
   'DELETE /clusters/:id/orchestrator/deployment': {
     ...deleted,

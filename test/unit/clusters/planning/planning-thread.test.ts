@@ -126,8 +126,20 @@ describe('a planning thread', () => {
   });
 });
 
+it('a small plan does not wait for a large one', async () => {
+  const planner = opened(await openPlanner(HELPERS));
+  const abort = new AbortController();
+  const stages = Array.from({ length: 4_000 }, (_, at) => ({ id: `stage-${at}`, type: 'stage' }));
+  const [{ layers }, large] = [calling('never_ends()'), workOf(stages)];
+  const endless = planner.plan('run', { ...large, layers: [...layers, ...large.layers] }, abort.signal);
+  expect((await planner.plan('serialized', calling('greeting()'))).ok).toBe(true);
+  abort.abort(new Error('enough'));
+  await expect(endless).rejects.toThrow('enough');
+});
+
 it('the expressions of a plan have a budget together, and the answer names task, field and nodes', async () => {
-  const costly = 'range(0, 9000).aggregate($1.set($2, 1), {}).len() > 0';
+  /** Many steps in little time: texts are paid for by their length. */
+  const texts = (count: number) => `range(0, ${count}).select(('x' * 100000).len()).sum()`;
   const work = workOf(
     Array.from({ length: 60 }, (_, at) => ({
       id: `task-${at}`,
@@ -135,7 +147,7 @@ it('the expressions of a plan have a budget together, and the answer names task,
       version: '2.1.0',
       roles: '/.*/',
       // Just what one expression may cost, each time.
-      condition: { yaql_exp: `range(0, 2800).aggregate($1.set($2, 1), {}).len() > ${at}` },
+      condition: { yaql_exp: `${texts(140)} > ${at}` },
       parameters: { cmd: 'true', timeout: 5 },
     })),
   );
@@ -154,7 +166,7 @@ it('the expressions of a plan have a budget together, and the answer names task,
         type: 'shell',
         version: '2.1.0',
         roles: '/.*/',
-        condition: { yaql_exp: costly },
+        condition: { yaql_exp: `${texts(9000)} > 0` },
         parameters: { cmd: 'true' },
       },
     ]),

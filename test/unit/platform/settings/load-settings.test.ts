@@ -39,9 +39,18 @@ describe('loadSettings', () => {
       temporal: {
         address: '127.0.0.1:7233',
         namespace: 'default',
+        retention_days: 30,
         task_queue: 'sitewright',
         tls: {},
         worker_versioning: 'auto',
+      },
+      worker: {
+        activity_slots: 500,
+        machine_slots: 2_000,
+        workflow_slots: 40,
+        activity_pollers: 10,
+        workflow_pollers: 10,
+        cached_workflows: 200,
       },
       store: { url: 'sqlite:./.sitewright/sitewright.db' },
       maas: { timeouts: { read_seconds: 60, change_seconds: 180 }, poll_min_seconds: 5, poll_max_seconds: 30 },

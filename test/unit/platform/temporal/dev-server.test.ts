@@ -19,9 +19,10 @@ import {
 } from '../../../../src/platform/temporal/dev-server.js';
 import { explainMissing, findTemporalBinary } from '../../../../src/platform/temporal/find-server.js';
 import { probeServer } from '../../../../src/platform/temporal/probe.js';
+import { retentionDays } from '../../../../src/platform/temporal/retention.js';
 import { checkSearchAttributes, ensureSearchAttributes } from '../../../../src/platform/temporal/search-attributes.js';
 
-describe('the dev server', { timeout: 60_000 }, () => {
+describe('the dev server', { timeout: 180_000 }, () => {
   let binary: string;
   let folder: string;
   const started: DevServer[] = [];
@@ -47,7 +48,7 @@ describe('the dev server', { timeout: 60_000 }, () => {
   it('answers with its Web UI, has our search attributes, and is gone after stop', async () => {
     const server = await startDevServer({ binary, logFile: join(folder, 'temporal.log'), namespaces: ['extra'] });
     started.push(server);
-    expect(await probeServer(server.address, { namespace: 'extra', limitMs: 5_000 })).toMatchObject({
+    expect(await probeServer(server.address, { namespace: 'extra', limitMs: 60_000 })).toMatchObject({
       status: 'ready',
     });
     expect((await fetch(server.uiUrl ?? '')).status).toBe(200);
@@ -104,6 +105,34 @@ describe('the dev server', { timeout: 60_000 }, () => {
     expect(await probeServer(server.address, { namespace: 'default', limitMs: 500 })).toMatchObject({
       status: 'unreachable',
     });
+  });
+
+  it('keeps ended runs for as long as it should, and the doctor says when a namespace keeps them for less', async () => {
+    const server = await start({ namespaces: ['extra'], retentionDays: 30 });
+    const connection = await Connection.connect({ address: server.address });
+    try {
+      for (const namespace of ['default', 'extra']) expect(await retentionDays(connection, namespace)).toBe(30);
+    } finally {
+      await connection.close();
+    }
+    const retention = async (days: string) => {
+      const env = { SITEWRIGHT_TEMPORAL_ADDRESS: server.address, SITEWRIGHT_TEMPORAL_RETENTION_DAYS: days };
+      const loaded = loadSettings({ env, cwd: folder });
+      if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+      return (await examine(loaded.settings)).find(({ name }) => name === 'retention');
+    };
+    const kept = 'Temporal keeps histories of ended runs for 30 days';
+    expect(await retention('30')).toEqual({ name: 'retention', state: 'ok', message: kept });
+    const less = await retention('90');
+    expect(less).toEqual({
+      name: 'retention',
+      state: 'warn',
+      message: `${kept}, not 90; reports of older runs are kept, their trees are not`,
+      fix: 'temporal operator namespace update --namespace default --retention 2160h, or set temporal.retention_days',
+    });
+    const command = less!.fix!.split(', or')[0]!.replace('temporal ', `${binary} --address ${server.address} `);
+    await promisify(execFile)('sh', ['-c', command]);
+    expect(await retention('90')).toMatchObject({ state: 'ok' });
   });
 
   it('keeps its database across restarts, and is shared by all that name the same file', async () => {
@@ -190,7 +219,7 @@ describe('the dev server', { timeout: 60_000 }, () => {
     const next = await start({ databaseFile });
     expect(next.reused).toBe(false);
     expect(isAlive(pid)).toBe(false);
-    expect((await probeServer(next.address, { namespace: 'default', limitMs: 5_000 })).status).toBe('ready');
+    expect((await probeServer(next.address, { namespace: 'default', limitMs: 60_000 })).status).toBe('ready');
   });
 
   it.skipIf(process.platform !== 'linux')('is ended by us when the watchdog is killed', async () => {
@@ -209,7 +238,7 @@ describe('the dev server', { timeout: 60_000 }, () => {
       lifetime: 'independent',
     });
     try {
-      expect((await probeServer(server.address, { namespace: 'default', limitMs: 5_000 })).status).toBe('ready');
+      expect((await probeServer(server.address, { namespace: 'default', limitMs: 60_000 })).status).toBe('ready');
     } finally {
       await endProcess(server.pid);
     }
@@ -223,6 +252,7 @@ describe('the dev server', { timeout: 60_000 }, () => {
         ' --sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=NORMAL' +
         ' --dynamic-config-value matching.numTaskqueueReadPartitions=1 --dynamic-config-value matching.numTaskqueueWritePartitions=1' +
         ' --dynamic-config-value matching.updateAckInterval="5m" --dynamic-config-value frontend.namespaceCount=5000' +
+        ' --dynamic-config-value history.MaxBufferedQueryCount=100' +
         ' --search-attribute SiteName=Keyword --search-attribute RunPhase=Keyword --search-attribute GraphType=Keyword' +
         ' --search-attribute FailedNodes=Int --search-attribute StartedBy=Keyword --namespace n --log-level warn --log-format json',
     );

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+const slots = z.int().min(2).max(100_000);
+const pollers = z.int().min(2).max(1_000);
+
+/** How much a worker does at the same time. Its queues: docs/scale.md. */
+export const workerSettings = z.strictObject({
+  activity_slots: slots
+    .default(500)
+    .describe(
+      'Activities at the same time, except calls to machines: bookkeeping, planning, aborts. Runs and parts of large runs have so many each.',
+    ),
+  machine_slots: slots
+    .default(2_000)
+    .describe(
+      'Machines that are prepared, deployed or released at the same time, of all sites together. A waiting machine costs some kilobytes.',
+    ),
+  workflow_slots: slots
+    .default(40)
+    .describe('Workflow tasks at the same time; runs and parts of large runs have so many each.'),
+  activity_pollers: pollers
+    .default(10)
+    .describe('Polls for activities at the same time, of each of the three task queues.'),
+  workflow_pollers: pollers
+    .default(10)
+    .describe(
+      'Polls for workflow tasks at the same time; at most `worker.workflow_slots`. Runs and parts of large runs have so many each.',
+    ),
+  cached_workflows: z
+    .int()
+    .min(2)
+    .max(100_000)
+    .default(200)
+    .describe(
+      'Workflows kept in memory; others are replayed from their history when they go on. Runs and parts of large runs have so many each.',
+    ),
+});

@@ -1,0 +1,22 @@
+import { Connection } from '@temporalio/client';
+import { expect, it } from 'vitest';
+import { freePort } from '../../../../src/platform/free-port.js';
+import { repeatCalls } from '../../../../src/platform/temporal/closed-channel.js';
+
+it('a call that waits to be repeated ends with its connection, not with the process', async () => {
+  let isRepeated: () => void = () => undefined;
+  const repeated = new Promise<void>((resolve) => {
+    isRepeated = resolve;
+  });
+  const initialIntervalMs = (): number => {
+    isRepeated();
+    return 10;
+  };
+  const interceptors = [repeatCalls({ initialIntervalMs })];
+  const connection = Connection.lazy({ address: `127.0.0.1:${await freePort()}`, interceptors });
+  const call = connection.workflowService.getSystemInfo({});
+  const ended = expect(call).rejects.toMatchObject({ code: 1, details: 'Channel has been shut down' });
+  await repeated;
+  await connection.close();
+  await ended;
+});
