@@ -1,9 +1,9 @@
-// Measures what busy agents cost the Temporal server: `npx tsx bench/busy-agents.ts [agents=1000] [seconds=150] [heartbeat limit=65]`. Each agent
+// Measures what busy agents cost the Temporal server: `npx tsx bench/busy-agents.ts [agents=1000] [seconds=150] [heartbeat limit=140]`. Each agent
 // has a task that prints a line every ten seconds and does not end. Starts a dev server with the flags of
 // src/platform/temporal/dev-server.ts and its metrics; counts its writes (requests to its persistence that change something)
 // and its CPU time, first with idle agents, then with busy ones. Copy the result to bench/agents-results.md.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,26 +13,27 @@ import type { FollowEvent } from '../src/agent/index.js';
 import { freePort } from '../src/platform/free-port.js';
 import { createLogger } from '../src/platform/telemetry/log.js';
 import { devServerArguments } from '../src/platform/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
 import { probeServer } from '../src/platform/temporal/probe.js';
 import { countedOrders, obeysTemporal } from '../test/rig/agent-orders.js';
 import { bundleTestWorkflows } from '../test/rig/workflow-bundle.js';
 import { countedTasks } from '../test/rig/workflows/counted-tasks.js';
-import { startAgents, type TaskHost } from '../worker/agent.js';
+import { startAgents } from '../worker/agent.js';
 import { installRuntime } from '../worker/runtime.js';
 import { nodeQueue } from '../workflows/protocol.js';
+import { temporalBinary } from './dev-server.js';
+import { processorSeconds } from './processes.js';
+import { stubHost } from './stub-host.js';
 
-const [agents = 1_000, seconds = 150, limit = 65] = process.argv.slice(2).map(Number);
+const [agents = 1_000, seconds = 150, limit = 140] = process.argv.slice(2).map(Number);
 /** Nodes of one workflow, as in a part of a graph. */
 const NODES = 50;
 
-const found = await findTemporalBinary({ report: (line) => console.error(line) });
-if (found.status === 'missing') throw new Error(explainMissing(found));
+const binary = await temporalBinary();
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-busy-'));
 const [port, metrics] = [await freePort(), await freePort()];
 const databaseFile = join(folder, 'temporal.db');
 const server = spawn(
-  found.path,
+  binary,
   [...devServerArguments({ databaseFile }, port, 'none'), '--metrics-port', String(metrics)],
   { stdio: 'ignore' },
 );
@@ -41,8 +42,6 @@ while ((await probeServer(address, { namespace: 'default', limitMs: 5_000 })).st
 
 /** CPU seconds of the server, and its writes. */
 async function used(): Promise<{ cpu: number; writes: number; heartbeats: number }> {
-  const stat = readFileSync(`/proc/${server.pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
   const sum = (line: RegExp) =>
     text
@@ -50,7 +49,7 @@ async function used(): Promise<{ cpu: number; writes: number; heartbeats: number
       .filter((one) => line.test(one))
       .reduce((total, one) => total + Number(one.slice(one.lastIndexOf(' '))), 0);
   return {
-    cpu: (Number(fields[11]) + Number(fields[12])) / 100,
+    cpu: processorSeconds(server.pid!),
     writes: sum(/^persistence_requests\{.*operation="(Update|Create|Complete|Append|Add|Delete|Upsert|Range)/),
     heartbeats: sum(/^service_requests\{.*operation="RecordActivityTaskHeartbeat".*service_name="frontend"/),
   };
@@ -68,24 +67,14 @@ async function rates() {
   };
 }
 
-/** A task in name only: a thousand processes would measure the machine. */
-const busy = (node: string): TaskHost => ({
-  execution: () => undefined,
-  hasStarted: () => false,
-  generations: () => [],
-  ensure: async () => ({ kind: 'accepted', result: undefined }),
-  cancel: () => undefined,
-  async *follow(_key, _from, stop): AsyncGenerator<FollowEvent> {
-    yield { kind: 'progress', progress: { phase: 'running', sessions: [], tries: [] } };
-    for (let offset = 0; stop?.aborted !== true; offset += 5) {
-      await delay(10_000, undefined, stop === undefined ? {} : { signal: stop }).catch(() => undefined);
-      yield { kind: 'output', stream: 'stdout', offset, bytes: Buffer.from('line\n') };
-    }
-  },
-  facts: () => ({ node, bootId: 'b', taskTypes: ['shell'], containment: 'process-walk', unfinished: [] }),
-  recover: async () => [],
-  forgetBefore: () => undefined,
-});
+/** A task that prints and does not end. */
+async function* endless(stop?: AbortSignal): AsyncGenerator<FollowEvent> {
+  yield { kind: 'progress', progress: { phase: 'running', sessions: [], tries: [] } };
+  for (let offset = 0; stop?.aborted !== true; offset += 5) {
+    await delay(10_000, undefined, stop === undefined ? {} : { signal: stop }).catch(() => undefined);
+    yield { kind: 'output', stream: 'stdout', offset, bytes: Buffer.from('line\n') };
+  }
+}
 
 const nodes = Array.from({ length: agents }, (_unused, at) => ({ site: 'busy', node: `n${at}` }));
 const orders = countedOrders(folder, { ship: async () => undefined });
@@ -100,7 +89,11 @@ const running = await startAgents(
   { temporal: { address, namespace: 'default' } as never, agent: { state_dir: folder, keep_days: 14 } },
   nodes,
   log,
-  { ordersOf: () => ({ orders, control: obeysTemporal }), version: '1', hostOf: ({ node }) => busy(node) },
+  {
+    ordersOf: () => ({ orders, control: obeysTemporal }),
+    version: '1',
+    hostOf: ({ node }) => stubHost(node, (_key, _from, stop) => endless(stop)),
+  },
 );
 await delay(15_000);
 const idle = await rates();

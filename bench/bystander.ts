@@ -9,6 +9,7 @@ export interface Seen {
   readonly requests: number;
   /** Milliseconds from when the bystander wanted to ask, so that a stall counts for each request that it delayed. */
   readonly p50: number;
+  readonly p95: number;
   readonly p99: number;
   readonly worst: number;
   /**
@@ -74,10 +75,10 @@ export async function watchBystander(options: WatchOptions): Promise<Bystander> 
   };
 }
 
-function percentiles(latencies: readonly number[]): Pick<Seen, 'p50' | 'p99' | 'worst'> {
+function percentiles(latencies: readonly number[]): Pick<Seen, 'p50' | 'p95' | 'p99' | 'worst'> {
   const sorted = [...latencies].sort((a, b) => a - b);
   const at = (share: number): number => Math.round(sorted[Math.ceil(share * sorted.length) - 1] ?? 0);
-  return { p50: at(0.5), p99: at(0.99), worst: at(1) };
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), worst: at(1) };
 }
 
 /** The kernel keeps the peak; a process that is gone has none. */

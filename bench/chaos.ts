@@ -4,8 +4,8 @@
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
 import { type SystemChaosResult, systemChaos } from '../test/rig/system-chaos.js';
+import { temporalBinary } from './dev-server.js';
 
 interface Row extends SystemChaosResult {
   readonly seed: number;
@@ -16,8 +16,7 @@ interface Row extends SystemChaosResult {
 const A_ROUND = 100;
 const [kills = A_ROUND, seed = 1] = process.argv.slice(2, 4).map(Number);
 const file = process.argv[4];
-const found = await findTemporalBinary({ report: (line) => console.error(line) });
-if (found.status === 'missing') throw new Error(explainMissing(found));
+const binary = await temporalBinary();
 
 const rows: Row[] =
   file !== undefined && existsSync(file)
@@ -30,7 +29,7 @@ const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => to
 while (sum((row) => row.kills) < kills) {
   const round = seed + rows.length;
   const result = await systemChaos({
-    binary: found.path,
+    binary,
     kills: Math.min(A_ROUND, kills - sum((row) => row.kills)),
     seed: round,
     report: (line) => console.error(line),

@@ -5,7 +5,6 @@
  * load on the machine, so it also reports processor seconds of this process and of the server, and workflow tasks.
  * Usage: npx tsx bench/graph.ts [nodes [rounds [tasks of a child at most]]]
  */
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,9 +16,11 @@ import { bundleWorkflows } from '../scripts/workflow-bundle.mjs';
 import { splitForExecution } from '../src/core/graph-run/index.js';
 import type { SchedulerGraph } from '../src/core/scheduler/index.js';
 import { hasWork } from '../src/core/task-types/index.js';
-import { startDevServer } from '../src/platform/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
+import { sideQueue } from '../workflows/protocol.js';
+import { startBenchServer } from './dev-server.js';
+import { type HistorySize, historySizes } from './history-sizes.js';
+import { processorSeconds } from './processes.js';
 import { recordedRun } from './recorded-run.js';
 
 const nodes = Number(process.argv[2] ?? 200);
@@ -97,14 +98,7 @@ const activities: GraphActivities = {
 
 const folder = await mkdtemp(join(tmpdir(), 'sitewright-bench-'));
 Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
-const found = await findTemporalBinary({ report: console.error });
-if (found.status === 'missing') throw new Error(explainMissing(found));
-const server = await startDevServer({
-  binary: found.path,
-  databaseFile: join(folder, 'temporal.db'),
-  logFile: join(folder, 'temporal.log'),
-  uiPort: 'none',
-});
+const server = await startBenchServer(folder);
 const connection = await Connection.connect({ address: server.address });
 const native = await NativeConnection.connect({ address: server.address });
 const client = new Client({ connection });
@@ -127,14 +121,13 @@ for (const id of graph.nodes.filter((_id, n) => graph.sync[n] === 0)) {
     }),
   );
 }
-const orchestrator = await Worker.create({
-  connection: native,
-  taskQueue: 'sitewright',
-  workflowBundle: { codePath: bundle.codePath },
-  activities,
-  maxCachedWorkflows: 100,
-});
-const running = [...workers, orchestrator].map((worker) => worker.run());
+for (const taskQueue of ['sitewright', sideQueue('sitewright', 'parts')]) {
+  const workflowBundle = { codePath: bundle.codePath };
+  workers.push(
+    await Worker.create({ connection: native, taskQueue, workflowBundle, activities, maxCachedWorkflows: 100 }),
+  );
+}
+const running = workers.map((worker) => worker.run());
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
@@ -146,12 +139,6 @@ interface Timed {
   /** Processor seconds of this process, which runs workers, workflows and agents, and of the server. */
   readonly worker: number;
   readonly server: number;
-}
-
-/** Processor seconds used by a process (Linux, 100 ticks per second). */
-function processorSeconds(pid: number): number {
-  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13);
-  return (Number(user) + Number(system)) / 100;
 }
 
 async function timed(type: string, input: object, tasks = work): Promise<Timed> {
@@ -170,43 +157,6 @@ async function timed(type: string, input: object, tasks = work): Promise<Timed> 
   return { id, seconds, rate: tasks / seconds, load, worker, server: ofServer };
 }
 
-interface Size {
-  readonly id: string;
-  readonly events: number;
-  readonly bytes: number;
-  readonly largest: number;
-  readonly timeouts: number;
-  readonly workflowTasks: number;
-  readonly signals: number;
-  readonly records: number;
-}
-
-/** Sizes of the histories of one run, including its children. */
-async function sizes(id: string, ids: readonly string[]): Promise<Size[]> {
-  return Promise.all(
-    [id, ...ids].map(async (one) => {
-      const { events = [] } = await client.workflow.getHandle(one).fetchHistory();
-      const list = events ?? [];
-      const size = (event: unknown): number =>
-        JSON.stringify(event, (_key, value: unknown) =>
-          value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
-        ).length;
-      const each = list.map(size);
-      const kinds = (is: (event: (typeof list)[number]) => boolean): number => list.filter(is).length;
-      return {
-        id: one,
-        events: list.length,
-        bytes: each.reduce((sum, bytes) => sum + bytes, 0),
-        largest: Math.max(...each),
-        timeouts: kinds((event) => event.workflowTaskTimedOutEventAttributes != null),
-        workflowTasks: kinds((event) => event.workflowTaskCompletedEventAttributes != null),
-        signals: kinds((event) => event.workflowExecutionSignaledEventAttributes != null),
-        records: kinds((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'record_tasks'),
-      };
-    }),
-  );
-}
-
 try {
   // Queues are created on first use: keep that out of the measurement.
   const once = bare.map((part) => part.map(({ queue }) => ({ queue, tasks: 1 })));
@@ -221,31 +171,17 @@ try {
   }
   const children = reference.parts.map((_part, at) => at);
   const histories = (
-    await Promise.all(
-      ours.map(({ id }) =>
-        sizes(
-          id,
-          children.map((at) => `${id}/2.${at + 1}`),
-        ),
-      ),
-    )
+    await Promise.all(ours.map(({ id }) => historySizes(client, [id, ...children.map((at) => `${id}/2.${at + 1}`)])))
   ).flat();
   const bareHistories = (
-    await Promise.all(
-      theirs.map(({ id }) =>
-        sizes(
-          id,
-          children.map((at) => `${id}/${at}`),
-        ),
-      ),
-    )
+    await Promise.all(theirs.map(({ id }) => historySizes(client, [id, ...children.map((at) => `${id}/${at}`)])))
   ).flat();
-  const sum = (all: readonly Size[], what: 'workflowTasks' | 'signals' | 'records' | 'bytes'): number =>
+  const sum = (all: readonly HistorySize[], what: 'workflowTasks' | 'signals' | 'records' | 'bytes'): number =>
     Math.round(all.reduce((total, one) => total + one[what], 0) / rounds);
   const own = median(ours.map(({ rate }) => rate));
   const limit = median(theirs.map(({ rate }) => rate));
   const inOneGo = median(atOnce.map(({ rate }) => rate));
-  const describe = (all: readonly Timed[], sizesOfAll: readonly Size[]) => ({
+  const describe = (all: readonly Timed[], sizesOfAll: readonly HistorySize[]) => ({
     tasks_per_second: all.map(({ rate }) => Math.round(rate)),
     worker_processor_seconds: median(all.map(({ worker }) => worker)),
     server_processor_seconds: median(all.map((one) => one.server)),
@@ -281,7 +217,7 @@ try {
     ),
   );
 } finally {
-  for (const worker of [...workers, orchestrator]) worker.shutdown();
+  for (const worker of workers) worker.shutdown();
   await Promise.all(running);
   await native.close();
   await connection.close();

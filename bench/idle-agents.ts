@@ -5,32 +5,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startDevServer } from '../src/platform/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
 import { startAgentHost } from '../test/rig/agent-host-process.js';
+import { startBenchServer } from './dev-server.js';
+import { processorSeconds } from './processes.js';
 
 const [agents = 1_000, seconds = 60] = process.argv.slice(2).map(Number);
-const TICKS_PER_SECOND = 100;
-
-/** CPU seconds a process has used. */
-function cpu(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
 const rssMb = (pid: number): number =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
 
-const found = await findTemporalBinary({ report: (line) => console.error(line) });
-if (found.status === 'missing') throw new Error(explainMissing(found));
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-idle-'));
-const server = await startDevServer({
-  binary: found.path,
-  databaseFile: join(folder, 'temporal.db'),
-  logFile: join(folder, 'temporal.log'),
-  uiPort: 'none',
-});
+const server = await startBenchServer(folder);
 const host = async (count: number, at = 0) =>
   startAgentHost({
     address: server.address,
@@ -44,9 +28,9 @@ const one = await host(1, agents);
 const many = await host(agents);
 const startSeconds = (performance.now() - began) / 1000;
 await delay(15_000);
-const before = [cpu(server.pid), cpu(many.child.pid!)] as const;
+const before = [processorSeconds(server.pid), processorSeconds(many.child.pid!)] as const;
 await delay(seconds * 1000);
-const after = [cpu(server.pid), cpu(many.child.pid!)] as const;
+const after = [processorSeconds(server.pid), processorSeconds(many.child.pid!)] as const;
 const percent = (at: 0 | 1) => Math.round(((after[at] - before[at]) / seconds) * 1000) / 10;
 console.log(
   JSON.stringify({

@@ -12,12 +12,15 @@ import { createActivities } from '../activities/index.js';
 import { plannerHere } from '../src/clusters/planning/index.js';
 import { openMachines } from '../src/maas/open-machines.js';
 import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.js';
-import { startDevServer } from '../src/platform/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
+import { settingsSchema } from '../src/platform/settings/settings.js';
 import { runLookups } from '../src/platform/temporal/run-lookups.js';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { openStore } from '../src/store/index.js';
 import { workflowCode } from '../worker/bundle.js';
+import { asOne, optionsOfQueues } from '../worker/queue-workers.js';
+import { startBenchServer } from './dev-server.js';
+import { type HistorySize, sizeOf } from './history-sizes.js';
+import { siteDocuments } from './site-documents.js';
 import { effects, interrupt, type NodeActivity } from './site-operators.js';
 import { slowRegion, summary } from './slow-region.js';
 
@@ -27,43 +30,9 @@ const latencyMs = Number(process.argv[4] ?? 0);
 const withOperators = process.argv[5] === 'operators';
 const names = Array.from({ length: nodes }, (_unused, index) => `n${String(index).padStart(5, '0')}`);
 
-const documents = [
-  frame('shipyard/DeploymentConfiguration/v1', 'deployment-configuration', [
-    'physical_provisioner:',
-    '  deployment_strategy: deployment-strategy',
-    '  max_parallel_nodes: 64',
-    'armada:',
-    '  manifest: full-site',
-  ]),
-  frame('shipyard/DeploymentStrategy/v1', 'deployment-strategy', [
-    'groups:',
-    ...Array.from({ length: groups }, (_unused, group) => [
-      `  - name: group-${group}`,
-      `    critical: true`,
-      `    depends_on: [${group > 0 ? `group-${group - 1}` : ''}]`,
-      `    selectors: [{node_tags: [g${group}]}]`,
-      '    success_criteria: {percent_successful_nodes: 90}',
-    ]).flat(),
-  ]),
-  ...names.map((name, index) =>
-    frame('drydock/BaremetalNode/v1', name, [
-      'metadata:',
-      `  rack: rack${index % 40}`,
-      `  tags: [g${Math.floor((index * groups) / nodes)}]`,
-    ]),
-  ),
-];
-
 const folder = await mkdtemp(join(tmpdir(), 'sitewright-bench-'));
 Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error } });
-const found = await findTemporalBinary({ report: console.error });
-if (found.status === 'missing') throw new Error(explainMissing(found));
-const server = await startDevServer({
-  binary: found.path,
-  databaseFile: join(folder, 'temporal.db'),
-  logFile: join(folder, 'temporal.log'),
-  uiPort: 'none',
-});
+const server = await startBenchServer(folder);
 const simulator = await simulateMaas({
   port: 0,
   seed: { machines: names.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' })) },
@@ -77,7 +46,7 @@ const region = await slowRegion(simulator.url, latencyMs, latencyMs === 0 ? Numb
 const store = await openStore(join(folder, 'store.db'));
 await store.migrate();
 await store.sites.create({ name: 'bench' });
-await store.sites.addRevision('bench', { files: [{ name: 'site.yaml', text: documents.join('') }] });
+await store.sites.addRevision('bench', { files: [{ name: 'site.yaml', text: siteDocuments(names, groups) }] });
 const machines = openMachines({
   url: region.url,
   apiKey: simulatorKeys.admin,
@@ -88,13 +57,11 @@ const connection = await Connection.connect({ address: server.address });
 const native = await NativeConnection.connect({ address: server.address });
 const client = new Client({ connection });
 await ensureSearchAttributes(connection, 'default');
-const worker = await Worker.create({
-  connection: native,
+const options = {
   taskQueue: 'sitewright',
   workflowBundle: await workflowCode(),
-  maxConcurrentActivityTaskExecutions: 2_000,
   // As the orchestrator's: cancellations come with the answers to heartbeats.
-  maxHeartbeatThrottleInterval: '1 second',
+  maxHeartbeatThrottleInterval: '1 second' as const,
   activities: createActivities({
     planner: plannerHere(),
     store,
@@ -103,7 +70,9 @@ const worker = await Worker.create({
     searchAttributes: async () => ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'],
     settings: { max_parallel_nodes: 64, heartbeat_seconds: 20 },
   }),
-});
+};
+const queues = optionsOfQueues(options, settingsSchema.shape.worker.parse({}));
+const worker = asOne(await Promise.all(queues.map((queue) => Worker.create({ ...queue, connection: native }))));
 const running = worker.run();
 try {
   const started = performance.now();
@@ -121,23 +90,12 @@ try {
     () => handle.query<{ outcome: string; counts: object }>('status'),
   );
   const seconds = (performance.now() - started) / 1000;
-  const histories: { id: string; events: number; bytes: number; largest: number }[] = [];
+  const histories: HistorySize[] = [];
   const activities: NodeActivity[] = [];
   for await (const workflow of client.workflow.list()) {
     const { events } = await client.workflow.getHandle(workflow.workflowId, workflow.runId).fetchHistory();
-    const sizes = (events ?? []).map(
-      (event) =>
-        JSON.stringify(event, (_key, value: unknown) =>
-          value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
-        ).length,
-    );
     activities.push(...nodeActivities(events ?? []));
-    histories.push({
-      id: workflow.workflowId,
-      events: sizes.length,
-      bytes: sizes.reduce((sum, size) => sum + size, 0),
-      largest: Math.max(...sizes),
-    });
+    histories.push(sizeOf(workflow.workflowId, events ?? []));
   }
   const parent = histories.find((history) => history.id === 'deploy_site:bench');
   const most = histories.reduce((a, b) => (b.events > a.events ? b : a));
@@ -198,19 +156,4 @@ function nodeActivities(events: readonly temporal.api.history.v1.IHistoryEvent[]
     const type = activityType?.name ?? '';
     return [{ type, node, scheduled: timeOf(event), closed: closed.get(String(event.eventId)) }];
   });
-}
-
-function frame(schema: string, name: string, data: readonly string[]): string {
-  const lines = [
-    '---',
-    `schema: ${schema}`,
-    'metadata:',
-    '  schema: metadata/Document/v1',
-    `  name: ${name}`,
-    '  layeringDefinition: {abstract: false, layer: site}',
-    '  storagePolicy: cleartext',
-    'data:',
-    ...data.map((line) => `  ${line}`),
-  ];
-  return `${lines.join('\n')}\n`;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
 import { build } from 'esbuild';
 import { afterEach, expect, it, vi } from 'vitest';
 import { lowerBound } from '../../../bench/makespan-bound.js';
@@ -7,9 +8,12 @@ import { drawDurations, makespan } from '../../../bench/makespan-simulation.js';
 import { clusterOf, recorded } from '../../../bench/recorded-cluster.js';
 import { recordedRun } from '../../../bench/recorded-run.js';
 import { planGraph, planOrder, readPlanInput } from '../../../src/graph/index.js';
+import { openStore } from '../../../src/store/index.js';
 import { Expression } from '../../../src/yaql/engine.js';
 import { Runtime } from '../../../src/yaql/runtime/limits.js';
+import { environment } from '../../api/fuel-graphs-rig.js';
 import { expectNoMoreWork } from '../../rig/amounts-of-work.js';
+import { storeGraphRun } from '../../ui/stored-runs.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -45,6 +49,33 @@ it('a run takes no longer by the order of its tasks', () => {
   });
   expect(Math.min(...ratios)).toBeGreaterThanOrEqual(1);
   expect(Math.max(...ratios)).toBeLessThanOrEqual(1.05);
+});
+
+it('a run of graphs is stored and read with no more statements', async () => {
+  const prepare = vi.spyOn(Database.prototype, 'prepare');
+  const counts: Record<string, number> = {};
+  const counted = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    prepare.mockClear();
+    const value = await work();
+    counts[name] = prepare.mock.calls.length;
+    return value;
+  };
+  const store = await openStore(':memory:');
+  await store.migrate();
+  const env = await environment(store, 'prod');
+  const names = Array.from({ length: 50 }, (_unused, at) => `task-${at}`);
+  const tasks = names.map((id) => ({ id, type: 'shell', cmd: 'true', requires: [] }));
+  const made = await Promise.all(
+    Array.from({ length: 38 }, (_unused, at) => store.nodes.create({ name: `node-${at}`, status: 'ready' })),
+  );
+  const nodes = [...env.nodes, ...made.map(({ id }) => id)].map(String);
+  const run = { id: 'large', tasks, nodes, startedAt: '2026-05-01T10:00:00.000Z' };
+  await counted('2,000 tasks stored', () => storeGraphRun(store, env, run));
+  await counted('runs listed', () => store.runs.list({ limit: 50 }));
+  const { graphs } = await counted('run read', () => store.transactions.getRun(1));
+  await counted('tasks listed', () => store.taskHistory.page(graphs[0]!.id, { limit: 100 }));
+  await store.close();
+  expectNoMoreWork('store', counts);
 });
 
 it('the command line loads no more code to start', async () => {

@@ -1,0 +1,62 @@
+/**
+ * Agents of a site's nodes in one process, with orders from the store as `sitewright agent run` has them, that end every task
+ * at once without doing it: `node --import tsx bench/agents-at-once.ts SITE NODE…`, with settings in the environment.
+ */
+import type { FollowEvent } from '../src/agent/index.js';
+import { loadSettings } from '../src/platform/settings/index.js';
+import { createLogger } from '../src/platform/telemetry/log.js';
+import { openStore } from '../src/store/index.js';
+import { startAgents } from '../worker/agent.js';
+import { storeOrdersOf } from '../worker/agent-orders.js';
+import { installRuntime } from '../worker/runtime.js';
+import { openStartGate } from '../worker/start-gate.js';
+import { stubHost } from './stub-host.js';
+
+const [site = '', ...nodes] = process.argv.slice(2);
+const loaded = loadSettings({ env: process.env, cwd: process.cwd() });
+if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+const { settings } = loaded;
+const log = createLogger({ level: 'info', format: 'json' }, 'agent');
+installRuntime(log, false);
+
+const nothing = { bytes: 0, dropped: 0, tail: '', binary: false };
+
+async function* atOnce(): AsyncGenerator<FollowEvent> {
+  const now = new Date().toISOString();
+  yield {
+    kind: 'ended',
+    result: {
+      v: 1,
+      outcome: 'ok',
+      failure: null,
+      message: 'nothing was done',
+      changed: false,
+      exitCode: 0,
+      signal: null,
+      startedAt: now,
+      endedAt: now,
+      bootId: 'bench',
+      tries: [],
+      killed: null,
+      leftRunning: 0,
+      summary: {},
+      output: { stdout: nothing, stderr: nothing },
+    },
+  };
+}
+
+const store = await openStore(settings.store.url);
+const gate = openStartGate(settings, store, log);
+const agents = await startAgents(
+  settings,
+  nodes.map((node) => ({ site, node })),
+  log,
+  {
+    ordersOf: storeOrdersOf(settings, store, log, gate),
+    version: 'bench',
+    hostOf: ({ node }) => stubHost(node, atOnce),
+  },
+);
+process.once('SIGTERM', () => void agents.stop());
+await agents.done;
+await Promise.all([gate.close(), store.close()]);

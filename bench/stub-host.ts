@@ -1,0 +1,15 @@
+import { TASK_TYPE_NAMES } from '../src/core/task-types/index.js';
+import type { TaskHost } from '../worker/agent.js';
+
+/** A machine in name only, which accepts every task: a thousand processes would measure the machine. @param follow what it says of a task */
+export const stubHost = (node: string, follow: TaskHost['follow']): TaskHost => ({
+  execution: () => undefined,
+  hasStarted: () => false,
+  generations: () => [],
+  ensure: async () => ({ kind: 'accepted', result: undefined }),
+  cancel: () => undefined,
+  follow,
+  facts: () => ({ node, bootId: 'bench', taskTypes: TASK_TYPE_NAMES, containment: 'process-walk', unfinished: [] }),
+  recover: async () => [],
+  forgetBefore: () => undefined,
+});
