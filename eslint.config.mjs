@@ -25,6 +25,11 @@ export default tseslint.config(
             'PropertyDefinition[accessibility="private"], MethodDefinition[accessibility="private"][kind!="constructor"]',
           message: 'Write #name.',
         },
+        {
+          selector: 'MemberExpression[property.name="waitForFunction"]',
+          message:
+            'It evaluates its text inside the page, which our policy for scripts forbids as soon as it has to look twice. Wait for a locator, or use expect.poll with evaluate.',
+        },
       ],
     },
   },

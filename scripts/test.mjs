@@ -1,6 +1,6 @@
 // `npm test`: installs what the tests need, then runs them. Arguments are passed to vitest:
 //   npm test -- test/unit/platform/settings    only these tests
-//   npm test -- --project workflow             one suite
+//   npm test -- test/workflow/                 one suite
 //   npm run test:quick                         tests nearest to the changes: scripts/quick-tests.mjs
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';

@@ -2,10 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Those that wait most come first, and the short ones last: no processor is idle at the end. */
-const PROJECTS = ['e2e', 'ui', 'workflow', 'cli', 'api', 'replay', 'unit'];
+/** Those that wait most come first, and those that are not named, the short ones, last: no processor is idle at the end. */
+const FIRST = ['e2e', 'ui', 'workflow', 'cli', 'api', 'replay'].reverse();
 
-/** Seconds of the files that take longest; about: for their order only. */
+/**
+ * Seconds of the files that take longest, about: of processor time, and in e2e as they pass, because there most of them are
+ * spent waiting.
+ */
 const durations: ReadonlyMap<string, number> = new Map(
   Object.entries(JSON.parse(readFileSync(new URL('./durations.json', import.meta.url), 'utf8'))),
 );
@@ -16,10 +19,11 @@ export default class LongestFirst extends BaseSequencer {
     const { root } = this.ctx.config;
     for (const file of durations.keys())
       if (!existsSync(`${root}/${file}`)) throw new Error(`test/durations.json names ${file}, which is not there`);
-    const project = (file: TestSpecification) => PROJECTS.indexOf(file.project.name);
-    const seconds = (file: TestSpecification) => durations.get(relative(root, file.moduleId)) ?? 0;
+    const path = (file: TestSpecification) => relative(root, file.moduleId);
+    const rank = (file: TestSpecification) => FIRST.indexOf(path(file).split('/')[1] ?? '');
+    const seconds = (file: TestSpecification) => durations.get(path(file)) ?? 0;
     // Vitest's own order, from its last runs here, stays among the files without a record.
     const sorted = await super.sort(files);
-    return sorted.sort((a, b) => project(a) - project(b) || seconds(b) - seconds(a));
+    return sorted.sort((a, b) => rank(b) - rank(a) || seconds(b) - seconds(a));
   }
 }

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { processName, removeAbandoned } from '../process-name.mjs';
+import { runAfterUs } from '../run-after-us.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const watchdog = join(root, 'scripts/run-with-parent.mjs');
@@ -23,7 +24,7 @@ const CLONE = ['bin', 'examples', 'package.json', 'scripts'];
 export async function makeFolder(without) {
   await removeAbandoned(tmpdir(), PREFIX);
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${processName(process.pid)}-`));
-  removeAfterUs(folder);
+  runAfterUs(REMOVE, folder);
   for (const name of CLONE) await symlink(join(root, name), join(folder, name));
   if (without.length > 0) await makeSmall(folder, without);
   return folder;
@@ -38,19 +39,6 @@ rm --recursive --force "$1"`;
 
 /** @param {string} folder */
 export const removeFolder = (folder) => promisify(execFile)('sh', ['-c', REMOVE, 'remove', folder]);
-
-/**
- * A process of its own that removes a folder when this process has ended, even by `kill -9`.
- *
- * @param {string} folder
- */
-function removeAfterUs(folder) {
-  const script = `cat >/dev/null\n${REMOVE}`;
-  const child = spawn('sh', ['-c', script, 'remove', folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  child.stdin.on('error', () => undefined);
-  child.unref();
-  /** @type {import('node:net').Socket} */ (child.stdin).unref();
-}
 
 /**
  * @typedef {object} Running

@@ -13,7 +13,7 @@ import { openStore, type Store } from '../../src/store/index.js';
 import { lazyConnection } from '../../worker/lazy-connection.js';
 import type { LivingSite } from '../rig/living-site.js';
 import { openapiCheck } from '../rig/openapi-check.js';
-import type { TemporalRig } from '../rig/temporal.js';
+import { PATIENCE, type TemporalRig } from '../rig/temporal.js';
 
 export interface Answer {
   readonly status: number;
@@ -98,8 +98,11 @@ export async function apiAlone(options: Partial<ApiOptions> = {}): Promise<ApiRi
   return apiOf(createOperations({ store, temporal, maas: noMaas }), store, close, options);
 }
 
-/** The API of a living site: everything is there. Closing it leaves the site. */
-export function apiOfSite(rig: TemporalRig, site: LivingSite): Promise<ApiRig> {
+/**
+ * The API of a living site: everything is there. Closing it leaves the site.
+ * @param patience with Temporal; 1: as the product has it, for tests whose worker does not answer
+ */
+export function apiOfSite(rig: TemporalRig, site: LivingSite, patience = PATIENCE): Promise<ApiRig> {
   const machines = openMachines({
     url: site.maasUrl,
     apiKey: simulatorKeys.admin,
@@ -111,7 +114,7 @@ export function apiOfSite(rig: TemporalRig, site: LivingSite): Promise<ApiRig> {
   const client = new Client({ connection, namespace });
   const operations = createOperations({
     store: site.store,
-    temporal: { client, connection, namespace, taskQueue: site.worker.taskQueue, address },
+    temporal: { client, connection, namespace, taskQueue: site.worker.taskQueue, address, patience },
     maas: () => machines,
     temporalUiUrl: 'http://temporal.example',
     ...(site.receiversFile === undefined ? {} : { noticeReceivers: site.receiversFile }),

@@ -347,6 +347,28 @@ describe('facts', () => {
     expect((await rig.fuel('GET', `/clusters/${id}`)).body.is_customized).toBe(false);
   });
 
+  it('of some nodes are replaced, and those of others kept', async () => {
+    await rig.fuel('PUT', path(), [
+      { uid: `${node}`, extra: 1, old: true },
+      { uid: 'master', a: 1 },
+      { uid: 'common', debug: true },
+    ]);
+    expect((await rig.fuel('PATCH', path(), [{ uid: `${node}`, extra: 2 }])).status).toBe(204);
+    const all = [
+      { uid: `${node}`, extra: 2 },
+      { uid: 'master', a: 1 },
+      { uid: 'common', debug: true },
+    ];
+    expect((await rig.fuel('GET', `${path()}?split=1`)).body).toEqual(all);
+    expect((await rig.fuel('PATCH', path(), [{ uid: 'common', debug: false }])).status).toBe(204);
+    expect((await rig.fuel('GET', `${path()}?split=1`)).body).toEqual([
+      ...all.slice(0, 2),
+      { uid: 'common', debug: false },
+    ]);
+    expect(await rig.refused('PATCH', path(), [{ uid: '999' }])).toMatchObject({ status: 400, paths: ['body[0].uid'] });
+    await rig.fuel('DELETE', path());
+  });
+
   it('of other nodes, or of no node, are refused', async () => {
     expect(await rig.refused('PUT', path(), [{ uid: '999' }, { extra: 1 }])).toMatchObject({
       status: 400,

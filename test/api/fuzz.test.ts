@@ -82,7 +82,8 @@ it('whatever is sent to any route, the answer is one that its description allows
   expect(share((name) => name.startsWith('GET '))).toBeGreaterThan(0.6);
   expect(share((name) => !name.startsWith('GET '))).toBeGreaterThan(0.3);
   expect(rig.log.filter((line) => Number(line.level) >= 50)).toEqual([]);
-}, 180_000);
+  // It waits for nothing: five thousand requests are twelve seconds of work.
+}, 400_000);
 
 // threat: anyone-7
 it('whatever the path and the method are, the answer is a problem or a page', async () => {
@@ -98,4 +99,4 @@ it('whatever the path and the method are, the answer is a problem or a page', as
     }),
     { numRuns: 1_000 },
   );
-}, 60_000);
+});

@@ -48,7 +48,7 @@ async function describeApi(tokens = false): Promise<Description> {
 /** Answers for people and for other programs, beside JSON or instead of it. */
 const TEXTS = ['text/plain', 'text/csv', 'text/vnd.graphviz', 'application/gzip', 'image/svg+xml', 'text/event-stream'];
 
-// UPDATE_GOLDEN=1 npx vitest run --project api test/api/openapi.test.ts
+// UPDATE_GOLDEN=1 npx vitest run test/api/openapi.test.ts
 it('the description of the API is the one that was agreed on', async () => {
   const text = `${JSON.stringify(await describeApi(), null, 2)}\n`;
   if (process.env.UPDATE_GOLDEN) writeFileSync(golden, text);

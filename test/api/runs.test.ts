@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MachineStatus } from '../../src/maas/index.js';
+import { mayBeRequested } from '../../src/platform/temporal/operators-requests.js';
 import { gitRepository } from '../rig/git-repository.js';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
 import { lookAgain, lookUntil } from '../rig/look-again.js';
@@ -165,10 +166,28 @@ it('a run is paused, resumed, and one of its nodes tried again; another run is r
   expect(await start({ kind: 'deploy_site' })).toMatchObject({ status: 409, body: { run: { id: run.id } } });
   expect(await api.ask('DELETE', '/api/v1/sites/stl1')).toMatchObject({ status: 409 });
 
+  const handle = rig.client.workflow.getHandle('deploy_site:stl1', run.id);
+  const events = async () => (await handle.describe()).historyLength;
+  const requested = async (from: number, internal: readonly string[] = []) =>
+    mayBeRequested(
+      rig.client,
+      { workflowId: handle.workflowId, runId: run.id },
+      { from, to: await events() },
+      new Set(internal),
+    );
+  const before = await events();
+  expect(await requested(1)).toBe(false);
   const paused = await api.ask('POST', `${path}/pause`, { reason: 'power work' }, { 'x-sitewright-user': 'eva' });
+  expect(await requested(before)).toBe(true);
   expect(paused).toMatchObject({ status: 200, body: { paused: { by: 'eva', reason: 'power work' } } });
   expect(await api.ask('POST', `${path}/pause`)).toMatchObject({ status: 200 });
   expect((await api.ask('GET', `${path}/report`)).body.operator[0]).toMatchObject({ action: 'pause', by: 'eva' });
+
+  const later = await events();
+  expect(await requested(later)).toBe(false);
+  await handle.signal('pause');
+  expect(await requested(later)).toBe(true);
+  expect(await requested(later, ['pause'])).toBe(false);
 
   const tooEarly = await api.ask('POST', `${path}/nodes/stl1r01s03/retry`);
   expect(tooEarly).toMatchObject({

@@ -29,4 +29,4 @@ it('what is not deterministic does not compile under tsconfig.deterministic.json
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 60_000);
+});

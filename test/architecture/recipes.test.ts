@@ -171,11 +171,11 @@ const startedRun: RunProgress = {
 };
 
 /** Each recipe of CONTRIBUTING's "How to add", carried out in a copy in memory: its files are enough, and no more than these. */
-describe('how to add', { timeout: 60_000 }, () => {
+describe('how to add', () => {
   let planted: Awaited<ReturnType<typeof withPlanted>>;
   beforeAll(async () => {
     planted = await withPlanted(Object.assign({}, OBSERVED, ...Object.values(RECIPES)), ENTRY);
-  }, 60_000);
+  });
 
   /** What the command line prints. */
   async function printed(...args: readonly string[]): Promise<string> {

@@ -12,6 +12,7 @@ import { type DevServer, startDevServer } from '../../src/platform/temporal/dev-
 import { type RunningApi, startApi } from '../../worker/api.js';
 import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
 import { exampleHosts } from '../rig/living-site.js';
+import { PATIENCE } from '../rig/temporal.js';
 import { recordingTerminal } from '../unit/cli/recording-terminal.js';
 
 /*
@@ -50,7 +51,7 @@ async function start(folder: string, bundle: string): Promise<void> {
   const log = createLogger(loaded.settings.log, 'test');
   // The order of the page: the worker first.
   const worker = await startOrchestrator(loaded.settings, log, { bundlePath: bundle });
-  running = { temporal, worker, api: await startApi(loaded.settings, log) };
+  running = { temporal, worker, api: await startApi(loaded.settings, log, { patience: PATIENCE }) };
 }
 
 async function stop(): Promise<void> {
@@ -132,4 +133,4 @@ it('an open run continues from a backup, in a new folder, with a newer worker', 
   expect(await deploys()).toEqual(Object.fromEntries(exampleHosts.map((host) => [host, 1])));
   // And what comes after it.
   expect(await sitewright('site', 'update', site, '--wait')).toMatch(/success/);
-}, 180_000);
+});

@@ -12,10 +12,12 @@ import { openMachines } from '../../src/maas/open-machines.js';
 import { type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.js';
 import { loadSettings, type Settings } from '../../src/platform/settings/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
+import { repeatCalls } from '../../src/platform/temporal/closed-channel.js';
 import { type RunningApi, startApi } from '../../worker/api.js';
 import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
 import { exampleHosts } from '../rig/living-site.js';
 import { openapiCheck } from '../rig/openapi-check.js';
+import { PATIENCE } from '../rig/temporal.js';
 import { recordingTerminal } from '../unit/cli/recording-terminal.js';
 
 /** Everything real but the machines, in this process; the command line talks to it as it would from a shell. */
@@ -54,7 +56,7 @@ async function atMaas<T>(act: (maas: MachineContext['client']) => Promise<T>): P
 /** As `temporal workflow reset --type LastWorkflowTask` does. */
 async function resetInTemporal(id: string): Promise<void> {
   const shown = JSON.parse((await sitewright('run', 'show', id, '-f', 'json')).out) as { workflow_id: string };
-  const connection = await Connection.connect({ address: inject('temporalAddress') });
+  const connection = await Connection.connect({ address: inject('temporalAddress'), interceptors: [repeatCalls()] });
   const handle = new Client({ connection }).workflow.getHandle(shown.workflow_id);
   const { runId } = await handle.describe();
   const { events } = await handle.fetchHistory();
@@ -102,6 +104,7 @@ beforeAll(async () => {
   api = await startApi(settings, createLogger(settings.log, 'test'), {
     temporalUiUrl: 'http://ui.test',
     checkAnswer: openapiCheck(),
+    patience: PATIENCE,
   });
 });
 
@@ -266,13 +269,9 @@ describe('a site', () => {
     );
     expect((await sitewright('run', 'status', id)).out).toMatch(/paused since .* by ann: lunch/);
     expect((await sitewright('run', 'resume', id)).code).toBe(0);
-    await expect
-      .poll(async () => (await sitewright('run', 'status', id)).out, { timeout: 20_000 })
-      .toMatch(/^now: deploy/m);
+    await expect.poll(async () => (await sitewright('run', 'status', id)).out).toMatch(/^now: deploy/m);
     await resetInTemporal(id);
-    await expect
-      .poll(async () => (await sitewright('run', 'status', id)).out, { timeout: 60_000 })
-      .toMatch(/^now: deploy/m);
+    await expect.poll(async () => (await sitewright('run', 'status', id)).out).toMatch(/^now: deploy/m);
     expect((await sitewright('run', 'pause', id, '--reason', 'after the reset')).code).toBe(0);
     expect((await sitewright('run', 'status', id)).out).toMatch(/paused since .* by ann: after the reset/);
     expect((await sitewright('run', 'resume', id)).code).toBe(0);
@@ -328,7 +327,7 @@ describe('a site', () => {
     };
     const isDeploying = async () => {
       const now = async () => (await sitewright('node', 'status', site, '-f', 'csv', '-c', 'node', '-c', 'status')).out;
-      await expect.poll(now, { timeout: 60_000 }).toContain(`${node},Deploying`);
+      await expect.poll(now).toContain(`${node},Deploying`);
     };
     /** A run that waits for a machine. */
     const start = async (): Promise<string> => {
@@ -343,7 +342,10 @@ describe('a site', () => {
       const ended = await sitewright('run', 'watch', id);
       expect(ended).toMatchObject({ code: 0 });
       expect(ended.out).toMatch(/redeploy_nodes of .*: success/);
-      const connection = await Connection.connect({ address: inject('temporalAddress') });
+      const connection = await Connection.connect({
+        address: inject('temporalAddress'),
+        interceptors: [repeatCalls()],
+      });
       const { raw } = await new Client({ connection }).workflow.getHandle(`redeploy_nodes:${site}`).describe();
       await connection.close();
       const { versioningOverride, deploymentVersion } = raw.workflowExecutionInfo?.versioningInfo ?? {};
@@ -355,11 +357,11 @@ describe('a site', () => {
       const first = await start();
       await startWorker(newer);
       await expect
-        .poll(versions, { timeout: 30_000 })
+        .poll(versions)
         .toEqual({ [newer]: 'current, 0 open, 1 workers', [old]: 'draining, 1 open, 1 workers' });
       expect(await finish(first)).toBe(old);
       expect(await finish(await start())).toBe(newer);
-    }, 120_000);
+    });
 
     it('a run that a new worker started ends there, after a step back', async () => {
       const run = await start();
@@ -371,7 +373,7 @@ describe('a site', () => {
       expect(drained.out).toMatch(/^1\.1\.0\+new is drained\n {2}next: {2}stop its workers: .*\n$/m);
       const { out } = await sitewright('audit', 'list', '--action', 'worker.drain', '-f', 'csv');
       expect(out).toContain(`,ann,worker.drain,worker/${newer},it is slow`);
-    }, 120_000);
+    });
 
     it('what an operator moves goes on elsewhere', async () => {
       const run = await start();
@@ -380,7 +382,7 @@ describe('a site', () => {
       await workers.get(old)!.stop();
       workers.delete(old);
       expect(await finish(run)).toBe(newer);
-    }, 120_000);
+    });
 
     it('the tree of an ended run is gone with the workers of its build, and its report is not', async () => {
       const { out } = await sitewright('run', 'list', '--site', site, '-f', 'json', '-n', '2');
@@ -389,7 +391,7 @@ describe('a site', () => {
       expect(gone.err).toContain('no worker of its version runs any more');
       expect(gone.err).toContain(`sitewright run report ${earlier!.id}`);
       expect((await sitewright('run', 'report', earlier!.id)).code).toBe(0);
-    }, 60_000);
+    });
 
     it('what is left when all workers of a build have stopped goes on with the next build', async () => {
       const run = await start();
@@ -398,7 +400,7 @@ describe('a site', () => {
       await startWorker(later);
       expect(await finish(run)).toBe(later);
       expect((await versions())[later]).toBe('current, 0 open, 1 workers');
-    }, 120_000);
+    });
 
     it('a version that there is not, and one that no other can replace, are refused', async () => {
       const unknown = await sitewright('worker', 'drain', '1.0.O+old');

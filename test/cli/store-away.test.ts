@@ -76,10 +76,13 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is away', () => {
     const code = await runCli(args, terminal);
     return { code, ...terminal.said };
   };
+  /** What may be asked again: on a loaded machine, a worker may take longer to answer than the API waits. */
   const done = async (...args: string[]): Promise<string> => {
-    const { code, out, err } = await cli(...args);
-    if (code !== 0) throw new Error(`${args.join(' ')}: ${code}\n${err}${out}`);
-    return out;
+    for (;;) {
+      const { code, out, err } = await cli(...args);
+      if (code === 0) return out;
+      if (!err.includes('no worker answered')) throw new Error(`${args.join(' ')}: ${code}\n${err}${out}`);
+    }
   };
 
   beforeAll(async () => {
@@ -110,7 +113,7 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is away', () => {
       SITEWRIGHT_AGENT_STATE_DIR: join(folder, 'agents'),
       SITEWRIGHT_TASK_LOGS_FOLDER: join(folder, 'logs'),
     };
-  }, 240_000);
+  });
   afterAll(async () => {
     toStore?.restore();
     toTemporal?.restore();
@@ -138,7 +141,7 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is away', () => {
     );
     toTemporal.restore();
     await Promise.all([worker.says(/worker ready/), agent.says(/agent ready for/)]);
-  }, 120_000);
+  });
 
   it('runs are found, looked at and controlled with Temporal alone', async () => {
     const { token } = JSON.parse(await done('token', 'bootstrap', '--name', 'ann', '-f', 'json'));
@@ -192,5 +195,5 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is away', () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     await store.close();
-  }, 120_000);
+  });
 });

@@ -5,7 +5,11 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { Connection } from '@temporalio/client';
 import { afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest';
+import { freePort } from '../../src/platform/free-port.js';
+import { repeatCalls } from '../../src/platform/temporal/closed-channel.js';
+import { retentionDays } from '../../src/platform/temporal/retention.js';
 import { cli } from '../unit/cli/recording-terminal.js';
 
 /** `sitewright up` as a process tree of its own: compiled, since five processes would translate the sources each. */
@@ -103,21 +107,14 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-const freePort = (): Promise<number> =>
-  new Promise((done) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => done(port));
-    });
-  });
-
-it('everything runs, a dead worker is replaced, SIGTERM ends all of it', { timeout: 120_000 }, async () => {
+it('everything runs, a dead worker is replaced, SIGTERM ends all of it', async () => {
   const machines = [{ hostname: 'n1', status: 0, power_type: 'ipmi' }];
   writeFileSync(join(folder, 'seed.json'), JSON.stringify({ machines }));
   const port = await freePort();
   tree = new Tree(['--simulate-maas', '--maas-seed', 'seed.json'], {
     SITEWRIGHT_TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
     SITEWRIGHT_API_PORT: '0',
+    SITEWRIGHT_TEMPORAL_RETENTION_DAYS: '9',
     TEMPORAL_CLI: inject('temporalBinary'),
   });
   await tree.said(/^ {2}Web page +http:\S+\/$/);
@@ -127,6 +124,9 @@ it('everything runs, a dead worker is replaced, SIGTERM ends all of it', { timeo
   expect(pids.filter(([, command]) => command.includes('run-with-parent')).length).toBe(4);
   expect(tree.text).toMatch(/^temporal +dev server started at 127\.0\.0\.1:/m);
   expect(tree.text).toMatch(/^ {2}Temporal UI +http:\/\/127\.0\.0\.1:\d+$/m);
+  const connection = await Connection.connect({ address: `127.0.0.1:${port}`, interceptors: [repeatCalls()] });
+  expect(await retentionDays(connection, 'default')).toBe(9);
+  await connection.close();
 
   // By default, agents of this host keep their journals here and not in the system's folders.
   expect(existsSync(join(folder, '.sitewright', 'agent'))).toBe(true);
@@ -149,18 +149,18 @@ it('everything runs, a dead worker is replaced, SIGTERM ends all of it', { timeo
   expect(all.filter(([pid]) => isAlive(pid))).toEqual([]);
 });
 
-it('killed outright, it takes everything with it', { timeout: 120_000 }, async () => {
+it('killed outright, it takes everything with it', async () => {
   tree = new Tree(['--simulate-maas'], {
     SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
     SITEWRIGHT_API_PORT: '0',
   });
   await tree.said(/^maas +MAAS simulator +(\S+)/);
-  await tree.said(/^api +API ready/);
+  await Promise.all([tree.said(/^api +API ready/), tree.said(/^worker +worker ready/)]);
   expect(tree.text).toMatch(/^temporal +Temporal .* answers at/m);
   const pids = descendants(tree.child.pid!);
   expect(pids.length).toBe(6);
   tree.child.kill('SIGKILL');
-  await expect.poll(() => pids.filter(([pid]) => isAlive(pid)), { timeout: 30_000 }).toEqual([]);
+  await expect.poll(() => pids.filter(([pid]) => isAlive(pid))).toEqual([]);
 });
 
 it.each([
@@ -172,7 +172,7 @@ it.each([
   expect(err).toMatch(hint);
 });
 
-it('gives up on a part that never starts, and leaves nothing behind', { timeout: 90_000 }, async () => {
+it('gives up on a part that never starts, and leaves nothing behind', async () => {
   tree = new Tree([], {
     SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
     SITEWRIGHT_API_PORT: '0',

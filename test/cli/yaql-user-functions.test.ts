@@ -26,7 +26,6 @@ beforeAll(
         error ? fail(new Error(err)) : done(),
       );
     }),
-  120_000,
 );
 
 const EXAMPLE = 'examples/yaql-helpers/helpers.mjs';

@@ -8,13 +8,14 @@ import { Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { loadSettings } from '../../src/platform/settings/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
+import { repeatCalls } from '../../src/platform/temporal/closed-channel.js';
 import { openStore, type Store } from '../../src/store/index.js';
 import { type RunningApi, startApi } from '../../worker/api.js';
 import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
 import { type Environment, environment } from '../api/fuel-graphs-rig.js';
 import { eventually } from '../rig/agent-site.js';
 import { SshdRig, sshdMissing } from '../rig/sshd.js';
-import { createNamespace } from '../rig/temporal.js';
+import { createNamespace, PATIENCE } from '../rig/temporal.js';
 
 const missing = sshdMissing();
 if (missing !== undefined) console.warn(`skipped: a graph over ssh, because ${missing}`);
@@ -51,16 +52,19 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     const loaded = loadSettings({ cwd: folder, env: environmentOf });
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
     const { settings } = loaded;
-    connection = await Connection.connect({ address: settings.temporal.address });
+    connection = await Connection.connect({ address: settings.temporal.address, interceptors: [repeatCalls()] });
     await createNamespace(connection, namespace);
     store = await openStore(settings.store.url);
     await store.migrate();
     env = await environment(store);
     const log = createLogger({ level: 'silent', format: 'json' }, 'over-ssh');
-    [worker, api] = await Promise.all([startOrchestrator(settings, log), startApi(settings, log)]);
+    [worker, api] = await Promise.all([
+      startOrchestrator(settings, log),
+      startApi(settings, log, { patience: PATIENCE }),
+    ]);
     writeFileSync(at('policy.yaml'), `shell: allow\npath_roots: [${folder}]\n`);
     for (const node of env.nodes.map(String)) await begin(node);
-  }, 240_000);
+  });
 
   afterAll(async () => {
     for (const transport of transports.values()) transport.kill('SIGKILL');
@@ -70,7 +74,7 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     await connection?.close();
     rig?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   async function begin(node: string): Promise<void> {
     const { user, host, port, identityFile, knownHostsFile } = rig.target;
@@ -88,7 +92,7 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     await eventually(() => {
       if (transport.exitCode !== null) throw new Error(said);
       return said.includes(`over ssh to ${host}`);
-    }, 60_000);
+    });
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
@@ -113,7 +117,7 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     await eventually(async () => {
       const { status } = await ask('GET', `/transactions/${id}`);
       return status !== 'pending' && status !== 'running';
-    }, 90_000);
+    });
     const rows: { task_name: string; node_id: string; status: string }[] = await ask(
       'GET',
       `/transactions/${id}/deployment_history/`,
@@ -125,7 +129,7 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     type,
     version: '2.1.0',
     role: [role],
-    parameters: { timeout: 60, retries: 0, interval: 0, ...parameters },
+    parameters: { timeout: 600, retries: 0, interval: 0, ...parameters },
     ...more,
   });
 
@@ -159,7 +163,7 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     expect([readFileSync(at('placed'), 'utf8'), statSync(at('placed')).mode & 0o777]).toEqual(['by ssh\n', 0o640]);
     expect(await ask('GET', `/runs/${id}/logs/held@${first}`)).toContain('before\nafter\n');
     expect(await ask('GET', `/runs/${id}/logs/says@${second}`)).toContain('by ssh\n');
-  }, 180_000);
+  });
 
   it('is cancelled by an operator, and nothing of it keeps running on the node', async () => {
     const stray = `86561.${process.pid}`;
@@ -175,5 +179,5 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     const statuses = await ended(id);
     expect(Object.values(statuses)).not.toContain('ready');
     expect(sleepers()).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -196,8 +196,8 @@ it('a server that is killed, started, stopped and started again during 50 runnin
   }
 });
 
-it('twenty agent processes, some of which are killed in mid-task: no task is late, lost or repeated', async () => {
-  const count = Number(process.env.SITEWRIGHT_TEST_AGENT_PROCESSES ?? 20);
+it('agents in processes of their own, some of which are killed in mid-task: no task is late, lost or repeated', async () => {
+  const count = Number(process.env.SITEWRIGHT_TEST_AGENT_PROCESSES ?? 9);
   const nodes = site.names(count).map((name) => `own-${name}`);
   const gate = site.gate('under-way');
   const began = performance.now();

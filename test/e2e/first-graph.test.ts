@@ -41,7 +41,7 @@ beforeAll(async () => {
   await shell(newcomer.writeOwnSite);
   system = spawnUp('bin/sitewright', folder, env, newcomer.upOptions);
   await isUp(system);
-}, 240_000);
+});
 
 afterAll(async () => {
   for (const { pid } of shells) {
@@ -54,7 +54,7 @@ afterAll(async () => {
   await endUp(system);
   await rig?.close();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-}, 60_000);
+});
 
 /** Runs a block as it is copied from the page, until its first failure. What it leaves in the background goes on. */
 async function shell(block: string): Promise<string> {
@@ -76,7 +76,7 @@ it('the graph of the README runs to success as written', async () => {
   const said = await shell(newcomer.readmeGraph);
   expect(said).toContain('8 tasks on 2 nodes: 8 run');
   expect(said).toContain('execute_graph of cluster 1: success');
-}, 180_000);
+});
 
 // promise: 3.45
 it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled down, as docs/scaling.md says', async () => {
@@ -86,13 +86,13 @@ it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled d
   expect(await shell(detach!)).toMatch(/node 3: 5 run[\s\S]*database \(shell\) first time here[\s\S]*: success/);
   expect(await shell(cleanup!)).toMatch(/: success[\s\S]*deleted the graph of type cleanup/);
   expect(await shell(down!)).toMatch(/node-2 +discover +true +- /);
-}, 300_000);
+});
 
 it('a site of one’s own is deployed, as docs/documents.md says', async () => {
   expect(await shell(newcomer.deployOwnSite)).toMatch(
     /deploy_site of mysite: success\n[\s\S]*0 new, 0 changed, 0 removed, 4 unchanged/,
   );
-}, 180_000);
+});
 
 it('a graph of one’s own runs on this machine in one command, as docs/graphs.md says', async () => {
   const { name, text } = newcomer.ownGraph;
@@ -101,7 +101,7 @@ it('a graph of one’s own runs on this machine in one command, as docs/graphs.m
   // Again, with what is there, and its own tags.
   writeFileSync(join(folder, name), text.replace('[web]', '[web, primary-db, api]'));
   expect(await shell(newcomer.runOwnGraph)).toMatch(/: success/);
-}, 180_000);
+});
 
 it('a release of one’s own runs as `init release` writes it, as docs/graphs.md says', async () => {
   const said = await shell(newcomer.ownRelease);
@@ -111,4 +111,4 @@ it('a release of one’s own runs as `init release` writes it, as docs/graphs.md
     text.split('\n').flatMap((line) => /sitewright ([^>#]*[^>#\s])/.exec(line)?.[1] ?? []);
   expect(commandsOf(next!)).toEqual(commandsOf(newcomer.ownRelease).slice(1));
   expect(said).toMatch(/myrelease: valid[\s\S]*8 of 8 tasks done[\s\S]*: success/);
-}, 180_000);
+});

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await run('tar', ['-xzf', join(folder, packed.filename), '-C', folder]);
   unpacked = join(folder, 'package');
   symlinkSync(join(root, 'node_modules'), join(unpacked, 'node_modules'));
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('it holds what runs, its documentation and examples, and no more', () => {

@@ -40,7 +40,7 @@ beforeAll(async () => {
     demo.once('exit', () => failed(new Error(`the demo ended:\n${said}`)));
   });
   api = /^ +API +(http:\S+)$/m.exec(said)?.[1] ?? '';
-}, 240_000);
+});
 
 afterAll(async () => {
   if (demo === undefined || demo.exitCode !== null || demo.signalCode !== null) return;
@@ -70,4 +70,4 @@ it('the README leads to a paused run and a repaired failure', async () => {
   demo.kill('SIGINT');
   const [code] = await ended;
   expect({ code, said: said.slice(-20) }).toEqual({ code: 0, said: expect.stringContaining('Stopping.') });
-}, 180_000);
+});

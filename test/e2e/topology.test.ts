@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     await Promise.all([system.start('maas-simulator'), system.start('api'), system.start('worker')]);
     await Promise.all([system.start('gateway'), system.start('agents')]);
     token = await system.signIn();
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await system?.stop();
@@ -108,7 +108,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     const query = `SiteName = 'stl1' and RunPhase = 'success_with_failures' and FailedNodes = 1`;
     const list = ['workflow', 'list', '--address', temporal.address, '--query', query, '-o', 'json'];
     await expect
-      .poll(async () => JSON.parse((await run(inject('temporalBinary'), list)).stdout), { timeout: 20_000 })
+      .poll(async () => JSON.parse((await run(inject('temporalBinary'), list)).stdout))
       .toMatchObject([{ type: { name: 'deploy_site' }, execution: { workflowId: 'deploy_site:stl1' } }]);
 
     // Repaired, as the report says: only the failed machine is touched.

@@ -13,13 +13,14 @@ import { newKeyPair, privateKeyPem } from '../../src/gateway/identity/index.js';
 import { runsInTemporal } from '../../src/ops/runs-in-temporal.js';
 import { loadSettings } from '../../src/platform/settings/index.js';
 import { createLogger } from '../../src/platform/telemetry/log.js';
+import { repeatCalls } from '../../src/platform/temporal/closed-channel.js';
 import { openStore } from '../../src/store/index.js';
 import type { RunningAgents } from '../../worker/agent.js';
 import { type RunningApi, startApi } from '../../worker/api.js';
 import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
 import { runAgents } from '../../worker/run-agents.js';
 import { environment } from '../api/fuel-graphs-rig.js';
-import { createNamespace } from '../rig/temporal.js';
+import { createNamespace, PATIENCE } from '../rig/temporal.js';
 import { type TlsProxy, tlsProxy } from '../rig/tls-proxy.js';
 import { recordingTerminal } from '../unit/cli/recording-terminal.js';
 
@@ -83,7 +84,7 @@ async function install(prefix: string): Promise<Installation> {
   const agentSettings = { ...settings, agent: { ...settings.agent, state_dir: join(own, 'node') } };
   const [worker, api, agents] = await Promise.all([
     startOrchestrator(settings, log, { bundlePath: inject('workflowBundlePath') }),
-    startApi(settings, log),
+    startApi(settings, log, { patience: PATIENCE }),
     runAgents(agentSettings, [{ site: `cluster-${cluster}`, node }], log),
   ]);
   await store.close();
@@ -94,11 +95,11 @@ beforeAll(async () => {
   const { key, pem } = authority.issueServer(['127.0.0.1']);
   writeFileSync(at('ca.pem'), authority.certificate);
   proxy = await tlsProxy(inject('temporalAddress'), { authority: authority.certificate, cert: pem, key });
-  connection = await Connection.connect({ address: inject('temporalAddress') });
+  connection = await Connection.connect({ address: inject('temporalAddress'), interceptors: [repeatCalls()] });
   await createNamespace(connection, namespace);
   for (const name of ['west', 'east']) certify(name);
   [west, east] = await Promise.all([install('west'), install('east')]);
-}, 120_000);
+});
 
 afterAll(async () => {
   for (const one of [west, east]) {
@@ -109,7 +110,7 @@ afterAll(async () => {
   await connection?.close();
   await proxy?.close();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 async function ask({ api }: Installation, method: string, path: string, body?: unknown): Promise<any> {
@@ -135,9 +136,7 @@ async function sitewright({ api, env }: Installation, ...args: string[]) {
 /** Runs the graph to completion. Returns its transaction. */
 async function run(one: Installation): Promise<number> {
   const { id } = await ask(one, 'POST', '/graphs/execute/', { cluster: one.cluster, graphs: [{ type: 'custom' }] });
-  await expect
-    .poll(async () => (await ask(one, 'GET', `/transactions/${id}`)).status, { timeout: 60_000, interval: 200 })
-    .toBe('ready');
+  await expect.poll(async () => (await ask(one, 'GET', `/transactions/${id}`)).status, { interval: 200 }).toBe('ready');
   return id;
 }
 
@@ -173,7 +172,7 @@ it('they never see each other’s runs, tasks and schedules', async () => {
     // Without their store they ask the namespace, which has both.
     const elsewhere = runsInTemporal({ client, taskQueue: `${name}:sitewright`, prefix: name });
     const inTemporal = async () => (await elsewhere.list({}))!.items.map(({ workflowId }) => workflowId);
-    await expect.poll(inTemporal, { timeout: 10_000 }).toEqual([own]);
+    await expect.poll(inTemporal).toEqual([own]);
     expect(await elsewhere.find(items[0].id)).toMatchObject({ workflowId: own });
     expect(await runsInTemporal({ client, taskQueue: 'sitewright' }).find(items[0].id)).toBeUndefined();
     // By its number, and by its workflow with and without the prefix; that of the other one is not found.
@@ -185,7 +184,7 @@ it('they never see each other’s runs, tasks and schedules', async () => {
     const agents = await sitewright(one, 'doctor');
     expect(agents.out).toMatch(new RegExp(`^ok +worker +1 worker polls task queue ${name}:sitewright$`, 'm'));
   }
-}, 90_000);
+});
 
 it('they have schedules of the same name', async () => {
   for (const one of [west, east]) {
@@ -198,15 +197,13 @@ it('they have schedules of the same name', async () => {
   }
   const names = async (one: Installation) =>
     (await ask(one, 'GET', '/schedules')).items.map(({ name }: { name: string }) => name);
-  await expect
-    .poll(() => Promise.all([names(west), names(east)]), { timeout: 20_000 })
-    .toEqual([['nightly'], ['nightly']]);
+  await expect.poll(() => Promise.all([names(west), names(east)])).toEqual([['nightly'], ['nightly']]);
   const client = new Client({ connection, namespace });
   const action = (await client.schedule.getHandle('west:nightly').describe()).action;
   expect(action).toMatchObject({ taskQueue: 'west:sitewright', workflowId: 'west:execute_graph:1:nightly' });
   await ask(east, 'DELETE', '/schedules/nightly');
-  await expect.poll(() => Promise.all([names(west), names(east)]), { timeout: 20_000 }).toEqual([['nightly'], []]);
-}, 60_000);
+  await expect.poll(() => Promise.all([names(west), names(east)])).toEqual([['nightly'], []]);
+});
 
 it('a health check passes TLS, with the certificate and the prefix of its installation', async () => {
   const health = fileURLToPath(new URL('../../deploy/health.mjs', import.meta.url));
@@ -223,14 +220,14 @@ it('a health check passes TLS, with the certificate and the prefix of its instal
       'sitewright',
     ),
   ).toMatch(/^unhealthy: /m);
-}, 60_000);
+});
 
 it('a renewed certificate is in use everywhere without a restart, before the old one is refused', async () => {
   const old = new X509Certificate(readFileSync(at('west.pem'))).fingerprint256;
   const before = proxy.count(old);
   const renewed = certify('west');
   // API, worker, the agents of its host and the agent of the node look at their files by themselves.
-  await expect.poll(() => proxy.count(renewed), { timeout: 40_000, interval: 200 }).toBeGreaterThanOrEqual(before);
+  await expect.poll(() => proxy.count(renewed), { interval: 200 }).toBeGreaterThanOrEqual(before);
   proxy.revoke(old);
   await run(west);
   expect(said('west')).toBe('west\n'.repeat(2));
@@ -238,11 +235,11 @@ it('a renewed certificate is in use everywhere without a restart, before the old
   // The other one goes on with its own.
   await run(east);
   expect(said('east')).toBe('east\n'.repeat(2));
-}, 180_000);
+});
 
 it('an agent is drained by its own installation', async () => {
   const site = `cluster-${west.cluster}`;
   expect(await sitewright(west, 'agent', 'drain', '--site', site, '--node', west.node)).toMatchObject({ code: 0 });
   await west.agents.done;
   await run(east);
-}, 60_000);
+});

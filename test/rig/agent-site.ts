@@ -197,7 +197,7 @@ export const askedAgain = async (run: WorkflowHandle): Promise<void> =>
   });
 
 /** Polls until something outside is so: files and processes send no events. */
-export async function eventually(fits: () => boolean | Promise<boolean>, limitMs = 30_000): Promise<void> {
+export async function eventually(fits: () => boolean | Promise<boolean>, limitMs = 120_000): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await fits())) {
     if (performance.now() > end) throw new Error(`never came true: ${fits.toString()}`);

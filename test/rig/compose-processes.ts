@@ -83,7 +83,7 @@ export class ComposeProcesses {
       child.stdin?.end();
       await ended;
     });
-    const deadline = performance.now() + 60_000;
+    const deadline = performance.now() + 200_000;
     for (;;) {
       const verdict = await this.health(name);
       if (verdict === 'healthy') return;

@@ -47,10 +47,20 @@ export async function rendered(
   return loadAll(await renderedText(values, kubernetes)) as Manifest[];
 }
 
+/** The same as text. Rendered once for all tests of a file. */
 export async function renderedText(
   values: string | object,
   kubernetes = kubernetesVersions.at(-1) ?? '',
 ): Promise<string> {
+  const key = JSON.stringify([values, kubernetes]);
+  const known = texts.get(key) ?? render(values, kubernetes);
+  texts.set(key, known);
+  return await known;
+}
+
+const texts = new Map<string, Promise<string>>();
+
+async function render(values: string | object, kubernetes: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-values-'));
   try {
     const file = typeof values === 'string' ? values : join(folder, 'values.json');

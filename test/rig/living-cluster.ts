@@ -16,7 +16,7 @@ import { openStore, type Store } from '../../src/store/index.js';
 import { lazyConnection } from '../../worker/lazy-connection.js';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
 import { type ApiRig, apiOf } from '../api/api-rig.js';
-import type { RunningWorker, TemporalRig } from './temporal.js';
+import { PATIENCE, type RunningWorker, type TemporalRig } from './temporal.js';
 
 /** Store, API on loopback, orchestrator worker: everything that runs graphs but the nodes. */
 export interface LivingCluster extends ApiRig {
@@ -64,7 +64,8 @@ export async function livingCluster(
   });
   const connection = lazyConnection(rig.address);
   const client = new Client({ connection, namespace: rig.namespace });
-  const temporal = { client, connection, namespace: rig.namespace, taskQueue: worker.taskQueue, address: rig.address };
+  const { namespace, address } = rig;
+  const temporal = { client, connection, namespace, taskQueue: worker.taskQueue, address, patience: PATIENCE };
   const nodes: RunningWorker[] = [];
   const api = await apiOf(
     createOperations({ store, temporal, maas: noMaas, ...(options.taskLogs && { taskLogs: options.taskLogs }) }),

@@ -22,8 +22,7 @@ export interface NoticeReceiver {
   close(): Promise<void>;
 }
 
-/** @param port of an earlier one that is back */
-export async function noticeReceiver(port = 0): Promise<NoticeReceiver> {
+export async function noticeReceiver(): Promise<NoticeReceiver> {
   const received: ReceivedNotice[] = [];
   const answers: number[] = [];
   let waiting: (() => void)[] = [];
@@ -36,11 +35,11 @@ export async function noticeReceiver(port = 0): Promise<NoticeReceiver> {
       for (const go of waiting.splice(0)) go();
     });
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port: bound } = server.address() as AddressInfo;
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${bound}/hooks/T0/very-secret-path`,
+    url: `http://127.0.0.1:${port}/hooks/T0/very-secret-path`,
     received,
     answers,
     async count(notices) {

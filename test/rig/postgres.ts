@@ -31,6 +31,11 @@ export class PostgresServer {
     this.password = password;
   }
 
+  /** Its main process. */
+  get pid(): number {
+    return this.#process.pid!;
+  }
+
   url(database: string, password = this.password): string {
     return `postgres://postgres:${password}@127.0.0.1:${this.port}/${database}`;
   }
@@ -84,13 +89,29 @@ export async function whyNoPostgres(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Starts a server, with its files in `parent`; its caller stops it. It also ends when this process dies. */
-export async function startPostgres(parent = tmpdir()): Promise<PostgresServer> {
+/** For tests, which need no durability. */
+const QUICK = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '60',
+  shared_buffers: '32MB',
+};
+
+/**
+ * Starts a server, with its files in `parent`; its caller stops it. It also ends when this process dies.
+ *
+ * @param settings of postgresql.conf; `{}`: the server's own defaults
+ */
+export async function startPostgres(
+  parent = tmpdir(),
+  settings: Readonly<Record<string, string>> = QUICK,
+): Promise<PostgresServer> {
   const [bin, owner] = [await findBinaries(), await serverUser()];
   if (bin === undefined || owner === undefined) throw new Error(await whyNoPostgres());
   const folder = await mkdtemp(join(parent, PREFIX));
   try {
-    return await startCluster(bin, owner, folder);
+    return await startCluster(bin, owner, folder, settings);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -111,7 +132,12 @@ export async function endPostgresIn(parent: string): Promise<void> {
   }
 }
 
-async function startCluster(bin: string, owner: ServerUser, folder: string): Promise<PostgresServer> {
+async function startCluster(
+  bin: string,
+  owner: ServerUser,
+  folder: string,
+  given: Readonly<Record<string, string>>,
+): Promise<PostgresServer> {
   if (owner.ids !== null) await chown(folder, owner.ids.uid, owner.ids.gid);
   const data = join(folder, 'data');
   const password = randomBytes(12).toString('hex');
@@ -132,11 +158,7 @@ async function startCluster(bin: string, owner: ServerUser, folder: string): Pro
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: folder,
-    fsync: 'off',
-    synchronous_commit: 'off',
-    full_page_writes: 'off',
-    max_connections: '60',
-    shared_buffers: '32MB',
+    ...given,
     // A leftover server of a killed test run would be invisible; this one is not: it logs who it is.
     cluster_name: 'sitewright-test',
   };

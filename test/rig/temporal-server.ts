@@ -1,20 +1,21 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, open, readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { cacheFolder } from '../../scripts/temporal-binary.mjs';
+import { freePorts } from '../../src/platform/free-port.js';
 
 const run = promisify(execFile);
 
 const VERSION = '1.29.1';
 const BUILD = fileURLToPath(new URL('../../.ci/temporal-server', import.meta.url));
 const WATCHDOG = fileURLToPath(new URL('../../scripts/run-with-parent.mjs', import.meta.url));
-const DYNAMIC_CONFIG = fileURLToPath(new URL('../../deploy/temporal/dynamic-config.yaml', import.meta.url));
+/** As the compose project has it. */
+export const DYNAMIC_CONFIG = fileURLToPath(new URL('../../deploy/temporal/dynamic-config.yaml', import.meta.url));
 
 /** `server`, the schema tool `sql`, the `schema` they belong to, and the configuration of Temporal's own images. */
 const folder = () => join(cacheFolder(), `temporal-server-${VERSION}`);
@@ -23,6 +24,8 @@ const folder = () => join(cacheFolder(), `temporal-server-${VERSION}`);
 export interface TemporalServer {
   /** `host:port` of its front end. */
   readonly address: string;
+  /** The process that started it and ends with it. */
+  readonly pid: number;
   /** What it has logged, for a failing test. */
   log(): Promise<string>;
   stop(): Promise<void>;
@@ -51,17 +54,20 @@ export interface ServerDatabases {
  * configuration that Temporal's own image has, and makes the namespace `default`: what the image `auto-setup` does.
  *
  * @param environment what the container is given; the addresses here come on top
+ * @param dynamicConfig file; default: that of the compose project
  */
 export async function startTemporalServer(
   databases: ServerDatabases,
   environment: Readonly<Record<string, string>>,
   workFolder: string,
+  dynamicConfig = DYNAMIC_CONFIG,
 ): Promise<TemporalServer> {
   await Promise.all(['temporal', 'temporal_visibility'].map((name) => setUpDatabase(databases, name)));
   const own = join(workFolder, 'temporal');
   await mkdir(own, { recursive: true });
   await cp(join(folder(), 'config'), join(own, 'config'), { recursive: true });
-  const ports = await lowPorts(PORTS.length);
+  // Below 32768: the server keeps its own in a `smallint` of PostgreSQL.
+  const ports = await freePorts(PORTS.length);
   const env = {
     ...environment,
     PATH: process.env.PATH ?? '',
@@ -70,7 +76,7 @@ export async function startTemporalServer(
     POSTGRES_SEEDS: '127.0.0.1',
     DB_PORT: String(databases.port),
     VISIBILITY_DB_PORT: String(databases.port),
-    DYNAMIC_CONFIG_FILE_PATH: DYNAMIC_CONFIG,
+    DYNAMIC_CONFIG_FILE_PATH: dynamicConfig,
     ...Object.fromEntries(PORTS.map((name, at) => [name, String(ports[at])])),
   };
   const logFile = join(own, 'server.log');
@@ -86,6 +92,7 @@ export async function startTemporalServer(
   const ended = new Promise<void>((done) => child.once('exit', () => done()));
   const server: TemporalServer = {
     address: `127.0.0.1:${ports[0]}`,
+    pid: child.pid!,
     log: () => readFile(logFile, 'utf8'),
     async stop() {
       child.stdin?.end();
@@ -93,7 +100,11 @@ export async function startTemporalServer(
     },
   };
   try {
-    await makeNamespace(server.address, () => child.exitCode !== null);
+    await makeNamespace(
+      server.address,
+      environment.DEFAULT_NAMESPACE_RETENTION ?? '24h',
+      () => child.exitCode !== null,
+    );
     return server;
   } catch (error) {
     await server.stop();
@@ -114,21 +125,6 @@ const PORTS = [
   'WORKER_MEMBERSHIP_PORT',
 ];
 
-/** Free ports below 32768: the server keeps its own in a `smallint` of PostgreSQL. */
-async function lowPorts(count: number): Promise<number[]> {
-  const found = new Set<number>();
-  while (found.size < count) {
-    const port = 12_000 + Math.floor(Math.random() * 20_000);
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((done) => {
-      probe.once('error', () => done(false)).listen(port, '127.0.0.1', () => done(true));
-    });
-    await new Promise((done) => probe.close(done));
-    if (isFree) found.add(port);
-  }
-  return [...found];
-}
-
 async function setUpDatabase({ port, user, password }: ServerDatabases, name: string): Promise<void> {
   const tool = join(folder(), 'sql');
   const access = ['--plugin', 'postgres12', '--endpoint', '127.0.0.1', '--port', String(port), '--user', user];
@@ -141,15 +137,15 @@ async function setUpDatabase({ port, user, password }: ServerDatabases, name: st
 }
 
 /** The server answers before it is ready: asking until the namespace is usable is the only sign there is. */
-async function makeNamespace(address: string, hasEnded: () => boolean): Promise<void> {
-  const deadline = performance.now() + 90_000;
+async function makeNamespace(address: string, retention: string, hasEnded: () => boolean): Promise<void> {
+  const deadline = performance.now() + 200_000;
   for (;;) {
     let connection: Connection | undefined;
     try {
       connection = await Connection.connect({ address, connectTimeout: 2_000 });
       const service = connection.workflowService;
       await service
-        .registerNamespace({ namespace: 'default', workflowExecutionRetentionPeriod: msToTs('1 day') })
+        .registerNamespace({ namespace: 'default', workflowExecutionRetentionPeriod: msToTs(retention as '720h') })
         .catch((error: Error) => {
           if (!/already exists|already registered/i.test(error.message)) throw error;
         });

@@ -4,8 +4,14 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { createLogger } from '../../src/platform/telemetry/log.js';
+import { repeatCalls } from '../../src/platform/temporal/closed-channel.js';
 import { ensureSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
+import { asOne } from '../../worker/queue-workers.js';
 import { installRuntime } from '../../worker/runtime.js';
+import { sideQueue } from '../../workflows/protocol.js';
+
+/** Of an API in a test with a worker: on a loaded machine, an answer takes many times its usual time. */
+export const PATIENCE = 20;
 
 /** A test file's own corner of the shared dev server. */
 export interface TemporalRig {
@@ -41,8 +47,7 @@ export function quietRuntime(): void {
 }
 
 /**
- * Connects to the shared dev server. Only in projects that have test/global-setup.ts (workflow, api,
- * cli, ui, e2e).
+ * Connects to the shared dev server. Only in the suites that test/global-setup.ts starts it for.
  *
  * @param options `namespace`: a namespace of your own for tests that list or count workflows, made on the spot;
  *   `address`: of a server of the test's own
@@ -52,7 +57,7 @@ export async function temporalRig(
 ): Promise<TemporalRig> {
   quietRuntime();
   const address = options.address ?? inject('temporalAddress');
-  const connection = await Connection.connect({ address });
+  const connection = await Connection.connect({ address, connectTimeout: '1 minute', interceptors: [repeatCalls()] });
   const native = await NativeConnection.connect({ address });
   const tag = randomUUID().slice(0, 8);
   const namespace = options.namespace === 'own' ? `test-${tag}` : 'default';
@@ -70,9 +75,7 @@ export async function temporalRig(
     runWorker: async (workerOptions = {}) => {
       const codePath = inject('workflowBundlePath');
       const own = 'workflowBundle' in workerOptions || 'workflowsPath' in workerOptions;
-      if (!own && codePath === '') throw new Error('there is no workflows/index.ts to run');
-      const worker = await Worker.create({
-        connection: native,
+      const options = {
         namespace,
         taskQueue,
         ...(own ? {} : { workflowBundle: { codePath } }),
@@ -82,16 +85,23 @@ export async function temporalRig(
         debugMode: true,
         maxCachedWorkflows: 50,
         // As the product's worker: a cancellation is noticed with a heartbeat.
-        maxHeartbeatThrottleInterval: '1 second',
+        maxHeartbeatThrottleInterval: '1 second' as const,
+        // An activity that a failed test left behind holds up no other test.
+        shutdownForceTime: '30 seconds' as const,
         ...workerOptions,
-      });
-      const done = worker.run();
+      };
+      const workers = await Promise.all(
+        withSideQueues(options).map((each) => Worker.create({ ...each, connection: native })),
+      );
+      const worker = workers.at(-1)!;
+      const all = asOne(workers);
+      const done = all.run();
       const started: RunningWorker = {
         worker,
         taskQueue: worker.options.taskQueue,
         stop: async () => {
           if (!running.delete(started)) return;
-          if (worker.getState() === 'RUNNING') worker.shutdown();
+          all.shutdown();
           await done;
         },
       };
@@ -106,6 +116,21 @@ export async function temporalRig(
       await connection.close();
     },
   };
+}
+
+type Options = Omit<WorkerOptions, 'connection'> & { readonly taskQueue: string };
+
+/** Options of the workers of all queues that these workflows and activities use, the given one last. */
+export function withSideQueues(options: Options): Options[] {
+  const { workflowBundle, ...activitiesOnly } = options;
+  const { activities = {}, taskQueue } = options;
+  const parts = { ...options, taskQueue: sideQueue(taskQueue, 'parts') };
+  const isOfSites = 'deploy_node' in activities;
+  return [
+    ...(isOfSites ? [{ ...activitiesOnly, taskQueue: sideQueue(taskQueue, 'machines') }] : []),
+    ...(workflowBundle !== undefined && (isOfSites || 'load_graph_part' in activities) ? [parts] : []),
+    options,
+  ];
 }
 
 /** A namespace is usable some moments after it is made; asking until it answers is the only sign there is. */

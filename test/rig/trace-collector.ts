@@ -116,7 +116,7 @@ async function realCollector(
     })
       .then(({ ok }) => ok)
       .catch(() => false);
-  const limit = Date.now() + 30_000;
+  const limit = Date.now() + 90_000;
   while (!(await answers())) {
     if (child.exitCode !== null || Date.now() > limit) throw new Error(`the collector does not start: ${said}`);
     await new Promise((again) => setTimeout(again, 100));

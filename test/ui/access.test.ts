@@ -6,7 +6,7 @@ import { freePort } from '../../src/platform/free-port.js';
 import { type ApiRig, apiAlone } from '../api/api-rig.js';
 import { environment } from '../api/fuel-graphs-rig.js';
 import { apiSignIn, type OpenIdProviderRig, openIdProviderRig } from '../rig/openid-provider.js';
-import { closePages, describePage, launch, type OpenPage, openPage } from './browser.js';
+import { closePages, describePage, launch, type OpenPage, openPage, patientPage } from './browser.js';
 
 describePage('the page of an API with tokens', () => {
   let browser: Browser;
@@ -70,8 +70,7 @@ describePage('the page of an API with tokens', () => {
 
   it('signs in through the provider of the organization, and out', async () => {
     const context = await browser.newContext();
-    const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    const page = await patientPage(context);
     await page.goto(`${origin}/clusters`);
     await page.getByRole('link', { name: 'Sign in with your organization' }).click();
     await page.waitForURL(`${provider.issuer}/**`);
@@ -107,7 +106,7 @@ describePage('the page of an API with tokens', () => {
     };
     await signIn('viewer');
     const create = page.getByRole('button', { name: 'Create a cluster' });
-    expect(await create.getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => create.getAttribute('aria-disabled')).toBe('true');
     await create.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('Your token has the role viewer; this needs an operator.').waitFor();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 
 /** Where Debian, Ubuntu and others have it; CHROMIUM names another. */
@@ -44,6 +44,17 @@ export async function closePages(opened: OpenPage[]): Promise<void> {
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: executable!, args: ['--no-sandbox', '--disable-gpu'] });
 
+/** A page for a machine with much else to do: a step that is awaited longer never comes. */
+export async function patientPage(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  return page;
+}
+
+/** The text of what has the focus. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate<string>('document.activeElement.textContent.trim()');
+
 export async function openPage(browser: Browser, url: string, options: PageOptions = {}): Promise<OpenPage> {
   const { width = 1280, height = 800, dark = false } = options;
   const context = await browser.newContext({
@@ -52,8 +63,7 @@ export async function openPage(browser: Browser, url: string, options: PageOptio
     locale: 'en-GB',
     timezoneId: 'UTC',
   });
-  const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await patientPage(context);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error.stack ?? error)));
   page.on('console', (message) => {
@@ -77,7 +87,7 @@ export async function openPage(browser: Browser, url: string, options: PageOptio
 }
 
 /**
- * Keeps a picture of the page for the documents: `SCREENSHOTS=1 npx vitest run --project ui`. Otherwise nothing.
+ * Keeps a picture of the page for the documents: `SCREENSHOTS=1 npx vitest run test/ui/`. Otherwise nothing.
  */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (!process.env.SCREENSHOTS) return;

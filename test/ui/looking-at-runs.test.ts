@@ -46,7 +46,7 @@ describePage('looking at runs', () => {
       force: true,
     });
     for (const rack of ['one', 'two']) await rig.ask('POST', `${api}/sites/dc1/revisions`, document(rack));
-  }, 120_000);
+  });
   afterEach(() => closePages(opened));
   afterAll(async () => {
     await rig?.close();
@@ -62,8 +62,7 @@ describePage('looking at runs', () => {
   it('two runs are compared: what was planned, what came of it, how long it took', async () => {
     const page = await at('/runs');
     await page.getByRole('checkbox', { name: 'Choose run 1' }).check();
-    await page.getByRole('button', { name: 'Compare' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Compare' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Compare', disabled: true }).waitFor();
     await page.getByRole('checkbox', { name: 'Choose run 2' }).check();
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.waitForURL(/compare\?a=first&b=second/);
@@ -139,7 +138,7 @@ describePage('looking at runs', () => {
     const path = page.getByRole('list', { name: 'Critical path' });
     await expect.poll(() => path.getByRole('listitem').count()).toBe(3);
     await path.getByText(/verify on prod-\d/).waitFor();
-    expect(await page.locator('.timeline .span.critical').count()).toBe(3);
+    await expect.poll(() => page.locator('.timeline .span.critical').count()).toBe(3);
 
     const track = (await page.locator('.axis .track').boundingBox())!;
     await page.mouse.move(track.x + track.width * 0.02, track.y + 60);
@@ -171,7 +170,7 @@ describePage('looking at runs', () => {
     await network.press('Enter');
     await page.waitForURL(/open=network/);
     await page.locator('g.node[data-task="task-98"], g.node[data-task="task-3"]').first().waitFor();
-    expect(await page.locator('g.node').count()).toBe(24);
+    await expect.poll(() => page.locator('g.node').count()).toBe(24);
     await page.getByRole('button', { name: 'Open all' }).click();
     await expect.poll(() => page.locator('g.node').count()).toBe(100);
     // A hundred boxes, however many instances they stand for.
@@ -211,7 +210,7 @@ describePage('looking at runs', () => {
   async function opens(page: Page, path: string): Promise<void> {
     await page.goto(`${origin}${path}`);
     await page.locator('main h1').waitFor();
-    await page.waitForFunction(`!document.querySelector('main')?.textContent.includes('Loading …')`);
+    await page.locator('main').filter({ hasNotText: 'Loading …' }).waitFor();
   }
 
   /** What axe-core finds serious or critical on the page as it stands. */
@@ -255,7 +254,7 @@ describePage('looking at runs', () => {
       await page.getByRole('dialog').waitFor();
       expect.soft(await seriousOn(page), `${path}: ${button}`).toEqual([]);
     }
-  }, 120_000);
+  });
 
   it('no page overflows a screen of 400 pixels', async () => {
     const page = await at('/runs', { width: 400 });
@@ -263,5 +262,5 @@ describePage('looking at runs', () => {
       await opens(page, path);
       expect.soft(await page.evaluate<number>('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(400);
     }
-  }, 120_000);
+  });
 });

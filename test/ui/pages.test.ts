@@ -3,7 +3,16 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type ApiRig, apiAlone } from '../api/api-rig.js';
 import { environment } from '../api/fuel-graphs-rig.js';
-import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.js';
+import {
+  closePages,
+  describePage,
+  focused,
+  launch,
+  type OpenPage,
+  openPage,
+  type PageOptions,
+  screenshot,
+} from './browser.js';
 
 const api = '/api/v1';
 
@@ -40,7 +49,7 @@ describePage('pages over a store', () => {
     const page = await at('/clusters');
     await page.getByText('No release is installed').waitFor();
     expect(await page.getByText('sitewright package install').count()).toBe(1);
-    expect(await page.getByRole('button', { name: 'Create a cluster' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Create a cluster', disabled: true }).waitFor();
   });
 
   it('a cluster is created, and its page shows nodes, checks, plan, graph and settings', async () => {
@@ -220,8 +229,8 @@ describePage('pages over a store', () => {
     await page.getByText('at least 90 % of the nodes: 99 %').waitFor();
     const first = page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row').nth(1);
     // What a machine says is text, whatever it looks like.
-    expect(await first.innerText()).toContain('power is off: <i>bmc</i> does not answer');
-    expect(await first.innerText()).toContain('Look at its BMC.');
+    await first.getByText('power is off: <i>bmc</i> does not answer').waitFor();
+    await first.getByText('Look at its BMC.').waitFor();
     await page.getByRole('button', { name: 'compute', exact: true }).click();
     await page.waitForURL(/group=compute/);
     await page.getByText('21 nodes', { exact: true }).waitFor();
@@ -230,7 +239,7 @@ describePage('pages over a store', () => {
     await page.getByRole('link', { name: 'Timeline' }).click();
     await page.waitForURL(/view=timeline/);
     await page.locator('.timeline .span').nth(23).waitFor();
-    expect(await page.locator('.timeline .tick').count()).toBeGreaterThan(3);
+    await page.locator('.timeline .tick').nth(3).waitFor();
     await page.goBack();
     await first.waitFor();
     // Nothing of it can be steered any more.
@@ -241,7 +250,7 @@ describePage('pages over a store', () => {
     await endedRun(1000);
     const page = await at('/runs/run1');
     await page.locator('.cell').nth(999).waitFor();
-    expect(await page.locator('.cell.bad').count()).toBe(1);
+    await expect.poll(() => page.locator('.cell.bad').count()).toBe(1);
     const table = page.getByRole('region', { name: 'Nodes', exact: true });
     await table.getByRole('cell', { name: 'r0003' }).waitFor();
     expect(await table.getByRole('table').getAttribute('aria-rowcount')).toBe('1001');
@@ -259,11 +268,11 @@ describePage('pages over a store', () => {
     const page = await at('/clusters');
     await page.getByRole('link', { name: 'prod' }).waitFor();
     await page.keyboard.press('Tab');
-    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Skip to the content');
+    expect(await focused(page)).toBe('Skip to the content');
     const names: string[] = [];
     for (let steps = 0; steps < 25 && !names.includes('prod'); steps++) {
       await page.keyboard.press('Tab');
-      names.push(await page.evaluate<string>('document.activeElement.textContent.trim()'));
+      names.push(await focused(page));
       const outline = await page.evaluate<string>('getComputedStyle(document.activeElement).outlineStyle');
       expect(outline, names.at(-1)).not.toBe('none');
     }
@@ -271,7 +280,7 @@ describePage('pages over a store', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Cluster prod' }).waitFor();
     // The new page begins at its heading.
-    await page.waitForFunction(`document.activeElement.tagName === 'H1'`);
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
     await page.goBack();
     const button = page.getByRole('button', { name: 'Create a cluster' });
     await page.getByRole('link', { name: 'prod' }).waitFor();
@@ -280,7 +289,7 @@ describePage('pages over a store', () => {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.waitForFunction(`document.activeElement.textContent.trim() === 'Create a cluster'`);
+    await expect.poll(() => focused(page)).toBe('Create a cluster');
   });
 
   it('it follows the dark color scheme, and fits a narrow screen', async () => {
@@ -393,13 +402,13 @@ describePage('pages over a store', () => {
     const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     const dark = await ground();
     await page.getByLabel('Theme').selectOption('light');
+    await expect.poll(ground).not.toBe(dark);
     const light = await ground();
-    expect(light).not.toBe(dark);
     await page.reload();
     await page.getByRole('heading', { name: 'Sites' }).waitFor();
     expect(await ground()).toBe(light);
     await page.getByLabel('Theme').selectOption('');
-    expect(await ground()).toBe(dark);
+    await expect.poll(ground).toBe(dark);
   });
 
   it('lists show changes without a reload', async () => {
@@ -407,7 +416,7 @@ describePage('pages over a store', () => {
     await page.getByText('There is no site yet').waitFor();
     await rig.ask('POST', `${api}/sites`, { name: 'dc9' });
     await page.getByRole('link', { name: 'dc9' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Deploy' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Deploy', disabled: true }).waitFor();
   });
 
   it('while the API is unavailable the page says so, and recovers when it is back', async () => {
@@ -467,7 +476,7 @@ describePage('pages over a store', () => {
     await page.getByRole('link', { name: 'prod', exact: true }).waitFor();
     // Filters live in the address, and so does the way back to them.
     await page.goBack();
-    expect(await page.getByLabel('Role').inputValue()).toBe('controller');
+    await expect.poll(() => page.getByLabel('Role').inputValue()).toBe('controller');
     await page.getByRole('link', { name: 'Packages' }).click();
     await page.getByRole('cell', { name: /release of prod/ }).waitFor();
     await page.getByRole('link', { name: 'Graphs' }).click();

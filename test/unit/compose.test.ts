@@ -47,6 +47,20 @@ describe('docker-compose.yml', () => {
     );
   });
 
+  it('has Temporal keep ended runs for as long as the doctor expects', () => {
+    const loaded = loadSettings({ env: {}, cwd: '/' });
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+    const hours = 24 * loaded.settings.temporal.retention_days;
+    expect(compose.services.temporal!.environment!.DEFAULT_NAMESPACE_RETENTION).toBe(`${hours}h`);
+  });
+
+  it('has a PostgreSQL with connections for everything that connects to it', () => {
+    const [, most = ''] = /max_connections=(\d+)/.exec((compose.services.postgresql!.command ?? []).join(' ')) ?? [];
+    const withStore = ours.filter(([, { environment }]) => environment?.SITEWRIGHT_STORE_URL !== undefined);
+    // Of Temporal: four services with a pool for each of two databases. Of ours: three more workers and an API.
+    expect(Number(most)).toBeGreaterThanOrEqual(4 * 2 * 20 + 10 * (withStore.length + 4));
+  });
+
   it.each(services)('%s has a pinned image, a health check and no port open to other machines', (name, service) => {
     expect(service.image).toMatch(/^[\w./-]+:\d+\.\d+[\w.-]*$/);
     expect(service.healthcheck?.test[0], name).toBe('CMD');

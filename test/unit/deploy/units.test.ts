@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { systemdUnit } from '../../../src/agent/onboarding/systemd-unit.js';
 import { loadSettings, settingDefinitions } from '../../../src/platform/settings/index.js';
+import { devServerArguments } from '../../../src/platform/temporal/dev-server.js';
 
 const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const units = readdirSync(join(deploy, 'systemd'));
@@ -49,13 +51,19 @@ describe('units of systemd', () => {
       expect(lines).toContain(line);
   });
 
-  it('Temporal’s development server is confined, and set as deploy/temporal says', () => {
+  it('Temporal’s development server is confined, and set as that of `up`, with what deploy/temporal says', () => {
     const lines = unit('sitewright-temporal.service');
     for (const line of [...HARDENED, 'User=sitewright-temporal']) expect(lines).toContain(line);
-    const settings = readFileSync(join(deploy, 'temporal/dynamic-config.yaml'), 'utf8');
-    const dynamic = [...lines.join('\n').matchAll(/--dynamic-config-value (\S+)=(\S+)/g)];
-    expect(dynamic.length).toBeGreaterThan(0);
-    for (const [, key, value] of dynamic) expect(settings).toContain(`${key}:\n  - value: ${value}\n`);
+    const [, start = ''] = /^ExecStart=(.*)$/m.exec(lines.join('\n')) ?? [];
+    const valuesOf = (option: string, words: readonly string[]) =>
+      words.flatMap((word, at) => (word === option ? [words[at + 1]] : []));
+    const own = devServerArguments({ databaseFile: 'temporal.db' }, 7233, 'none');
+    const words = start.split(/\s+/).map((word) => word.replace(/^'(.*)'$/, '$1'));
+    for (const option of ['--dynamic-config-value', '--sqlite-pragma'])
+      expect(valuesOf(option, words).toSorted()).toEqual(valuesOf(option, own).toSorted());
+    const settings = load(readFileSync(join(deploy, 'temporal/dynamic-config.yaml'), 'utf8')) as object;
+    const ofFile = Object.entries(settings).map(([key, [{ value }]]) => `${key}=${JSON.stringify(value)}`);
+    expect(ofFile.toSorted()).toEqual(valuesOf('--dynamic-config-value', own).toSorted());
   });
 });
 

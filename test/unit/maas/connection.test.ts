@@ -41,7 +41,7 @@ describe('requests on the wire', () => {
     expect(nonces).toHaveLength(2);
     expect(new Set(nonces).size).toBe(2);
     const stamp = Number(/oauth_timestamp="(\d+)"/.exec(server.requests[1]?.headers.authorization ?? '')?.[1]);
-    expect(Math.abs(stamp - Date.now() / 1000)).toBeLessThan(5);
+    expect(Math.abs(stamp - Date.now() / 1000)).toBeLessThan(60);
   });
 
   it('(19) a broken connection is not repeated for a change, and its outcome is unknown', async () => {
@@ -67,16 +67,16 @@ describe('requests on the wire', () => {
   });
 
   it('limits are separate for reads and changes; a change past its limit has an unknown outcome', async () => {
-    const hasty = new MaasClient({ url: server.url, apiKey: testKey, readTimeoutMs: 300, changeTimeoutMs: 500 });
+    const hasty = new MaasClient({ url: server.url, apiKey: testKey, readTimeoutMs: 1_000, changeTimeoutMs: 1_500 });
     server.script('hang');
     expect(await failureOf(hasty.machines.read('abc123'))).toMatchObject({
       kind: 'timeout',
-      limitMs: 300,
+      limitMs: 1_000,
       outcomeUnknown: false,
     });
     expect(await failureOf(hasty.machines.deploy('abc123'))).toMatchObject({
       kind: 'timeout',
-      limitMs: 500,
+      limitMs: 1_500,
       outcomeUnknown: true,
     });
     expect(server.requests).toHaveLength(2);

@@ -12,13 +12,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const passedTest = { status: 'passed' };
-const failedTest = { status: 'failed' };
-const count = (report: object, exitCode: number): string => {
+const passedTest = { status: 'passed', fullName: 'it passes', failureMessages: [] as string[] };
+const failedTest = { status: 'failed', fullName: 'it fails', failureMessages: ['Error: it is wrong\n    at here'] };
+const run = (report: object, exitCode: number) => {
   const path = join(folder, 'report.json');
   writeFileSync(path, JSON.stringify(report));
-  return spawnSync(process.execPath, [script, path, String(exitCode)], { encoding: 'utf8' }).stdout.trim();
+  return spawnSync(process.execPath, [script, path, String(exitCode)], { encoding: 'utf8' });
 };
+const count = (report: object, exitCode: number): string => run(report, exitCode).stdout.trim();
 
 it.each([
   ['all passed', 2, 0, [{ status: 'passed', assertionResults: [passedTest, passedTest] }], 0, '2 0'],
@@ -38,6 +39,14 @@ it.each([
   ['no test at all', 0, 0, [], 0, '0 1'],
 ])('counts %s', (_, numPassedTests, numFailedTests, testResults, exitCode, expected) => {
   expect(count({ numPassedTests, numFailedTests, testResults }, exitCode)).toBe(expected);
+});
+
+it('lists the tests that passed only when they were run again', () => {
+  const retried = { ...failedTest, status: 'passed' };
+  const testResults = [{ name: 'a.test.ts', status: 'passed', assertionResults: [passedTest, retried] }];
+  const { stdout, stderr } = run({ numPassedTests: 2, numFailedTests: 0, testResults }, 0);
+  expect(stdout).toBe('2 0\n');
+  expect(stderr).toBe('RETRIED: a.test.ts > it fails: Error: it is wrong\n');
 });
 
 it('fails without a report', () => {

@@ -37,11 +37,11 @@ it('bundles once for two callers, and again only after a change', async () => {
 
   await rm(changed.codePath);
   expect((await bundle()).fresh).toBe(true);
-}, 60_000);
+});
 
 it('says what is wrong with code that cannot be bundled', async () => {
   const entry = join(folder, 'workflows/index.ts');
   await writeFile(entry, "export * from './absent.js';\n");
   const target = join(folder, 'bundle.js');
   await expect(bundleWorkflows({ entry, sources: [entry], root: folder, target })).rejects.toThrow(/absent/);
-}, 60_000);
+});

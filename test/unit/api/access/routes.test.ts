@@ -109,7 +109,7 @@ describe('every route', () => {
         }
       }
     }
-  }, 60_000);
+  });
 
   // threat: anyone-1 owasp-8
   it('also outside the API: only health and the files of the page are public', async () => {
@@ -207,7 +207,8 @@ describe('a caller', () => {
       const { package: large } = await rig.store.packages.put({ ...pack, archive: Buffer.alloc(ARCHIVE_BYTES) });
       const tokens = tokenOperations(rig.store);
       const user = { name: `watcher-${way}`, role: 'operator', issuer: 'i', subject: 's' } as const;
-      const seconds = way === 'expires' ? 5 : 3_600;
+      // Long enough to be used by then, on a loaded machine, too.
+      const seconds = way === 'expires' ? 15 : 3_600;
       const { token, expires_at: expires } = await tokens.startSession(user, seconds / 3_600);
       const headers = bearer(token);
       const stream = await fetch(`${url}/api/v1/events`, { headers });
@@ -235,7 +236,7 @@ describe('a caller', () => {
         while (!(await reader.read()).done);
       })().catch(() => undefined);
       await Promise.all([streamEnd, cut]);
-      expect(Date.now() - ended).toBeLessThan(5_000);
+      expect(Date.now() - ended).toBeLessThan(20_000);
       let received = 0;
       download.on('data', (chunk) => (received += chunk.length)).on('error', () => undefined);
       await once(download, 'close');
