@@ -1,12 +1,16 @@
 import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
 import { freePort } from '../src/platform/free-port.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
+import { LOADED_AHEAD } from '../workflows/protocol.js';
 
 let installed = false;
 let sdkMetricsAt: string | undefined;
 
 /** The SDK logs this for every agent, where it is intended. */
 const NOISE = 'No workflows registered, not polling for workflow tasks';
+
+/** What the SDK takes for an error of the workflow: the query is asked again, and nothing else is lost. */
+export const isExpected = (error: unknown): boolean => (error as Error | undefined)?.message === LOADED_AHEAD;
 
 const COLLECT_LIMIT_MS = 5_000;
 
@@ -25,7 +29,10 @@ export function installRuntime(log: Logger, announces = true, further: RuntimeOp
       if (message === NOISE) return;
       // Our log expects errors in `err`: elsewhere they would be logged as empty objects.
       const { error, ...known } = (meta ?? {}) as Record<string, unknown>;
-      log[levels[level]]({ ...known, ...(error === undefined ? {} : { err: error }) }, message);
+      log[isExpected(error) ? 'debug' : levels[level]](
+        { ...known, ...(error === undefined ? {} : { err: error }) },
+        message,
+      );
     }),
     shutdownSignals: [],
     ...(announces ? {} : { workerHeartbeatInterval: 0 }),

@@ -122,6 +122,10 @@ export const SIDE_QUEUES = ['parts', 'machines'] as const;
 export const sideQueue = (queue: string, side: (typeof SIDE_QUEUES)[number]): string =>
   `${queue.replace(/\.parts$/, '')}.${side}`;
 
+/** How a workflow task fails that its worker has executed in part already, for a query (loaded-ahead.ts). */
+export const LOADED_AHEAD =
+  'the worker has loaded the run ahead of this workflow task, and starts it again from its history';
+
 /** Queue of a node's tasks (design §6). */
 export const nodeQueue = (site: string, node: string): string => `node.${site}.${node}`;
 

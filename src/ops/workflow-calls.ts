@@ -1,5 +1,10 @@
 /** Temporal's client, typed by the contracts: names, inputs and answers. */
-import type { WorkflowClient, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
+import {
+  QueryNotRegisteredError,
+  type WorkflowClient,
+  type WorkflowHandle,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import type {
   QueryAnswer,
   QueryName,
@@ -49,7 +54,20 @@ const runHandle = <W extends WorkflowType>(handle: WorkflowHandle): RunHandle<W>
   cancel: () => handle.cancel(),
   terminate: (reason) => handle.terminate(reason),
   result: () => handle.result(),
-  query: (name) => handle.query(name),
+  query: (name) => ask(handle, name),
   update: (name, request) => handle.executeUpdate(name, { args: [request] }),
   signal: (name, payload) => handle.signal(name, payload),
 });
+
+const MOST_TRIES = 4;
+
+/** Asks again when the query failed: a worker may have had to drop the run for which it came (workflows/loaded-ahead.ts). */
+async function ask<Answer>(handle: WorkflowHandle, name: QueryName): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await handle.query<Answer>(name);
+    } catch (error) {
+      if (tries === MOST_TRIES || !(error instanceof QueryNotRegisteredError)) throw error;
+    }
+  }
+}

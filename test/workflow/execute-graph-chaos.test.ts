@@ -67,7 +67,7 @@ async function livesThrough(seed: number): Promise<void> {
     queueOf: () => nodes,
     controlOf: () => nodes,
     // What is held for long must not be taken for dead.
-    heartbeatSeconds: 600,
+    agentHeartbeatSeconds: 600,
     timeoutSeconds: 600,
     ...(inParts ? { partOf: (id: string) => Number(id.slice(1)) % 2 } : {}),
   });

@@ -1,0 +1,88 @@
+import { tsToMs } from '@temporalio/common/lib/time.js';
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { getRun } from '../../src/ops/workflow-calls.js';
+import { scriptedGraph } from '../rig/scripted-graph.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+const TASKS = Array.from({ length: 10 }, (_, at) => `t${at}`);
+type Events = Awaited<ReturnType<typeof historyOf>>;
+
+async function historyOf(workflowId: string) {
+  const { events } = await rig.client.workflow.getHandle(workflowId).fetchHistory();
+  return events!;
+}
+
+/** Tasks that say they began before the task that they need had ended: workflow time that was not the time of the history. */
+function beganEarly(events: Events): string[] {
+  const activities = new Map<string, string>();
+  const ended = new Map<string, number>();
+  const began = new Map<string, number>();
+  for (const { eventId, eventTime, ...event } of events) {
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    if (scheduled) activities.set(String(eventId), scheduled.activityId!);
+    if (scheduled?.activityType?.name === 'record_tasks') {
+      const { rows } = JSON.parse(Buffer.from(scheduled.input!.payloads![0]!.data!).toString());
+      for (const { task, started_at } of rows) if (started_at) began.set(task, Date.parse(started_at));
+    }
+    const completed = event.activityTaskCompletedEventAttributes;
+    if (completed) ended.set(activities.get(String(completed.scheduledEventId))!, Math.floor(tsToMs(eventTime!)));
+  }
+  return TASKS.slice(1).filter((task, at) => began.get(task)! < ended.get(`${TASKS[at]}@n1`)!);
+}
+
+it('runs go on as their histories say while more of them are looked at than the worker keeps', async () => {
+  const taskQueue = rig.workflowId('queue');
+  const graph = scriptedGraph({
+    plans: {
+      default: {
+        nodes: [{ id: 'n1', kind: 'node' }],
+        tasks: TASKS.map((id) => ({ id, node: 'n1', type: 'shell' })),
+        edges: TASKS.slice(1).map((id, at) => [`${TASKS[at]}@n1`, `${id}@n1`] as const),
+      },
+    },
+    timeoutSeconds: 600,
+  });
+  const worker = await rig.runWorker({
+    taskQueue,
+    activities: graph.activities(taskQueue),
+    maxCachedWorkflows: 1,
+    stickyQueueScheduleToStartTimeout: 50,
+  });
+  const ids = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const workflowId = rig.workflowId('execute_graph');
+      await rig.client.workflow.start('execute_graph', { taskQueue, workflowId, args: [{ cluster: 1 }] });
+      return workflowId;
+    }),
+  );
+  const unanswered: unknown[] = [];
+  await Promise.all(
+    ids.map(async (id) => {
+      const run = getRun<'execute_graph'>(rig.client.workflow, id);
+      let isOver = false;
+      const looks = Array.from({ length: 3 }, async () => {
+        while (!isOver) await run.query('status').catch((error: unknown) => unanswered.push(error));
+      });
+      const { outcome } = await run.result();
+      isOver = true;
+      await Promise.all(looks);
+      expect(outcome).toBe('success');
+    }),
+  );
+  await worker.stop();
+  expect(unanswered).toEqual([]);
+  const histories = await Promise.all(
+    ids.map(async (workflowId) => ({ workflowId, events: await historyOf(workflowId) })),
+  );
+  expect(histories.map(({ events }) => beganEarly(events))).toEqual(ids.map(() => []));
+  const recorded = histories.map(({ workflowId, events }) => ({ workflowId, history: { events } }));
+  const workflowBundle = { codePath: inject('workflowBundlePath') };
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, recorded)) expect(error).toBeUndefined();
+});
