@@ -12,14 +12,20 @@ const CANCELLED = 1;
  */
 export function repeatCalls(options: Partial<Parameters<typeof defaultGrpcRetryOptions>[0]> = {}): Interceptor {
   const repeat = makeGrpcRetryInterceptor(defaultGrpcRetryOptions(options));
-  return (call, next) =>
-    repeat(call, (again) => {
+  return (call, next) => {
+    let isRepeated = false;
+    return repeat(call, (again) => {
       try {
         return next(again);
       } catch (error) {
+        // The first one is not from the timer: its error reaches the caller.
+        if (!isRepeated) throw error;
         return endedCall(error instanceof Error ? error.message : String(error));
+      } finally {
+        isRepeated = true;
       }
     });
+  };
 }
 
 function endedCall(details: string): Call {

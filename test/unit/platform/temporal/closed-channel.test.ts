@@ -20,3 +20,9 @@ it('a call that waits to be repeated ends with its connection, not with the proc
   await connection.close();
   await ended;
 });
+
+it('a call on a closed connection fails', async () => {
+  const connection = Connection.lazy({ address: `127.0.0.1:${await freePort()}`, interceptors: [repeatCalls()] });
+  await connection.close();
+  await expect(connection.workflowService.getSystemInfo({})).rejects.toThrow('Channel has been shut down');
+});
