@@ -9,6 +9,7 @@ import {
   defineUpdate,
   getExternalWorkflowHandle,
   ParentClosePolicy,
+  patched,
   scheduleActivity,
   setDefaultQueryHandler,
   setDefaultSignalHandler,
@@ -21,6 +22,7 @@ import {
 } from '@temporalio/workflow';
 import { unknownName } from '../src/core/did-you-mean.js';
 import type { ReadRequest } from '../src/core/run/index.js';
+import { afterResults } from './after-results.js';
 import type {
   Activities,
   ActivityName,
@@ -61,7 +63,10 @@ export interface Handlers<C extends WorkflowContract> {
     readonly [U in keyof C['updates']]: {
       readonly description: string;
       readonly read: Reader<C['updates'][U]>;
-      /** Throws when the update is not possible now. A rejected update leaves no trace in the history. */
+      /**
+       * Throws when the update is not possible now. A rejected update leaves no trace in the history. Called again when the results
+       * that arrived with the update have had their effect: it then fails.
+       */
       validate?(request: C['updates'][U]): void;
       handle(request: C['updates'][U]): StatusOf<C> | Promise<StatusOf<C>>;
     };
@@ -89,13 +94,21 @@ export function handle<C extends WorkflowContract>(handlers: Handlers<C>): void 
     };
     setHandler(defineSignal<unknown[]>(name), receive, options);
   }
+  const isLast = Object.keys(updates).length > 0 && patched('updates-after-results');
   for (const [name, { read, handle, validate, ...options }] of Object.entries(updates)) {
     const validator = (...payloads: unknown[]): void => {
       const { request, problems } = readPayload(read, payloads);
       if (problems.length > 0) throw failure('InvalidRequest', `update '${name}': ${problems.join('; ')}`);
       validate?.(request);
     };
-    const receive = (...payloads: unknown[]): unknown => handle(readPayload(read, payloads).request);
+    const receive = (...payloads: unknown[]): unknown => {
+      const { request } = readPayload(read, payloads);
+      if (!isLast) return handle(request);
+      return afterResults().then(() => {
+        validate?.(request);
+        return handle(request);
+      });
+    };
     setHandler(defineUpdate<unknown, unknown[]>(name), receive, { ...options, validator });
   }
   for (const [name, { answer, ...options }] of Object.entries(queries)) {

@@ -55,6 +55,8 @@ const SITUATIONS = [
   'execute_graph--part-terminated',
   'execute_graph--stopped-while-planned',
   'execute_graph--cancelled-while-planned',
+  'execute_graph--resumed-by-another-worker',
+  'execute_graph--resumed-after-a-failure',
   'execute_graph--approved',
   'execute_graph--approved-in-parts',
   'execute_graph--noticed',

@@ -1,0 +1,74 @@
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { recordHistory } from '../rig/histories.js';
+import { lookUntil } from '../rig/look-again.js';
+import { failed, ok, scriptedGraph } from '../rig/scripted-graph.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+/**
+ * A worker that has not had a run reads its history anew. Its core takes workflow tasks that ordered nothing together with the
+ * update that follows them, and a later replay takes them apart: both must come to the same.
+ */
+async function pausedEndedResumed(last: typeof ok, situation: string): Promise<void> {
+  const nodes = rig.workflowId('nodes');
+  const ids = ['n0', 'n1'];
+  const graph = scriptedGraph({
+    plans: {
+      default: {
+        nodes: ids.map((id) => ({ id, kind: 'node' })),
+        tasks: ids.flatMap((node) => ['t0', 't1'].map((id) => ({ id, node, type: 'shell' }))),
+        edges: ids.map((node) => [`t0@${node}`, `t1@${node}`] as const),
+      },
+    },
+    queueOf: () => nodes,
+    controlOf: () => nodes,
+    agentHeartbeatSeconds: 600,
+    timeoutSeconds: 600,
+  });
+  graph.hold.add('all');
+  const noWorkflows = { workflowsPath: undefined as unknown as string };
+  const agents = await rig.runWorker({ ...noWorkflows, taskQueue: nodes, activities: graph.activities(nodes) });
+  const taskQueue = rig.workflowId('queue');
+  const work = () => rig.runWorker({ taskQueue, activities: graph.activities(nodes) });
+  const before = await work();
+  const workflowId = rig.workflowId('execute_graph');
+  const handle = await rig.client.workflow.start('execute_graph', {
+    taskQueue,
+    workflowId,
+    args: [{ cluster: 1, hold_on_failure: true }],
+  });
+  const events = async () => (await handle.fetchHistory()).events ?? [];
+  const ending = { n0: await graph.heldTask('t0@n0'), n1: await graph.heldTask('t0@n1') };
+  await handle.executeUpdate('pause', { args: [{}] });
+  for (const [node, end] of [['n1', ok] as const, ['n0', last] as const]) {
+    const { length } = await events();
+    ending[node].finish(end);
+    await lookUntil(events, (all) => {
+      const ended = all.findIndex((event, at) => at >= length && event.activityTaskCompletedEventAttributes);
+      return ended >= 0 && all.slice(ended).some((event) => event.workflowTaskCompletedEventAttributes);
+    });
+  }
+  await before.stop();
+  const after = await work();
+  await handle.executeUpdate('resume', { args: [{}] });
+  // Its failure holds the rest.
+  if (last !== ok) await handle.executeUpdate('skip_task', { args: [{ task: 't0@n0' }] });
+  for (const task of ['t1@n0', 't1@n1']) (await graph.heldTask(task)).finish();
+  await expect(handle.result()).resolves.toMatchObject({ outcome: 'success' });
+  await after.stop();
+  await agents.stop();
+  const recorded = [{ workflowId, history: await recordHistory(handle, `execute_graph--${situation}`) }];
+  const workflowBundle = { codePath: inject('workflowBundlePath') };
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, recorded)) expect(error).toBeUndefined();
+}
+
+it('a run that was paused while its tasks ended is resumed by another worker', () =>
+  pausedEndedResumed(ok, 'resumed-by-another-worker'));
+
+it('and so is one whose last task failed', () => pausedEndedResumed(failed(), 'resumed-after-a-failure'));
