@@ -9,7 +9,7 @@ const ROUNDS = 4;
 /**
  * Resolves when the results that arrived in the same activation have had their effect.
  *
- * The SDK executes updates first. A worker that has to read a run's history anew gets workflow tasks that ordered nothing in
+ * The SDK executes updates first. A worker that has to read a run's history again gets workflow tasks that ordered nothing in
  * one activation with the update that follows them, but a later replay gets them one after the other, the update last. Only
  * an update that always comes last orders the same in both.
  */

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 /**
- * A worker that has not had a run reads its history anew. Its core takes workflow tasks that ordered nothing together with the
+ * A worker that has not had a run reads its history from the start. Its core takes workflow tasks that ordered nothing together with the
  * update that follows them, and a later replay takes them apart: both must come to the same.
  */
 async function pausedEndedResumed(last: typeof ok, situation: string): Promise<void> {
