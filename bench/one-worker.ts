@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
 import { openStore, type Store } from '../src/store/index.js';
 import { startBenchServer } from './dev-server.js';
 
@@ -14,8 +13,11 @@ const PROGRAM = fileURLToPath(new URL('../bin/sitewright', import.meta.url));
 /** Temporal's dev server, a store, and the worker as built (`npm run build`), each a process of its own. */
 export interface OneWorker {
   readonly client: Client;
-  readonly native: NativeConnection;
   readonly store: Store;
+  /** Of the server. */
+  readonly address: string;
+  /** For files; gone at the end. */
+  readonly folder: string;
   /** Process ids of worker and server. */
   readonly worker: number;
   readonly server: number;
@@ -50,17 +52,16 @@ export async function startOneWorker(env: Readonly<Record<string, string>> = {})
     if (code !== 0) console.error(`the worker ended with ${code}:\n${await readFile(log, 'utf8').catch(() => '')}`);
   });
   const connection = await Connection.connect({ address: server.address });
-  const native = await NativeConnection.connect({ address: server.address });
   return {
     client: new Client({ connection }),
-    native,
     store,
+    address: server.address,
+    folder,
     worker: worker.pid!,
     server: server.pid,
     async stop() {
       worker.kill('SIGTERM');
       await ended;
-      await native.close();
       await connection.close();
       await store.close();
       await server.stop();

@@ -3,26 +3,44 @@
  * 1. A run of ten tasks alone, and again and again beside a run of NODES x TASKS on another cluster, in each of its phases.
  * 2. Ten runs at once on ten clusters against one run of as many tasks.
  * Worker as built (`npm run build`), a process of its own, with a store on a file and Temporal's dev server.
- * Usage: npx tsx bench/sharing.ts [nodes [tasks]]
+ * Agents are processes of their own, on the same cores. `BENCH_NICED=19`: those of all but the small run get only the
+ * processor that the rest leaves, as they stand for other machines; but then they hold back the large run.
+ * Usage: npx tsx bench/sharing.ts [nodes [tasks [seconds]]]; after so many seconds the large run is ended, and 2. is left out:
+ * enough to compare two programs.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Runtime, Worker } from '@temporalio/worker';
-import { controlQueue, graphWorkflowId, nodeQueue } from '../workflows/protocol.js';
+import { fileURLToPath } from 'node:url';
+import { graphWorkflowId, nodeQueue } from '../workflows/protocol.js';
+import { historySizes } from './history-sizes.js';
 import { startOneWorker } from './one-worker.js';
-import { processorSeconds } from './processes.js';
+import { type Program, processorSeconds, startProgram } from './processes.js';
 
-const [nodes = 100, tasks = 200] = process.argv.slice(2).map(Number);
+const [nodes = 100, tasks = 200, most = Number.POSITIVE_INFINITY] = process.argv.slice(2).map(Number);
 /** Small runs before the large one. */
 const ALONE = 15;
 const CLUSTERS = 10;
+/** Of the agents of all but the small run. */
+const NICED = Number(process.env.BENCH_NICED ?? 0);
+const AGENTS = fileURLToPath(new URL('instant-agents.ts', import.meta.url));
 /** Of all ten clusters together, and of the run that they are compared with. */
 const TOGETHER = 4_000;
 
-Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
 const installation = await startOneWorker();
-const { client, native, store } = installation;
-const workers: Worker[] = [];
+const { address, client, folder, store } = installation;
+const agents: Program[] = [];
+
+/** Each in a process of its own. @param niced as in `nice -n` */
+async function serve(name: string, clusters: readonly Cluster[], niced = 0): Promise<void> {
+  const command = ['nice', '-n', String(niced), process.execPath, '--import', 'tsx', AGENTS, address];
+  const queues = clusters.flatMap((cluster) => cluster.queues);
+  agents.push(await startProgram(folder, name, [...command, ...queues], {}, (log) => log.includes('ready')));
+}
+
+interface Cluster {
+  readonly id: number;
+  readonly queues: readonly string[];
+}
 
 const release = await store.releases.create({
   name: 'bench',
@@ -33,7 +51,7 @@ const release = await store.releases.create({
 });
 
 /** A cluster whose nodes end every task at once. @param graphs number of tasks of a node by type of graph */
-async function clusterOf(name: string, size: number, lengths: Readonly<Record<string, number>>): Promise<number> {
+async function clusterOf(name: string, size: number, lengths: Readonly<Record<string, number>>): Promise<Cluster> {
   const graphs = { first: 1, ...lengths };
   const { id } = await store.clusters.create({ name, releaseId: release.id, mode: 'multinode' });
   for (const [type, length] of Object.entries(graphs)) {
@@ -50,28 +68,12 @@ async function clusterOf(name: string, size: number, lengths: Readonly<Record<st
     id,
     made.map((node) => ({ id: node.id, roles: ['node'] })),
   );
-  for (const node of made) {
-    const queue = nodeQueue(`cluster-${id}`, String(node.id));
-    const facts = {
-      node: String(node.id),
-      agent_version: '1',
-      boot_id: 'b',
-      task_types: ['shell'],
-      containment: 'none',
-    };
-    const serve = async (taskQueue: string, activities: object): Promise<void> => {
-      const one = { maxConcurrentActivityTaskExecutions: 1, maxConcurrentActivityTaskPolls: 1 };
-      workers.push(await Worker.create({ connection: native, taskQueue, activities, ...one }));
-    };
-    await serve(queue, { run_task: async () => ({ outcome: 'ok' }) });
-    await serve(controlQueue(queue), { ping: async () => facts, cancel_task: async () => undefined });
-  }
-  return id;
+  return { id, queues: made.map((node) => nodeQueue(`cluster-${id}`, String(node.id))) };
 }
 
 let runs = 0;
 async function run(
-  cluster: number,
+  { id: cluster }: Cluster,
   type = 'default',
 ): Promise<{ readonly id: string; readonly ended: Promise<number> }> {
   const id = graphWorkflowId(cluster, `bench-${(runs += 1)}`);
@@ -91,41 +93,58 @@ async function run(
 interface Small {
   readonly phase: string;
   readonly seconds: number;
-  readonly spent: Spent;
+  readonly steps: readonly Step[];
 }
 
-async function small(cluster: number, phase: string): Promise<Small> {
+/** What a run did: a turn of its workflow, or an activity. Milliseconds until a worker had it, and until it had ended. */
+interface Step {
+  readonly name: string;
+  readonly waits: number;
+  readonly works: number;
+}
+
+async function small(cluster: Cluster, phase: string): Promise<Small> {
   const { id, ended } = await run(cluster);
   const seconds = await ended;
-  return { phase, seconds, spent: await spent(id) };
+  return { phase, seconds, steps: await stepsOf(id) };
 }
 
-/** Sums over a run, in milliseconds: waits for a worker, and work in it. */
-type Spent = Readonly<Record<'workflow_waits' | 'workflow_works' | 'activity_waits' | 'activity_works', number>>;
-
-async function spent(id: string): Promise<Spent> {
+async function stepsOf(id: string): Promise<Step[]> {
   const { events } = await client.workflow.getHandle(id).fetchHistory();
   const list = events ?? [];
   const at = (eventId: unknown): number => {
     const { seconds, nanos } = list[Number(eventId) - 1]!.eventTime!;
     return Number(seconds) * 1000 + (nanos ?? 0) / 1e6;
   };
-  const sums = { workflow_waits: 0, workflow_works: 0, activity_waits: 0, activity_works: 0 };
-  for (const event of list) {
-    const turn = event.workflowTaskCompletedEventAttributes;
+  return list.flatMap((event): Step[] => {
     const activity = event.activityTaskCompletedEventAttributes;
-    const ended = turn ?? activity;
-    if (ended == null) continue;
-    const of = turn == null ? 'activity' : 'workflow';
-    sums[`${of}_waits`] += at(ended.startedEventId) - at(ended.scheduledEventId);
-    sums[`${of}_works`] += at(event.eventId) - at(ended.startedEventId);
-  }
-  return sums;
+    const ended = event.workflowTaskCompletedEventAttributes ?? activity;
+    if (ended == null) return [];
+    const scheduled = Number(ended.scheduledEventId);
+    const name = list[scheduled - 1]!.activityTaskScheduledEventAttributes?.activityType?.name ?? 'turn';
+    const started = at(ended.startedEventId);
+    return [{ name, waits: started - at(scheduled), works: at(event.eventId) - started }];
+  });
 }
 
-const KINDS = ['workflow_waits', 'workflow_works', 'activity_waits', 'activity_works'] as const;
-const medians = (of: readonly Small[]) =>
-  Object.fromEntries(KINDS.map((kind) => [kind, Math.round(summary(of.map(({ spent }) => spent[kind])).median)]));
+/** By name: how often in a run, and the sums of a run in milliseconds (medians). */
+function spentIn(runs: readonly Small[]) {
+  const names = new Set(runs.flatMap(({ steps }) => steps.map(({ name }) => name)));
+  const medianOf = (value: (steps: readonly Step[]) => number, name: string): number =>
+    Math.round(summary(runs.map(({ steps }) => value(steps.filter((step) => step.name === name)))).median);
+  const sumOf = (what: 'waits' | 'works') => (steps: readonly Step[]) =>
+    steps.reduce((sum, step) => sum + step[what], 0);
+  return Object.fromEntries(
+    [...names].map((name) => [
+      name,
+      {
+        times: medianOf(({ length }) => length, name),
+        waits: medianOf(sumOf('waits'), name),
+        works: medianOf(sumOf('works'), name),
+      },
+    ]),
+  );
+}
 
 const rounded = (value: number): number => Math.round(value * 100) / 100;
 
@@ -135,20 +154,25 @@ function summary(seconds: readonly number[]) {
   return { runs: sorted.length, median: at(0.5), p95: at(0.95), max: at(1) };
 }
 
+/** Of worker and server together, in seconds. */
+const processorNow = (): number => processorSeconds(installation.worker) + processorSeconds(installation.server);
+
 const say = (line: string): void => console.error(`${(performance.now() / 1000).toFixed(0)} s: ${line}`);
 
 say('servers run');
 const few = await clusterOf('small', 2, { default: 5 });
 const many = await clusterOf('large', nodes, { default: tasks, short: Math.round(TOGETHER / nodes) });
+const isWhole = most === Number.POSITIVE_INFINITY;
 const size = nodes / CLUSTERS;
 const ten = await Promise.all(
-  Array.from({ length: CLUSTERS }, (_unused, at) =>
+  Array.from({ length: isWhole ? CLUSTERS : 0 }, (_unused, at) =>
     clusterOf(`c${at}`, size, { default: Math.round(TOGETHER / nodes) }),
   ),
 );
 say('clusters exist');
-const running = workers.map((worker) => worker.run());
 try {
+  await serve('few', [few]);
+  await serve('many', [many, ...ten], NICED);
   // Queues are created on first use: keep that out of the measurement.
   await Promise.all([few, many, ...ten].map(async (cluster) => (await run(cluster, 'first')).ended));
   say('queues exist');
@@ -159,60 +183,95 @@ try {
   say(`a run of ten alone: ${JSON.stringify(usual)}`);
 
   const large = await run(many);
+  const handle = client.workflow.getHandle(large.id);
+  const statusOfLarge = () => handle.query<{ done: number; graphs: { state: string }[]; phase: string }>('status');
   let isOpen = true;
-  const largeEnded = large.ended.finally(() => (isOpen = false));
+  const largeEnded = large.ended.then(
+    (seconds) => {
+      isOpen = false;
+      return seconds;
+    },
+    () => 0,
+  );
   const besides: Small[] = [];
-  while (isOpen) {
-    const status = await client.workflow
-      .getHandle(large.id)
-      .query<{ graphs: { state: string }[]; phase: string }>('status');
+  /** Since its tasks run. */
+  let from: { readonly ms: number; readonly processor: number } | null = null;
+  const largeMs = (): number => (from === null ? 0 : performance.now() - from.ms);
+  while (isOpen && largeMs() < most * 1000) {
+    const status = await statusOfLarge();
     const phase = status.graphs[0]?.state ?? status.phase;
+    if (phase === 'running') from ??= { ms: performance.now(), processor: processorNow() };
     besides.push(await small(few, phase));
     await delay(50);
   }
-  const largeSeconds = await largeEnded;
+  const done = isOpen ? (await statusOfLarge()).done : nodes * tasks;
+  const spent = processorNow() - (from?.processor ?? 0);
+  const largeSeconds = largeMs() / 1000;
+  const turns = await turnsOf(large.id);
+  if (isOpen) await handle.terminate();
+  await largeEnded;
   const delaysIn = (wanted: (phase: string) => boolean) =>
     summary(besides.flatMap(({ phase, seconds }) => (wanted(phase) ? [seconds - usual.median] : [])));
   const phases = [...new Set(besides.map(({ phase }) => phase))];
   const delays = Object.fromEntries(phases.map((one) => [one, delaysIn((phase) => phase === one)]));
   say(`beside ${nodes * tasks} tasks: ${JSON.stringify(delays)}`);
 
-  const before = processorSeconds(installation.worker) + processorSeconds(installation.server);
-  const one = await (await run(many, 'short')).ended;
-  const between = processorSeconds(installation.worker) + processorSeconds(installation.server);
-  const started = performance.now();
-  const ends = await Promise.all(ten.map(async (cluster) => (await run(cluster)).ended));
-  const all = (performance.now() - started) / 1000;
-  const after = processorSeconds(installation.worker) + processorSeconds(installation.server);
+  const ends = isWhole ? await compareTen() : {};
   console.log(
     JSON.stringify(
       {
         nodes,
         tasks: nodes * tasks,
-        load: rounded(loadavg()[0]!),
+        load: loadavg().map(rounded),
         small_alone_seconds: usual,
-        small_alone_ms: medians(alone),
-        small_beside_ms: medians(besides),
-        large_seconds: rounded(largeSeconds),
-        large_tasks_per_second: Math.round((nodes * tasks) / largeSeconds),
-        delay_of_small_seconds: { ...delays, all: delaysIn(() => true) },
-        ten_at_once: {
-          tasks: TOGETHER,
-          one_run_seconds: rounded(one),
-          ten_runs_seconds: rounded(all),
-          ratio_of_rates: rounded(one / all),
-          processor_ratio: rounded((after - between) / (between - before)),
-          first_end: rounded(Math.min(...ends)),
-          last_end: rounded(Math.max(...ends)),
-          first_to_last: rounded(Math.min(...ends) / Math.max(...ends)),
+        small_alone_ms: spentIn(alone),
+        small_beside_ms: spentIn(besides.filter(({ phase }) => phase === 'running')),
+        large: {
+          seconds: rounded(largeSeconds),
+          tasks_per_second: Math.round(done / largeSeconds),
+          processor_ms_per_task: rounded((1000 * spent) / done),
+          turns_per_task: rounded(turns.completed / done),
+          turns_timed_out: turns.timedOut,
         },
+        delay_of_small_seconds: { ...delays, all: delaysIn(() => true) },
+        ...ends,
       },
       null,
       1,
     ),
   );
 } finally {
-  for (const worker of workers) worker.shutdown();
-  await Promise.all(running);
+  await Promise.all(agents.map((program) => program.stop()));
   await installation.stop();
+}
+
+/** Workflow tasks of the run and its parts, and those that no worker completed in time. */
+async function turnsOf(id: string): Promise<{ readonly completed: number; readonly timedOut: number }> {
+  const ids: string[] = [];
+  for await (const { workflowId } of client.workflow.list()) if (workflowId.startsWith(id)) ids.push(workflowId);
+  const sizes = await historySizes(client, ids);
+  const sumOf = (what: 'workflowTasks' | 'timeouts') => sizes.reduce((sum, size) => sum + size[what], 0);
+  return { completed: sumOf('workflowTasks'), timedOut: sumOf('timeouts') };
+}
+
+async function compareTen() {
+  const before = processorNow();
+  const one = await (await run(many, 'short')).ended;
+  const between = processorNow();
+  const started = performance.now();
+  const ends = await Promise.all(ten.map(async (cluster) => (await run(cluster)).ended));
+  const all = (performance.now() - started) / 1000;
+  const after = processorNow();
+  return {
+    ten_at_once: {
+      tasks: TOGETHER,
+      one_run_seconds: rounded(one),
+      ten_runs_seconds: rounded(all),
+      ratio_of_rates: rounded(one / all),
+      processor_ratio: rounded((after - between) / (between - before)),
+      first_end: rounded(Math.min(...ends)),
+      last_end: rounded(Math.max(...ends)),
+      first_to_last: rounded(Math.min(...ends) / Math.max(...ends)),
+    },
+  };
 }

@@ -17,13 +17,13 @@ export function optionsOfQueues(
   limits: Settings['worker'],
 ): Options[] {
   const { workflowBundle, ...activitiesOnly } = options;
-  const ofWorkflows: Partial<Options> = {
+  const ofWorkflows = (turns: number): Partial<Options> => ({
     maxConcurrentActivityTaskExecutions: limits.activity_slots,
     maxConcurrentActivityTaskPolls: limits.activity_pollers,
-    maxConcurrentWorkflowTaskExecutions: limits.workflow_slots,
-    maxConcurrentWorkflowTaskPolls: Math.min(limits.workflow_pollers, limits.workflow_slots),
+    maxConcurrentWorkflowTaskExecutions: turns,
+    maxConcurrentWorkflowTaskPolls: Math.min(limits.workflow_pollers, turns),
     maxCachedWorkflows: limits.cached_workflows,
-  };
+  });
   return [
     {
       ...activitiesOnly,
@@ -31,9 +31,9 @@ export function optionsOfQueues(
       maxConcurrentActivityTaskExecutions: limits.machine_slots,
       maxConcurrentActivityTaskPolls: limits.activity_pollers,
     },
-    { ...options, ...ofWorkflows, taskQueue: sideQueue(options.taskQueue, 'parts') },
+    { ...options, ...ofWorkflows(limits.part_slots), taskQueue: sideQueue(options.taskQueue, 'parts') },
     // Last: it gets runs, which need the others.
-    { ...options, ...ofWorkflows },
+    { ...options, ...ofWorkflows(limits.workflow_slots) },
   ];
 }
 

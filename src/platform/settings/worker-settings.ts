@@ -15,16 +15,19 @@ export const workerSettings = z.strictObject({
     .describe(
       'Machines that are prepared, deployed or released at the same time, of all sites together. A waiting machine costs some kilobytes.',
     ),
-  workflow_slots: slots
-    .default(40)
-    .describe('Workflow tasks at the same time; runs and parts of large runs have so many each.'),
+  workflow_slots: slots.default(40).describe('Workflow tasks of runs at the same time.'),
+  part_slots: slots
+    .default(4)
+    .describe(
+      'Workflow tasks of parts of large runs at the same time. What waits here does not fill the server, for which other runs would wait.',
+    ),
   activity_pollers: pollers
     .default(10)
     .describe('Polls for activities at the same time, of each of the three task queues.'),
   workflow_pollers: pollers
     .default(10)
     .describe(
-      'Polls for workflow tasks at the same time; at most `worker.workflow_slots`. Runs and parts of large runs have so many each.',
+      'Polls for workflow tasks at the same time, of runs and of parts; at most `worker.workflow_slots` and `worker.part_slots`.',
     ),
   cached_workflows: z
     .int()

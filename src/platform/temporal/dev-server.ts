@@ -123,6 +123,9 @@ export function devServerArguments(
     'frontend.namespaceCount': 5000,
     // Questions to a run that wait for its worker; at the default (1), a second one at once waits a second or is refused.
     'history.MaxBufferedQueryCount': 100,
+    // How often a shard of the history, of which this server has one, looks for steps to hand out. At the default (20), each
+    // step of each run waits up to 50 ms once a few have been taken.
+    'history.transferProcessorMaxPollRPS': 100,
   };
   for (const [key, value] of Object.entries(dynamic)) args.push('--dynamic-config-value', `${key}=${value}`);
   for (const { name, type } of searchAttributes) args.push('--search-attribute', `${name}=${type}`);

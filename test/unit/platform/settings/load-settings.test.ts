@@ -48,6 +48,7 @@ describe('loadSettings', () => {
         activity_slots: 500,
         machine_slots: 2_000,
         workflow_slots: 40,
+        part_slots: 4,
         activity_pollers: 10,
         workflow_pollers: 10,
         cached_workflows: 200,

@@ -6,7 +6,10 @@ const limits = settingsSchema.shape.worker.parse({});
 const options = { taskQueue: 'west:sitewright', workflowBundle: { code: '' }, activities: {} };
 
 it('calls to machines, parts of large runs, and runs have slots of their own', () => {
-  const queues = optionsOfQueues(options, { ...limits, activity_slots: 7, machine_slots: 9, workflow_slots: 5 });
+  const queues = optionsOfQueues(options, {
+    ...limits,
+    ...{ activity_slots: 7, machine_slots: 9, workflow_slots: 5, part_slots: 3 },
+  });
   const shown = queues.map((one) => [
     one.taskQueue,
     one.workflowBundle !== undefined,
@@ -16,7 +19,7 @@ it('calls to machines, parts of large runs, and runs have slots of their own', (
   ]);
   expect(shown).toEqual([
     ['west:sitewright.machines', false, 9, undefined, undefined],
-    ['west:sitewright.parts', true, 7, 5, 5],
+    ['west:sitewright.parts', true, 7, 3, 3],
     ['west:sitewright', true, 7, 5, 5],
   ]);
 });

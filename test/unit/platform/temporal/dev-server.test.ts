@@ -252,7 +252,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
         ' --sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=NORMAL' +
         ' --dynamic-config-value matching.numTaskqueueReadPartitions=1 --dynamic-config-value matching.numTaskqueueWritePartitions=1' +
         ' --dynamic-config-value matching.updateAckInterval="5m" --dynamic-config-value frontend.namespaceCount=5000' +
-        ' --dynamic-config-value history.MaxBufferedQueryCount=100' +
+        ' --dynamic-config-value history.MaxBufferedQueryCount=100 --dynamic-config-value history.transferProcessorMaxPollRPS=100' +
         ' --search-attribute SiteName=Keyword --search-attribute RunPhase=Keyword --search-attribute GraphType=Keyword' +
         ' --search-attribute FailedNodes=Int --search-attribute StartedBy=Keyword --namespace n --log-level warn --log-format json',
     );
