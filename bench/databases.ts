@@ -1,5 +1,6 @@
 /** The two places where an installation can have its data: PostgreSQL, as with docker-compose.yml, and files, as with `up`. */
 import { readFile, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { runAfterUs } from '../scripts/run-after-us.mjs';
@@ -49,7 +50,7 @@ const rowsOf = (tables: readonly string[]): string =>
 export async function onPostgres(folder: string): Promise<Databases> {
   const missing = (await whyNoPostgres()) ?? (await whyNoTemporalServer());
   if (missing !== undefined) throw new Error(missing);
-  const postgres = await startPostgres(undefined, {});
+  const postgres = await startPostgres(tmpdir(), {});
   runAfterUs('sleep 5; rm -rf -- "$1"', postgres.folder);
   const { environment } = readComposeFile().services.temporal!;
   const dynamicConfig = join(folder, 'dynamic-config.yaml');

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { memoryFolder } from './rig/memory-folder.js';
 import { endPostgresIn } from './rig/postgres.js';
 
 declare module 'vitest' {
@@ -12,7 +12,7 @@ declare module 'vitest' {
 }
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'sitewright-unit-'));
+  const folder = await mkdtemp(join(memoryFolder(), 'sitewright-unit-'));
   // The database server runs as another user than root.
   await chmod(folder, 0o711);
   project.provide('unitFolder', folder);

@@ -2,19 +2,19 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from '../../src/platform/free-port.js';
+import { memoryFolder } from './memory-folder.js';
 
 const run = promisify(execFile);
 const PREFIX = 'sitewright-pg-';
 
 /**
- * A PostgreSQL server for one test file: a new cluster in a temporary folder, reachable on loopback (with a password,
- * so that tests see what users see) and by a unix socket. It trades durability for speed; killing clients is fair,
- * pulling its plug is not.
+ * A PostgreSQL server for one test file: a new cluster in a temporary folder, in memory where there is room, reachable on
+ * loopback (with a password, so that tests see what users see) and by a unix socket. It trades durability for speed; killing
+ * clients is fair, pulling its plug is not.
  */
 export class PostgresServer {
   readonly port: number;
@@ -104,7 +104,7 @@ const QUICK = {
  * @param settings of postgresql.conf; `{}`: the server's own defaults
  */
 export async function startPostgres(
-  parent = tmpdir(),
+  parent = memoryFolder(),
   settings: Readonly<Record<string, string>> = QUICK,
 ): Promise<PostgresServer> {
   const [bin, owner] = [await findBinaries(), await serverUser()];
