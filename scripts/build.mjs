@@ -1,4 +1,4 @@
-// Builds dist/: the compiled code and the workflow bundle. npm runs it as `prepare` at the end of `npm ci`, so it is
+// Builds dist/: the compiled code, the programs and the workflow bundle. npm runs it as `prepare` at the end of `npm ci`, so it is
 // silent and fast when nothing changed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundlePrograms } from './bundle-programs.mjs';
 import { contentKey, filesIn } from './content-key.mjs';
 import { withLock } from './lock.mjs';
 import { nodeVersionProblem } from './node-version.mjs';
@@ -67,6 +68,7 @@ async function build() {
   if (code !== 0) return fail('The code does not compile; see above. `npm run typecheck` shows the same.');
   await removeOrphans();
   await copyAssets();
+  await bundlePrograms(dist);
   const cli = join(dist, 'src/cli/main.js');
   if (existsSync(cli)) await chmod(cli, 0o755);
 

@@ -167,7 +167,10 @@ it.each([
   ['no server answers and none may be started', '127.0.0.1:9', ['--no-temporal'], /omit --no-temporal/],
   ['the server is on another machine', '192.0.2.1:7233', [], /can only run on this machine/],
 ])('says why it cannot start: %s', async (_why, address, args, hint) => {
-  const { code, err } = await cli(['up', ...args], { env: { SITEWRIGHT_TEMPORAL_ADDRESS: address }, cwd: folder });
+  const { code, err } = await cli(['up', ...args], {
+    env: { SITEWRIGHT_TEMPORAL_ADDRESS: address, SITEWRIGHT_API_PORT: '0' },
+    cwd: folder,
+  });
   expect(code).toBe(5);
   expect(err).toMatch(hint);
 });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { runnableProgram } from '../../platform/threads/runnable-program.js';
 
 /** A Sitewright process to keep running. */
 interface ChildSpec {
@@ -35,8 +36,7 @@ const STARTS = 3;
 
 const WATCHDOG = fileURLToPath(new URL('../../../scripts/run-with-parent.mjs', import.meta.url));
 
-/** The compiled CLI. */
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+const MAIN = new URL('../main.js', import.meta.url);
 
 /**
  * Runs a Sitewright process until `stop`, and restarts it when it dies, after a pause that doubles. It
@@ -63,11 +63,12 @@ export function supervise(spec: ChildSpec, say: (name: string, line: string) => 
   // A caller that stops it before it is ready does not handle the rejection.
   ready.catch(() => {});
 
+  const main = fileURLToPath(runnableProgram(MAIN));
   const start = (): void => {
     starts += 1;
     const startedAt = performance.now();
     // In a separate process group: this process handles Ctrl-C and stops children in order.
-    child = spawn(process.execPath, [WATCHDOG, String(GRACE_MS), process.execPath, MAIN, ...spec.args], {
+    child = spawn(process.execPath, [WATCHDOG, String(GRACE_MS), process.execPath, main, ...spec.args], {
       env: spec.env,
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,

@@ -8,18 +8,24 @@ import type * as Esbuild from 'esbuild';
 const bundled = new Map<string, URL>();
 
 /**
- * The file to run one of our programs in its own thread or process. When built, that is the program itself. From source
- * (tests, tsx), bundles the program into one file, which starts in a tenth of the time.
+ * The file to run one of our programs in its own thread or process. When built, that is what the build bundled of it
+ * (scripts/bundle-programs.mjs), or the program itself in a package of its own, as agents have it. From source (tests, tsx),
+ * bundles the program into one file, which starts in a tenth of the time.
  *
  * @param program its built name, e.g. `new URL('./drawing-thread-main.js', import.meta.url)`
  */
 export function runnableProgram(program: URL): URL {
-  if (!import.meta.url.endsWith('.ts')) return program;
+  if (!import.meta.url.endsWith('.ts')) return builtProgram(program);
   const known = bundled.get(program.href);
   if (known !== undefined) return known;
   const made = pathToFileURL(bundle(fileURLToPath(program).replace(/\.js$/, '.ts')));
   bundled.set(program.href, made);
   return made;
+}
+
+function builtProgram(program: URL): URL {
+  const built = new URL(program.href.replace(/^(.*\/dist)\/src\/(?:.*\/)?([^/]+)$/, '$1/programs/$2'));
+  return existsSync(built) ? built : program;
 }
 
 /** The file is named by its content, and in node_modules, where it finds the packages. */
