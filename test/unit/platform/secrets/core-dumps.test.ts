@@ -15,7 +15,7 @@ it.skipIf(!isFile)('a core dump of a process that holds secrets has none of them
   const dumpOf = (how: string): Buffer => {
     const folder = mkdtempSync(join(tmpdir(), 'sitewright-core-'));
     try {
-      // As a service manager starts it: the tests' own process may have been told to leave no memory in dumps.
+      // As a service manager starts it: the tests' own process may leave no memory in dumps.
       const usual = 'echo 0x33 >/proc/self/coredump_filter';
       const command = `ulimit -c unlimited && ${usual} && exec "${node}" "${program}" ${how}`;
       const { signal } = spawnSync('bash', ['-c', command], { cwd: folder });
