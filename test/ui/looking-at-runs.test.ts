@@ -76,6 +76,13 @@ describePage('looking at runs', () => {
     await screenshot(page, 'page-compare');
   });
 
+  it('tasks by run that could not be read are read again', async () => {
+    const page = await at('/clusters');
+    await page.route('**/runs/second/counts', (route) => route.abort(), { times: 1 });
+    await page.goto(`${origin}/clusters/${env.cluster}?view=runs`);
+    await page.getByRole('link', { name: 'database in run 2: 2 failed' }).waitFor();
+  });
+
   it('the cluster shows tasks by run, and a node what each run did to it', async () => {
     const page = await at(`/clusters/${env.cluster}?view=runs`);
     const grid = page.getByRole('region', { name: 'Tasks by run' });

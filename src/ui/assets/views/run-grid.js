@@ -38,20 +38,29 @@ export function RunGrid({ runs }) {
     />`;
 }
 
-/** By run and task the number of its instances by status; what has ended is asked once. */
+const AGAIN_MS = 2_000;
+
+/** By run and task the number of its instances by status; what has ended is read once. */
 function useCounts(runs) {
   const [known, setKnown] = useState(new Map());
+  const [failures, setFailures] = useState(0);
   const key = runs.map((run) => `${run.id}/${run.outcome ?? run.done}`).join();
   useEffect(() => {
     const stop = new AbortController();
+    let again;
     for (const run of runs) {
       if (run.outcome !== null && known.has(run.id)) continue;
       get(`/api/v1/runs/${run.id}/counts`, stop.signal)
         .then(({ graphs }) => setKnown((before) => new Map(before).set(run.id, byTask(graphs))))
-        .catch(() => undefined);
+        .catch(() => {
+          if (!stop.signal.aborted) again ??= setTimeout(() => setFailures(failures + 1), AGAIN_MS);
+        });
     }
-    return () => stop.abort();
-  }, [key]);
+    return () => {
+      stop.abort();
+      clearTimeout(again);
+    };
+  }, [key, failures]);
   return known;
 }
 
