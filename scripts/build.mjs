@@ -81,7 +81,7 @@ async function build() {
       root: dist,
       target: join(dist, 'workflow-bundle.js'),
       payloadConverter: join(dist, 'workflows/payload-converter.js'),
-      interceptors: ['trace-context', 'loaded-ahead'].map((name) => join(dist, `workflows/${name}.js`)),
+      interceptors: [join(dist, 'workflows/interceptors.js')],
     });
     if (made.fresh) console.error(`Bundled the workflows: ${(made.bytes / 1024 / 1024).toFixed(1)} MiB.`);
     return await built(key);

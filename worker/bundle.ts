@@ -23,7 +23,7 @@ export async function workflowCode(
   return await bundleWorkflowCode({
     workflowsPath: workflowModule('index'),
     payloadConverterPath: workflowModule('payload-converter'),
-    workflowInterceptorModules: [workflowModule('trace-context'), workflowModule('loaded-ahead')],
+    workflowInterceptorModules: [workflowModule('interceptors')],
     ...(failures === undefined ? {} : { failureConverterPath: failures }),
     logger: new DefaultLogger('ERROR'),
   });

@@ -1,4 +1,4 @@
-import type { WorkflowInterceptors, WorkflowInterceptorsFactory } from '@temporalio/workflow';
+import type { WorkflowInternalsInterceptor } from '@temporalio/workflow';
 import { failure } from './failures.js';
 import { LOADED_AHEAD } from './protocol.js';
 
@@ -16,27 +16,23 @@ const QUERY_ALONE = 'legacy_query';
  * The workflow task fails once, and the server sends it again at once. The answer to the query is right, and a run that
  * only queries have loaded is left alone.
  */
-export const interceptors: WorkflowInterceptorsFactory = (): WorkflowInterceptors => {
+export function startAgainWhenAhead(): WorkflowInternalsInterceptor {
   let last: string | undefined;
   let isAhead = false;
   let isForQuery = false;
   return {
-    internals: [
-      {
-        activate(input, next) {
-          const { jobs, timestamp, isReplaying } = input.activation;
-          if (jobs?.some(({ queryWorkflow }) => queryWorkflow)) {
-            isForQuery ||= isAhead && jobs.some(({ queryWorkflow }) => queryWorkflow?.queryId === QUERY_ALONE);
-          } else {
-            // Not sooner: what is executed ahead looks like a workflow task, and one refused by mistake would be refused for ever.
-            if (isForQuery) throw failure('LoadedAhead', LOADED_AHEAD);
-            const now = `${timestamp?.seconds}.${timestamp?.nanos}`;
-            isAhead = !isReplaying && now === last;
-            last = now;
-          }
-          next(input);
-        },
-      },
-    ],
+    activate(input, next) {
+      const { jobs, timestamp, isReplaying } = input.activation;
+      if (jobs?.some(({ queryWorkflow }) => queryWorkflow)) {
+        isForQuery ||= isAhead && jobs.some(({ queryWorkflow }) => queryWorkflow?.queryId === QUERY_ALONE);
+      } else {
+        // Not sooner: what is executed ahead looks like a workflow task, and one refused by mistake would be refused for ever.
+        if (isForQuery) throw failure('LoadedAhead', LOADED_AHEAD);
+        const now = `${timestamp?.seconds}.${timestamp?.nanos}`;
+        isAhead = !isReplaying && now === last;
+        last = now;
+      }
+      next(input);
+    },
   };
-};
+}

@@ -1,12 +1,5 @@
 import { defaultPayloadConverter, type Headers, type Payload } from '@temporalio/common';
-import {
-  proxySinks,
-  type Sink,
-  type Sinks,
-  type WorkflowInterceptors,
-  type WorkflowInterceptorsFactory,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { proxySinks, type Sink, type Sinks, type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
 import { TRACE_HEADER } from './protocol.js';
 
 /** A workflow as a span of the trace that started it. */
@@ -32,7 +25,7 @@ const ownSpanId = (): string => workflowInfo().runId.replaceAll('-', '').slice(-
  * Passes the trace of a workflow's caller to its activities and children (W3C Trace Context). Runs that no traced
  * process started carry no header: a header costs a hundred bytes in every event.
  */
-export const interceptors: WorkflowInterceptorsFactory = (): WorkflowInterceptors => {
+export function passTrace(): WorkflowInterceptors {
   let own: Payload | undefined;
   const pass = <Input extends { readonly headers: Headers }>(input: Input): Input =>
     own === undefined ? input : { ...input, headers: { ...input.headers, [TRACE_HEADER]: own } };
@@ -71,4 +64,4 @@ export const interceptors: WorkflowInterceptorsFactory = (): WorkflowInterceptor
       },
     ],
   };
-};
+}

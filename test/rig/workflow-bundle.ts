@@ -18,7 +18,7 @@ const bundleProject = (name: string, more: readonly string[] = []): Promise<Work
     root,
     target: join(root, `node_modules/.cache/sitewright/${name}.js`),
     payloadConverter: join(root, 'workflows/payload-converter.ts'),
-    interceptors: ['workflows/trace-context.ts', 'workflows/loaded-ahead.ts', ...more].map((path) => join(root, path)),
+    interceptors: ['workflows/interceptors.ts', ...more].map((path) => join(root, path)),
   });
 
 /** A rig whose workers run the project's workflows with children that time out. */

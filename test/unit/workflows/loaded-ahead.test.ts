@@ -1,14 +1,14 @@
 import type { ActivateInput } from '@temporalio/workflow';
 import { describe, expect, it } from 'vitest';
 import { isExpected } from '../../../worker/runtime.js';
-import { interceptors } from '../../../workflows/loaded-ahead.js';
+import { startAgainWhenAhead } from '../../../workflows/loaded-ahead.js';
 import { LOADED_AHEAD } from '../../../workflows/protocol.js';
 
 type Activation = ActivateInput['activation'];
 
 /** What a workflow is given, in order; true for what reaches it, else why not. */
 function given(activations: readonly Activation[]): (true | string)[] {
-  const [{ activate } = {}] = interceptors().internals ?? [];
+  const { activate } = startAgainWhenAhead();
   return activations.map((activation) => {
     try {
       activate!({ activation, batchIndex: 0 }, () => undefined);
