@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { temporal } from '@temporalio/proto';
-import { expect } from 'vitest';
+import { Worker } from '@temporalio/worker';
+import { expect, inject } from 'vitest';
 
 const folder = new URL('../replay/histories/', import.meta.url);
 /** Stack traces carry paths, identities the host: neither belongs into a file others read. */
@@ -40,4 +41,14 @@ export async function recordHistory(
     writeFileSync(new URL(`${name}--v${version}.json`, folder), `${text}\n`, { flag: 'wx' });
   }
   return history;
+}
+
+/** Replays the histories of runs with the code as it is. */
+export async function expectReplay(
+  histories: readonly { readonly workflowId: string; readonly history: temporal.api.history.v1.IHistory }[],
+): Promise<void> {
+  const workflowBundle = { codePath: inject('workflowBundlePath') };
+  const errors = [];
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, histories)) errors.push(error);
+  expect(errors).toEqual(histories.map(() => undefined));
 }

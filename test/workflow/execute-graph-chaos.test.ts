@@ -1,8 +1,8 @@
-import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { GraphRunStatus } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
+import { expectReplay } from '../rig/histories.js';
 import { lookAgain } from '../rig/look-again.js';
 import { failed, ok, type ScriptedGraph, scriptedGraph } from '../rig/scripted-graph.js';
 import { expectLegal } from '../rig/scripted-graph-checks.js';
@@ -160,10 +160,7 @@ async function livesThrough(seed: number): Promise<void> {
       history: await rig.client.workflow.getHandle(workflowId).fetchHistory(),
     })),
   );
-  const workflowBundle = { codePath: inject('workflowBundlePath') };
-  const errors = [];
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, histories)) errors.push(error);
-  expect(errors).toEqual(ids.map(() => undefined));
+  await expectReplay(histories);
   await worker.stop();
   await agents.stop();
 }

@@ -1,7 +1,7 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { getRun } from '../../src/ops/workflow-calls.js';
+import { expectReplay } from '../rig/histories.js';
 import { scriptedGraph } from '../rig/scripted-graph.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
@@ -12,9 +12,9 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const TASKS = Array.from({ length: 10 }, (_, at) => `t${at}`);
-type Events = Awaited<ReturnType<typeof historyOf>>;
+type Events = Awaited<ReturnType<typeof eventsOf>>;
 
-async function historyOf(workflowId: string) {
+async function eventsOf(workflowId: string) {
   const { events } = await rig.client.workflow.getHandle(workflowId).fetchHistory();
   return events!;
 }
@@ -77,10 +77,8 @@ it('runs go on as their histories say while more of them are looked at than the 
   );
   await worker.stop();
   const histories = await Promise.all(
-    ids.map(async (workflowId) => ({ workflowId, events: await historyOf(workflowId) })),
+    ids.map(async (workflowId) => ({ workflowId, history: { events: await eventsOf(workflowId) } })),
   );
-  expect(histories.map(({ events }) => beganEarly(events))).toEqual(ids.map(() => []));
-  const recorded = histories.map(({ workflowId, events }) => ({ workflowId, history: { events } }));
-  const workflowBundle = { codePath: inject('workflowBundlePath') };
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, recorded)) expect(error).toBeUndefined();
+  expect(histories.map(({ history }) => beganEarly(history.events))).toEqual(ids.map(() => []));
+  await expectReplay(histories);
 });

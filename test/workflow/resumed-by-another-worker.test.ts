@@ -1,6 +1,5 @@
-import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { recordHistory } from '../rig/histories.js';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectReplay, recordHistory } from '../rig/histories.js';
 import { lookUntil } from '../rig/look-again.js';
 import { failed, ok, scriptedGraph } from '../rig/scripted-graph.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
@@ -63,9 +62,7 @@ async function pausedEndedResumed(last: typeof ok, situation: string): Promise<v
   await expect(handle.result()).resolves.toMatchObject({ outcome: 'success' });
   await after.stop();
   await agents.stop();
-  const recorded = [{ workflowId, history: await recordHistory(handle, `execute_graph--${situation}`) }];
-  const workflowBundle = { codePath: inject('workflowBundlePath') };
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, recorded)) expect(error).toBeUndefined();
+  await expectReplay([{ workflowId, history: await recordHistory(handle, `execute_graph--${situation}`) }]);
 }
 
 it('a run that was paused while its tasks ended is resumed by another worker', () =>
