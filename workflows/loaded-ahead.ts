@@ -6,32 +6,32 @@ import { LOADED_AHEAD } from './protocol.js';
 const QUERY_ALONE = 'legacy_query';
 
 /**
- * Starts a run again from its history when its worker has executed a part of it for a query, ahead of a workflow task.
+ * Refuses a query for which the worker has executed a part of the run ahead of its workflow task; the worker then drops the run
+ * and reads it again.
  *
- * A worker that does not keep a run reads its whole history to answer a query. If a task has just ended or a signal has just
- * arrived, and their workflow task has not started, the SDK's core executes them at the time of the workflow task before, and
- * keeps the run for the one to come. What the run then orders differs from what the history says, so that no worker could
- * replay it again. Seen with SDK 1.24 where more runs are looked at than a worker keeps, and when a worker starts.
+ * A query waits for a worker like a workflow task. If a task ends or a signal arrives meanwhile, the SDK's core executes them for
+ * the query, at the time of the workflow task before, and reports what the run orders then with the workflow task to come.
+ * What that time decided differs from what a replay decides at the time of the history, so that no worker could replay the run
+ * again. Seen with SDK 1.24 where more runs are looked at than a worker keeps, and when a worker starts.
  *
- * The workflow task fails once, and the server sends it again at once. The answer to the query is right, and a run that
- * only queries have loaded is left alone.
+ * The query fails once: asked again, it waits for the workflow task. Nothing but a query is refused, unless the run is still
+ * there afterwards: a workflow task refused by mistake would be refused for ever.
  */
-export function startAgainWhenAhead(): WorkflowInternalsInterceptor {
+export function refuseQueriesAhead(): WorkflowInternalsInterceptor {
   let last: string | undefined;
   let isAhead = false;
-  let isForQuery = false;
+  let isRefused = false;
   return {
     activate(input, next) {
       const { jobs, timestamp, isReplaying } = input.activation;
       if (jobs?.some(({ queryWorkflow }) => queryWorkflow)) {
-        isForQuery ||= isAhead && jobs.some(({ queryWorkflow }) => queryWorkflow?.queryId === QUERY_ALONE);
+        isRefused ||= isAhead && jobs.some(({ queryWorkflow }) => queryWorkflow?.queryId === QUERY_ALONE);
       } else {
-        // Not sooner: what is executed ahead looks like a workflow task, and one refused by mistake would be refused for ever.
-        if (isForQuery) throw failure('LoadedAhead', LOADED_AHEAD);
         const now = `${timestamp?.seconds}.${timestamp?.nanos}`;
         isAhead = !isReplaying && now === last;
         last = now;
       }
+      if (isRefused) throw failure('LoadedAhead', LOADED_AHEAD);
       next(input);
     },
   };

@@ -122,9 +122,8 @@ export const SIDE_QUEUES = ['parts', 'machines'] as const;
 export const sideQueue = (queue: string, side: (typeof SIDE_QUEUES)[number]): string =>
   `${queue.replace(/\.parts$/, '')}.${side}`;
 
-/** How a workflow task fails that its worker has executed in part already, for a query (loaded-ahead.ts). */
-export const LOADED_AHEAD =
-  'the worker has loaded the run ahead of this workflow task, and starts it again from its history';
+/** How a query fails for which its worker has executed what the run has yet to report (loaded-ahead.ts). */
+export const LOADED_AHEAD = 'something arrived for the run while the query waited: ask again';
 
 /** Queue of a node's tasks (design §6). */
 export const nodeQueue = (site: string, node: string): string => `node.${site}.${node}`;

@@ -61,7 +61,7 @@ const runHandle = <W extends WorkflowType>(handle: WorkflowHandle): RunHandle<W>
 
 const MOST_TRIES = 4;
 
-/** Asks again when the query failed: a worker may have had to drop the run for which it came (workflows/loaded-ahead.ts). */
+/** Asks again when the query failed: a worker refuses one for which it has executed too much (workflows/loaded-ahead.ts). */
 async function ask<Answer>(handle: WorkflowHandle, name: QueryName): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     try {
