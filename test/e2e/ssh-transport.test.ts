@@ -344,9 +344,12 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     symlinkSync(outside, `${roots}/link`);
     writeFileSync(at('swapped'), 'x'.repeat(1000));
     // Now the folder, now a link to the outside, for some milliseconds each.
-    const swap = `chdir shift; for (;;) {
+    // A folder made in its place between two renames is put aside.
+    const swap = `chdir shift; my $made = 0; for (;;) {
       for (['swap', 'real', 'link', 'swap'], ['swap', 'link', 'real', 'swap']) {
-        rename $$_[0], $$_[1] or die; rename $$_[2], $$_[3] or die; select undef, undef, undef, rand 0.02;
+        rename $$_[0], $$_[1] or die;
+        until (rename $$_[2], $$_[3]) { rename $$_[3], 'made-' . $made++ or die }
+        select undef, undef, undef, rand 0.02;
       }
     }`;
     const swapping = spawn('perl', ['-e', swap, roots], { stdio: 'ignore' });
