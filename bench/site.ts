@@ -1,7 +1,8 @@
 // Deploys a site of many nodes on the simulator and measures time, requests to MAAS, events and payload sizes:
-//   npx tsx bench/site.ts [nodes [groups [latency of MAAS in ms [operators]]]]
+//   npx tsx bench/site.ts [nodes [groups [latency of MAAS in ms [operators | redeploy]]]]
 // With a latency, MAAS refuses more than 50 requests at once. With `operators`, the run is paused and resumed, a failed node
-// is retried, and the run is cancelled when half of the nodes are deployed: how soon each takes effect at MAAS.
+// is retried, and the run is cancelled when half of the nodes are deployed: how soon each takes effect at MAAS. With `redeploy`,
+// all nodes are then released and deployed again by a run of `redeploy_nodes`, whose requests are counted on their own.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +29,7 @@ const nodes = Number(process.argv[2] ?? 1_000);
 const groups = Number(process.argv[3] ?? 20);
 const latencyMs = Number(process.argv[4] ?? 0);
 const withOperators = process.argv[5] === 'operators';
+const withRedeploy = process.argv[5] === 'redeploy';
 const names = Array.from({ length: nodes }, (_unused, index) => `n${String(index).padStart(5, '0')}`);
 
 const folder = await mkdtemp(join(tmpdir(), 'sitewright-bench-'));
@@ -90,6 +92,7 @@ try {
     () => handle.query<{ outcome: string; counts: object }>('status'),
   );
   const seconds = (performance.now() - started) / 1000;
+  const redeployed = withRedeploy ? await redeploy() : undefined;
   const histories: HistorySize[] = [];
   const activities: NodeActivity[] = [];
   for await (const workflow of client.workflow.list()) {
@@ -113,6 +116,7 @@ try {
         deploys: transitions.filter(({ to }) => to === 9).length,
         operators: moments && effects(moments, activities, names[3]!),
         requests: summary(region, nodes),
+        redeployed,
         workflows: histories.length,
         parent_events: parent?.events,
         most_events: most,
@@ -134,6 +138,30 @@ try {
   await simulator.close();
   await server.stop();
   await rm(folder, { recursive: true, force: true });
+}
+
+/** Releases and deploys all nodes again. Its requests are those of this run alone. */
+async function redeploy(): Promise<object> {
+  const before = region.seen.length;
+  const from = performance.now();
+  const handle = await client.workflow.start('redeploy_nodes', {
+    taskQueue: 'sitewright',
+    workflowId: 'redeploy_nodes:bench',
+    args: [{ site: 'bench', nodes: names }],
+  });
+  const isRelease = ({ kind }: { readonly kind: string }): boolean => kind === 'POST machines/ID/?op=release';
+  const { outcome, nodes: counts } = await handle.result();
+  const seen = region.seen.slice(before);
+  const releases = seen.filter(isRelease).map(({ at }) => at);
+  const deployFrom = Math.min(...seen.filter(({ kind }) => kind.endsWith('op=allocate')).map(({ at }) => at));
+  return {
+    outcome,
+    counts,
+    seconds: Math.round((performance.now() - from) / 100) / 10,
+    seconds_until_all_are_released: Math.round((deployFrom - from) / 100) / 10,
+    releases: releases.length,
+    requests: summary({ ...region, seen }, nodes),
+  };
 }
 
 /** Of a history: activities with ids such as `deploy:GROUP:NODE`. */
