@@ -40,6 +40,7 @@ const simulator = await simulateMaas({
   seed: { machines: names.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' })) },
   auto: {
     commission_ms: 500,
+    release_ms: 500,
     deploy_ms: withOperators ? 10_000 : 1_000,
     fail_times: withOperators ? { deploy: { [names[3]!]: 1 } } : {},
   },
