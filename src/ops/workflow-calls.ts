@@ -1,4 +1,5 @@
 /** Temporal's client, typed by the contracts: names, inputs and answers. */
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   QueryNotRegisteredError,
   type WorkflowClient,
@@ -61,6 +62,9 @@ const runHandle = <W extends WorkflowType>(handle: WorkflowHandle): RunHandle<W>
 
 const MOST_TRIES = 4;
 
+/** A query that comes while the worker drops the run can cost the run a workflow task that waits there (SDK 1.24). */
+const PAUSE_MS = 100;
+
 /** Asks again when the query failed: a worker refuses one for which it has executed too much (workflows/loaded-ahead.ts). */
 async function ask<Answer>(handle: WorkflowHandle, name: QueryName): Promise<Answer> {
   for (let tries = 1; ; tries++) {
@@ -68,6 +72,7 @@ async function ask<Answer>(handle: WorkflowHandle, name: QueryName): Promise<Ans
       return await handle.query<Answer>(name);
     } catch (error) {
       if (tries === MOST_TRIES || !(error instanceof QueryNotRegisteredError)) throw error;
+      await delay(PAUSE_MS);
     }
   }
 }

@@ -34,7 +34,12 @@ const query = (seconds: number, queryId = 'legacy_query'): Activation => ({
 
 describe('a query', () => {
   it('is answered when all that was executed is in the history', () => {
-    expect(given([replayed(1), replayed(2), query(2), live(3), query(3), live(4)])).toEqual(Array(6).fill(true));
+    expect(given([replayed(1), replayed(2), query(2), query(2)])).toEqual(Array(4).fill(true));
+  });
+
+  it('is answered after a workflow task that followed another one', () => {
+    expect(given([live(1), query(1), live(2), query(2)])).toEqual(Array(4).fill(true));
+    expect(given([replayed(1), live(2), live(3), query(3), live(4)])).toEqual(Array(5).fill(true));
   });
 
   it('is refused when more was executed for it, at the time of the workflow task before', () => {
@@ -49,8 +54,13 @@ describe('a query', () => {
     expect(given([live(2), live(2), query(2), next])).toEqual([true, true, LOADED_AHEAD, LOADED_AHEAD]);
   });
 
-  it('is answered when the workflow task had started, which has a time of its own', () => {
-    expect(given([replayed(1), live(1, 1), query(1), live(2)])).toEqual(Array(4).fill(true));
+  it('is refused when more was executed for it, at the time of a workflow task that may be lost', () => {
+    expect(given([replayed(1), live(2), query(2)])).toEqual([true, true, LOADED_AHEAD]);
+    expect(given([replayed(1), query(1), live(2), query(2)])).toEqual([true, true, true, LOADED_AHEAD]);
+  });
+
+  it('is refused when the run was kept from before and has been caught up with', () => {
+    expect(given([live(1), replayed(2), live(3), query(3)])).toEqual([true, true, true, LOADED_AHEAD]);
   });
 
   it('is answered when it came with a workflow task', () => {

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { getRun } from '../../src/ops/workflow-calls.js';
+import { expectReplay } from '../rig/histories.js';
+import { lookUntil } from '../rig/look-again.js';
+import { failed, scriptedGraph } from '../rig/scripted-graph.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+/** So many that some still wait when the workflow task is found among them. */
+const QUERIES = 8;
+
+/**
+ * A worker that stops takes along what it has just been given: a workflow task that has started, and is tried again when its
+ * time is over. A query that had waited all the while then comes to the next worker with a history that has the lost task in it.
+ */
+it('a run goes on as its history says when a query is answered beside a workflow task that is lost', async () => {
+  const nodes = rig.workflowId('nodes');
+  const graph = scriptedGraph({
+    plans: {
+      default: {
+        nodes: ['n0', 'n1'].map((id) => ({ id, kind: 'node' })),
+        tasks: [
+          { id: 'first', node: 'n0', type: 'shell' },
+          { id: 'next', node: 'n0', type: 'shell' },
+          // Due between the lost workflow task and the one in its place.
+          { id: 'again', node: 'n1', type: 'shell', retry: { count: 1, interval: 4_000 } },
+        ],
+        edges: [['first@n0', 'next@n0']],
+      },
+    },
+    queueOf: () => nodes,
+    controlOf: () => nodes,
+    agentHeartbeatSeconds: 600,
+    timeoutSeconds: 600,
+  });
+  graph.hold.add('all');
+  const noWorkflows = { workflowsPath: undefined as unknown as string };
+  const agents = await rig.runWorker({ ...noWorkflows, taskQueue: nodes, activities: graph.activities(nodes) });
+  const taskQueue = rig.workflowId('queue');
+  const work = () =>
+    rig.runWorker({ taskQueue, activities: graph.activities(nodes), stickyQueueScheduleToStartTimeout: 50 });
+  const before = await work();
+  const workflowId = rig.workflowId('execute_graph');
+  const handle = await rig.client.workflow.start('execute_graph', {
+    taskQueue,
+    workflowId,
+    args: [{ cluster: 1 }],
+    workflowTaskTimeout: '5 seconds',
+  });
+  const first = await graph.heldTask('first@n0');
+  (await graph.heldTask('again@n1')).finish(failed());
+  const run = getRun<'execute_graph'>(rig.client.workflow, workflowId);
+  await lookUntil(
+    () => run.query('status'),
+    ({ counts }) => counts.retrying === 1,
+  );
+  await before.stop();
+
+  void Promise.allSettled(Array.from({ length: QUERIES }, () => run.query('status')));
+  const take = () =>
+    rig.connection.withDeadline(Date.now() + 60_000, () =>
+      rig.connection.workflowService.pollWorkflowTaskQueue({
+        namespace: rig.namespace,
+        taskQueue: { name: taskQueue },
+        identity: 'a worker that is lost',
+      }),
+    );
+  expect((await take()).query).toBeTruthy();
+  first.finish();
+  // The queries that are taken on the way are lost, too.
+  while ((await take()).query);
+
+  const after = await work();
+  (await graph.heldTask('next@n0')).finish();
+  (await graph.heldTask('again@n1')).finish();
+  await expect(handle.result()).resolves.toMatchObject({ outcome: 'success' });
+  await expectReplay([{ workflowId, history: await handle.fetchHistory() }]);
+  await after.stop();
+  await agents.stop();
+});
