@@ -2,6 +2,7 @@ import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/core/site-run/index.js';
 import { MachineStatus } from '../../src/maas/index.js';
+import { getRun } from '../../src/ops/workflow-calls.js';
 import { findEnd } from '../../src/platform/temporal/run-lookups.js';
 import { closeIfGone } from '../../src/store/index.js';
 import { recordHistory } from '../rig/histories.js';
@@ -12,6 +13,11 @@ import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 let rig: TemporalRig;
 let site: LivingSite;
+
+/** As the API asks: a run that a worker has read again may refuse the first time. */
+const askReport = ({ workflowId }: { readonly workflowId: string }) =>
+  getRun<'deploy_site'>(rig.client.workflow, workflowId).query('report');
+
 beforeAll(async () => {
   rig = await temporalRig();
 });
@@ -91,7 +97,7 @@ describe('a reset of a run that has ended', () => {
     expect(await changes()).toBe(before);
     expect(await site.store.runs.get(ended.firstExecutionRunId)).toEqual(row);
     expect(await reportOf(ended)).toEqual(report);
-    expect(await again.query<RunReport>('report')).toMatchObject({
+    expect(await askReport(again)).toMatchObject({
       outcome: 'failed',
       run_id: ended.firstExecutionRunId,
       reason: expect.stringContaining('does not have site stl1'),
@@ -342,7 +348,7 @@ describe('a run whose calls are child workflows', () => {
   ])('goes on after a reset to %s', async (_where, eventOf) => {
     const old = await begin();
     const again = await resetAt(old, eventOf);
-    await again.query<RunReport>('report');
+    await askReport(again);
     await end(again);
   });
 });
