@@ -16,7 +16,7 @@ import { openStore, type Store } from '../../src/store/index.js';
 import { lazyConnection } from '../../worker/lazy-connection.js';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
 import { type ApiRig, apiOf } from '../api/api-rig.js';
-import { PATIENCE, type RunningWorker, type TemporalRig } from './temporal.js';
+import { ACTIVITIES_ALONE, PATIENCE, type RunningWorker, type TemporalRig } from './temporal.js';
 
 /** Store, API on loopback, orchestrator worker: everything that runs graphs but the nodes. */
 export interface LivingCluster extends ApiRig {
@@ -108,9 +108,8 @@ export async function livingCluster(
   };
 }
 
-/** A worker of activities alone, as an agent has it. */
 const SMALL = {
-  workflowsPath: undefined as unknown as string,
+  ...ACTIVITIES_ALONE,
   maxConcurrentActivityTaskExecutions: 1,
   maxConcurrentActivityTaskPolls: 1,
 };

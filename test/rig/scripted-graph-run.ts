@@ -1,7 +1,35 @@
 import type { GraphRunInput, GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.js';
 import { lookAgain } from './look-again.js';
-import type { ScriptedGraph } from './scripted-graph.js';
-import type { TemporalRig } from './temporal.js';
+import { type ScriptedGraph, type ScriptedGraphOptions, scriptedGraph } from './scripted-graph.js';
+import { ACTIVITIES_ALONE, type RunningWorker, type TemporalRig } from './temporal.js';
+
+/**
+ * A graph whose agents outlive the workers of its run. All tasks wait for the test.
+ *
+ * @returns `activities`: those of the run, for its workers
+ */
+export async function graphWithAgents(
+  rig: TemporalRig,
+  options: Pick<ScriptedGraphOptions, 'plans' | 'partOf'>,
+): Promise<{
+  readonly graph: ScriptedGraph;
+  readonly agents: RunningWorker;
+  readonly activities: ReturnType<ScriptedGraph['activities']>;
+}> {
+  const taskQueue = rig.workflowId('nodes');
+  const graph = scriptedGraph({
+    ...options,
+    queueOf: () => taskQueue,
+    controlOf: () => taskQueue,
+    // What is held for long must not be taken for dead.
+    agentHeartbeatSeconds: 600,
+    timeoutSeconds: 600,
+  });
+  graph.hold.add('all');
+  const activities = graph.activities(taskQueue);
+  const agents = await rig.runWorker({ ...ACTIVITIES_ALONE, taskQueue, activities });
+  return { graph, agents, activities };
+}
 
 /** Starts `execute_graph` on its own task queue, with one worker for everything that queue serves. */
 export async function startGraphRun(

@@ -118,6 +118,9 @@ export async function temporalRig(
   };
 }
 
+/** Options of a worker of activities alone, as an agent has it. */
+export const ACTIVITIES_ALONE = { workflowsPath: undefined as unknown as string };
+
 type Options = Omit<WorkerOptions, 'connection'> & { readonly taskQueue: string };
 
 /** Options of the workers of all queues that these workflows and activities use, the given one last. */

@@ -4,8 +4,9 @@ import type { GraphRunStatus } from '../../src/core/graph-run/index.js';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
 import { expectReplay } from '../rig/histories.js';
 import { lookAgain } from '../rig/look-again.js';
-import { failed, ok, type ScriptedGraph, scriptedGraph } from '../rig/scripted-graph.js';
+import { failed, ok, type ScriptedGraph } from '../rig/scripted-graph.js';
 import { expectLegal } from '../rig/scripted-graph-checks.js';
+import { graphWithAgents } from '../rig/scripted-graph-run.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 import { choices } from '../unit/scheduler/drive.js';
 
@@ -60,29 +61,17 @@ function runningOf({ events }: ScriptedGraph): string[] {
 async function livesThrough(seed: number): Promise<void> {
   const pick = choices(seed);
   const plan = randomPlan(pick);
-  const nodes = rig.workflowId('nodes');
   const inParts = pick(2) === 0;
-  const graph = scriptedGraph({
+  const { graph, agents, activities } = await graphWithAgents(rig, {
     plans: { default: plan },
-    queueOf: () => nodes,
-    controlOf: () => nodes,
-    // What is held for long must not be taken for dead.
-    agentHeartbeatSeconds: 600,
-    timeoutSeconds: 600,
     ...(inParts ? { partOf: (id: string) => Number(id.slice(1)) % 2 } : {}),
-  });
-  graph.hold.add('all');
-  const agents = await rig.runWorker({
-    workflowsPath: undefined as unknown as string,
-    taskQueue: nodes,
-    activities: graph.activities(nodes),
   });
   const taskQueue = rig.workflowId('queue');
   // Half of the workers remember no workflow: whatever happens there is a replay from its first event.
   const work = () =>
     rig.runWorker({
       taskQueue,
-      activities: graph.activities(nodes),
+      activities,
       maxCachedWorkflows: pick(2) === 0 ? 0 : 50,
       stickyQueueScheduleToStartTimeout: 200,
     });

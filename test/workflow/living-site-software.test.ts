@@ -8,7 +8,7 @@ import { controlQueue, graphWorkflowId, nodeQueue } from '../../workflows/protoc
 import { apiOfSite } from '../api/api-rig.js';
 import { exampleDocuments, exampleHosts, livingSite } from '../rig/living-site.js';
 import { causeOf } from '../rig/site-workflow.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { ACTIVITIES_ALONE, type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 let rig: TemporalRig;
 // Workflows that the API starts are named after the site, as in other tests.
@@ -88,7 +88,7 @@ async function siteWithCluster() {
       [controlQueue(nodeQueue(site.name, node)), answers],
     ] as const) {
       const worker = await rig.runWorker({
-        workflowsPath: undefined as unknown as string,
+        ...ACTIVITIES_ALONE,
         taskQueue,
         activities: { ...activities },
       });

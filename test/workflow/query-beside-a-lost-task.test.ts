@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { getRun } from '../../src/ops/workflow-calls.js';
 import { expectReplay } from '../rig/histories.js';
 import { lookUntil } from '../rig/look-again.js';
-import { failed, scriptedGraph } from '../rig/scripted-graph.js';
+import { failed } from '../rig/scripted-graph.js';
+import { graphWithAgents } from '../rig/scripted-graph-run.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 let rig: TemporalRig;
@@ -19,8 +20,7 @@ const QUERIES = 8;
  * time is over. A query that had waited all the while then comes to the next worker with a history that has the lost task in it.
  */
 it('a run goes on as its history says when a query is answered beside a workflow task that is lost', async () => {
-  const nodes = rig.workflowId('nodes');
-  const graph = scriptedGraph({
+  const { graph, agents, activities } = await graphWithAgents(rig, {
     plans: {
       default: {
         nodes: ['n0', 'n1'].map((id) => ({ id, kind: 'node' })),
@@ -33,17 +33,9 @@ it('a run goes on as its history says when a query is answered beside a workflow
         edges: [['first@n0', 'next@n0']],
       },
     },
-    queueOf: () => nodes,
-    controlOf: () => nodes,
-    agentHeartbeatSeconds: 600,
-    timeoutSeconds: 600,
   });
-  graph.hold.add('all');
-  const noWorkflows = { workflowsPath: undefined as unknown as string };
-  const agents = await rig.runWorker({ ...noWorkflows, taskQueue: nodes, activities: graph.activities(nodes) });
   const taskQueue = rig.workflowId('queue');
-  const work = () =>
-    rig.runWorker({ taskQueue, activities: graph.activities(nodes), stickyQueueScheduleToStartTimeout: 50 });
+  const work = () => rig.runWorker({ taskQueue, activities, stickyQueueScheduleToStartTimeout: 50 });
   const before = await work();
   const workflowId = rig.workflowId('execute_graph');
   const handle = await rig.client.workflow.start('execute_graph', {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectReplay, recordHistory } from '../rig/histories.js';
 import { lookUntil } from '../rig/look-again.js';
-import { failed, ok, scriptedGraph } from '../rig/scripted-graph.js';
+import { failed, ok } from '../rig/scripted-graph.js';
+import { graphWithAgents } from '../rig/scripted-graph-run.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
 
 let rig: TemporalRig;
@@ -15,9 +16,8 @@ afterAll(() => rig.close());
  * update that follows them, and a later replay takes them apart: both must come to the same.
  */
 async function pausedEndedResumed(last: typeof ok, situation: string): Promise<void> {
-  const nodes = rig.workflowId('nodes');
   const ids = ['n0', 'n1'];
-  const graph = scriptedGraph({
+  const { graph, agents, activities } = await graphWithAgents(rig, {
     plans: {
       default: {
         nodes: ids.map((id) => ({ id, kind: 'node' })),
@@ -25,16 +25,9 @@ async function pausedEndedResumed(last: typeof ok, situation: string): Promise<v
         edges: ids.map((node) => [`t0@${node}`, `t1@${node}`] as const),
       },
     },
-    queueOf: () => nodes,
-    controlOf: () => nodes,
-    agentHeartbeatSeconds: 600,
-    timeoutSeconds: 600,
   });
-  graph.hold.add('all');
-  const noWorkflows = { workflowsPath: undefined as unknown as string };
-  const agents = await rig.runWorker({ ...noWorkflows, taskQueue: nodes, activities: graph.activities(nodes) });
   const taskQueue = rig.workflowId('queue');
-  const work = () => rig.runWorker({ taskQueue, activities: graph.activities(nodes) });
+  const work = () => rig.runWorker({ taskQueue, activities });
   const before = await work();
   const workflowId = rig.workflowId('execute_graph');
   const handle = await rig.client.workflow.start('execute_graph', {
