@@ -18,6 +18,8 @@ import { recordingTerminal } from '../unit/cli/recording-terminal.js';
 const bin = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
 const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
 const documents = fileURLToPath(new URL('../../examples/stl1', import.meta.url));
+/** Temporal alone lists the runs of the whole namespace, those of other tests included. */
+const site = 'store-away';
 const unavailable = await whyNoPostgres();
 
 /** A process of ours, and what it says. */
@@ -146,9 +148,9 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is away', () => {
   it('runs are found, looked at and controlled with Temporal alone', async () => {
     const { token } = JSON.parse(await done('token', 'bootstrap', '--name', 'ann', '-f', 'json'));
     env = { ...env, SITEWRIGHT_TOKEN: token };
-    await done('site', 'create', 'stl1');
-    await done('site', 'commit', 'stl1', documents);
-    const { id } = JSON.parse(await done('site', 'deploy', 'stl1', '-f', 'json')) as { id: string };
+    await done('site', 'create', site);
+    await done('site', 'commit', site, documents);
+    const { id } = JSON.parse(await done('site', 'deploy', site, '-f', 'json')) as { id: string };
     for (;;) {
       const { current } = JSON.parse(await done('run', 'status', id, '-f', 'json'));
       if (current?.call === 'deploy') break;
@@ -156,16 +158,15 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is away', () => {
     }
 
     toStore.cut();
-    for (const reference of [id, 'stl1', 'deploy_site:stl1'])
+    for (const reference of [id, site, `deploy_site:${site}`])
       expect(JSON.parse(await done('run', 'status', reference, '-f', 'json'))).toMatchObject({
-        site: 'stl1',
+        site,
         paused: null,
       });
-    // Temporal alone lists the runs of the whole namespace, those of other tests included.
     const runs = JSON.parse(await done('run', 'list', '--open', '-f', 'json')) as { readonly site: string }[];
-    expect(runs.filter(({ site }) => site === 'stl1')).toMatchObject([{ id, site: 'stl1', outcome: null }]);
-    await done('run', 'pause', 'stl1', '--reason', 'rack power');
-    expect(await done('run', 'status', 'stl1')).toMatch(/paused/);
+    expect(runs.filter((run) => run.site === site)).toMatchObject([{ id, site, outcome: null }]);
+    await done('run', 'pause', site, '--reason', 'rack power');
+    expect(await done('run', 'status', site)).toMatch(/paused/);
     // Its machine is gone: no connection breaks, and no answer comes.
     toStore.restore();
     toStore.mute();
@@ -173,12 +174,12 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is away', () => {
     expect(JSON.parse(await done('run', 'report', id, '-f', 'json'))).toMatchObject({
       operator: [{ action: 'pause', reason: 'rack power', by: 'ann' }, { action: 'resume' }],
     });
-    const refused = await cli('run', 'retry', 'stl1', 'stl1r01s02');
+    const refused = await cli('run', 'retry', site, 'stl1r01s02');
     expect([refused.code, refused.err]).toEqual([4, expect.stringMatching(/has not failed/)]);
     // A token that this API has not seen before the outage cannot be checked.
     const stranger = await cli('run', 'status', id, '--token-file', '/dev/null');
     expect(stranger.code).not.toBe(0);
-    await done('run', 'cancel', 'stl1', '--yes');
+    await done('run', 'cancel', site, '--yes');
 
     toStore.restore();
     for (;;) {
