@@ -31,7 +31,7 @@ export const PAGE = join(root, 'docs/promises.md');
 export const promisingDocuments = (): readonly PromisingDocument[] =>
   load(readFileSync(join(root, 'test/data/promises.yaml'), 'utf8')) as readonly PromisingDocument[];
 
-/** The tests below a line `// promise: 1.2 1.3`, by promise. @param mark what stands instead of `promise` */
+/** The tests below a line `// promise: 1.2 1.3`, by promise. @param mark `threat` for those of the threat model */
 export function holdingTests(mark = 'promise'): ReadonlyMap<string, readonly HoldingTest[]> {
   const marks = new RegExp(`^ *// ${mark}: (.+)$`, 'gm');
   const found = new Map<string, HoldingTest[]>();

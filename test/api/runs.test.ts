@@ -108,7 +108,6 @@ it('a deployment is started, watched, and read after its end', async () => {
   expect(await finished(again.body.id)).toMatchObject({ outcome: 'success' });
 });
 
-// operating: restore-1 restore-2
 it('what Temporal has forgotten is read from the store', async () => {
   await living();
   const { body: run } = await start({ kind: 'test_site' });
@@ -238,7 +237,6 @@ it('a run is cancelled, which aborts what runs', async () => {
   expect(last.get('stl1r01s02')).toBe(MachineStatus.Allocated);
 });
 
-// operating: terminate-2
 it('a run terminated in Temporal has ended here too', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });

@@ -6,10 +6,6 @@ import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-const LIMIT = 400;
-/** Longer files, each with the reason why splitting it would make it worse. */
-const LONGER: Readonly<Record<string, string>> = {};
-
 /** Our own code: tracked or about to be, no data. */
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: root,
@@ -20,13 +16,6 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 
 describe('our files', () => {
   it('are found', () => expect(files).toContain('test/architecture/files.test.ts'));
-
-  it(`have at most ${LIMIT} lines, or a reason`, () => {
-    const long = files.filter((path) => readFileSync(root + path, 'utf8').split('\n').length - 1 > LIMIT);
-    // A test file is a list: it may be as long as its subject has cases.
-    expect(long.filter((path) => !(path in LONGER) && !path.endsWith('.test.ts'))).toEqual([]);
-    expect(Object.keys(LONGER).filter((path) => !long.includes(path))).toEqual([]);
-  });
 
   it('are named after the concept they hold, in kebab-case', () => {
     const named = (path: string): string => basename(path).replace(/(\.(test|config|bench|d))*\.(ts|mts|mjs|js)$/, '');

@@ -98,7 +98,6 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-// operating: restore-3 restore-4 restore-5
 it('an open run continues from a backup, in a new folder, with a newer worker', async () => {
   const lost = join(root, 'lost');
   const brought = join(root, 'brought-back');

@@ -425,7 +425,6 @@ it('a node whose certificate is revoked gets no more orders; a redeployed one do
 });
 
 // threat: temporal-3
-// operating: cancel-4
 it('what Temporal alone cancels continues; what an operator cancels ends, and says so', async () => {
   const first = String(env.nodes[0]);
   const logs = new TaskLogs({ folder: settings.task_logs.folder });

@@ -186,7 +186,6 @@ describe('a task that its node has not started when operators act', () => {
     return { id: body.id as number, run };
   }
 
-  // operating: pause-5
   it('does not start while the run is paused, and starts when it continues', async () => {
     const { run } = await taken();
     await run.executeUpdate('pause');
@@ -199,7 +198,6 @@ describe('a task that its node has not started when operators act', () => {
     expect(ran()).toBe(3);
   });
 
-  // operating: stop-2
   it('does not start any more when the run is stopped', async () => {
     const { id, run } = await taken();
     await run.signal('stop');
@@ -214,7 +212,6 @@ describe('a task that its node has not started when operators act', () => {
   });
 });
 
-// operating: terminate-1 reset-5 reset-7
 it('tasks of a run that was terminated go on; after a reset they are followed, and those that had not started start', async () => {
   const gate = files.path('gate');
   await open(undefined, `until [ -e ${gate} ]; do sleep 0.05; done; touch ${gate}.passed`);

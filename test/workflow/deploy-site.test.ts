@@ -182,7 +182,6 @@ describe('operators', () => {
   };
   const nodes = plainNodes('n1', 'n2', 'n3', 'n4');
 
-  // operating: pause-0 pause-1 resume-1 signal-1 signal-2
   it('while paused, running work finishes and nothing starts; resume continues; both are idempotent', async () => {
     const site = scriptedSite(strategy, nodes);
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 1 } };
@@ -206,7 +205,6 @@ describe('operators', () => {
     await recordHistory(run.handle, 'deploy_site--paused-and-resumed');
   });
 
-  // operating: signal-3
   it('pause and resume as updates answer with the new state', async () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('prepare:n1');
@@ -311,7 +309,6 @@ describe('operators', () => {
     });
   });
 
-  // operating: stop-1
   it('stop ends gracefully with a report', async () => {
     const site = scriptedSite(strategy, nodes);
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 1 } };
@@ -330,7 +327,6 @@ describe('operators', () => {
     await recordHistory(run.handle, 'deploy_site--stopped');
   });
 
-  // operating: cancel-1
   it('cancel aborts what runs, and still closes the run', async () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('deploy');
@@ -442,7 +438,6 @@ describe('time limits', () => {
     expect(site.closed[0]!.report.baremetal!.nodes[0]).toMatchObject({ failure_kind: 'timeout', late: { ok: false } });
   });
 
-  // operating: pause-1
   it('the clock of a call stands still while the run is paused', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, prepare: { interval: 1, timeout: 600 } } };

@@ -104,7 +104,6 @@ it('a failed graph fails the site, which says that its nodes are deployed', asyn
   await worker.stop();
 });
 
-// operating: child-1
 it.each([
   ['cancel', 'was cancelled'],
   ['terminate', 'was terminated'],
@@ -128,7 +127,6 @@ it.each([
   await worker.stop();
 });
 
-// operating: child-1
 it('a graph that times out fails the site, with a report', async () => {
   const { graph, site, worker, handle, phase } = await start('deploy_site', hurried);
   graph.hold.add('a@n1');
@@ -140,7 +138,6 @@ it('a graph that times out fails the site, with a report', async () => {
   await worker.stop();
 });
 
-// operating: reset-13
 it('a graph that is started again after a reset of its site is another run', async () => {
   const { graph, worker, handle } = await start();
   graph.hold.add('a@n1');

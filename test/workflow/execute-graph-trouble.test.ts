@@ -137,7 +137,6 @@ describe('several graphs', () => {
   });
 });
 
-// operating: reset-12
 it('a run in parts goes on after a reset, with children in the place of those from before', async () => {
   const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
   graph.hold.add('all');
@@ -164,7 +163,6 @@ it('a run in parts goes on after a reset, with children in the place of those fr
 });
 
 describe('a part that someone ends', () => {
-  // operating: child-1
   it.each([
     ['cancel', 'was cancelled'],
     ['terminate', 'was terminated'],
@@ -186,7 +184,6 @@ describe('a part that someone ends', () => {
     await recordHistory(run.handle, `execute_graph--part-${how.slice(4)}`);
   });
 
-  // operating: child-1
   it('by a time limit of its server ends its run, with a report', async () => {
     const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
     graph.hold.add('all');
@@ -202,7 +199,6 @@ describe('a part that someone ends', () => {
   });
 });
 
-// operating: stop-3
 it.each([
   ['stop', 'stopped'],
   ['cancel', 'cancelled'],
@@ -365,7 +361,6 @@ describe('agents', () => {
     await recordHistory(run.handle, 'execute_graph--node-silent');
   });
 
-  // operating: cancel-3
   it('cancelling does not wait for the heartbeats of an agent that is away', async () => {
     const queue = rig.workflowId('node');
     const queueOf = (id: string) => (id === 'n2' ? queue : undefined);

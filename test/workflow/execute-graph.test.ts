@@ -223,7 +223,6 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('retried'));
   });
 
-  // operating: pause-0 pause-1 resume-1
   it('while paused, nothing new starts and running tasks finish; resume continues', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@1').add('net@2').add('net@3');
@@ -246,7 +245,6 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('paused'));
   });
 
-  // operating: pause-2
   it('a paused run does not end by itself when critical tasks fail: they can be retried', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@1').add('net@2').add('net@3');
@@ -264,7 +262,6 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('paused-over-failures'));
   });
 
-  // operating: stop-1
   it('stop lets running tasks end and leaves the rest undone', async () => {
     const graph = scriptedGraph({ plans: { default: six, more: six }, ...split });
     graph.hold.add('net@3');
@@ -282,7 +279,6 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('stopped'));
   });
 
-  // operating: cancel-1
   it('cancelling ends what runs, waits for it, and closes the run', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@1');

@@ -73,7 +73,6 @@ async function finishDeployments(): Promise<void> {
 }
 
 describe('a reset of a run that has ended', () => {
-  // operating: reset-3 reset-9 reset-10
   it.each([
     ['deploy_site', 'open_run'],
     ['deploy_site', 'deploy_node'],
@@ -105,7 +104,6 @@ describe('a reset of a run that has ended', () => {
   });
 
   // threat: owasp-6
-  // operating: reset-11
   it('says which run has the site, and leaves its machines alone', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
@@ -126,7 +124,6 @@ describe('a reset of a run that has ended', () => {
 });
 
 describe('a reset of a run in flight', () => {
-  // operating: reset-1 reset-2 reset-3 reset-4 reset-5
   it.each(['open_run', 'load_plan', 'prepare_node', 'deploy_node'])(
     'before %s goes on as the same run, and does nothing twice',
     async (activity) => {
@@ -171,7 +168,6 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.store.claims.holder({ site: site.name })).toBeNull();
   };
 
-  // operating: reset-3 reset-4
   it('update_site goes on', async () => {
     const first = await inFlight('update_site');
     await deploying(3);
@@ -179,7 +175,6 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 
-  // operating: reset-3 reset-4 reset-5
   it('redeploy_nodes goes on, and releases no machine twice', async () => {
     const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes);
     await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s05 === 2);
@@ -188,7 +183,6 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2 });
   });
 
-  // operating: reset-3 reset-4
   it('test_site goes on', async () => {
     const first = await inFlight('test_site');
     await done(first);
@@ -202,7 +196,6 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.store.claims.holder({ site: site.name })).toBeNull();
   });
 
-  // operating: reset-7
   it('a run that was terminated, and was seen so, goes on', async () => {
     const first = await inFlight('update_site');
     await deploying(3);
@@ -217,7 +210,6 @@ describe('a reset of the other kinds in flight', () => {
 });
 
 describe('a reset of a run that was terminated, after another one had its site', () => {
-  // operating: terminate-2 reset-8 reset-11
   it('is refused, unless it is to its very start', async () => {
     site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
     await site.commit(await exampleDocuments());
@@ -314,7 +306,6 @@ describe('a run whose calls are child workflows', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual({ m000: 1, m001: 1, m002: 1 });
   };
 
-  // operating: terminate-1 terminate-3
   it('leaves no child behind that touches machines of the next run', async () => {
     const old = await begin();
     const left = await slicesOf(old);
@@ -329,7 +320,6 @@ describe('a run whose calls are child workflows', () => {
     await end(next);
   });
 
-  // operating: reset-12
   it.each([
     [
       'before the child that deploys',

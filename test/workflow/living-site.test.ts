@@ -235,7 +235,6 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     });
   });
 
-  // operating: terminate-3
   it('one run per site at a time; a terminated run does not hold the site', async () => {
     site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
     await site.commit(await exampleDocuments());

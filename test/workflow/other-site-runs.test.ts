@@ -121,7 +121,6 @@ describe('test_site', () => {
     expect(causeOf(error).message).toContain('MAAS refused the key; no image for noble/amd64');
   });
 
-  // operating: pause-2
   it('a paused run does not end by itself when its work has ended', async () => {
     const site = scriptedSite({ groups: [] }, []);
     const failed = { ok: false, problems: ['MAAS refused the key'], warnings: [] };
@@ -240,7 +239,6 @@ describe('big sites run their calls in child workflows', () => {
     expect(site.began.every((call) => call.startsWith('prepare:'))).toBe(true);
   });
 
-  // operating: child-1
   it('a child that someone ends fails its nodes, and the run goes on without them', async () => {
     const site = scriptedSite(strategy, plainNodes(...names));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 60 } };
@@ -276,7 +274,6 @@ describe('big sites run their calls in child workflows', () => {
     await recordHistory(handleOf(2), 'run_call--cancelled');
   });
 
-  // operating: child-1
   it('a child that times out fails its nodes, and the run ends with a report', async () => {
     const site = scriptedSite(strategy, plainNodes(...names));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 6 } };

@@ -157,7 +157,6 @@ describe('a pause while MAAS is away', () => {
   };
   const changes = async () => (await site.requests()).filter(({ method }) => method !== 'GET').length;
 
-  // operating: pause-3
   it.each([
     ['prepare_site', 'deploy_site', 1, 1],
     ['prepare_node', 'deploy_site', 3, 2],
@@ -217,7 +216,6 @@ describe('a MAAS that takes connections and does not answer', () => {
     );
   };
 
-  // operating: stop-3
   it.each(ends)('%s ends a check of the site within ten seconds', async (action, outcome) => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
@@ -230,7 +228,6 @@ describe('a MAAS that takes connections and does not answer', () => {
     await recordHistory(handle, `test_site--${outcome}-while-looking`);
   });
 
-  // operating: stop-4
   it('stop ends steps of nodes that are retried within ten seconds, and says what is not known', async () => {
     site = await livingSite(rig, { seed: { machines }, silenceAfterMs: 500, auto: { deploy_ms: 3_600_000 } });
     await site.commit(await exampleDocuments());
@@ -251,7 +248,6 @@ describe('a MAAS that takes connections and does not answer', () => {
     await recordHistory(handle, 'deploy_site--stopped-while-maas-is-silent');
   });
 
-  // operating: stop-3
   it.each(ends)('%s ends the loading of a plan, which says since when, within ten seconds', async (action, outcome) => {
     site = await livingSite(rig, { seed: { machines }, silenceAfterMs: 500 });
     await site.commit(await exampleDocuments());

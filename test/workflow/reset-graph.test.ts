@@ -40,7 +40,6 @@ const resetTo = (workflowId: string, runId: string, activity: string) =>
 
 const runOf = async (run: string) => (await system.ask('GET', `${api}/runs/${run}`)).body;
 
-// operating: reset-2 reset-3 reset-4 reset-5 reset-6
 it.each(['open_graph_run', 'plan_graph', 'run_task'])(
   'a run of graphs in flight goes on after a reset to before %s, and its result says so',
   async (activity) => {
@@ -81,7 +80,6 @@ it.each(['open_graph_run', 'plan_graph', 'run_task'])(
   },
 );
 
-// operating: reset-7 reset-8 reset-11
 it.each([
   ['plan_graph', 'as long as no other run has had its cluster'],
   ['open_graph_run', 'also after another run has had its cluster'],
@@ -121,7 +119,6 @@ it.each([
   expect((await system.ask('GET', `${api}/transactions/${id}`)).body).toMatchObject({ status: 'ready', progress: 100 });
 });
 
-// operating: reset-3 reset-9 reset-10
 it.each(['open_graph_run', 'plan_graph', 'close_graph_run'])(
   'a run of graphs that has ended is not reset to before %s',
   async (activity) => {

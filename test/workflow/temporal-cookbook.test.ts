@@ -161,7 +161,6 @@ it('has the commands of all five workflows, and of what may be done to them', ()
 });
 
 // threat: temporal-1
-// operating: activity-1
 it('every command does what the page says', { timeout: 300_000 }, async () => {
   for (const line of commands) {
     const start = Object.keys(before).find((one) => line.startsWith(`temporal ${one}`));

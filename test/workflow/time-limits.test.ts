@@ -98,7 +98,6 @@ describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () =>
     expect(site.aborted).toEqual(['n1']);
   });
 
-  // operating: pause-1
   it('a pause longer than the limit costs a call none of its time', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     const maas = away(site, 'n1');

@@ -47,7 +47,6 @@ const isAway = () =>
   );
 
 describe('an abort on a MAAS that has been silent for minutes', () => {
-  // operating: cancel-2
   it.each([
     ['hangs', hangs],
     ['is away', isAway],
@@ -64,7 +63,6 @@ describe('an abort on a MAAS that has been silent for minutes', () => {
   });
 });
 
-// operating: pause-4
 it('an abort ends what runs, and does not wait for a resume', async () => {
   const annotations = { sitewright_site: 'dc1', sitewright_run: 'r1' };
   const status: number = MachineStatus.Deploying;

@@ -127,7 +127,6 @@ const requestsOf = (count: () => void): object =>
 describe('every activity that changes something', () => {
   const fenced = Object.keys(FENCES).filter((name): name is Fenced => FENCES[name as Fenced] === 'fenced');
 
-  // operating: reset-14 reset-15
   it.each(fenced)('%s refuses an execution without the claim, before MAAS is asked', async (name) => {
     const environment = new MockActivityEnvironment(
       { workflowExecution: ours },
@@ -154,7 +153,6 @@ describe('a step that has the claim, before its first change', () => {
     return environment.run(() => assertMayStart(gate, { site: SITE }));
   };
 
-  // operating: pause-3
   it('waits while its run is paused, and while no one says whether it is', async () => {
     const waits = { type: 'RunHeld', nonRetryable: false };
     await expect(asked(async () => ({ paused: { since: 'noon' }, stopping: false }))).rejects.toMatchObject(waits);
@@ -162,7 +160,6 @@ describe('a step that has the claim, before its first change', () => {
     await expect(asked(async () => ({ paused: null, stopping: false }))).resolves.toBeUndefined();
   });
 
-  // operating: stop-2
   it('is not started any more when its run is stopped, paused or not', async () => {
     for (const paused of [null, { since: 'noon' }])
       await expect(asked(async () => ({ paused, stopping: true }))).rejects.toMatchObject({

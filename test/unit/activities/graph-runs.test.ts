@@ -165,7 +165,6 @@ describe('planning a graph', () => {
     expect(await book.find(key)).toMatchObject({ isOpen: false });
   });
 
-  // operating: reset-16
   it('has its tasks handed out only while its run has the cluster, by the store and by the gateway', async () => {
     const { world, key, fetch, book } = await orders();
     expect((await fetch()).execution).toMatchObject({ task: 'a', parameters: { cmd: 'echo a' } });

@@ -16,7 +16,6 @@ const gone = async () => false;
 describeStore('a holder that may be gone', (backend) => {
   const dc1 = { site: 'dc1' };
 
-  // operating: restore-2
   it('keeps its claim while Temporal has its run open, and loses it after that', async () => {
     const store = await backend.fresh();
     await store.sites.create({ name: 'dc1' });
