@@ -14,6 +14,8 @@ interface Threats {
     readonly sentences: readonly (Sentence & { readonly does: 'can' | 'cannot' })[];
   }[];
   readonly owasp: readonly (Sentence & { readonly risk: string })[];
+  /** Holes that a reader of the code found, by what each allowed; closed since. */
+  readonly found: readonly Sentence[];
 }
 
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -21,16 +23,17 @@ export const SECURITY_PAGE = at('docs/security.md');
 
 export const threats = (): Threats => load(readFileSync(at('test/data/threats.yaml'), 'utf8')) as Threats;
 
-export const allSentences = ({ parties, owasp }: Threats): readonly Sentence[] => [
+export const allSentences = ({ parties, owasp, found }: Threats): readonly Sentence[] => [
   ...parties.flatMap(({ sentences }) => sentences),
   ...owasp,
+  ...found,
 ];
 
-/** docs/security.md with its two tables as they should be. */
+/** docs/security.md with its three tables as they should be. */
 export function securityPage(): string {
   const tests = holdingTests('threat');
   const held = (id: string): string => (tests.get(id) ?? ([] as readonly HoldingTest[])).map(shownTest).join('; ');
-  const { parties, owasp } = threats();
+  const { parties, owasp, found } = threats();
   const model = parties.flatMap(({ party, sentences }) => [
     `### ${party}`,
     '',
@@ -45,7 +48,14 @@ export function securityPage(): string {
     ...owasp.map(({ id, risk, sentence }) => `| ${risk} | ${cell(sentence)} | ${held(id)} |`),
     '',
   ];
-  return between(between(readFileSync(SECURITY_PAGE, 'utf8'), 'threats', model), 'owasp', risks);
+  const holes = [
+    '| what it allowed | held by |',
+    '| --- | --- |',
+    ...found.map(({ id, sentence }) => `| ${cell(sentence)} | ${held(id)} |`),
+    '',
+  ];
+  const page = between(readFileSync(SECURITY_PAGE, 'utf8'), 'threats', model);
+  return between(between(page, 'owasp', risks), 'found', holes);
 }
 
 function between(page: string, name: string, lines: readonly string[]): string {

@@ -36,7 +36,7 @@ export const endsIdentities =
   async (site, node, by) => {
     const at = new Date().toISOString();
     // A deployment already has the token of the new installation.
-    const count = await nodeIdentities.revoke({ site, node, at, reason: WHY[by], keepTokens: by === 'deploy' });
+    const count = await nodeIdentities.revoke({ site, node, at, reason: WHY[by], keepUnused: by === 'deploy' });
     if (count > 0)
       await audit.append({
         at,

@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import type { NodeIdentityStore } from '../store/index.js';
+import type { NodeIdentityStore, TokenRefusal } from '../store/index.js';
 import type { Alarms } from './alarms.js';
 import type { CertificateAuthority } from './identity/certificate-authority.js';
 import { hashOfToken, type OrderKeys } from './identity/index.js';
@@ -18,47 +18,64 @@ export interface EnrolmentParts {
   readonly now: () => Date;
 }
 
+const WORDS: Readonly<Record<TokenRefusal, string>> = {
+  unknown: 'is not known',
+  used: 'was used before',
+  expired: 'has expired',
+  revoked: 'was revoked',
+};
+
 /**
- * Issues a certificate for a node's token, once. The same token with the same key gets another answer, because the
- * first may have been lost. With another key it raises an alarm, because the token has leaked. Revokes former
- * certificates of the node, which was reinstalled.
+ * Issues a certificate for a node's token, once. The same token with the same key gets another answer, because the first
+ * may have been lost, but only while that answer's certificate is valid. With another key, or after the node was revoked
+ * or replaced, it raises an alarm: someone has kept the token. Revokes former certificates of the node, which was
+ * reinstalled.
+ *
+ * The token comes first: what is sent with one that is unknown or over is not read.
  */
 export async function enrol(parts: EnrolmentParts, token: string, request: string): Promise<EnrolmentAnswer> {
-  const { identities, alarms, now } = parts;
+  const { identities, now } = parts;
+  const hash = hashOfToken(token);
+  const found = await identities.findToken(hash);
+  if (found === null) throw refusedToken('unknown');
+  if (found.revokedAt !== null) return refuseToken(parts, found, 'revoked');
+  const at = now().toISOString();
+  if (found.usedAt === null && found.expiresAt <= at) throw refusedToken('expired');
   const publicKey = await keyOf(request);
-  const redeemed = await identities.redeemToken(hashOfToken(token), keyHash(publicKey), now().toISOString());
-  if (!redeemed.ok) {
-    if (redeemed.why === 'used') {
-      const { site, node } = redeemed;
-      await alarms({
-        site,
-        node,
-        kind: 'token-used-twice',
-        message: 'the token of this node was used again with another key',
-      });
-    }
-    const why = { unknown: 'is not known', used: 'was used before', expired: 'has expired' }[redeemed.why];
-    throw new Refusal(403, `token-${redeemed.why}`, `the token ${why}; create a new one with 'sitewright agent token'`);
-  }
-  const { site, node } = redeemed;
-  const answer = await certified(parts, site, node, publicKey);
-  await identities.revoke({
-    site,
-    node,
-    at: now().toISOString(),
-    reason: 'the node was enrolled again',
-    except: answer.fingerprint,
-  });
-  return answer.content;
+  const { certificate, answer } = certified(parts, found.site, found.node, publicKey);
+  const reason = 'the node was enrolled again';
+  const refused = await identities.enrol({ hash, keyHash: keyHash(publicKey), at, certificate, reason });
+  if (refused !== undefined) return refuseToken(parts, found, refused);
+  return answer;
 }
+
+async function refuseToken(
+  { alarms }: EnrolmentParts,
+  { site, node }: { readonly site: string; readonly node: string },
+  why: TokenRefusal,
+): Promise<never> {
+  if (why === 'used') {
+    const message = 'the token of this node was used again';
+    await alarms({ site, node, kind: 'token-used-twice', message });
+  } else if (why === 'revoked') {
+    const message = 'the token of an identity that was revoked or replaced was used';
+    await alarms({ site, node, kind: 'revoked-token', message });
+  }
+  throw refusedToken(why);
+}
+
+const refusedToken = (why: TokenRefusal): Refusal =>
+  new Refusal(403, `token-${why}`, `the token ${WORDS[why]}; create a new one with 'sitewright agent token'`);
 
 /** Issues a new certificate for a node with a valid one, which expires in its own time. */
 export async function renew(
   parts: EnrolmentParts,
-  { site, node }: { readonly site: string; readonly node: string },
+  { site, node, fingerprint }: { readonly site: string; readonly node: string; readonly fingerprint: string },
   request: string,
 ): Promise<EnrolmentAnswer> {
-  return (await certified(parts, site, node, await keyOf(request))).content;
+  const { certificate, answer } = certified(parts, site, node, await keyOf(request));
+  if (await parts.identities.renew(fingerprint, certificate)) return answer;
+  throw new Refusal(401, 'revoked', 'the certificate was revoked while it was renewed');
 }
 
 async function keyOf(request: string): Promise<KeyObject> {
@@ -73,24 +90,28 @@ const keyHash = (key: KeyObject): string =>
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest('hex');
 
-async function certified(parts: EnrolmentParts, site: string, node: string, publicKey: KeyObject) {
-  const { authority, identities, now, orderKeys } = parts;
+function certified(
+  { authority, now, orderKeys, queues, temporal }: EnrolmentParts,
+  site: string,
+  node: string,
+  publicKey: KeyObject,
+) {
   const issued = authority.issueNode(site, node, publicKey, now());
-  await identities.addCertificate({
-    fingerprint: issued.fingerprint,
-    site,
-    node,
-    issuedAt: now().toISOString(),
-    expiresAt: issued.validTo.toISOString(),
-  });
-  const content: EnrolmentAnswer = {
+  const answer: EnrolmentAnswer = {
     certificate: issued.pem,
     authority: authority.certificate,
     order_keys: [...orderKeys.publicKeys()],
     site,
     node,
-    queues: parts.queues(site, node),
-    temporal: parts.temporal,
+    queues: queues(site, node),
+    temporal,
   };
-  return { fingerprint: issued.fingerprint, content };
+  const certificate = {
+    fingerprint: issued.fingerprint,
+    site,
+    node,
+    issuedAt: now().toISOString(),
+    expiresAt: issued.validTo.toISOString(),
+  };
+  return { certificate, answer };
 }

@@ -12,6 +12,7 @@ import type { IssuedCertificate } from './identity/certificate-authority.js';
 import { fingerprintOf } from './identity/index.js';
 import type { LogSink } from './ports.js';
 import { Refusal } from './refusal.js';
+import { RefusedAttempts } from './refused-attempts.js';
 import {
   alarmRequest,
   cancelRequest,
@@ -27,6 +28,17 @@ import {
   sourceRequest,
   WITHDRAWN,
 } from './wire.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the gateway: the node whose certificate the connection has; on every route but enrolment. */
+    caller?: Caller & { readonly fingerprint: string };
+  }
+}
+
+const ENROL = '/v1/enrol';
+/** A token and a request for a certificate have less than 2 KB. */
+const LARGEST_ENROLMENT = 16 * 1024;
 
 interface GatewayParts extends EnrolmentParts, HandOutParts {
   readonly logs: LogSink;
@@ -52,6 +64,8 @@ export function createGateway(
       minVersion: 'TLSv1.2',
     },
     bodyLimit: 512 * 1024,
+    // Slow senders do not hold a connection for ever.
+    requestTimeout: 60_000,
     logger: false,
     forceCloseConnections: 'idle',
   }) as unknown as FastifyInstance;
@@ -63,46 +77,64 @@ export function createGateway(
   );
   gateway.setErrorHandler((error, _request, reply) => answerProblem(error, reply, parts.log));
   gateway.setNotFoundHandler((_request, reply) => reply.code(404).send({ code: 'no-route', message: 'no such route' }));
-  const caller = (request: FastifyRequest) => callerOf(parts, request);
+  const attempts = new RefusedAttempts(() => parts.now().getTime());
+  // Nothing is read of a request from who may not send it.
+  gateway.decorateRequest('caller');
+  gateway.addHook('onRequest', async (request, reply) => {
+    if (request.is404) return;
+    if (request.routeOptions.url !== ENROL) {
+      request.caller = await callerOf(parts, request);
+      return;
+    }
+    const seconds = attempts.mustWait(request.ip);
+    if (seconds === undefined) return;
+    void reply.header('retry-after', seconds);
+    throw new Refusal(429, 'too-many', `too many requests with tokens that are not valid; try again in ${seconds} s`);
+  });
+  const caller = ({ caller }: FastifyRequest): Caller & { fingerprint: string } => caller!;
 
-  gateway.post('/v1/enrol', async (request) => {
+  gateway.post(ENROL, { bodyLimit: LARGEST_ENROLMENT }, async (request) => {
     const { token, request: certificateRequest } = readable(enrolRequest, request.body);
-    return await enrol(parts, token, certificateRequest);
+    try {
+      return await enrol(parts, token, certificateRequest);
+    } catch (error) {
+      if (error instanceof Refusal) attempts.add(request.ip);
+      throw error;
+    }
   });
   gateway.post('/v1/renew', async (request) => {
-    const node = await caller(request);
+    const node = caller(request);
     return await renew(parts, node, readable(renewRequest, request.body).request);
   });
-  gateway.get('/v1/order-keys', async (request) => {
-    await caller(request);
+  gateway.get('/v1/order-keys', async () => {
     return { order_keys: parts.orderKeys.publicKeys() };
   });
   gateway.post('/v1/order', async (request) => {
-    const node = await caller(request);
+    const node = caller(request);
     const { debug, ...key } = readable(orderRequest, request.body);
     return await handOut.order(node, { ...key, ...(debug === undefined ? {} : { debug }) });
   });
   gateway.post('/v1/cancel', async (request) => {
-    const node = await caller(request);
+    const node = caller(request);
     return { proof: await handOut.cancel(node, readable(cancelRequest, request.body)) };
   });
   gateway.post('/v1/drain', async (request) => {
-    const node = await caller(request);
+    const node = caller(request);
     return { proof: await handOut.drain(node, readable(drainRequest, request.body).instance) };
   });
   gateway.post('/v1/secret', async (request) => {
-    const node = await caller(request);
+    const node = caller(request);
     const { ref, ...key } = readable(secretRequest, request.body);
     return { value: await handOut.secret(node, key, ref) };
   });
   gateway.post('/v1/source', async (request, reply) => {
-    const node = await caller(request);
+    const node = caller(request);
     const { path, ...key } = readable(sourceRequest, request.body);
     const content = await handOut.source(node, key, path);
     return reply.type('application/octet-stream').send(Buffer.from(content));
   });
   gateway.post('/v1/output', async (request, reply) => {
-    const node = await caller(request);
+    const node = caller(request);
     const { stream, offset, ...key } = readable(outputRequest, request.query);
     if (!Buffer.isBuffer(request.body)) throw new Refusal(400, 'malformed', 'the chunk of output is missing');
     await handOut.own(node, key);
@@ -110,27 +142,31 @@ export function createGateway(
     return reply.code(204).send();
   });
   gateway.post('/v1/result', async (request, reply) => {
-    const node = await caller(request);
+    const node = caller(request);
     const { result, ...key } = readable(resultRequest, request.body);
     await handOut.own(node, key);
     await parts.logs.append(key, { kind: 'ended', result: result as unknown as TaskResult });
     return reply.code(204).send();
   });
   gateway.post('/v1/alarm', async (request, reply) => {
-    const node = await caller(request);
+    const node = caller(request);
     const { kind, message, ...details } = readable(alarmRequest, request.body);
-    await parts.alarms({ ...node, kind, message, details });
+    await parts.alarms({ site: node.site, node: node.node, kind, message, details });
     return reply.code(204).send();
   });
   return gateway;
 }
 
 /** The caller, by the connection's certificate and its record in the store. */
-async function callerOf({ identities, now, alarms }: GatewayParts, request: FastifyRequest): Promise<Caller> {
+async function callerOf(
+  { identities, now, alarms }: GatewayParts,
+  request: FastifyRequest,
+): Promise<Caller & { readonly fingerprint: string }> {
   const socket = request.raw.socket as TLSSocket;
   const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
   if (certificate === undefined) throw new Refusal(401, 'no-certificate', 'this requires the certificate of a node');
-  const known = await identities.findCertificate(fingerprintOf(certificate.raw));
+  const fingerprint = fingerprintOf(certificate.raw);
+  const known = await identities.findCertificate(fingerprint);
   if (known === null) throw new Refusal(401, 'unknown-certificate', 'the certificate is unknown');
   const { site, node, revokedAt, reason } = known;
   if (revokedAt !== null) {
@@ -139,7 +175,7 @@ async function callerOf({ identities, now, alarms }: GatewayParts, request: Fast
   }
   // A connection may outlive its certificate.
   if (Date.parse(known.expiresAt) < now().getTime()) throw new Refusal(401, 'expired', 'the certificate has expired');
-  return { site, node };
+  return { site, node, fingerprint };
 }
 
 /** What was sent may hold tokens: no message shows it. */

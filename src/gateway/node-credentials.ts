@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.js';
@@ -13,6 +14,7 @@ const credentialsSchema = enrolmentAnswer.extend({ gateway: z.string(), key: z.s
 export type NodeCredentials = z.output<typeof credentialsSchema>;
 
 const fileOf = (folder: string) => join(folder, 'credentials.json');
+const enrolmentKeyOf = (folder: string) => join(folder, 'enrolment-key.pem');
 
 /** @throws PrivateFileError */
 export function readCredentials(folder: string): NodeCredentials | undefined {
@@ -31,7 +33,7 @@ export function readCredentials(folder: string): NodeCredentials | undefined {
  */
 export async function enrolNode(folder: string, ticket: EnrolmentTicket): Promise<NodeCredentials> {
   const { gateway, authority, token } = ticket;
-  const keyFile = join(folder, 'enrolment-key.pem');
+  const keyFile = enrolmentKeyOf(folder);
   let key = readPrivate(keyFile);
   if (key === undefined) {
     key = privateKeyPem(newKeyPair().privateKey);
@@ -84,5 +86,7 @@ async function requestFor(key: string, name: string): Promise<string> {
 
 function kept(folder: string, credentials: NodeCredentials): NodeCredentials {
   writePrivate(fileOf(folder), `${JSON.stringify(credentials, null, 2)}\n`);
+  // The credentials have their key. What enrolled is worth nothing now, except to a thief of the token.
+  rmSync(enrolmentKeyOf(folder), { force: true });
   return credentials;
 }

@@ -12,6 +12,7 @@ import { gitSources } from './0011-git-sources.js';
 import { noticeDeliveries } from './0012-notice-deliveries.js';
 import { failedTasks } from './0013-failed-tasks.js';
 import { deployedMachines } from './0014-deployed-machines.js';
+import { nodeIdentityChanges } from './0015-node-identity-changes.js';
 import type { Migration } from './migration.js';
 
 /** All migrations, oldest first; the number of each is its place, from 1. */
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   noticeDeliveries,
   failedTasks,
   deployedMachines,
+  nodeIdentityChanges,
 ];

@@ -1,13 +1,16 @@
+import type { Transaction } from 'kysely';
 import { InputCheck, storable } from '../input.js';
 import type {
+  Enrolment,
+  EnrolmentToken,
   NewEnrolmentToken,
   NodeCertificate,
   NodeIdentityStore,
   SignedOrderKey,
-  TokenRedemption,
+  TokenRefusal,
 } from '../ports/node-identity-store.js';
 import type { Session } from '../session.js';
-import type { New } from '../tables.js';
+import type { New, Tables } from '../tables.js';
 import { newRow } from './conversion.js';
 
 /** NodeIdentityStore on either database. */
@@ -31,40 +34,58 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     );
   }
 
-  async redeemToken(hash: string, keyHash: string, at: string): Promise<TokenRedemption> {
+  async findToken(hash: string): Promise<EnrolmentToken | null> {
+    const found = await this.#session.read((db) => tokenIn(db, storable(hash)));
+    return found ?? null;
+  }
+
+  async enrol({ hash, keyHash, at, certificate, reason }: Enrolment): Promise<TokenRefusal | undefined> {
     const check = new InputCheck();
     const key = check.key('hash', hash);
     const usedByKey = check.key('keyHash', keyHash);
     const usedAt = check.time('at', at);
+    const row = newRow('nodeCertificate', check, certificate, {});
     check.done();
-    return this.#session.write(async (transaction): Promise<TokenRedemption> => {
-      // The update decides who gets the token, not an earlier read.
-      const { numUpdatedRows } = await transaction
+    const node = { site: row.site, node: row.node };
+    return this.#session.write(async (transaction): Promise<TokenRefusal | undefined> => {
+      await lockIdentity(transaction, node);
+      const token = await tokenIn(transaction, key);
+      if (token === undefined || token.site !== node.site || token.node !== node.node) return 'unknown';
+      if (token.revokedAt !== null) return 'revoked';
+      if (token.usedAt !== null && token.usedByKey !== usedByKey) return 'used';
+      if (token.expiresAt <= usedAt) return 'expired';
+      if (token.usedAt !== null && !(await isNewest(transaction, node, token.certificate, usedAt))) return 'used';
+      await endCertificates(transaction, node, usedAt, reason);
+      await transaction.insertInto('nodeCertificate').values(row).execute();
+      await transaction
         .updateTable('enrolmentToken')
-        .set({ usedAt, usedByKey })
+        .set({ usedAt: token.usedAt ?? usedAt, usedByKey, certificate: row.fingerprint })
         .where('hash', '=', key)
-        .where('usedAt', 'is', null)
-        .where('expiresAt', '>', usedAt)
-        .executeTakeFirstOrThrow();
-      const token = await transaction
-        .selectFrom('enrolmentToken')
-        .selectAll()
-        .where('hash', '=', key)
-        .executeTakeFirst();
-      if (token === undefined) return { ok: false, why: 'unknown' };
-      const { site, node } = token;
-      if (numUpdatedRows > 0n) return { ok: true, site, node, again: false };
-      if (token.usedAt !== null && token.usedByKey !== usedByKey) return { ok: false, why: 'used', site, node };
-      if (token.expiresAt <= usedAt) return { ok: false, why: 'expired', site, node };
-      return { ok: true, site, node, again: true };
+        .execute();
+      await spendTokens(transaction, node, usedAt, { except: key });
+      return undefined;
     });
   }
 
-  async addCertificate(certificate: New<'nodeCertificate'>): Promise<void> {
+  async renew(caller: string, certificate: New<'nodeCertificate'>): Promise<boolean> {
     const check = new InputCheck();
     const row = newRow('nodeCertificate', check, certificate, {});
     check.done();
-    await this.#session.write((transaction) => transaction.insertInto('nodeCertificate').values(row).execute());
+    return this.#session.write(async (transaction) => {
+      await lockIdentity(transaction, row);
+      const former = await transaction
+        .selectFrom('nodeCertificate')
+        .select('fingerprint')
+        .where('fingerprint', '=', storable(caller))
+        .where('site', '=', row.site)
+        .where('node', '=', row.node)
+        .where('revokedAt', 'is', null)
+        .where('expiresAt', '>', row.issuedAt)
+        .executeTakeFirst();
+      if (former === undefined) return false;
+      await transaction.insertInto('nodeCertificate').values(row).execute();
+      return true;
+    });
   }
 
   async findCertificate(fingerprint: string): Promise<NodeCertificate | null> {
@@ -90,22 +111,10 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     const at = check.time('at', request.at);
     check.done();
     return this.#session.write(async (transaction) => {
-      let ended = transaction
-        .updateTable('nodeCertificate')
-        .set({ revokedAt: at, reason: storable(request.reason) })
-        .where('site', '=', site)
-        .where('node', '=', node)
-        .where('revokedAt', 'is', null);
-      if (request.except !== undefined) ended = ended.where('fingerprint', '!=', storable(request.except));
-      const { numUpdatedRows } = await ended.executeTakeFirstOrThrow();
-      if (request.keepTokens !== true)
-        await transaction
-          .deleteFrom('enrolmentToken')
-          .where('site', '=', site)
-          .where('node', '=', node)
-          .where('usedAt', 'is', null)
-          .execute();
-      return Number(numUpdatedRows);
+      await lockIdentity(transaction, { site, node });
+      const ended = await endCertificates(transaction, { site, node }, at, request.reason);
+      await spendTokens(transaction, { site, node }, at, request.keepUnused === true ? { onlyUsed: true } : {});
+      return ended;
     });
   }
 
@@ -130,4 +139,79 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
       return stored.executionHash;
     });
   }
+}
+
+interface OfNode {
+  readonly site: string;
+  readonly node: string;
+}
+
+/** Takes the node's row until the transaction ends: changes of one identity come one after the other. */
+async function lockIdentity(transaction: Transaction<Tables>, { site, node }: OfNode): Promise<void> {
+  await transaction
+    .insertInto('nodeIdentity')
+    .values({ site, node, changes: 1 })
+    .onConflict((on) =>
+      on.columns(['site', 'node']).doUpdateSet(({ ref, eb }) => ({ changes: eb(ref('nodeIdentity.changes'), '+', 1) })),
+    )
+    .execute();
+}
+
+const tokenIn = (db: Pick<Transaction<Tables>, 'selectFrom'>, hash: string) =>
+  db
+    .selectFrom('enrolmentToken')
+    .select(['site', 'node', 'expiresAt', 'usedAt', 'usedByKey', 'certificate', 'revokedAt'])
+    .where('hash', '=', hash)
+    .executeTakeFirst();
+
+/** Whether a certificate of the node is valid, and its only valid one: a renewal shows that the node has it. */
+async function isNewest(
+  transaction: Transaction<Tables>,
+  { site, node }: OfNode,
+  fingerprint: string | null,
+  at: string,
+): Promise<boolean> {
+  const valid = await transaction
+    .selectFrom('nodeCertificate')
+    .select('fingerprint')
+    .where('site', '=', site)
+    .where('node', '=', node)
+    .where('revokedAt', 'is', null)
+    .where('expiresAt', '>', at)
+    .execute();
+  return valid.length === 1 && valid[0]?.fingerprint === fingerprint;
+}
+
+async function endCertificates(
+  transaction: Transaction<Tables>,
+  { site, node }: OfNode,
+  at: string,
+  reason: string,
+): Promise<number> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('nodeCertificate')
+    .set({ revokedAt: at, reason: storable(reason) })
+    .where('site', '=', site)
+    .where('node', '=', node)
+    .where('revokedAt', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
+/** A spent token stays known: who comes with it is noticed. */
+async function spendTokens(
+  transaction: Transaction<Tables>,
+  { site, node }: OfNode,
+  at: string,
+  { except, onlyUsed }: { readonly except?: string; readonly onlyUsed?: true },
+): Promise<void> {
+  let spent = transaction
+    .updateTable('enrolmentToken')
+    .set({ revokedAt: at })
+    .where('site', '=', site)
+    .where('node', '=', node)
+    .where('revokedAt', 'is', null);
+  if (except !== undefined) spent = spent.where('hash', '!=', except);
+  if (onlyUsed === true) spent = spent.where('usedAt', 'is not', null);
+  await spent.execute();
 }

@@ -12,6 +12,16 @@ export const identityTables = {
     expiresAt: time(),
     usedAt: time().nullable().internal(),
     usedByKey: key().nullable().internal(),
+    /** Fingerprint of the certificate that it gave last. */
+    certificate: key().nullable().internal(),
+    /** When it was spent without being used, or with the certificate that it gave. */
+    revokedAt: time().nullable().internal(),
+  },
+  /** Every change of a node's identity writes its row first, so that two never pass each other. */
+  nodeIdentity: {
+    site: key(),
+    node: key(),
+    changes: count().internal(),
   },
   nodeCertificate: {
     /** SHA-256 over the certificate, lower-case hexadecimal. */

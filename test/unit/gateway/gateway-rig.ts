@@ -27,6 +27,8 @@ export class GatewayRig {
   /** Content of sources in packages. */
   readonly packageFiles = new Map<string, string>();
   readonly drains = new Map<string, ControlOrder & { readonly id: string }>();
+  /** Runs once the gateway has looked at a caller's certificate, before it does what was asked. */
+  afterLookUp: () => Promise<unknown> = async () => undefined;
   /** What the gate of runs says. */
   mayStart: () => Promise<void> = async () => undefined;
   shipped: { key: ExecutionKey; chunk: LogChunk }[] = [];
@@ -54,7 +56,7 @@ export class GatewayRig {
       {
         authority: this.authority,
         orderKeys: this.orderKeys,
-        identities: this.store.nodeIdentities,
+        identities: this.#identities(),
         alarms: auditedAlarms(this.store.audit, log, now),
         temporal: { address: 'temporal.example:7233', namespace: 'default', prefix: 'west' },
         queues: (site, node) => ({ tasks: `node.${site}.${node}`, control: `node.${site}.${node}.ctl` }),
@@ -90,6 +92,7 @@ export class GatewayRig {
     this.cancelledRuns.clear();
     this.drains.clear();
     this.mayStart = async () => undefined;
+    this.afterLookUp = async () => undefined;
     this.shipped = [];
     this.logLines = [];
     this.now = new Date();
@@ -97,6 +100,20 @@ export class GatewayRig {
     this.#alarmsBefore = (await this.#alarms()).map(({ id }) => id);
     rmSync(this.path('secrets'), { recursive: true, force: true });
     mkdirSync(this.path('secrets'));
+  }
+
+  #identities(): Store['nodeIdentities'] {
+    const { nodeIdentities } = this.store;
+    return new Proxy(nodeIdentities, {
+      get: (target, name) => {
+        if (name !== 'findCertificate') return (target[name as keyof typeof target] as () => unknown).bind(target);
+        return async (fingerprint: string) => {
+          const found = await target.findCertificate(fingerprint);
+          await this.afterLookUp();
+          return found;
+        };
+      },
+    });
   }
 
   path(name: string): string {

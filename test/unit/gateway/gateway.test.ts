@@ -62,7 +62,10 @@ describe('enrolment', () => {
     expect(dump).not.toContain(ticket.token);
     expect(dump).not.toContain(credentials.key.split('\n')[1]);
     // The answer was lost on the way: the same node asks again with the same key.
-    expect(await enrolNode(folder, ticket)).toMatchObject({ node: 'n1' });
+    const lost = rig.nodeFolder();
+    mkdirSync(lost, { mode: 0o700, recursive: true });
+    writeFileSync(join(lost, 'enrolment-key.pem'), credentials.key, { mode: 0o600 });
+    expect(await enrolNode(lost, ticket)).toMatchObject({ node: 'n1' });
     expect(await rig.alarms()).toEqual([]);
     // A thief is late, and is noticed.
     expect(await codeOf(enrolNode(rig.nodeFolder(), ticket))).toBe('token-used');
