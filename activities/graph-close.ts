@@ -51,9 +51,12 @@ async function updateNodes(
   store: Store,
   child: TransactionRecord,
   clusterId: number,
-  { nodes }: CloseGraph,
+  { nodes, result }: CloseGraph,
 ): Promise<void> {
-  const { node_transitions } = (await store.plans.getReference(child.planHash!)) as unknown as StoredReference;
+  const { node_transitions, untouched } = (await store.plans.getReference(
+    child.planHash!,
+  )) as unknown as StoredReference;
+  const leaving = new Set(result === 'success' ? untouched.map(String) : []);
   const rows = new Map((await store.nodes.list({ clusterId })).map((row) => [String(row.id), row]));
   const failed = Object.values(nodes).includes('failed') ? await failures(store, child.id) : new Map<string, string>();
   const gone: number[] = [];
@@ -61,13 +64,15 @@ async function updateNodes(
   for (const [uid, ended] of Object.entries(nodes)) {
     const row = rows.get(uid);
     // `master`, the sync node, and nodes that were removed from the cluster meanwhile.
-    if (row === undefined) continue;
+    if (row === undefined || leaving.has(uid)) continue;
     const transition = node_transitions[ended];
     if (transition.status === 'deleted') gone.push(row.id);
     else changes.push({ id: row.id, change: nodeChange(row, transition, failed.get(uid)) });
   }
   if (changes.length > 0) await store.nodes.updateMany(changes);
   if (gone.length > 0) await store.nodes.unassign(clusterId, gone, { erased: true });
+  const asTheyAre = untouched.filter((id) => leaving.has(String(id)) && rows.has(String(id)));
+  if (asTheyAre.length > 0) await store.nodes.unassign(clusterId, asTheyAre);
 }
 
 /** By node, the first failure on it. */

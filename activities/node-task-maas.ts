@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { OrderRefused, type OrderSource } from '../src/agent/index.js';
 import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.js';
+import { mayRunOn, type NodeStanding } from '../src/core/graph-nodes.js';
 import { MaasConfigurationError, MaasError, type MachineContext, resolveMachine } from '../src/maas/index.js';
 import type { RunTask, TaskEnd } from './graph-contract.js';
 import type { SilenceReports } from './maas-silence.js';
@@ -15,6 +16,8 @@ export interface NodeMachine {
   readonly site: string;
   /** The name under which the node's orders are stored. */
   readonly agent: string;
+  /** What its cluster intends with it now; it may have changed since the plan was made. */
+  readonly standing?: NodeStanding;
 }
 
 export interface MaasTaskDependencies {
@@ -50,6 +53,8 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
       return { outcome: 'skipped', message: 'nothing was done: this is a noop run', changed: false };
     const machine = await deps.machineOf(request.run, request.node);
     if (machine === undefined) return rejected(`the cluster of the run has no node ${request.node}`);
+    if (machine.standing !== undefined && !mayRunOn(request.type, machine.standing))
+      return rejected(`node ${request.node} is not pending removal from its cluster, so its machine is kept`);
     const mayStart = () => deps.mayStart(request.run);
     const report = (last: string) =>
       onProgress({ gen: request.generation, phase: 'running', offset: { stdout: 0, stderr: 0 }, last });

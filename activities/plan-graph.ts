@@ -146,7 +146,8 @@ function problemText({ path, message, hint }: GraphProblem): string {
   return text.length > 1_000 ? `${text.slice(0, 999)}…` : text;
 }
 
-const withoutTransitions = ({ node_transitions: _, ...reference }: StoredReference): PlanReference => reference;
+const withoutTransitions = ({ node_transitions: _, untouched: __, ...reference }: StoredReference): PlanReference =>
+  reference;
 
 /** Stores everything a run and its readers need, in an order that is safe if the process dies between two steps. */
 async function storePlan(

@@ -2,7 +2,7 @@ import { assertMayStart, type Gate } from '../activities/fencing.js';
 import type { MaasTaskDependencies, NodeMachine } from '../activities/node-task-maas.js';
 import { maasTask } from '../activities/node-task-maas.js';
 import { maasTaskTypes } from '../src/agent/master/index.js';
-import { agentAddress, readClusterSources, uidOf } from '../src/clusters/index.js';
+import { agentAddress, readClusterSources, standingIn, uidOf } from '../src/clusters/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { type Store, StoreError } from '../src/store/index.js';
@@ -91,7 +91,13 @@ async function machineOf(store: Store, run: string, node: string): Promise<NodeM
     if (row === undefined) return undefined;
     const { site, node: agent } = agentAddress(sources, row);
     const { mac } = await store.nodes.get(row.id);
-    return { hostname: row.hostname ?? agent, site, agent, ...(mac === null ? {} : { bootMac: mac }) };
+    return {
+      hostname: row.hostname ?? agent,
+      site,
+      agent,
+      standing: standingIn(row),
+      ...(mac === null ? {} : { bootMac: mac }),
+    };
   } catch (error) {
     if (error instanceof StoreError && error.failure.kind === 'not-found') return undefined;
     throw error;

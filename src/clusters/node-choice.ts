@@ -1,3 +1,5 @@
+import { isFor, type NodeStanding, standingOf } from '../core/graph-nodes.js';
+import { actionOf, type GraphAction } from '../core/graph-types.js';
 import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.js';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
 import { filterRow } from './state/cluster-state.js';
@@ -17,13 +19,14 @@ export interface NodeLeftOut {
 }
 
 /**
- * The online nodes of a run: those requested by id, else those that match the graph's filter, else those with an
- * operating system that stay. Reports why each other node is left out.
+ * The online nodes of a run, among those that a graph of the type is for: the ones requested by id, else the ones that
+ * match the graph's filter, else all that are ready for its work. Reports why each other node is left out.
  *
  * @param ids from the user; one outside the cluster is an error at its place
  */
 export function chooseNodes(
   sources: ClusterSources,
+  type: string,
   ids: readonly number[] | undefined,
   filter: string | null,
   problems: Problems,
@@ -38,35 +41,59 @@ export function chooseNodes(
         known.size === 0 ? 'The cluster has no nodes yet. Assign some.' : `It has ${listOf(known)}.`,
       );
   });
-  const choice = { filter, ...(ids === undefined ? {} : { ids }) };
+  // Nodes that leave or are new need no system: work on them is what the graph is for.
+  const whole = NEEDS_NO_SYSTEM.has(actionOf(type)) ? '' : null;
+  const choice = { filter: filter ?? whole, ...(ids === undefined ? {} : { ids }) };
   const rows = sources.nodes.map((node) => filterRow(sources, node) as NodeRow);
-  let taken: ReadonlySet<string>;
+  let matching: ReadonlySet<string>;
   try {
-    taken = new Set(filterNodes(rows, choice).map(({ id }) => String(id)));
+    matching = new Set(filterNodes(rows, choice).map(({ id }) => String(id)));
   } catch (error) {
     if (!(error instanceof GraphProblemError)) throw error;
     problems.error(error.below, error.code, error.message, error.hint);
-    taken = new Set();
+    matching = new Set();
   }
   const byId = [...sources.nodes].sort((a, b) => a.id - b.id);
-  const left = byId.filter((node) => !taken.has(uidOf(node)));
+  const isTaken = (node: ClusterNode) => matching.has(uidOf(node)) && isFor(type, standingIn(node));
+  const left = byId.filter((node) => !isTaken(node));
+  const reasonFor = (node: ClusterNode): string =>
+    matching.has(uidOf(node)) ? notFor(type, standingIn(node)) : whyNot(node, ids !== undefined, filter, type);
   return {
-    nodes: byId.filter((node) => taken.has(uidOf(node))),
-    leftOut: left.map((node) => ({ node: node.id, reason: whyNot(node, ids !== undefined, filter) })),
+    nodes: byId.filter(isTaken),
+    leftOut: left.map((node) => ({ node: node.id, reason: reasonFor(node) })),
     notProvisioned:
-      ids !== undefined || filter !== null
+      ids !== undefined || filter !== null || whole !== null
         ? []
-        : left.filter(({ online, pendingDeletion }) => online && !pendingDeletion).map(({ id }) => id),
+        : left.filter((node) => node.online && standingIn(node) !== 'leaving').map(({ id }) => id),
   };
 }
 
-function whyNot(node: ClusterNode, asked: boolean, filter: string | null): string {
+/** What its cluster intends with a node. */
+export const standingIn = (node: ClusterNode): NodeStanding =>
+  standingOf({
+    pending_addition: node.pendingAddition,
+    pending_deletion: node.pendingDeletion,
+    error_type: node.errorType,
+  });
+
+const NEEDS_NO_SYSTEM: ReadonlySet<string> = new Set(['delete', 'provision'] satisfies GraphAction[]);
+
+/** Why a node is not among those that were requested, or that match. */
+function whyNot(node: ClusterNode, asked: boolean, filter: string | null, type: string): string {
   if (!node.online) return 'it is offline';
   if (asked) return 'it was not requested';
   if (filter !== null) return `it does not match the node filter: ${filter.trim()}`;
-  if (node.pendingDeletion) return 'it is pending removal from the cluster';
-  if (node.pendingAddition) return 'it is not provisioned yet';
-  return `it has no operating system: its status is ${node.status}`;
+  const standing = standingIn(node);
+  return isFor(type, standing) ? `it has no operating system: its status is ${node.status}` : notFor(type, standing);
+}
+
+/** Why a graph of the type is not for nodes of this standing. */
+function notFor(type: string, standing: NodeStanding): string {
+  if (standing === 'leaving') return 'it is pending removal from the cluster';
+  if (actionOf(type) === 'delete') return 'it stays in the cluster: this graph is for removed nodes only';
+  return standing === 'new'
+    ? 'it is not provisioned yet'
+    : 'it is provisioned already: this graph is for new nodes only';
 }
 
 const SHOWN = 10;

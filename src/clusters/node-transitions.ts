@@ -1,3 +1,4 @@
+import { actionOf, type GraphAction } from '../core/graph-types.js';
 import { isMapping } from '../core/plain-value.js';
 import type { NodeStatus } from '../core/scheduler/index.js';
 import type { Fields } from '../graph/index.js';
@@ -12,16 +13,39 @@ export interface NodeChange {
   readonly error_msg?: string | null;
 }
 
+type Transitions = Readonly<Record<NodeStatus, NodeChange>>;
+
+const STOPPED: NodeChange = { status: 'stopped' };
+
+/**
+ * What graphs change that do not say it themselves, by what they do. Fuel's own library says the same in its graphs;
+ * the release of the specification says nothing, and its removed nodes have to leave all the same.
+ */
+const BY_ACTION: Readonly<Record<GraphAction, Transitions>> = {
+  delete: {
+    successful: { status: 'deleted', pending_deletion: false },
+    failed: { status: 'error', error_type: 'deletion' },
+    skipped: STOPPED,
+  },
+  provision: {
+    successful: { status: 'provisioned', pending_addition: false },
+    failed: { status: 'error', error_type: 'provision' },
+    skipped: STOPPED,
+  },
+  verify: { successful: {}, failed: {}, skipped: {} },
+  deploy: { successful: { status: 'ready' }, failed: { status: 'error', error_type: 'deploy' }, skipped: STOPPED },
+};
+
 /**
  * How a graph changes its nodes, by their outcome: by its `on_success`, `on_error` and `on_stop` if given (if empty,
- * nothing changes); by default to `ready`, `error` of deployment, or `stopped`. Status `deleted` removes the node from
- * the cluster.
+ * nothing changes), else by what graphs of its type do. Status `deleted` removes the node from the cluster.
  */
-export function nodeTransitions(metadata: GraphMetadata): Readonly<Record<NodeStatus, NodeChange>> {
+export function nodeTransitions(type: string, metadata: GraphMetadata): Transitions {
+  const byDefault = BY_ACTION[actionOf(type)];
   return {
-    successful: changeOf(metadata.onSuccess) ?? { status: 'ready' },
-    failed: changeOf(metadata.onError) ?? { status: 'error', error_type: 'deploy' },
-    skipped: changeOf(metadata.onStop) ?? { status: 'stopped' },
+    successful: changeOf(metadata.onSuccess) ?? byDefault.successful,
+    failed: changeOf(metadata.onError) ?? byDefault.failed,
+    skipped: changeOf(metadata.onStop) ?? byDefault.skipped,
   };
 }
 

@@ -1,3 +1,4 @@
+import { actionOf } from '../core/graph-types.js';
 import {
   compilePlan,
   continueFrom,
@@ -24,6 +25,7 @@ import { choicesOf, choicesToStore } from './any-choices.js';
 import { type GraphMetadata, mergeGraph } from './graph-layers.js';
 import { chooseNodes, type NodeLeftOut } from './node-choice.js';
 import { packagePreparations } from './package-preparations.js';
+import { refuseDestruction, untouchedBy, warnOfUntouched } from './removal.js';
 import type { ClusterSources, StoredLayer } from './sources.js';
 import { clusterState, type Surroundings } from './state/cluster-state.js';
 import { tagCluster } from './tagged-cluster.js';
@@ -31,7 +33,7 @@ import { tagCluster } from './tagged-cluster.js';
 /** A request to plan one graph of a cluster. */
 export interface ClusterPlanRequest {
   readonly type: string;
-  /** Ids of nodes; replaces the graph's node filter. */
+  /** Ids of nodes, of those that a graph of the type is for; replaces the graph's node filter. */
   readonly nodes?: readonly number[];
   /** Tasks that may run; the others keep their positions in the order. */
   readonly tasks?: readonly string[];
@@ -54,6 +56,8 @@ interface PlanningContext {
 }
 
 export interface ClusterPlan {
+  /** Of the graph. */
+  readonly type: string;
   readonly plan: Plan;
   /** The plan's input, for `explainPlan`, snapshots, and the data of its expressions. */
   readonly input: PlanInput;
@@ -62,7 +66,9 @@ export interface ClusterPlan {
   readonly graph: SchedulerGraph | null;
   readonly metadata: GraphMetadata;
   readonly leftOut: readonly NodeLeftOut[];
-  /** Those of them that have no operating system yet. */
+  /** Nodes that leave the cluster as they are: no task of the graph `deletion` is for them. */
+  readonly untouched: readonly number[];
+  /** Of the nodes left out, those that have no operating system yet. */
   readonly notProvisioned: readonly number[];
   /** Tag -> primary node, and the choices of `policy: any`: to store in the cluster when the plan runs. */
   readonly primaries: Readonly<Record<string, number>>;
@@ -89,7 +95,9 @@ export function planCluster(
 ): ClusterPlanning {
   const problems = new Problems();
   const merged = mergeGraph(layers, problems);
-  if (!problems.hasErrors && merged.tasks.length === 0) {
+  const isDeletion = actionOf(request.type) === 'delete';
+  // Where nothing has to be undone, nodes leave all the same.
+  if (!problems.hasErrors && merged.tasks.length === 0 && !isDeletion) {
     problems.error(['type'], 'graph.not-found', noTasks(sources, request.type, layers.length), hintOfTypes);
     return { ok: false, reason: 'no-graph', problems: problems.all() };
   }
@@ -103,7 +111,7 @@ export function planCluster(
         'Correct the name.',
       );
   });
-  const chosen = chooseNodes(sources, request.nodes, merged.metadata.nodeFilter, problems);
+  const chosen = chooseNodes(sources, request.type, request.nodes, merged.metadata.nodeFilter, problems);
   const tagged = tagCluster(
     sources,
     chosen.nodes.map(({ id }) => id),
@@ -133,6 +141,8 @@ export function planCluster(
   if (!planned.ok) return refuse(planned.problems);
   if (problems.hasErrors) return refuse([]);
   const { plan } = planned;
+  refuseDestruction(sources, plan, problems);
+  if (problems.hasErrors) return refuse(plan.problems);
   const cycles = findCycles(plan);
   if (cycles.length > 0) return refuse([...plan.problems, ...cycleProblems(plan, cycles)]);
   const whole = schedulerPlan(plan, {
@@ -144,20 +154,27 @@ export function planCluster(
   if (!compiled.ok && compiled.refusal.reason !== 'empty_graph') {
     return refuse([...plan.problems, ...refusalProblems(compiled.refusal, plan, request)]);
   }
+  const untouched = isDeletion && isWhole(request) ? untouchedBy(plan, chosen.nodes) : [];
+  warnOfUntouched(untouched, request.type, problems);
   return {
     ok: true,
+    type: request.type,
     plan,
     input,
     scheduler,
     graph: compiled.ok ? compiled.graph : null,
     metadata: merged.metadata,
     leftOut: chosen.leftOut,
+    untouched,
     notProvisioned: chosen.notProvisioned,
     primaries: { ...sources.cluster.primaries, ...tagged.primaries },
     anyChoices: choicesToStore(sources.cluster.anyChoices, plan.anyChoices),
     problems: [...problems.all(), ...plan.problems],
   };
 }
+
+const isWhole = ({ tasks, subgraphs, earlier }: ClusterPlanRequest): boolean =>
+  (tasks ?? []).length === 0 && (subgraphs ?? []).length === 0 && earlier === undefined;
 
 function noTasks({ cluster, release }: ClusterSources, type: string, layers: number): string {
   const checked = `cluster ${cluster.id}, its plugins and release ${release.id}`;

@@ -1,3 +1,4 @@
+import { namesOfType } from '../core/graph-types.js';
 import { isMapping } from '../core/plain-value.js';
 import type { ClusterState, Fields } from '../graph/index.js';
 import type {
@@ -16,7 +17,6 @@ import { fittingRecord, type PluginTarget } from './plugin-fit.js';
 import { usesTagsEngine } from './settings.js';
 import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.js';
 import { allRoles, catalogueOfCluster, type RoleTagChange, roleTagChanges, tagsAfter } from './tags/index.js';
-import { namesOfType } from './type-synonyms.js';
 
 /** The ports for data of clusters. */
 type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'openstackConfigs' | 'tags' | 'graphs'>;

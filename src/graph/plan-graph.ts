@@ -1,6 +1,6 @@
 import type { ValuePath } from '../core/plain-value.js';
 import type { Subgraph } from '../core/scheduler/index.js';
-import { hasWork } from '../core/task-types/index.js';
+import { goesToMaster, hasWork } from '../core/task-types/index.js';
 import type { Engine } from '../yaql/index.js';
 import { FieldEvaluator, type NodeScope } from './fields/evaluator.js';
 import type { FormatValues } from './fields/python-format.js';
@@ -163,10 +163,10 @@ class Draft {
     }
   }
 
-  /** Places the tasks of a preparation on all nodes where its owner has work, before that work. */
+  /** Places the tasks of a preparation on all nodes that carry out work of its owner themselves, before that work. */
   prepare({ layer, owner, tasks }: Preparation): void {
     const isOwn = ({ merged, type }: Placement): boolean =>
-      merged.layer === layer && merged.owner === owner && hasWork(type);
+      merged.layer === layer && merged.owner === owner && hasWork(type) && !goesToMaster(type);
     const nodes = new Set<number>();
     const first = tasks.map(({ task: { id } }): Relation => ({ name: namePattern(id), written: id, where: SELF }));
     this.#instances.forEach((instance, at) => {

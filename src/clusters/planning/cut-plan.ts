@@ -76,7 +76,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
     ...(nothing === undefined ? {} : { nothing_to_do: nothing }),
     warnings: shortened(warnings),
   };
-  const hash = createHash('sha256').update(JSON.stringify([body, planned.metadata]));
+  const hash = createHash('sha256').update(JSON.stringify([body, planned.type, planned.metadata, planned.untouched]));
   for (const text of [...parts.flat(), ...coordination]) hash.update(text);
   for (const order of orders) hash.update(JSON.stringify(order));
   return { reference: { hash: hash.digest('hex'), ...body }, parts, coordination, orders };

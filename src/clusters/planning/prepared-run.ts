@@ -6,9 +6,11 @@ import type { PlannedTaskRow, PlanOrder } from '../../store/index.js';
 import { type ClusterPlan, type ClusterSources, nodeTransitions } from '../index.js';
 import { cutPlan } from './cut-plan.js';
 
-/** The stored reference of a plan: the one for workflows, with the changes of nodes at the end. */
+/** The stored reference of a plan: the one for workflows, with what happens to nodes at the end. */
 export interface StoredReference extends PlanReference {
   readonly node_transitions: ReturnType<typeof nodeTransitions>;
+  /** Ids of nodes that leave the cluster as they are when the graph ends well. */
+  readonly untouched: readonly number[];
 }
 
 /** The stored explanation for people: the result of `explainPlan` with the excluded nodes and all warnings. */
@@ -51,7 +53,11 @@ export function prepareRun(
     warnings: planned.problems.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`)),
   };
   return {
-    reference: { ...cut.reference, node_transitions: nodeTransitions(planned.metadata) },
+    reference: {
+      ...cut.reference,
+      node_transitions: nodeTransitions(planned.type, planned.metadata),
+      untouched: planned.untouched,
+    },
     parts: cut.parts,
     coordination: cut.coordination,
     orders: cut.orders,

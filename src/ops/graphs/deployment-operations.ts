@@ -1,5 +1,5 @@
-import { namesOfType } from '../../clusters/index.js';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
+import { actionOf, namesOfType } from '../../core/graph-types.js';
 import { OPEN_TRANSACTION_STATUSES } from '../../core/words.js';
 import type { TransactionRecord } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
@@ -68,7 +68,10 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     ];
     const withTasks = await Promise.all(
       wanted.map(async (type) =>
-        (await clusterTasks(store, cluster, type, 'merged')).length > 0 ? [await named(cluster, type)] : [],
+        // Removed nodes leave, also where no task has to undo anything.
+        actionOf(type) === 'delete' || (await clusterTasks(store, cluster, type, 'merged')).length > 0
+          ? [await named(cluster, type)]
+          : [],
       ),
     );
     const graphs = withTasks.flat();

@@ -1,7 +1,8 @@
-import { namesOfType, readGraphsLeft } from '../../clusters/index.js';
+import { readGraphsLeft } from '../../clusters/index.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
+import { actionOf, namesOfType } from '../../core/graph-types.js';
 import { BEFORE_CHANGES } from '../../core/run/index.js';
 
 import type { Store } from '../../store/index.js';
@@ -25,9 +26,12 @@ export async function requestedGraphs(
   const tasksOfType = new Map<string, ReadonlySet<string>>();
   const known = new Set((await store.graphs.typesOf(cluster.id)).flatMap(namesOfType));
   for (const [index, { type }] of graphs.entries()) {
+    // Nodes can be removed from every cluster, also without a graph that undoes something on them.
+    if (actionOf(type) === 'delete') known.add(type);
     const tasks = known.has(type) ? await clusterTasks(store, cluster.id, type, 'merged') : [];
     tasksOfType.set(type, new Set(tasks.map(({ id }) => id)));
-    if (known.has(type) && (tasks.length > 0 || !options.tasksNeeded)) continue;
+    const needsTasks = options.tasksNeeded && actionOf(type) !== 'delete';
+    if (known.has(type) && (tasks.length > 0 || !needsTasks)) continue;
     const checked = `Checked cluster (ID=${cluster.id}), its plugins and release (ID=${cluster.releaseId}).`;
     findings.push({
       severity: 'error',

@@ -78,10 +78,9 @@ export function planOperations(deps: OpsDependencies): PlanOperations {
     });
   }
 
-  /** The nodes for Fuel's executors: all that stay, whatever the node filter of a run. */
-  async function staying(clusterId: number): Promise<readonly number[]> {
-    const nodes = await store.nodes.list({ clusterId });
-    return nodes.filter(({ pendingDeletion }) => !pendingDeletion).map(({ id }) => id);
+  /** The nodes for Fuel's executors: all that a graph is for, whatever its node filter says. */
+  async function everyNode(clusterId: number): Promise<readonly number[]> {
+    return (await store.nodes.list({ clusterId })).map(({ id }) => id);
   }
 
   return inFuelTerms<PlanOperations>({
@@ -99,7 +98,7 @@ export function planOperations(deps: OpsDependencies): PlanOperations {
     async serialized(cluster, request, extra) {
       const text = await planned('serialized', cluster, {
         ...request,
-        nodes: request.nodes ?? (await staying(cluster)),
+        nodes: request.nodes ?? (await everyNode(cluster)),
       });
       if (text === null) {
         const empty = {

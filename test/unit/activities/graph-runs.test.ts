@@ -549,6 +549,51 @@ describe('a complete run', () => {
   });
 });
 
+describe('a graph that says nothing of its nodes', () => {
+  const deletion = async (tasks: Parameters<Awaited<ReturnType<typeof twoNodes>>['upload']>[0]) => {
+    const world = await twoNodes();
+    await world.upload(tasks, 'deletion');
+    const [one, two] = world.nodes as [number, number];
+    await world.store.nodes.update(one, { pendingDeletion: true });
+    const started = await world.start({ graphs: [{ type: 'deletion' }] }, 'run-1');
+    const graph = started.graphs[0]!.transaction;
+    const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
+    const end = async (nodes: Record<string, 'successful' | 'failed'>) => {
+      const result = Object.values(nodes).includes('failed') ? ('failure' as const) : ('success' as const);
+      await world.close_graph({ transaction: started.transaction, graph, result, nodes });
+      const [left, stayed] = await Promise.all([world.store.nodes.get(one), world.store.nodes.get(two)]);
+      expect(stayed).toMatchObject({ clusterId: world.cluster, status: 'provisioned' });
+      return left;
+    };
+    return { plan, one, end };
+  };
+
+  it('takes what it removed out of the cluster', async () => {
+    const { plan, one, end } = await deletion([shell('erase', { roles: '*' })]);
+    expect(plan).toMatchObject({ tasks: 1, nodes: 1 });
+    expect(await end({ [one]: 'successful' })).toMatchObject({ clusterId: null, status: 'discover' });
+  });
+
+  it('keeps it pending, with the reason, when removing it failed', async () => {
+    const { one, end } = await deletion([shell('erase', { roles: '*' })]);
+    expect(await end({ [one]: 'failed' })).toMatchObject({
+      pendingDeletion: true,
+      status: 'error',
+      errorType: 'deletion',
+    });
+  });
+
+  it.each([
+    ['no tasks', []],
+    ['none for the node', [shell('erase', { roles: ['nothing'] })]],
+    ['none whose condition holds', [shell('erase', { roles: '*', condition: { yaql_exp: 'false' } })]],
+  ])('lets it go as it is where there are %s', async (_, tasks) => {
+    const { plan, one, end } = await deletion(tasks);
+    expect(plan.warnings.join()).toContain(`node ${one} leaves the cluster as it is`);
+    expect(await end({})).toMatchObject({ clusterId: null, status: 'provisioned', pendingDeletion: false });
+  });
+});
+
 describe('the checks of a cluster', () => {
   const roles = { a: { name: 'a', conflicts: ['b'] }, b: { name: 'b' } };
   const tags = { unused: { has_primary: false } };

@@ -73,6 +73,21 @@ describe('tasks that MAAS does', () => {
     expect(await machine.status()).toBe(MachineStatus.Ready);
   });
 
+  it.each([
+    ['erase_node', 'staying'],
+    ['erase_node', 'new'],
+    ['move_to_bootstrap', 'staying'],
+  ] as const)('%s leaves the machine of a node alone that is %s by now', async (type, standing) => {
+    const before = await asked();
+    const machineOf = async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001', standing });
+    expect((await run(request(type), { machineOf }))!.end).toMatchObject({
+      outcome: 'rejected',
+      message: expect.stringContaining('node 3 is not pending removal'),
+    });
+    expect(await asked()).toEqual(before);
+    expect(await machine.status()).toBe(MachineStatus.Deployed);
+  });
+
   it('a machine of another site is left alone', async () => {
     const machineOf = async () => ({ hostname: 'n001', site: 'dc2', agent: 'n001' });
     expect((await run(request('erase_node'), { machineOf }))!.end).toMatchObject({ outcome: 'failed' });

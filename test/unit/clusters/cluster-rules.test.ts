@@ -151,18 +151,79 @@ describe('the nodes of a plan', () => {
 
   // promise: 1.25
   it('asked for by id are taken, unless offline; one of another cluster is refused at its place', () => {
-    expect(running(planned(plain(nodes), [shell('a')], { nodes: [2, 3] }))).toEqual(['a@3']);
+    expect(running(planned(plain([...nodes, node(5, ['compute'])]), [shell('a')], { nodes: [2, 5] }))).toEqual(['a@5']);
     const refused = planCluster(plain(nodes), [layer('release', [shell('a')])], { type: 'default', nodes: [1, 77] });
     expect(refused).toMatchObject({ ok: false, problems: [{ code: 'graph.foreign-node', path: 'nodes[1]' }] });
   });
 
   it('are filtered by the highest layer that has a filter', () => {
     const layers = [
-      layer('release', [shell('a')], { nodeFilter: '$.pending_addition' }),
-      layer('cluster', [], { nodeFilter: '$.pending_deletion' }),
+      layer('release', [shell('a')], { nodeFilter: 'false' }),
+      layer('cluster', [], { nodeFilter: '$.id < 5' }),
     ];
     const result = planCluster(plain(nodes), layers, { type: 'default' });
-    expect(result.ok && running(result)).toEqual(['a@4']);
+    expect(result.ok && running(result)).toEqual(['a@1']);
+  });
+
+  it.each([
+    ['deletion', undefined, ['a@4']],
+    ['deletion', [1, 3, 4], ['a@4']],
+    ['provisioning', undefined, ['a@3']],
+    ['provision', [1, 3, 4], ['a@3']],
+    ['default', [1, 3, 4], ['a@1']],
+  ] as const)('are those that %s is for, whichever are named: %j', (type, named, expected) => {
+    const request = { type, ...(named === undefined ? {} : { nodes: named }) };
+    for (const nodeFilter of [null, '', 'true', '$.id > 0']) {
+      const result = planCluster(plain(nodes), [layer('release', [shell('a')], { nodeFilter })], request);
+      expect(result.ok && running(result)).toEqual(expected);
+    }
+  });
+});
+
+describe('work that destroys', () => {
+  const nodes = [
+    node(1, ['compute']),
+    node(3, ['compute'], { pendingAddition: true }),
+    node(4, ['compute'], { pendingDeletion: true }),
+  ];
+  const erase = (more: Fields = {}) => [shell('erase', { type: 'erase_node', parameters: {}, ...more })];
+  const attempt = (tasks: readonly Fields[], request: { type: string; nodes?: number[]; force?: boolean }) =>
+    planCluster(plain(nodes), [layer('cluster', tasks)], request);
+
+  it.each([
+    ['a graph of any type', erase(), { type: 'default' }],
+    ['a graph of one’s own', erase(), { type: 'cleanup' }],
+    ['a named node', erase(), { type: 'cleanup', nodes: [1] }],
+    ['force', erase(), { type: 'cleanup', force: true }],
+    ['a new node', erase(), { type: 'provisioning' }],
+    ['a release', erase({ type: 'move_to_bootstrap' }), { type: 'default' }],
+    ['a type by an expression', erase({ type: { yaql_exp: "'erase_' + 'node'" } }), { type: 'default' }],
+    ['the orchestrator’s own host', erase({ roles: ['master'] }), { type: 'deletion' }],
+  ])('is refused on what does not leave: %s', (_, tasks, request) => {
+    expect(attempt(tasks, request)).toMatchObject({
+      ok: false,
+      reason: 'refused',
+      problems: [{ code: 'graph.destroys-staying', path: 'cluster.tasks[0]' }],
+    });
+  });
+
+  it('runs on what leaves; a new node may be made bare before it is provisioned', () => {
+    const leaving = attempt(erase(), { type: 'deletion' });
+    expect(leaving.ok && running(leaving)).toEqual(['erase@4']);
+    const bare = attempt(erase({ type: 'move_to_bootstrap' }), { type: 'provisioning' });
+    expect(bare.ok && running(bare)).toEqual(['erase@3']);
+    const off = attempt(erase({ condition: { yaql_exp: 'false' } }), { type: 'default' });
+    expect(off.ok && running(off)).toEqual([]);
+  });
+
+  it('is not needed for a node to leave', () => {
+    for (const tasks of [[], erase({ roles: ['nothing'] }), erase({ condition: { yaql_exp: 'false' } })])
+      expect(attempt(tasks, { type: 'deletion' })).toMatchObject({
+        ok: true,
+        untouched: [4],
+        problems: expect.arrayContaining([expect.objectContaining({ code: 'graph.nothing-undone' })]),
+      });
+    expect(attempt(erase(), { type: 'deletion' })).toMatchObject({ ok: true, untouched: [] });
   });
 });
 
@@ -250,9 +311,9 @@ describe('what follows from a run', () => {
       onError: null,
       onStop: { node_attributes: { status: 'discover', error_type: null } },
     };
-    expect(nodeTransitions(metadata)).toEqual({
+    expect(nodeTransitions('deletion', metadata)).toEqual({
       successful: {},
-      failed: { status: 'error', error_type: 'deploy' },
+      failed: { status: 'error', error_type: 'deletion' },
       skipped: { status: 'discover', error_type: null },
     });
   });

@@ -48,7 +48,10 @@ export const graphSchema = z
   .strictObject({
     id: z.int(),
     name: z.string().nullable(),
-    node_filter: z.string().optional().describe('YAQL predicate over nodes; not given: nodes that are ready for work.'),
+    node_filter: z
+      .string()
+      .optional()
+      .describe('YAQL predicate over the nodes that a graph of this type is for; not given: those ready for its work.'),
     on_success: outcome,
     on_error: outcome,
     on_stop: outcome,

@@ -9,3 +9,13 @@ export function namesOfType(type: string): readonly string[] {
   const other = SYNONYMS.flatMap(([a, b]) => (type === a ? [b] : type === b ? [a] : []));
   return [type, ...other];
 }
+
+/** What a graph does with nodes, by its type. All types of users' own `deploy`. */
+export type GraphAction = 'delete' | 'provision' | 'verify' | 'deploy';
+
+export function actionOf(type: string): GraphAction {
+  const names = namesOfType(type);
+  if (names.includes('deletion')) return 'delete';
+  if (names.includes('provisioning')) return 'provision';
+  return names.includes('network_verification') ? 'verify' : 'deploy';
+}
