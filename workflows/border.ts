@@ -23,6 +23,7 @@ import {
 import { unknownName } from '../src/core/did-you-mean.js';
 import type { ReadRequest } from '../src/core/run/index.js';
 import { afterResults } from './after-results.js';
+import { readAnswer } from './answers.js';
 import type {
   Activities,
   ActivityName,
@@ -37,12 +38,39 @@ import { failure } from './failures.js';
 import { UNREADABLE } from './payload-converter.js';
 import { sideQueue } from './protocol.js';
 
-/** Creates no promise: the SDK records a stack trace for each promise in a workflow. */
+/**
+ * Creates one promise beside the SDK's own, which records a stack trace for each in a workflow.
+ *
+ * @throws ActivityFailure when the activity has failed, or its answer does not fit its contract
+ */
 export const callActivity = <N extends ActivityName>(
   name: N,
   request: Parameters<Activities[N]>[0],
   options: ActivityOptions,
-): Promise<Awaited<ReturnType<Activities[N]>>> => scheduleActivity(name, [request], options);
+): Promise<Awaited<ReturnType<Activities[N]>>> =>
+  scheduleActivity(name, [request], options).then((answer) => readAnswer(name, answer, options.activityId));
+
+/**
+ * The same with callbacks, for the hot path of a run: it creates no promise beside the SDK's own. `failed` gets what
+ * `callActivity` throws.
+ */
+export function callActivityThen<N extends ActivityName>(
+  name: N,
+  request: Parameters<Activities[N]>[0],
+  options: ActivityOptions,
+  done: (answer: Awaited<ReturnType<Activities[N]>>) => void,
+  failed: (error: unknown) => void,
+): void {
+  scheduleActivity(name, [request], options).then((given) => {
+    let answer: Awaited<ReturnType<Activities[N]>>;
+    try {
+      answer = readAnswer(name, given, options.activityId);
+    } catch (error) {
+      return failed(error);
+    }
+    done(answer);
+  }, failed);
+}
 
 /** Reads what users send: any payload. */
 type Reader<R> = (payload: unknown) => ReadRequest<R>;

@@ -18,7 +18,6 @@ import {
 } from '../src/core/graph-run/index.js';
 import {
   apply,
-  type Coordination,
   createScheduler,
   type Rejection,
   type RunResult,
@@ -34,6 +33,7 @@ import {
   wouldRetry,
 } from '../src/core/scheduler/index.js';
 import { bookkeeping } from './activity-options.js';
+import { type Pieces, readPiece } from './answers.js';
 import { callActivity } from './border.js';
 import { type Control, pauseKeepsOpen } from './control.js';
 import { type Agents, createAgents, type TaskRun } from './task-agents.js';
@@ -302,19 +302,15 @@ const earliest = (...times: readonly (number | null)[]): number | null =>
   times.reduce((least, time) => (time !== null && (least === null || time < least) ? time : least), null);
 
 /** The pieces of a stored plan: its parts, and the input of their coordinator. */
-interface Pieces {
-  readonly part: ExecutablePart;
-  readonly coordination: Coordination;
-}
-
 export const loadPart = (hash: string, part: number, chunks: number): Promise<Pieces['part']> =>
-  loadPiece<'part'>(hash, part, `part ${part + 1}`, chunks);
+  loadPiece('part', hash, part, `part ${part + 1}`, chunks);
 
 export const loadCoordination = (hash: string, chunks: number): Promise<Pieces['coordination']> =>
-  loadPiece<'coordination'>(hash, 'coordination', 'coordination', chunks);
+  loadPiece('coordination', hash, 'coordination', 'coordination', chunks);
 
 /** Reads all chunks of a stored piece of a plan in parallel. */
 async function loadPiece<Piece extends keyof Pieces>(
+  piece: Piece,
   hash: string,
   part: LoadGraphPart['part'],
   name: string,
@@ -325,5 +321,5 @@ async function loadPiece<Piece extends keyof Pieces>(
     return callActivity('load_graph_part', { hash, part, chunk }, options);
   };
   const pieces = await Promise.all(Array.from({ length: chunks }, (_, chunk) => read(chunk)));
-  return JSON.parse(pieces.map((one) => one.text).join(''));
+  return readPiece(piece, pieces.map((one) => one.text).join(''));
 }

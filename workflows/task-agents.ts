@@ -2,7 +2,7 @@ import { ActivityFailure, CancelledFailure, isCancellation, patched, TimeoutFail
 import type { AgentFacts, AttemptKey, RunTask } from '../activities/graph-contract.js';
 import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.js';
 import { goesToMaster } from '../src/core/task-types/off-agent.js';
-import { callActivity } from './border.js';
+import { callActivity, callActivityThen } from './border.js';
 import { stepError } from './failures.js';
 import { needsPowerCycle, restartByPowerCycle } from './node-restart.js';
 import { controlQueue, taskActivityId } from './protocol.js';
@@ -130,7 +130,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     const ended = (end: TaskEnd): void => {
       if (open.delete(request)) listener.ended(end);
     };
-    callActivity('run_task', request, options).then(ended, (error: unknown) => {
+    callActivityThen('run_task', request, options, ended, (error) => {
       const silence = silenceIn(error);
       if (silence === null) return ended(endOf(error));
       if (open.delete(request)) return wait(attempt, times, isTaken || silence === 'taken');

@@ -1,6 +1,6 @@
 import { CONTROL } from './control-characters.js';
 import { didYouMean } from './did-you-mean.js';
-import { isMapping, type ValuePath } from './plain-value.js';
+import { isMapping, kindOf, type ValuePath } from './plain-value.js';
 
 /** One way in which a value differs from its shape. */
 export interface ShapeProblem {
@@ -115,4 +115,63 @@ export const withRule = <T>(shape: Shape<T>, rule: (value: T) => string | undefi
     const message = rule(value as T);
     return message === undefined ? [] : [{ kind: 'wrong', path, message }];
   },
+});
+
+type OptionalKeys<T> = { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T];
+
+/** The shapes of the required fields of `T`. The compiler names the ones that are left out. */
+type RequiredShapes<T> = { readonly [K in Exclude<keyof T, OptionalKeys<T>>]: Shape<T[K]> };
+type OptionalShapes<T> = { readonly [K in OptionalKeys<T>]: Shape<Exclude<T[K], undefined>> };
+
+/** An object of another program of ours: it has these fields, and a newer version may send more. */
+export const recordOf = <T extends object>(required: RequiredShapes<T>, optional: OptionalShapes<T>): Shape<T> => {
+  const needed = Object.entries<Shape<unknown>>(required);
+  const others = Object.entries<Shape<unknown>>(optional);
+  return {
+    problems: (value, path) => {
+      if (!isMapping(value)) return [{ kind: 'wrong', path, message: `must be an object, not ${kindOf(value)}` }];
+      const found: ShapeProblem[] = [];
+      for (const [name, shape] of needed) {
+        if (Object.hasOwn(value, name)) found.push(...shape.problems(value[name], [...path, name]));
+        else found.push({ kind: 'missing', path: [...path, name], message: 'is missing' });
+      }
+      for (const [name, shape] of others) {
+        if (value[name] !== undefined) found.push(...shape.problems(value[name], [...path, name]));
+      }
+      return found;
+    },
+  };
+};
+
+/** One shape for each value of the field that distinguishes the variants. */
+export const variantsOf = <K extends string, T extends { readonly [key in K]: string | boolean }>(
+  key: K,
+  shapes: {
+    readonly [V in `${T[K]}`]: Shape<
+      Extract<T, { readonly [key in K]: V extends `${infer B extends boolean}` ? B | V : V }>
+    >;
+  },
+): Shape<T> => {
+  const known = new Map(Object.entries<Shape<unknown>>(shapes));
+  return {
+    problems: (value, path) => {
+      if (!isMapping(value)) return [{ kind: 'wrong', path, message: `must be an object, not ${kindOf(value)}` }];
+      if (!Object.hasOwn(value, key)) return [{ kind: 'missing', path: [...path, key], message: 'is missing' }];
+      const shape = known.get(String(value[key]));
+      if (shape !== undefined) return shape.problems(value, path);
+      return [{ kind: 'wrong', path: [...path, key], message: `must be one of ${[...known.keys()].join(', ')}` }];
+    },
+  };
+};
+
+export const nullable = <T>(shape: Shape<T>): Shape<T | null> => ({
+  problems: (value, path) => (value === null ? [] : shape.problems(value, path)),
+});
+
+/** An object whose values all have one shape. */
+export const mapOf = <T>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> => ({
+  problems: (value, path) =>
+    isMapping(value)
+      ? Object.entries(value).flatMap(([name, one]) => shape.problems(one, [...path, name]))
+      : [{ kind: 'wrong', path, message: `must be an object, not ${kindOf(value)}` }],
 });

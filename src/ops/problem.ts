@@ -12,6 +12,7 @@ export type ProblemCode =
   | 'refused'
   | 'temporal-unreachable'
   | 'worker-unavailable'
+  | 'workflow-task-failing'
   | 'maas-not-configured'
   | 'maas-failed'
   | 'store-failed'
@@ -49,6 +50,7 @@ export const PROBLEM_CODES: Readonly<
   refused: { status: 409, exit: 4, title: 'The run refused it' },
   'temporal-unreachable': { status: 503, exit: 5, title: 'Temporal cannot be reached' },
   'worker-unavailable': { status: 503, exit: 5, title: 'No worker answers' },
+  'workflow-task-failing': { status: 503, exit: 5, title: 'No worker can continue the run' },
   'maas-not-configured': { status: 503, exit: 5, title: 'MAAS is not configured' },
   'maas-failed': { status: 502, exit: 5, title: 'MAAS failed' },
   'store-failed': { status: 503, exit: 5, title: 'The store failed' },

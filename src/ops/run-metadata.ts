@@ -5,9 +5,12 @@ import type { OpsDependencies } from './dependencies.js';
 const LONGEST_SUMMARY = 400;
 const LONGEST_DETAILS = 20_000;
 
+/** For whoever finds a run in Temporal that does not continue, and has nothing else at hand. */
+const HELP = "sitewright run status RUN; docs/troubleshooting.md, 'A run that does not continue'";
+
 /**
  * What Temporal shows for a run without querying it: a summary line, a Markdown description, and a memo with the
- * version that started it, its title, reason and labels.
+ * version that started it, its title, reason and labels, and where to get help.
  *
  * @param line the summary of a run without a title
  */
@@ -16,7 +19,7 @@ export function metadataOf(
   { title, description, reason, labels }: RunDescription & { readonly reason?: string },
   line: string,
 ): { readonly staticSummary: string; readonly staticDetails?: string; readonly memo: Record<string, unknown> } {
-  const known = { sitewright: version, title, reason, labels };
+  const known = { sitewright: version, title, reason, labels, help: HELP };
   return {
     staticSummary: cut(title ?? line, LONGEST_SUMMARY),
     ...(description === undefined ? {} : { staticDetails: cut(description, LONGEST_DETAILS) }),

@@ -36,6 +36,7 @@ import {
 import type { OpsDependencies } from './dependencies.js';
 import { earlierRuns } from './earlier-runs.js';
 import { siteStatusFromReport } from './ended-site-run.js';
+import { explainSilence } from './failing-workflow-task.js';
 import { graphStatusFromReport } from './graphs/ended-graph-run.js';
 import { liveStatuses } from './live-status.js';
 import { announceLostRuns } from './lost-run-notices.js';
@@ -202,8 +203,8 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
     query: Q,
     limitMs?: number,
   ): Promise<QueryAnswer<RunType, Q>> {
-    return callTemporal(temporal, () => handleOf(run).query(query), limitMs).catch((error: unknown) => {
-      throw unanswered(run, error);
+    return callTemporal(temporal, () => handleOf(run).query(query), limitMs).catch(async (error: unknown) => {
+      throw await explainSilence(temporal, run, unanswered(run, error));
     });
   }
 
@@ -213,7 +214,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
       return await request(work);
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw ended(run, 'just now');
-      throw error;
+      throw await explainSilence(temporal, run, error);
     }
   }
 
@@ -356,7 +357,12 @@ const INTERNAL_SIGNALS: ReadonlySet<string> = new Set<SignalName>([
 
 /** A list does not wait longer for Temporal: the last stored state is better than nothing. */
 const LIST_LIMIT_MS = 2_000;
-const PASSING: ReadonlySet<string> = new Set(['temporal-unreachable', 'worker-unavailable', 'store-failed']);
+const PASSING: ReadonlySet<string> = new Set([
+  'temporal-unreachable',
+  'worker-unavailable',
+  'workflow-task-failing',
+  'store-failed',
+]);
 
 const ended = (run: RunRecord, how: string) =>
   problem('run-ended', `run ${run.id} has ended: ${how}`, {

@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { scriptedGraph } from '../rig/scripted-graph.js';
+import { startGraphRun } from '../rig/scripted-graph-run.js';
+import { group, plainNodes, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
+import { causeOf, startRun } from '../rig/site-workflow.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+
+/* Steps that an operator ends with Temporal's own command line, with whatever comes to mind as a result. */
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+const BY_HAND = ['{}', '"ok"', 'null', '[]'];
+
+async function temporal(...args: string[]): Promise<void> {
+  const env = { ...process.env, TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace };
+  await promisify(execFile)(inject('temporalBinary'), args, { env, timeout: 60_000 });
+}
+
+const complete = ({ handle }: { handle: { workflowId: string } }, activity: string, result: string) =>
+  temporal('activity', 'complete', '--workflow-id', handle.workflowId, '--activity-id', activity, '--result', result);
+
+const strategy = {
+  groups: [group('all', ['n1'], { critical: true, success_criteria: { percent_successful_nodes: 100 } })],
+};
+
+/** Id of the activity of a type that is under way. */
+async function openActivity({ handle }: { handle: { workflowId: string } }, type: string): Promise<string> {
+  for (;;) {
+    const { raw } = await rig.client.workflow.getHandle(handle.workflowId).describe();
+    const found = raw.pendingActivities?.find(({ activityType }) => activityType?.name === type);
+    if (found) return found.activityId!;
+  }
+}
+
+describe.each(BY_HAND)('an activity completed by hand with %s', (result) => {
+  it('fails the node of a call, with the reason, and the run ends with a report', async () => {
+    const site = scriptedSite(strategy, plainNodes('n1'));
+    site.hold.add('deploy:n1');
+    const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
+    await site.heldCall('deploy', 'n1');
+    await complete(run, await openActivity(run, 'deploy_node'), result);
+    const { failure } = await run.ended();
+    expect(causeOf(failure)).toMatchObject({ type: 'CriticalGroupFailed' });
+    const [node] = site.closed[0]!.report.baremetal!.nodes;
+    expect(node).toMatchObject({ name: 'n1', state: 'failure', failure_kind: 'InvalidAnswer' });
+    expect(node!.reason).toMatch(/deploy_node.*not an answer of this activity/);
+  });
+
+  it.each(['load_plan', 'verify_site'] as const)('fails the run when it was %s', async (name) => {
+    const site = scriptedSite(strategy, plainNodes('n1'));
+    site.overrides = { [name]: untilCancelled };
+    const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
+    await complete(run, await openActivity(run, name), result);
+    const { failure } = await run.ended();
+    expect(causeOf(failure)).toMatchObject({ type: 'StepFailed' });
+    const message = expect.stringContaining(`the result of ${name} is not an answer`);
+    expect(site.closed[0]!.report.failure).toMatchObject({ kind: 'step-failed', type: 'InvalidAnswer', message });
+  });
+
+  it('fails the task of a graph, with the reason', async () => {
+    const graph = scriptedGraph({
+      plans: {
+        default: {
+          nodes: [{ id: '1', kind: 'node' }],
+          tasks: [{ id: 't', node: '1', type: 'shell' }],
+          edges: [],
+        },
+      },
+    });
+    graph.hold.add('all');
+    const run = await startGraphRun(rig, graph);
+    await complete(run, await openActivity(run, 'run_task'), result);
+    await run.ended();
+    expect(JSON.stringify(graph.closed[0]!.report)).toContain('the result of run_task is not an answer');
+  });
+});
+
+it('a step failed by hand has the reason that the operator gave', async () => {
+  const site = scriptedSite(strategy, plainNodes('n1'));
+  site.hold.add('deploy:n1');
+  const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
+  await site.heldCall('deploy', 'n1');
+  const activity = await openActivity(run, 'deploy_node');
+  await temporal(
+    ...['activity', 'fail', '--workflow-id', run.handle.workflowId, '--activity-id', activity],
+    ...['--reason', 'the cable is cut', '--detail', '"rack 7"'],
+  );
+  const { failure } = await run.ended();
+  expect(causeOf(failure)).toMatchObject({ type: 'CriticalGroupFailed' });
+  expect(site.closed[0]!.report.baremetal!.nodes[0]!.reason).toContain('the cable is cut');
+});
