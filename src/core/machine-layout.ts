@@ -105,3 +105,9 @@ export function sizeInBytes(size: string, total: number): number {
 
 /** Whether a size also takes what the others leave. */
 export const takesTheRest = (size: string): boolean => size.startsWith('>');
+
+/** MAAS takes UUIDs in capitals and without dashes, too, and answers them as they were sent. */
+export function isSameUuid(one: string, other: string): boolean {
+  const plain = (uuid: string): string => uuid.replaceAll('-', '').toLowerCase();
+  return plain(one) === plain(other);
+}

@@ -1,4 +1,5 @@
 import { describeFailure, type MaasFailure } from './failure.js';
+import type { LayoutRefused } from './layout/apply-layout.js';
 import type { Machine, MachineSummary } from './machine.js';
 import { markerOf } from './machine-hold.js';
 import type { LoggedRequest } from './machine-log.js';
@@ -65,7 +66,20 @@ export type MachineFailure =
   | (WithText & { readonly kind: 'other-os'; readonly wanted: string; readonly actual: string })
   | (WithText & { readonly kind: 'other-layout' })
   /** Its interfaces or disks cannot be configured as described. */
-  | (WithText & { readonly kind: 'layout-refused'; readonly problems: readonly string[] })
+  | (WithText & {
+      readonly kind: 'layout-refused';
+      readonly problems: readonly string[];
+      /** What was changed before, in order. */
+      readonly changed: readonly string[];
+    })
+  /** MAAS accepts a change of its interfaces or disks, and the machine stays as it was. */
+  | (WithText & {
+      readonly kind: 'layout-stuck';
+      readonly wanted: string;
+      readonly found: string;
+      readonly difference: string;
+      readonly changed: readonly string[];
+    })
   | (WithText & { readonly kind: 'locked' })
   /** A state the operation cannot leave. */
   | (WithText & { readonly kind: 'wrong-state'; readonly status: number; readonly statusName: string })
@@ -185,13 +199,12 @@ export const otherLayout = (machine: Machine): MachineFailure => ({
   hint: 'redeploy the node (release, then deploy) to change them',
 });
 
-export const layoutRefused = (
-  machine: Machine,
-  { problems, hint }: { readonly problems: readonly string[]; readonly hint: string },
-): MachineFailure => ({
-  kind: 'layout-refused',
-  problems,
-  message: `${named(machine)} cannot be configured as described: ${problems.join('; ')}`,
+export const layoutFailed = (machine: Machine, { problem, hint, changed, message }: LayoutRefused): MachineFailure => ({
+  ...(problem.kind === 'refused'
+    ? { kind: 'layout-refused', problems: problem.problems }
+    : { ...problem, kind: 'layout-stuck' }),
+  changed,
+  message: `${named(machine)} cannot be configured as described: ${message}`,
   hint,
 });
 
@@ -302,6 +315,7 @@ const stateFailures: ReadonlySet<MachineFailure['kind']> = new Set([
   'other-os',
   'other-layout',
   'layout-refused',
+  'layout-stuck',
   'locked',
   'wrong-state',
   'refused',
@@ -324,7 +338,8 @@ export function withChanges(
   actions: readonly MachineAction[],
   isFirstTry: boolean,
 ): MachineFailure {
-  if (!stateFailures.has(failure.kind)) return failure;
+  // A layout that was applied in part says so itself.
+  if (!stateFailures.has(failure.kind) || ('changed' in failure && failure.changed.length > 0)) return failure;
   if (actions.length > 0) {
     const done = [...new Set(actions)].map((action) => actionTexts[action]).join(', ');
     return { ...failure, hint: `${failure.hint}; before that, this step had ${done}` };

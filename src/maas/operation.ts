@@ -5,7 +5,7 @@ import type { HostnameLookup } from './hostname-lookup.js';
 import { LayoutRefused } from './layout/apply-layout.js';
 import { type Machine, summariseMachine } from './machine.js';
 import {
-  layoutRefused,
+  layoutFailed,
   type MachineAction,
   type MachineFailure,
   type MachineOutcome,
@@ -244,7 +244,7 @@ class OperationRun {
     try {
       result = await this.#operation.perform(action, machine);
     } catch (error) {
-      if (error instanceof LayoutRefused) return this.#failed(layoutRefused(machine, error));
+      if (error instanceof LayoutRefused) return this.#failed(layoutFailed(machine, error));
       if (!(error instanceof MaasError) || isOfTheWholeMaas(error.failure)) throw error;
       return this.#afterFailure(action, error, machine.status);
     }

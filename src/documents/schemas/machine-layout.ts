@@ -4,7 +4,13 @@ import { SIZE_PATTERN } from '../../core/machine-layout.js';
 
 const name = z.string().min(1);
 const names = z.array(name);
-const uuid = z.string().regex(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'must be a UUID');
+/** MAAS takes no other version. */
+const uuid = z
+  .string()
+  .regex(
+    /^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?4[0-9a-fA-F]{3}-?[89abAB][0-9a-fA-F]{3}-?[0-9a-fA-F]{12}$/,
+    'must be a UUID of version 4, as uuidgen makes it',
+  );
 const size = z
   .string()
   .regex(SIZE_PATTERN, 'must be a size such as 10g, 512mib, 20% or >30g')
@@ -13,6 +19,8 @@ const labels = z.record(z.string(), z.unknown()).describe('Labels; MAAS does not
 
 /** What MAAS can make; see its form for filesystems. */
 const FILESYSTEMS = ['ext2', 'ext4', 'xfs', 'btrfs', 'fat32', 'vfat', 'swap'] as const;
+
+export type Filesystem = (typeof FILESYSTEMS)[number];
 
 const filesystem = z.strictObject({
   fstype: z.enum(FILESYSTEMS).describe('Default: ext4.').optional(),

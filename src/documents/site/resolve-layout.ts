@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { didYouMean } from '../../core/did-you-mean.js';
+import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '../../core/ip-address.js';
 import type { DeviceReference, MachineLayout, NetworkAttachment, PortLayout } from '../../core/machine-layout.js';
 import { placeProblem } from '../diagnostics/place-problem.js';
 import type { BaremetalNodeData } from '../schemas/baremetal-node.js';
@@ -12,7 +13,6 @@ import {
   type NetworkData,
   type NetworkLinkData,
 } from '../schemas/machine-layout.js';
-import { contains } from './address-in-network.js';
 import type { InheritedLayout, Named } from './inherit-layout.js';
 import type { Owned, ReportLayout } from './owned-value.js';
 import { resolveKernelOptions } from './resolve-kernel-options.js';
@@ -136,6 +136,10 @@ export class LayoutResolver {
           : 'an interface without a bond has one device';
         wrong(`${needs}, '${name}' has ${slaves.length}`, 'Correct slaves, or bonding of the NetworkLink.', 'slaves');
       }
+      if (isBond && !BOND_NAME.test(name)) {
+        const hint = 'Give it 1 to 15 letters, digits, dots, colons, hyphens or underscores.';
+        wrong(`MAAS cannot name a bond '${name}'`, hint);
+      }
       const isTrunk = link.trunking?.mode === '802.1q';
       if (!isTrunk && networks.length > 1) {
         const hint = `Set trunking.mode of the NetworkLink '${linkName}' to 802.1q, or name one network.`;
@@ -159,10 +163,10 @@ export class LayoutResolver {
         return [
           {
             network,
-            ...(known.cidr !== undefined && { cidr: known.cidr }),
+            ...(known.cidr !== undefined && { cidr: canonicalNetwork(known.cidr) }),
             ...(isTagged && { vlan: Number(known.vlan) }),
             ...(known.mtu !== undefined && { mtu: known.mtu }),
-            ...(address !== undefined && { address }),
+            ...(address !== undefined && { address: canonicalAddress(address) }),
             ...(network === primary && { isPrimary: true }),
           },
         ];
@@ -172,6 +176,11 @@ export class LayoutResolver {
       if (attachments.length > 0 && attachments.every(({ cidr }) => cidr === undefined)) {
         const hint = 'Give one of its Network documents a cidr: MAAS is searched for that subnet.';
         wrong(`no network of '${name}' has a cidr`, hint, 'networks');
+      }
+      for (const { network, vlan } of attachments) {
+        if (!isBond || vlan === undefined || `${name}.${vlan}`.length <= 15) continue;
+        const message = `the VLAN interface of '${network}', ${name}.${vlan}, would have more than 15 characters`;
+        wrong(message, 'Give the interface a shorter name.', 'networks');
       }
       return [
         {
@@ -183,6 +192,13 @@ export class LayoutResolver {
         },
       ];
     });
+    for (const { name, bond } of ports) {
+      const user = users.get(name);
+      if (!bond || user === undefined) continue;
+      const hint = 'Name the bond otherwise, such as bond0.';
+      const message = `the bond '${name}' has the name of a device of '${user}'`;
+      this.#report(interfaces.get(name)!, { code: 'node.bad-interface', message, hint });
+    }
     this.#checkAddressing({ document, data }, described, ports, attached);
     return ports;
   }
@@ -233,13 +249,19 @@ export class LayoutResolver {
       );
     if (isIP(address) === 0) {
       wrong(`'${address}' is not an IP address`, "Write an address of the network, or 'dhcp'.");
-    } else if (network.cidr === undefined || !contains(network.cidr, address)) {
+    } else if (network.cidr === undefined || !isInNetwork(address, network.cidr)) {
       wrong(`${address} is not in the network '${name}' (${network.cidr ?? 'without a cidr'})`, 'Correct either.');
     } else {
-      const other = this.#addresses.get(address);
+      const given = canonicalAddress(address);
+      const other = this.#addresses.get(given);
       if (other !== undefined && other !== document.name)
         wrong(`${address} is the address of '${other}', too`, 'Each node has its own.');
-      this.#addresses.set(address, document.name);
+      this.#addresses.set(given, document.name);
+      const dynamic = network.ranges?.find(({ type, start, end }) => type === 'dhcp' && isInRange(address, start, end));
+      if (dynamic) {
+        const range = `${dynamic.start} to ${dynamic.end}`;
+        wrong(`${address} is in the range ${range} of '${name}', which is for DHCP`, 'Choose an address beside it.');
+      }
     }
     return address;
   }
@@ -269,13 +291,23 @@ export class LayoutResolver {
   };
 }
 
-function bondOf(mode: string, bonding: NetworkLinkData['bonding']): NonNullable<PortLayout['bond']> {
+/** As MAAS takes it. */
+const BOND_NAME = /^[\w.:-]{1,15}$/;
+
+/** Modes that distribute packets by a hash. */
+const HASHING: ReadonlySet<string> = new Set(['802.3ad', 'balance-xor', 'balance-tlb', 'balance-alb']);
+
+function bondOf(name: string, bonding: NetworkLinkData['bonding']): NonNullable<PortLayout['bond']> {
   const { hash, peer_rate: rate, mon_rate: monitor, up_delay: up, down_delay: down } = bonding ?? {};
+  const mode = BOND_MODES[name] ?? name;
   const isLacp = mode === '802.3ad';
+  // Drydock's defaults; else those of MAAS, so that what was set before goes.
+  const policy = hash ?? (isLacp ? 'layer3+4' : HASHING.has(mode) ? 'layer2' : undefined);
+  const pace = rate ?? (isLacp ? 'fast' : undefined);
   return {
-    bond_mode: BOND_MODES[mode] ?? mode,
-    // Drydock's defaults.
-    ...(isLacp && { bond_xmit_hash_policy: hash ?? 'layer3+4', bond_lacp_rate: rate ?? 'fast' }),
+    bond_mode: mode,
+    ...(policy !== undefined && { bond_xmit_hash_policy: policy }),
+    ...(pace !== undefined && { bond_lacp_rate: pace }),
     bond_miimon: monitor ?? 100,
     bond_updelay: up ?? 200,
     bond_downdelay: down ?? 200,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
+import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '../../core/ip-address.js';
 import type { NetworkRoute, NetworkSettings } from '../../core/network-settings.js';
 import type { NetworkData } from '../schemas/machine-layout.js';
-import { contains } from './address-in-network.js';
 import type { ReportLayout } from './owned-value.js';
 import type { Checked } from './site-document.js';
 
@@ -22,19 +22,22 @@ export function resolveNetworks(networks: readonly Checked<NetworkData>[], repor
       return [];
     }
     const inside = (under: readonly (string | number)[], address: string): void => {
-      if (contains(cidr, address)) return;
+      if (isInNetwork(address, cidr)) return;
       wrong(under, `${address} is not in the network '${document.name}' (${cidr})`, 'Correct either.');
     };
     ranges.forEach(({ start, end }, index) => {
       inside(['ranges', index, 'start'], start);
       inside(['ranges', index, 'end'], end);
+      if (isInNetwork(start, cidr) && isInNetwork(end, cidr) && !isInRange(start, start, end))
+        wrong(['ranges', index], `the range ends at ${end}, before ${start}`, 'Exchange start and end.');
     });
     for (const server of servers) {
       if (isIP(server) === 0) wrong(['dns', 'servers'], `'${server}' is not an IP address`, 'Name servers by address.');
     }
     const settled = routes.flatMap(({ subnet, routedomain, gateway, metric = 0 }, index): NetworkRoute[] => {
       inside(['routes', index, 'gateway'], gateway);
-      if (subnet !== undefined) return [{ destination: subnet, gateway, metric }];
+      const via = canonicalAddress(gateway);
+      if (subnet !== undefined) return [{ destination: canonicalNetwork(subnet), gateway: via, metric }];
       const others = networks.flatMap((other) =>
         other !== network && other.data.routedomain === routedomain ? (other.data.cidr ?? []) : [],
       );
@@ -43,7 +46,7 @@ export function resolveNetworks(networks: readonly Checked<NetworkData>[], repor
           routedomain === undefined ? 'a route needs a destination' : `no other network is in '${routedomain}'`;
         wrong(['routes', index], message, 'Give it subnet, or a routedomain that other networks have.');
       }
-      return others.map((destination) => ({ destination, gateway, metric }));
+      return others.map((destination) => ({ destination: canonicalNetwork(destination), gateway: via, metric }));
     });
     const gateways = new Set(
       settled.flatMap(({ destination, gateway }) => (DEFAULT_ROUTES.includes(destination) ? gateway : [])),
@@ -53,13 +56,19 @@ export function resolveNetworks(networks: readonly Checked<NetworkData>[], repor
     return [
       {
         network: document.name,
-        cidr,
+        cidr: canonicalNetwork(cidr),
         ...(gateway !== undefined && { gateway }),
         routes: settled.filter(({ destination }) => !DEFAULT_ROUTES.includes(destination)),
-        dnsServers: servers,
+        dnsServers: servers.map(canonicalAddress),
         // All other addresses are MAAS' to give as fixed ones: there is nothing to set for a static range.
         ranges: ranges.flatMap(({ type, start, end }) =>
-          type === 'static' ? [] : { type: type === 'dhcp' ? 'dynamic' : 'reserved', start, end },
+          type === 'static'
+            ? []
+            : {
+                type: type === 'dhcp' ? 'dynamic' : 'reserved',
+                start: canonicalAddress(start),
+                end: canonicalAddress(end),
+              },
         ),
       },
     ];

@@ -7,8 +7,19 @@ import type {
 } from '../../core/machine-layout.js';
 import { takesTheRest } from '../../core/machine-layout.js';
 import type { ValuePath } from '../../core/plain-value.js';
-import type { Partition, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.js';
+import type { Filesystem, Partition, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.js';
 import type { Owned, ReportLayout } from './owned-value.js';
+
+/** Characters that a filesystem holds; MAAS takes up to 255, and the installation fails. */
+const LONGEST_LABEL: Readonly<Record<Filesystem, number>> = {
+  ext2: 16,
+  ext4: 16,
+  xfs: 12,
+  btrfs: 255,
+  fat32: 11,
+  vfat: 11,
+  swap: 15,
+};
 
 /** Disks, partitions and volumes of a node, with all checks that need no machine. */
 export function resolveStorage(
@@ -36,6 +47,16 @@ export function resolveStorage(
     const { fstype = 'ext4', mountpoint, mount_options: mountOptions, fs_uuid: uuid, fs_label: label } = filesystem;
     const isSwap = fstype === 'swap';
     if (mountpoint === undefined && !isSwap) return undefined;
+    if (mountpoint === 'none' && !isSwap)
+      wrong(
+        at,
+        `'${name}' (${fstype}) cannot be mounted at none`,
+        'Only swap can: give it a path, or none at all.',
+        under,
+      );
+    const longest = LONGEST_LABEL[fstype];
+    if (label !== undefined && label.length > longest)
+      wrong(at, `the label '${label}' has ${label.length} characters`, `${fstype} holds ${longest}.`, under);
     if (!isSwap && mountpoint !== undefined) {
       const other = mounts.get(mountpoint);
       if (other !== undefined)
@@ -113,6 +134,15 @@ export function resolveStorage(
       }),
     };
   });
+  const names = new Set<string>();
+  for (const [group, at] of groups) {
+    for (const { name } of at.value.logical_volumes ?? []) {
+      // MAAS names the device of a volume so.
+      const full = `${group}-${name}`;
+      if (names.has(full)) wrong(at, `two volumes are named '${full}'`, 'Name one otherwise.', ['logical_volumes']);
+      names.add(full);
+    }
+  }
   const [first] = devices.values();
   if (first && !mounts.has('/')) {
     wrong(first, 'no partition or volume is mounted at /', 'Add one: MAAS deploys no machine without it.');

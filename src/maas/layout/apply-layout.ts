@@ -1,40 +1,57 @@
 import { createHash } from 'node:crypto';
-import type { DeviceReference, MachineLayout } from '../../core/machine-layout.js';
+import type { MachineLayout } from '../../core/machine-layout.js';
 import type { MaasClient } from '../client.js';
+import { isMaasFailure } from '../failure.js';
 import { MachineStatus } from '../status.js';
-import { busAddresses } from './bus-addresses.js';
+import { checkLayout } from './check-layout.js';
 import type { Hardware, LayoutChange } from './hardware.js';
 import { applyKernelOptions } from './kernel-options.js';
-import { nextNetworkChange, targetInterfaces } from './network-changes.js';
-import { nextStorageChange, type TargetStorage, targetStorage } from './storage-changes.js';
+import { nextNetworkChange } from './network-changes.js';
+import { StepCount } from './step-count.js';
+import { nextStorageChange } from './storage-changes.js';
 
-/** Why a machine cannot be configured as its documents describe it: all reasons. */
+/** Why a machine cannot be configured as its documents describe it. */
+export type LayoutProblem =
+  /** All reasons that show before the first change, or MAAS' refusal of one. */
+  | { readonly kind: 'refused'; readonly problems: readonly string[] }
+  /** MAAS accepts a change, and the machine stays as it was. */
+  | { readonly kind: 'stuck'; readonly wanted: string; readonly found: string; readonly difference: string };
+
+/** @see LayoutProblem */
 export class LayoutRefused extends Error {
-  readonly problems: readonly string[];
+  readonly problem: LayoutProblem;
   readonly hint: string;
+  /** What was changed before, in order. */
+  readonly changed: readonly string[];
 
-  constructor(problems: readonly string[], hint: string) {
-    super(problems.join('; '));
+  constructor(problem: LayoutProblem, hint: string, changed: readonly string[] = []) {
+    super(textOf(problem));
     this.name = 'LayoutRefused';
-    this.problems = problems;
-    this.hint = hint;
+    this.problem = problem;
+    this.hint = changed.length === 0 ? hint : `${hint}; ${howToGetBack(changed)}`;
+    this.changed = changed;
   }
 }
+
+const textOf = (problem: LayoutProblem): string =>
+  problem.kind === 'refused'
+    ? problem.problems.join('; ')
+    : `MAAS accepts "${problem.difference}" without effect: wanted is ${problem.wanted}, and MAAS shows ${problem.found}`;
+
+const howToGetBack = (changed: readonly string[]): string =>
+  `changed so far: ${changed.join(', ')}; to have the machine as it was found, commission it again in MAAS`;
 
 /** Identifies a layout in the marker of a machine. */
 export const layoutDigest = (layout: MachineLayout): string =>
   createHash('sha256').update(JSON.stringify(layout)).digest('hex').slice(0, 12);
 
-/** More calls than any machine needs. */
-const mostChanges = 1000;
-
 /**
  * Configures interfaces, disks and kernel options as described. Each call follows from a reading of the machine, so that it may
- * be repeated after a crash or a lost answer; nothing is sent when all is as described.
+ * be repeated after a crash or a lost answer; nothing is sent when all is as described, and nothing more than twice without progress.
  * @param acting called before each change
  * @returns what was changed, in order
  * @throws LayoutRefused when the machine or MAAS' networks do not allow it: before the first change, where that shows
- * @throws MaasError what MAAS refuses
+ * @throws MaasError what MAAS refuses to its user, and failures that may pass
  */
 export async function applyLayout(
   client: MaasClient,
@@ -43,65 +60,45 @@ export async function applyLayout(
   acting: () => Promise<void>,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
-  const found = await client.layouts.hardware(systemId, signal);
-  const names = await deviceNames(client, layout, found, signal);
+  const checked = await checkLayout(client, systemId, layout, signal);
+  const done: string[] = [];
+  const refuse = (problems: readonly string[], hint: string): never => {
+    throw new LayoutRefused({ kind: 'refused', problems }, hint, done);
+  };
+  if (checked.problems.length > 0) {
+    const isHeld = checked.hardware.status === MachineStatus.Allocated;
+    const correct = 'correct the documents, or the machine and its networks in MAAS';
+    refuse(checked.problems, isHeld ? `${correct}; for its disks, release it in MAAS, then retry the node` : correct);
+  }
   const problems = new Set<string>();
-  const report = (problem: string): void => {
-    problems.add(problem);
-  };
-  const nameOf =
-    (among: readonly { readonly name: string }[], kind: string) =>
-    (device: DeviceReference, of: string): string | undefined => {
-      const name = names(device);
-      if (name !== undefined && among.some((each) => each.name === name)) return name;
-      const known = among.map((each) => each.name).join(', ') || 'none';
-      const where = device.address === undefined ? '' : ` at ${device.address}`;
-      report(`${of}: the machine has no ${kind} ${device.name}${where} (it has ${known})`);
-      return undefined;
-    };
-  const physical = found.interfaces.filter(({ type }) => type === 'physical');
-  const { ports, storage, kernelOptions } = layout;
-  const interfaces =
-    ports && targetInterfaces(ports, await client.layouts.networks(signal), nameOf(physical, 'interface'), report);
-  const disks: TargetStorage | undefined =
-    storage && targetStorage(storage, found, nameOf(found.disks, 'disk'), report);
-  const refuseIfAny = (): void => {
-    if (problems.size > 0)
-      throw new LayoutRefused([...problems], 'correct the documents, or the machine and its networks in MAAS');
-  };
-  refuseIfAny();
+  const nextChange = (hardware: Hardware): LayoutChange | undefined =>
+    (checked.storage && nextStorageChange(hardware, checked.storage, (problem) => problems.add(problem))) ??
+    (checked.interfaces && nextNetworkChange(hardware, checked.interfaces));
 
-  const done = [...(await applyKernelOptions(client, systemId, found.tags, kernelOptions, acting, signal))];
-  let hardware = found;
-  for (let count = 0; count < mostChanges; count++) {
-    const change: LayoutChange | undefined =
-      (disks && nextStorageChange(hardware, disks, report)) ?? (interfaces && nextNetworkChange(hardware, interfaces));
-    refuseIfAny();
+  done.push(
+    ...(await applyKernelOptions(client, systemId, checked.hardware.tags, layout.kernelOptions, acting, signal)),
+  );
+  const steps = new StepCount();
+  let { hardware } = checked;
+  for (;;) {
+    const change = nextChange(hardware);
+    if (problems.size > 0) refuse([...problems], 'correct the documents');
     if (!change) return done;
-    if (change.text === done.at(-1)) break;
-    if (change.onlyWhenReady && hardware.status !== MachineStatus.Ready) {
-      const problem = `its disks are not as described (next: ${change.text}), and MAAS changes them only while it is Ready`;
-      throw new LayoutRefused([problem], 'release it in MAAS, then retry the node');
+    if (!steps.mayTake(change, hardware)) {
+      const { wanted, found, text: difference } = change;
+      throw new LayoutRefused({ kind: 'stuck', wanted, found, difference }, 'check the machine in MAAS', done);
     }
     await acting();
-    await client.layouts.send(systemId, change, signal);
+    try {
+      await client.layouts.send(systemId, change, signal);
+    } catch (error) {
+      // What is to be removed may be gone. After a 409 the state of the machine decides: someone else changes it.
+      const isGone = change.method === 'delete' && isMaasFailure(error, 'not-found');
+      if (!isGone && !isMaasFailure(error, 'invalid', 'not-found')) throw error;
+      if (!isGone)
+        refuse([`MAAS refuses to ${change.text}: ${error.message}`], 'correct the documents, or what MAAS names');
+    }
     done.push(change.text);
     hardware = await client.layouts.hardware(systemId, signal);
   }
-  throw new LayoutRefused([`MAAS accepts "${done.at(-1)}", but it has no effect`], 'check the machine in MAAS');
-}
-
-/** Names of devices in MAAS. Addresses on a bus are only in what `lshw` said at the commissioning. */
-async function deviceNames(
-  client: MaasClient,
-  { ports = [], storage }: MachineLayout,
-  { systemId }: Hardware,
-  signal: AbortSignal | undefined,
-): Promise<(device: DeviceReference) => string | undefined> {
-  const devices = [...ports.flatMap((port) => port.devices), ...(storage?.disks ?? []).map(({ device }) => device)];
-  if (devices.every(({ address }) => address === undefined)) return ({ name }) => name;
-  const results = await client.diagnostics.scriptResults(systemId, 'commissioning', { includeOutput: true }, signal);
-  const lshw = results.find(({ name }) => name.endsWith('lshw'))?.output ?? '';
-  const addresses = busAddresses(lshw);
-  return ({ name, address }) => (address === undefined ? name : addresses.get(address));
 }

@@ -28,6 +28,7 @@ export interface Interface {
   readonly vid: number | undefined;
   readonly mtu: number | undefined;
   readonly parents: readonly string[];
+  readonly tags: readonly string[];
   readonly params: JsonObject;
   readonly links: readonly InterfaceLink[];
   /** Addresses that DHCP gave, by subnet. */
@@ -82,6 +83,26 @@ export interface VolumeGroup extends Omit<Volume, 'filesystem'> {
   readonly volumes: readonly Volume[];
 }
 
+/** A range of addresses in a subnet. */
+export interface AddressRange {
+  /** `dynamic`, `reserved`. */
+  readonly type: string;
+  readonly start: string;
+  readonly end: string;
+  readonly subnet: number;
+}
+
+/** An address of a subnet that MAAS has given away or found in use. */
+export interface UsedAddress {
+  readonly ip: string;
+  /** The machine that has it; absent for one that a user has reserved. */
+  readonly systemId: string | undefined;
+  /** For people: `node02`, `the MAAS user admin`. */
+  readonly by: string;
+  /** Found at a commissioning. */
+  readonly isDiscovered: boolean;
+}
+
 export interface Vlan {
   readonly id: number;
   readonly vid: number;
@@ -107,6 +128,11 @@ export interface LayoutChange {
   readonly form?: FormFields;
   /** What it does, for people: `create bond bond0`. */
   readonly text: string;
+  /** It takes something away, so that the same text may be right again for another thing of the kind. */
+  readonly removes?: true;
+  /** For people: what is to be there after it, and what MAAS shows before. */
+  readonly wanted: string;
+  readonly found: string;
   /** MAAS refuses it for a machine that is allocated. */
   readonly onlyWhenReady?: true;
 }
@@ -158,6 +184,7 @@ export function parseInterface(value: unknown): Interface {
     vid: asNumber(asObject(o.vlan).vid),
     mtu: asNumber(o.effective_mtu),
     parents: asTexts(o.parents),
+    tags: asTexts(o.tags),
     params: asObject(o.params),
     discovered: new Map(
       asList(o.discovered).map((item) => {
@@ -190,6 +217,25 @@ export function parseSubnet(value: unknown): Subnet {
     vlanId: idOf(vlan),
     vid: asNumber(vlan.vid) ?? 0,
     fabric: asText(vlan.fabric),
+  };
+}
+
+export function parseRange(value: unknown): AddressRange {
+  const { type, start_ip: start, end_ip: end, subnet } = asObject(value);
+  return { type: asText(type), start: asText(start), end: asText(end), subnet: idOf(asObject(subnet)) };
+}
+
+/** MAAS' number of addresses that it found at a commissioning. */
+const DISCOVERED = 6;
+
+export function parseUsedAddress(value: unknown): UsedAddress {
+  const { ip, alloc_type: type, node_summary: node, user } = asObject(value);
+  const { system_id: systemId, hostname } = asObject(node);
+  return {
+    ip: asText(ip),
+    systemId: asText(systemId) || undefined,
+    by: asText(hostname) || (asText(user) === '' ? 'something else' : `the MAAS user ${asText(user)}`),
+    isDiscovered: asNumber(type) === DISCOVERED,
   };
 }
 

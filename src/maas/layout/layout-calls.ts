@@ -1,19 +1,24 @@
 import { type MaasConnection, segment } from '../connection.js';
+import { isMaasFailure } from '../failure.js';
 import { asList, asObject } from '../lenient.js';
 import { parseMachine } from '../machine.js';
 import { chunks, unexpectedAnswer } from '../machine-calls.js';
 import type { WholeMachine } from '../machine-state.js';
 import {
+  type AddressRange,
   type Hardware,
   type Interface,
   type LayoutChange,
   parseHardware,
   parseInterface,
+  parseRange,
   parseSubnet,
+  parseUsedAddress,
   parseVlans,
+  type UsedAddress,
 } from './hardware.js';
-import type { MaasNetworks } from './network-changes.js';
 import { parseSubnetSettings, type SubnetChange, type SubnetSettings } from './sync-networks.js';
+import type { MaasNetworks } from './target-interfaces.js';
 
 /** Interfaces and disks of machines, and the networks they can be on. */
 export class LayoutCalls {
@@ -59,6 +64,21 @@ export class LayoutCalls {
     const subnets = await this.#maas.list('subnets/', { signal });
     const fabrics = await this.#maas.list('fabrics/', { signal });
     return { subnets: subnets.map(parseSubnet), vlans: fabrics.flatMap(parseVlans) };
+  }
+
+  async ranges(signal?: AbortSignal): Promise<readonly AddressRange[]> {
+    return (await this.#maas.list('ipranges/', { signal })).map(parseRange);
+  }
+
+  /** Empty when MAAS does not say it to this user. */
+  async usedAddresses(subnet: number, signal?: AbortSignal): Promise<readonly UsedAddress[]> {
+    try {
+      const query = { op: 'ip_addresses' };
+      return (await this.#maas.list(`subnets/${segment(subnet)}/`, { query, signal })).map(parseUsedAddress);
+    } catch (error) {
+      if (!isMaasFailure(error, 'forbidden', 'no-such-endpoint')) throw error;
+      return [];
+    }
   }
 
   async subnetSettings(signal?: AbortSignal): Promise<SubnetSettings> {

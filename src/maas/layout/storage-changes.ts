@@ -1,80 +1,6 @@
-import {
-  type DeviceReference,
-  type DiskLayout,
-  type FilesystemLayout,
-  type StorageLayout,
-  sizeInBytes,
-  takesTheRest,
-} from '../../core/machine-layout.js';
+import { isSameUuid } from '../../core/machine-layout.js';
 import type { Disk, Filesystem, Hardware, LayoutChange, Partition, Volume, VolumeGroup } from './hardware.js';
-
-/** MAAS aligns partitions and volumes to this, and keeps as much of a disk and of a physical volume for itself. */
-const ALIGNMENT = 4 * 1024 ** 2;
-const aligned = (bytes: number): number => Math.floor(bytes / ALIGNMENT) * ALIGNMENT;
-
-/** A partition or volume as it is to be. */
-interface TargetPart {
-  readonly name: string;
-  readonly size: number;
-  readonly bootable: boolean;
-  readonly uuid?: string;
-  readonly group?: string;
-  readonly filesystem?: FilesystemLayout;
-}
-
-interface TargetDisk {
-  readonly name: string;
-  readonly isBoot: boolean;
-  readonly group: string | undefined;
-  readonly parts: readonly TargetPart[];
-}
-
-export interface TargetStorage {
-  readonly disks: readonly TargetDisk[];
-  readonly groups: StorageLayout['groups'];
-}
-
-/**
- * The disks that the documents describe, with sizes in bytes.
- * @param nameOf the name in MAAS of a device; reports a device that the machine lacks
- * @param report problems: what does not fit on a disk
- */
-export function targetStorage(
-  layout: StorageLayout,
-  hardware: Hardware,
-  nameOf: (device: DeviceReference, of: string) => string | undefined,
-  report: (problem: string) => void,
-): TargetStorage {
-  const disks = layout.disks.flatMap((described): TargetDisk[] => {
-    const name = nameOf(described.device, 'storage');
-    const disk = hardware.disks.find((each) => each.name === name);
-    if (name === undefined || !disk) return [];
-    const space = aligned(disk.size) - ALIGNMENT;
-    const parts = sized(described.partitions, space, `disk ${name}`, report);
-    return [{ name, isBoot: described.isBoot === true, group: described.group, parts }];
-  });
-  const mounts = layout.disks.flatMap(({ partitions }) => partitions.map(({ filesystem }) => filesystem?.mountPoint));
-  if (hardware.isUefi && !mounts.includes('/boot/efi')) {
-    report('it starts by UEFI and the documents have no partition at /boot/efi: add one (fat32, 512m)');
-  }
-  return { disks, groups: layout.groups };
-}
-
-function sized(
-  parts: readonly (DiskLayout['partitions'][number] | StorageLayout['groups'][number]['volumes'][number])[],
-  space: number,
-  where: string,
-  report: (problem: string) => void,
-): TargetPart[] {
-  const least = parts.map(({ size }) => aligned(sizeInBytes(size, space)));
-  const rest = space - least.reduce((sum, size) => sum + size, 0);
-  if (rest < 0) report(`${where} has ${space} bytes, ${-rest} too few for what the documents put there`);
-  return parts.map((part, index) => ({
-    bootable: false,
-    ...part,
-    size: (least[index] ?? 0) + (takesTheRest(part.size) ? Math.max(0, rest) : 0),
-  }));
-}
+import { isCovered, partsOf, type TargetPart, type TargetStorage } from './target-storage.js';
 
 /** The next call towards the target, from one reading; `undefined` when nothing is left to do. */
 export function nextStorageChange(
@@ -86,32 +12,36 @@ export function nextStorageChange(
 }
 
 const ready = { onlyWhenReady: true } as const;
-const removed = (path: string, what: string): LayoutChange => ({
+const removed = (path: string, what: string, found: string): LayoutChange => ({
   method: 'delete',
   path,
   text: `remove ${what}`,
+  removes: true,
+  wanted: `no ${what}`,
+  found,
   ...ready,
 });
 
-/** Removes what is not as it should be, with all that is built upon it, the last first. */
+/** Removes what is in the way of the target, with all that is built upon it, the last first. Other disks stay as they are. */
 function clearing(
   hardware: Hardware,
   target: TargetStorage,
   report: (problem: string) => void,
 ): LayoutChange | undefined {
   const [composite] = hardware.composites;
-  if (composite) return removed(composite.path, composite.name);
-  const doomed = new Map(
-    hardware.disks.map((disk) => {
-      const wanted = target.disks.find(({ name }) => name === disk.name)?.parts ?? [];
-      const fits = fitting(disk.partitions, wanted);
-      return [disk, disk.partitions.slice(fits)];
-    }),
-  );
+  if (composite) return removed(composite.path, composite.name, composite.name);
+  const described = hardware.disks.filter((disk) => target.disks.some(({ name }) => name === disk.name));
+  const doomed = new Map(described.map((disk) => [disk, doomedPartitions(hardware, disk, target)]));
   for (const group of hardware.groups) {
+    const isInTheWay =
+      target.groups.some(({ name }) => name === group.name) ||
+      described.some(
+        ({ id, partitions }) => group.disks.includes(id) || partitions.some((p) => group.partitions.includes(p.id)),
+      );
+    if (!isInTheWay) continue;
     const uses = [...doomed.values()].flat().some(({ id }) => group.partitions.includes(id));
     const wanted = uses ? undefined : groupLike(hardware, group, target);
-    const volumes = wanted ? sized(wanted.volumes, group.size, `volume group ${group.name}`, report) : [];
+    const volumes = wanted ? partsOf(wanted.volumes, group.size, `volume group ${group.name}`, report) : [];
     const extra = group.volumes.slice(fitting(group.volumes, volumes)).at(-1);
     if (extra) {
       return {
@@ -120,22 +50,86 @@ function clearing(
         op: 'delete_logical_volume',
         form: { id: extra.id },
         text: `remove volume ${extra.name} of ${group.name}`,
+        removes: true,
+        wanted: `volume group ${group.name} without ${extra.name} as it is`,
+        found: shownPart(extra.name, extra),
         ...ready,
       };
     }
-    if (!wanted) return removed(`volume-group/${group.id}/`, `volume group ${group.name}`);
+    if (!wanted) return removed(`volume-group/${group.id}/`, `volume group ${group.name}`, shownGroup(hardware, group));
   }
   for (const [disk, partitions] of doomed) {
     const last = partitions.at(-1);
-    if (last) return removed(`blockdevices/${disk.id}/partition/${last.id}`, `partition ${last.id} of ${disk.name}`);
+    if (last) {
+      const what = `partition ${disk.partitions.indexOf(last) + 1} of ${disk.name}`;
+      return removed(`blockdevices/${disk.id}/partition/${last.id}`, what, shownPart(what, last));
+    }
     const { filesystem } = disk;
     const isMember = hardware.groups.some(({ disks }) => disks.includes(disk.id));
     if (!filesystem || isMember) continue;
     const op = filesystem.mountPoint === '' ? 'unformat' : 'unmount';
-    return { method: 'post', path: `blockdevices/${disk.id}/`, op, text: `${op} ${disk.name}` };
+    return {
+      method: 'post',
+      path: `blockdevices/${disk.id}/`,
+      op,
+      text: `${op} ${disk.name}`,
+      removes: true,
+      wanted: `${disk.name} without a filesystem of its own`,
+      found: shownPart(disk.name, disk),
+    };
   }
-  return undefined;
+  return takenMountPoint(hardware, described, target);
 }
+
+/** Partitions of a described disk that are not those wanted, from the first that differs. */
+function doomedPartitions(hardware: Hardware, disk: Disk, target: TargetStorage): readonly Partition[] {
+  const wanted = target.disks.find(({ name }) => name === disk.name);
+  if (!wanted) return [];
+  if (wanted.group !== undefined && memberPartition(hardware, disk, wanted.group)) return [];
+  return disk.partitions.slice(fitting(disk.partitions, wanted.parts));
+}
+
+/** For a group over a whole boot disk MAAS makes a partition, and uses that. */
+function memberPartition({ groups, isUefi }: Hardware, disk: Disk, name: string): Partition | undefined {
+  const [only, ...more] = disk.partitions;
+  if (!only || more.length > 0 || !isCovered(disk, only, isUefi)) return undefined;
+  return groups.some((group) => group.name === name && group.partitions.includes(only.id)) ? only : undefined;
+}
+
+/** A filesystem on another disk that is mounted where the documents mount theirs. */
+function takenMountPoint(
+  hardware: Hardware,
+  described: readonly Disk[],
+  target: TargetStorage,
+): LayoutChange | undefined {
+  const mountPoints = new Set(mountPointsOf(target));
+  const others = hardware.disks.filter((disk) => !described.includes(disk));
+  const kept = hardware.groups.filter(({ name }) => !target.groups.some((wanted) => wanted.name === name));
+  const holders = [
+    ...others.flatMap((disk) => [
+      { path: `blockdevices/${disk.id}/`, what: disk.name, part: disk },
+      ...disk.partitions.map((part, index) => ({
+        path: `blockdevices/${disk.id}/partition/${part.id}`,
+        what: `partition ${index + 1} of ${disk.name}`,
+        part,
+      })),
+    ]),
+    ...kept.flatMap(({ name, volumes }) =>
+      volumes.map((part) => ({ path: `blockdevices/${part.id}/`, what: `volume ${part.name} of ${name}`, part })),
+    ),
+  ];
+  const taken = holders.find(({ part }) => mountPoints.has(part.filesystem?.mountPoint));
+  if (!taken) return undefined;
+  const { path, what, part } = taken;
+  const text = `unmount ${what}`;
+  const wanted = `nothing but what the documents describe at ${part.filesystem?.mountPoint}`;
+  return { method: 'post', path, op: 'unmount', text, removes: true, wanted, found: shownPart(what, part) };
+}
+
+const mountPointsOf = ({ disks, groups }: TargetStorage): readonly (string | undefined)[] =>
+  [...disks.flatMap(({ parts }) => parts), ...groups.flatMap(({ volumes }) => volumes)].flatMap(
+    ({ filesystem }) => filesystem?.mountPoint ?? [],
+  );
 
 /** How many of the present parts, from the first, are those wanted. */
 function fitting(present: readonly (Partition | Volume)[], wanted: readonly TargetPart[]): number {
@@ -143,9 +137,9 @@ function fitting(present: readonly (Partition | Volume)[], wanted: readonly Targ
     const as = wanted[index];
     if (!as) return true;
     return (
-      Math.abs(part.size - as.size) > 2 * ALIGNMENT ||
+      part.size !== as.size ||
       ('name' in part ? part.name !== as.name : part.bootable !== as.bootable) ||
-      (as.uuid !== undefined && part.uuid.toLowerCase() !== as.uuid.toLowerCase()) ||
+      (as.uuid !== undefined && !isSameUuid(part.uuid, as.uuid)) ||
       !mayBecome(part.filesystem, as)
     );
   });
@@ -160,7 +154,7 @@ function mayBecome(present: Filesystem | undefined, { group, filesystem: wanted 
   const { mountPoint, label, uuid } = wanted;
   return (
     (label === undefined || present.label === label) &&
-    (uuid === undefined || present.uuid.toLowerCase() === uuid.toLowerCase()) &&
+    (uuid === undefined || isSameUuid(present.uuid, uuid)) &&
     (present.mountPoint === '' ||
       (present.mountPoint === (mountPoint ?? 'none') &&
         (present.mountOptions || 'defaults') === (wanted.mountOptions ?? 'defaults')))
@@ -170,8 +164,7 @@ function mayBecome(present: Filesystem | undefined, { group, filesystem: wanted 
 /** The description of a group, if the group has the devices it names. */
 function groupLike(hardware: Hardware, group: VolumeGroup, target: TargetStorage) {
   const wanted = target.groups.find(({ name }) => name === group.name);
-  if (!wanted || (wanted.uuid !== undefined && wanted.uuid.toLowerCase() !== group.uuid.toLowerCase()))
-    return undefined;
+  if (!wanted || (wanted.uuid !== undefined && !isSameUuid(wanted.uuid, group.uuid))) return undefined;
   const members = membersOf(hardware, target, group.name);
   const same = (a: readonly number[], b: readonly number[]) => a.length === b.length && a.every((id) => b.includes(id));
   return same(members.disks, group.disks) && same(members.partitions, group.partitions) ? wanted : undefined;
@@ -184,7 +177,11 @@ function membersOf(hardware: Hardware, target: TargetStorage, group: string) {
   for (const wanted of target.disks) {
     const disk = hardware.disks.find(({ name }) => name === wanted.name);
     if (!disk) continue;
-    if (wanted.group === group) disks.push(disk.id);
+    if (wanted.group === group) {
+      const made = memberPartition(hardware, disk, group);
+      if (made) partitions.push(made.id);
+      else disks.push(disk.id);
+    }
     for (const [index, part] of wanted.parts.entries()) {
       const made = disk.partitions[index];
       if (part.group === group && made) partitions.push(made.id);
@@ -201,8 +198,16 @@ function building(
   for (const wanted of target.disks) {
     const disk = hardware.disks.find(({ name }) => name === wanted.name) as Disk;
     if (wanted.isBoot && hardware.bootDisk !== disk.id) {
-      const text = `make ${disk.name} the boot disk`;
-      return { method: 'post', path: `blockdevices/${disk.id}/`, op: 'set_boot_disk', text, ...ready };
+      const boot = hardware.disks.find(({ id }) => id === hardware.bootDisk)?.name ?? 'none';
+      return {
+        method: 'post',
+        path: `blockdevices/${disk.id}/`,
+        op: 'set_boot_disk',
+        text: `make ${disk.name} the boot disk`,
+        wanted: `${disk.name} as the boot disk`,
+        found: `the boot disk ${boot}`,
+        ...ready,
+      };
     }
     for (const [index, part] of wanted.parts.entries()) {
       const made = disk.partitions[index];
@@ -213,10 +218,12 @@ function building(
           path: `blockdevices/${disk.id}/partitions/`,
           form: { size, uuid, bootable },
           text: `create partition ${name} on ${disk.name}`,
+          wanted: `partition ${index + 1} of ${disk.name} with ${size} bytes`,
+          found: shownDisk(disk),
           ...ready,
         };
       }
-      const change = filesystemChange(`blockdevices/${disk.id}/partition/${made.id}`, made.filesystem, part);
+      const change = filesystemChange(`blockdevices/${disk.id}/partition/${made.id}`, made, part);
       if (change) return change;
     }
   }
@@ -225,9 +232,20 @@ function building(
     if (!group) {
       const { disks, partitions } = membersOf(hardware, target, name);
       const form = { name, uuid, block_devices: disks.map(String), partitions: partitions.map(String) };
-      return { method: 'post', path: 'volume-groups/', form, text: `create volume group ${name}`, ...ready };
+      const members = hardware.disks.filter(
+        (disk) => disks.includes(disk.id) || disk.partitions.some(({ id }) => partitions.includes(id)),
+      );
+      return {
+        method: 'post',
+        path: 'volume-groups/',
+        form,
+        text: `create volume group ${name}`,
+        wanted: `volume group ${name} of ${members.map((disk) => disk.name).join(', ')}`,
+        found: members.map(shownDisk).join('; '),
+        ...ready,
+      };
     }
-    for (const [index, volume] of sized(volumes, group.size, `volume group ${name}`, report).entries()) {
+    for (const [index, volume] of partsOf(volumes, group.size, `volume group ${name}`, report).entries()) {
       const made = group.volumes[index];
       if (!made) {
         return {
@@ -236,10 +254,12 @@ function building(
           op: 'create_logical_volume',
           form: { name: volume.name, size: volume.size, uuid: volume.uuid },
           text: `create volume ${volume.name} in ${name}`,
+          wanted: `volume ${volume.name} of ${volume.size} bytes in ${name}`,
+          found: shownGroup(hardware, group),
           ...ready,
         };
       }
-      const change = filesystemChange(`blockdevices/${made.id}/`, made.filesystem, volume);
+      const change = filesystemChange(`blockdevices/${made.id}/`, made, volume);
       if (change) return change;
     }
   }
@@ -248,16 +268,43 @@ function building(
 
 function filesystemChange(
   path: string,
-  present: Filesystem | undefined,
+  made: Partition | Volume,
   { name, filesystem: wanted }: TargetPart,
 ): LayoutChange | undefined {
   if (!wanted) return undefined;
-  const { fstype, uuid, label, mountPoint, mountOptions } = wanted;
-  if (!present) {
+  const { fstype, uuid, label, mountOptions } = wanted;
+  const found = shownPart(name, made);
+  if (!made.filesystem) {
     const form = { fstype, uuid, label };
-    return { method: 'post', path, op: 'format', form, text: `format ${name} as ${fstype}` };
+    const text = `format ${name} as ${fstype}`;
+    return { method: 'post', path, op: 'format', form, text, wanted: `${name} with ${fstype}`, found };
   }
-  if (present.mountPoint !== '') return undefined;
+  if (made.filesystem.mountPoint !== '') return undefined;
+  // MAAS mounts swap at `none`, and only swap.
+  const mountPoint = wanted.mountPoint ?? 'none';
   const form = { mount_point: mountPoint, mount_options: mountOptions };
-  return { method: 'post', path, op: 'mount', form, text: `mount ${name} at ${mountPoint ?? 'none'}` };
+  const text = `mount ${name} at ${mountPoint}`;
+  return { method: 'post', path, op: 'mount', form, text, wanted: `${name} at ${mountPoint}`, found };
 }
+
+function shownPart(name: string, { size, filesystem }: Pick<Partition, 'size' | 'filesystem'>): string {
+  if (!filesystem) return `${name} with ${size} bytes, unformatted`;
+  const at = filesystem.mountPoint === '' ? '' : ` at ${filesystem.mountPoint}`;
+  return `${name} with ${size} bytes, ${filesystem.fstype}${at}`;
+}
+
+const shownDisk = (disk: Disk): string =>
+  [shownPart(disk.name, disk), ...disk.partitions.map((part, index) => shownPart(`partition ${index + 1}`, part))].join(
+    ', ',
+  );
+
+const shownGroup = (hardware: Hardware, { name, size, disks, partitions, volumes }: VolumeGroup): string => {
+  const members = hardware.disks.flatMap((disk) => [
+    ...(disks.includes(disk.id) ? [disk.name] : []),
+    ...disk.partitions.flatMap(({ id }, index) =>
+      partitions.includes(id) ? `partition ${index + 1} of ${disk.name}` : [],
+    ),
+  ]);
+  const held = volumes.map((volume) => shownPart(volume.name, volume));
+  return [`volume group ${name} of ${members.join(' and ')} with ${size} bytes`, ...held].join(', ');
+};

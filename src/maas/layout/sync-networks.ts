@@ -1,9 +1,10 @@
+import { isSameAddress, isSameNetwork } from '../../core/ip-address.js';
 import type { NetworkSettings } from '../../core/network-settings.js';
 import type { MaasClient } from '../client.js';
 import type { FormFields } from '../connection.js';
 import { isMaasFailure } from '../failure.js';
 import { asNumber, asObject, asText, asTexts } from '../lenient.js';
-import { parseSubnet, type Subnet } from './hardware.js';
+import { type AddressRange, parseRange, parseSubnet, type Subnet } from './hardware.js';
 
 /** Subnets with what is set at them. */
 export interface SubnetSettings {
@@ -15,12 +16,7 @@ export interface SubnetSettings {
     readonly gateway: string;
     readonly metric: number;
   }[];
-  readonly ranges: readonly {
-    readonly type: string;
-    readonly start: string;
-    readonly end: string;
-    readonly subnet: number;
-  }[];
+  readonly ranges: readonly AddressRange[];
 }
 
 /** One call that sets something at a subnet. */
@@ -57,8 +53,8 @@ export async function syncNetworks(
   if (problems.length > 0) return { changes, problems };
   for (const network of networks) {
     for (let change = nextChange(found, network); change; change = nextChange(found, network)) {
-      if (change.text === changes.at(-1))
-        return { changes, problems: [`MAAS accepts "${change.text}" without effect`] };
+      if (changes.includes(change.text))
+        return { changes, problems: [`MAAS accepts "${change.text}" without effect: look at the subnet there`] };
       await acting();
       let refusal: string | undefined;
       try {
@@ -78,14 +74,14 @@ export async function syncNetworks(
 }
 
 function problemsOf({ subnets }: SubnetSettings, { network, cidr, gateway, dnsServers, routes }: NetworkSettings) {
-  const subnet = subnets.find((each) => each.cidr === cidr);
+  const subnet = subnets.find((each) => isSameNetwork(each.cidr, cidr));
   if (!subnet)
     return [`MAAS has no subnet ${cidr} (network ${network}): add it there, or correct the Network document`];
   const has = (what: string, theirs: string, ours: string): string =>
     `the subnet ${cidr} (network ${network}) has the ${what} ${theirs} in MAAS, not ${ours}: correct one of them`;
-  const others = routes.filter(({ destination }) => !subnets.some((each) => each.cidr === destination));
+  const others = routes.filter(({ destination }) => !subnets.some((each) => isSameNetwork(each.cidr, destination)));
   return [
-    ...(gateway !== undefined && subnet.gateway !== '' && subnet.gateway !== gateway
+    ...(gateway !== undefined && subnet.gateway !== '' && !isSameAddress(subnet.gateway, gateway)
       ? [has('gateway', subnet.gateway, gateway)]
       : []),
     ...(dnsServers.length > 0 && subnet.dnsServers.length > 0 && !isSame(subnet.dnsServers, dnsServers)
@@ -103,7 +99,7 @@ function nextChange(
   { subnets, routes, ranges }: SubnetSettings,
   { network, cidr, gateway, dnsServers, routes: wanted, ranges: reserved }: NetworkSettings,
 ): SubnetChange | undefined {
-  const subnet = subnets.find((each) => each.cidr === cidr);
+  const subnet = subnets.find((each) => isSameNetwork(each.cidr, cidr));
   if (!subnet) return undefined;
   const ofSubnet = (form: FormFields, text: string): SubnetChange => ({
     method: 'put',
@@ -111,14 +107,14 @@ function nextChange(
     form,
     text: `${text} of ${cidr} (network ${network})`,
   });
-  if (gateway !== undefined && subnet.gateway !== gateway)
+  if (gateway !== undefined && !isSameAddress(subnet.gateway, gateway))
     return ofSubnet({ gateway_ip: gateway }, `set the gateway ${gateway}`);
   if (dnsServers.length > 0 && !isSame(subnet.dnsServers, dnsServers))
     return ofSubnet({ dns_servers: dnsServers.join(' ') }, `set the DNS servers ${dnsServers.join(', ')}`);
   for (const { destination, gateway: via, metric } of wanted) {
-    const to = subnets.find((each) => each.cidr === destination)?.id;
+    const to = subnets.find((each) => isSameNetwork(each.cidr, destination))?.id;
     const there = routes.find(
-      (route) => route.source === subnet.id && route.destination === to && route.gateway === via,
+      (route) => route.source === subnet.id && route.destination === to && isSameAddress(route.gateway, via),
     );
     const text = `set the route from ${cidr} to ${destination} through ${via}, metric ${metric}`;
     if (!there) {
@@ -130,7 +126,11 @@ function nextChange(
   const missing = reserved.find(
     ({ type, start, end }) =>
       !ranges.some(
-        (range) => range.subnet === subnet.id && range.type === type && range.start === start && range.end === end,
+        (range) =>
+          range.subnet === subnet.id &&
+          range.type === type &&
+          isSameAddress(range.start, start) &&
+          isSameAddress(range.end, end),
       ),
   );
   if (!missing) return undefined;
@@ -144,7 +144,7 @@ function nextChange(
 }
 
 const isSame = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === other.length && one.every((item) => other.includes(item));
+  one.length === other.length && one.every((item) => other.some((each) => isSameAddress(each, item)));
 
 export function parseSubnetSettings(
   subnets: readonly unknown[],
@@ -164,10 +164,7 @@ export function parseSubnetSettings(
         metric: asNumber(metric) ?? 0,
       };
     }),
-    ranges: ranges.map((item) => {
-      const { type, start_ip: start, end_ip: end, subnet } = asObject(item);
-      return { type: asText(type), start: asText(start), end: asText(end), subnet: idOf(subnet) };
-    }),
+    ranges: ranges.map(parseRange),
   };
 }
 

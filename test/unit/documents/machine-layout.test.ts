@@ -270,6 +270,111 @@ describe('interfaces and disks of documents', () => {
     ]);
   });
 
+  // What MAAS 3.6.5 refuses: n5-bond 5 to 9, s3-partitions 10 to 17, s4-filesystems 14, n3-link 19, n9-networks 53 of its recording.
+  describe('that MAAS would refuse are refused here', () => {
+    const bond = (name: string, networks = 'pxe', slaves = 'a, b') =>
+      problemsOf(
+        `{interfaces: {'${name}': {device_link: trunk, slaves: [${slaves}], networks: [${networks}]}}, addressing: [{network: pxe, address: 10.0.0.5}]}`,
+      );
+    const part = (text: string) =>
+      problemsOf(`{storage: {physical_devices: {sda: {partitions: [${ROOT}, {name: p, size: 1g, ${text}}]}}}}`);
+
+    it('names of bonds: 1 to 15 characters, also with the tag of a VLAN, and no name of a device', () => {
+      expect(bond('bond-0_a.b:c')).toEqual([]);
+      expect(bond('aaaaaaaaaaaaaaa')).toEqual([]);
+      for (const name of ['aaaaaaaaaaaaaaaa', 'bond 0', 'bond/0', 'bönd0'])
+        expect(bond(name)).toEqual([expect.stringContaining(`MAAS cannot name a bond '${name}'`)]);
+      expect(bond('aaaaaaaaaaaaa', 'pxe, oam')).toEqual([
+        expect.stringContaining("the VLAN interface of 'oam', aaaaaaaaaaaaa.21, would have more than 15 characters"),
+      ]);
+      expect(bond('a')).toEqual([
+        "node.bad-interface at data.interfaces.a: the bond 'a' has the name of a device of 'a'",
+      ]);
+    });
+
+    it('UUIDs that are not of version 4', () => {
+      const uuids = ['c9a646d3-9c61-11e7-8ebb-525400010000', '11111111-1111-1111-1111-111111111111', 'not-a-uuid'];
+      for (const uuid of uuids)
+        expect(part(`part_uuid: '${uuid}'`)).toEqual([
+          expect.stringMatching(/part_uuid.* must be a UUID of version 4/),
+        ]);
+      for (const uuid of ['A7C8E1D2-3B4F-4A5C-9D6E-7F8091A2B3C4', 'a7c8e1d23b4f4a5c9d6e7f8091a2b3c5'])
+        expect(part(`part_uuid: '${uuid}'`)).toEqual([]);
+    });
+
+    it('a filesystem at none that is not swap, and a label that it cannot hold', () => {
+      expect(part('filesystem: {fstype: swap, mountpoint: none}')).toEqual([]);
+      expect(part('filesystem: {fstype: xfs, mountpoint: none}')).toEqual([
+        expect.stringContaining("'p' (xfs) cannot be mounted at none"),
+      ]);
+      expect(part('filesystem: {fstype: xfs, mountpoint: /x, fs_label: LLLLLLLLLLLLL}')).toEqual([
+        expect.stringContaining('has 13 characters'),
+      ]);
+    });
+
+    it('an address in a range for DHCP, however it is written', () => {
+      const six = document(
+        'drydock/Network/v1',
+        'six',
+        "{cidr: 'fd00:1::/64', ranges: [{type: dhcp, start: 'fd00:1::100', end: 'fd00:1::1ff'}]}",
+      );
+      const free = document('drydock/NetworkLink/v1', 'free', '{}');
+      const at = (address: string) =>
+        problemsOf(
+          `{interfaces: {x: {device_link: free, slaves: [a], networks: [six]}}, addressing: [{network: six, address: '${address}'}]}`,
+          six,
+          free,
+        );
+      expect(at('FD00:0001:0::0150')).toEqual([expect.stringContaining('which is for DHCP')]);
+      expect(at('fd00:1::200')).toEqual([]);
+    });
+
+    it('two volumes of one name, and a range that ends before its start', () => {
+      const volumes = '{vg: {logical_volumes: [{name: l, size: 1g}, {name: l, size: 2g}]}}';
+      expect(
+        problemsOf(
+          `{storage: {physical_devices: {sda: {partitions: [${ROOT}, {name: pv, size: 5g, volume_group: vg}]}}, volume_groups: ${volumes}}}`,
+        ),
+      ).toEqual([expect.stringContaining("two volumes are named 'vg-l'")]);
+      const backwards = document(
+        'drydock/Network/v1',
+        'w',
+        '{cidr: 10.1.0.0/24, ranges: [{type: dhcp, start: 10.1.0.20, end: 10.1.0.9}]}',
+      );
+      const { diagnostics } = loadSite(files(CONFIGURATION, backwards));
+      expect(diagnostics.map(({ message }) => message)).toContain('the range ends at 10.1.0.9, before 10.1.0.20');
+    });
+  });
+
+  it('addresses and networks have one form, and one address is not given twice in two', () => {
+    const six = document('drydock/Network/v1', 'six', "{cidr: 'FD00:0001::5/64'}");
+    const free = document('drydock/NetworkLink/v1', 'free', '{}');
+    const of = (address: string) =>
+      `{interfaces: {x: {device_link: free, slaves: [a], networks: [six]}}, addressing: [{network: six, address: '${address}'}]}`;
+    expect(layoutOf(of('FD00:1:0:0::00AB'), six, free)?.ports?.[0]?.networks).toEqual([
+      { network: 'six', cidr: 'fd00:1::/64', address: 'fd00:1::ab' },
+    ]);
+    expect(problemsOf(of('fd00:1::ab'), six, free, node('n0', of('FD00:1::0AB')))).toEqual([
+      expect.stringContaining("is the address of 'n0', too"),
+    ]);
+  });
+
+  it('the hash of a bond is MAAS’, where the mode distributes by one', () => {
+    const bondOf = (bonding: string) => {
+      const link = document('drydock/NetworkLink/v1', 'free', `{bonding: ${bonding}}`);
+      const data =
+        '{interfaces: {bond0: {device_link: free, slaves: [a, b], networks: [pxe]}}, addressing: [{network: pxe, address: dhcp}]}';
+      return layoutOf(data, link)?.ports?.[0]?.bond;
+    };
+    expect(bondOf('{mode: balance-xor, hash: layer2+3}')).toMatchObject({ bond_xmit_hash_policy: 'layer2+3' });
+    expect(bondOf('{mode: balance-xor}')).toMatchObject({ bond_xmit_hash_policy: 'layer2' });
+    expect(bondOf('{mode: 802.3ad, peer_rate: slow}')).toMatchObject({
+      bond_xmit_hash_policy: 'layer3+4',
+      bond_lacp_rate: 'slow',
+    });
+    expect(bondOf('{mode: balanced-rr}')).not.toHaveProperty('bond_xmit_hash_policy');
+  });
+
   it.each([
     ['10g', 10e9],
     ['>10GB', 10e9],

@@ -139,7 +139,7 @@ async function shape() {
         nic.type,
         nic.parents.join('+'),
         nic.mtu,
-        nic.links.map((link) => `${link.mode} ${link.ipAddress}`.trim()).join(' '),
+        nic.links.flatMap(({ mode, ipAddress }) => (mode === 'link_up' ? [] : `${mode} ${ipAddress}`.trim())).join(' '),
       ].join(' '),
     ),
     gateway: links.filter(({ id }) => gatewayLinks.includes(id)).map(({ ipAddress }) => ipAddress),
