@@ -1,5 +1,6 @@
 import type { ClusterSources } from '../src/clusters/index.js';
 import type { Planner } from '../src/clusters/planning/index.js';
+import type { LoadedSite, SourceFile } from '../src/documents/index.js';
 import type { MachineContext } from '../src/maas/index.js';
 import type { GitLimits } from '../src/platform/git/index.js';
 import type { SecretProvider } from '../src/platform/secrets/index.js';
@@ -34,7 +35,12 @@ export interface ActivityDependencies extends RunLookups {
   /** The structured log of the process; reports of runs that close are written there, in full. Absent: nowhere. */
   readonly log?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
   /** Reads repositories for sites that follow a branch. Absent: such a run fails. */
-  readonly git?: { readonly limits: GitLimits; readonly secrets: SecretProvider };
+  readonly git?: {
+    readonly limits: GitLimits;
+    readonly secrets: SecretProvider;
+    /** Reads documents of others, beside this thread and within limits. Rejects with a `RefusalError`. */
+    readonly readSite: (files: readonly SourceFile[]) => Promise<LoadedSite>;
+  };
   /** Where notices about runs are sent. Absent: nowhere. */
   readonly notices?: NoticeSettings;
   /** Sends the notices of runs that were terminated. Absent: there are none. */

@@ -1,6 +1,6 @@
-import { isError } from '../src/core/diagnostic.js';
+import { type Diagnostic, isError } from '../src/core/diagnostic.js';
 import { commitUrl } from '../src/core/git-source.js';
-import { loadSite } from '../src/documents/index.js';
+import { RefusalError } from '../src/core/problem-error.js';
 import { type FetchedBranch, fetchBranch, GitError } from '../src/platform/git/index.js';
 import type { FetchSourceAnswer, SiteActivities } from './contract.js';
 import type { ActivityDependencies } from './dependencies.js';
@@ -38,7 +38,13 @@ async function fetchSource(
     return refuse(`${source.url} branch ${source.branch}: ${error.message}`);
   }
   const { commit, author, message, files } = fetched;
-  const { diagnostics } = loadSite(files);
+  let diagnostics: readonly Diagnostic[];
+  try {
+    ({ diagnostics } = await git.readSite(files));
+  } catch (error) {
+    if (!(error instanceof RefusalError)) throw error;
+    return refuse(`commit ${commit} cannot be read: ${error.message}`);
+  }
   const errors = diagnostics.filter(isError);
   if (errors.length > 0) {
     const first = errors.slice(0, 5).map(({ file, line, message: text }) => `${file ?? ''}:${line ?? ''}: ${text}`);

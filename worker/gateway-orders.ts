@@ -4,14 +4,18 @@ import type { OrderBook, PlannedTask } from '../src/gateway/index.js';
 import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.js';
 import { earlierRuns, graphOfRun } from './graph-of-run.js';
 import { operatorOrders } from './operator-orders.js';
-import type { StartGate } from './start-gate.js';
+import type { SigningGate, StartGate } from './start-gate.js';
 import { plannedExecution, whyNoneOf } from './store-orders.js';
 
 /** The order book of the gateway, from plans, runs and histories in the store. */
-export function storeOrderBook(store: Store, gate: StartGate): OrderBook {
+export function storeOrderBook(store: Store, gate: SigningGate): OrderBook {
   return {
     find: (key) => found(() => findTask(store, gate, key)),
     mayStart: (run) => gate.mayStart(run),
+    async hasStarted({ run, task, generation }, uid) {
+      const found = await graphOfRun(store, run);
+      return found !== undefined && (await gate.hasStarted(found.run, task, uid, generation));
+    },
     ...operatorOrders(store),
   };
 }
@@ -36,6 +40,7 @@ async function findTask(
   });
   return {
     site: order.site,
+    uid: order.uid,
     plan: planHash,
     isOpen: (await whyNoneOf(store, gate, key.run)) === undefined,
     execution,

@@ -15,8 +15,9 @@ export async function graphOfRun(
   try {
     const { run, graphs } = await store.transactions.getRun(named.graph);
     const graph = [run, ...graphs].find(({ id }) => id === named.graph);
-    const isSame = named.execution === undefined || named.execution === run.temporalRunId;
-    return graph === undefined || !isSame ? undefined : { graph, run };
+    // Agents keep journals by the whole name: under half of it, a task would be another one and run again.
+    const isSame = graph !== undefined && name === graphRunName(graph.id, run.temporalRunId ?? undefined);
+    return isSame && run.temporalRunId !== null ? { graph, run } : undefined;
   } catch (error) {
     if (error instanceof StoreError && error.failure.kind === 'not-found') return undefined;
     throw error;

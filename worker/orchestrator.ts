@@ -3,6 +3,7 @@ import type { WorkerOptions } from '@temporalio/worker';
 import { createActivities, pulseOf, SilenceReports } from '../activities/index.js';
 import { plainFailures } from '../activities/plain-failures.js';
 import { openPlanner } from '../src/clusters/planning/index.js';
+import { openReader } from '../src/ops/index.js';
 import { announceLostRuns } from '../src/ops/lost-run-notices.js';
 import { getRun } from '../src/ops/workflow-calls.js';
 import type { Settings } from '../src/platform/settings/index.js';
@@ -64,6 +65,7 @@ export async function startOrchestrator(
   const server = connectionOptions(settings.temporal);
   const deploySettings = activitySettings(settings);
   const planner = await openPlanner(settings.yaql.helpers);
+  const reader = openReader();
   const store = await openStoreWhenAvailable(settings.store.url, log, stop, {
     migrate: true,
     onCall: metrics.storeCall,
@@ -91,7 +93,7 @@ export async function startOrchestrator(
     silence,
     planner,
     ...tagsByExtensions(settings.tags.extensions, store),
-    git: gitOf(settings),
+    git: { ...gitOf(settings), readSite: reader.site },
     ...noticesOf(settings),
     ...(settings.notices.receivers_file && {
       announceEnd: announceLostRuns({ client, taskQueue, ...(prefix === undefined ? {} : { prefix }) }),
@@ -140,7 +142,14 @@ export async function startOrchestrator(
     endFollowing();
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);
-    await Promise.allSettled([planner.close(), machines.close(), store.close(), native.close(), connection.close()]);
+    await Promise.allSettled([
+      planner.close(),
+      reader.close(),
+      machines.close(),
+      store.close(),
+      native.close(),
+      connection.close(),
+    ]);
   });
   return {
     done,

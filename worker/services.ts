@@ -93,7 +93,7 @@ export function noticesOf({ notices }: Settings): Pick<ActivityDependencies, 'no
 }
 
 /** How repositories of sites are read. */
-export const gitOf = (settings: Settings): NonNullable<ActivityDependencies['git']> => ({
+export const gitOf = (settings: Settings): Omit<NonNullable<ActivityDependencies['git']>, 'readSite'> => ({
   secrets: secretsOf(settings),
   limits: {
     allowLocal: settings.git.allow_local === 'on',

@@ -4,7 +4,9 @@ import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
 import { followCredentials } from '../src/platform/temporal/follow-credentials.js';
 import { type RunLookups, runLookups } from '../src/platform/temporal/run-lookups.js';
+import { startedLookup } from '../src/platform/temporal/started-lookup.js';
 import { reopenRun, type Store, type TransactionRecord } from '../src/store/index.js';
+import { taskActivityId } from '../workflows/protocol.js';
 import { encryptionOf } from './encryption.js';
 import { graphOfRun } from './graph-of-run.js';
 import { lazyLink } from './lazy-connection.js';
@@ -26,6 +28,18 @@ export interface StartGate {
   mayStart(run: string): Promise<void>;
 }
 
+/** Asked before an order is signed, too. */
+export interface SigningGate extends StartGate {
+  /**
+   * Whether the run has started an attempt of a task and waits for it: Temporal's queues carry what anyone with its
+   * credential puts there. Rejects with `RunHeld` if that is not known.
+   *
+   * @param run a transaction
+   * @param node as histories name it
+   */
+  hasStarted(run: TransactionRecord, task: string, node: string, generation: number): Promise<boolean>;
+}
+
 export const startGate = (store: Store, { hold, execution }: Pick<RunLookups, 'hold' | 'execution'>): StartGate => ({
   async reopened({ workflowId, temporalRunId }) {
     if (workflowId === null || temporalRunId === null) return false;
@@ -45,15 +59,31 @@ export const startGate = (store: Store, { hold, execution }: Pick<RunLookups, 'h
   },
 });
 
+function signingGate(store: Store, client: Client): SigningGate {
+  const started = startedLookup(client);
+  return {
+    ...startGate(store, runLookups(client)),
+    async hasStarted({ workflowId, temporalRunId }, task, node, generation) {
+      if (workflowId === null || temporalRunId === null) return false;
+      return await started(workflowId, temporalRunId, taskActivityId(task, node, generation)).catch(
+        (error: unknown) => {
+          const why = error instanceof Error ? error.message : String(error);
+          throw new RunHeld(`whether its run has started ${task} is not known: ${why}`);
+        },
+      );
+    },
+  };
+}
+
 /** A gate with a connection of its own to Temporal, which need not be there yet. */
-export function openStartGate(settings: Settings, store: Store, log: Logger): StartGate & { close(): Promise<void> } {
+export function openStartGate(settings: Settings, store: Store, log: Logger): SigningGate & { close(): Promise<void> } {
   const { temporal } = settings;
   const link = lazyLink(temporal);
   const { connection } = link;
   const endFollowing = followCredentials(temporal, [link], log);
   const client = new Client({ connection, namespace: temporal.namespace, ...encryptionOf(settings) });
   return {
-    ...startGate(store, runLookups(client)),
+    ...signingGate(store, client),
     close() {
       endFollowing();
       return connection.close();

@@ -54,12 +54,26 @@ export class HandOut {
     if (verdict.kind === 'not-yet') throw notYet(verdict.message);
     if (verdict.kind === 'never') return this.#refuse(caller, 'generation', verdict.message, key);
     await this.#parts.orders.mayStart(key.run);
+    await this.#assertStarted(caller, key, planned.uid);
     const hash = executionHash(execution);
     const first = await identities.recordOrder(execution, hash, now().toISOString());
     if (first !== hash)
       return this.#refuse(caller, 'other-parameters', 'the same task was ordered before with other parameters', key);
     const notAfter = new Date(now().getTime() + ORDER_LIFE_MS);
     return orderKeys.sign({ site: planned.site, plan: planned.plan, execution, notAfter });
+  }
+
+  /**
+   * A task whose predecessors have not ended is requested by someone else than its run. An attempt that Temporal has just
+   * given up is requested by its agent, which hears so in a moment: so that may be tried again.
+   */
+  async #assertStarted(caller: Caller, key: OrderKey, uid: string): Promise<void> {
+    const { orders, alarms } = this.#parts;
+    if (await orders.hasStarted(key, uid)) return;
+    const { run, task, generation } = key;
+    const message = 'an order was requested for a task that its run has not started';
+    await alarms({ ...caller, kind: 'not-started', message, details: { run, task, generation } });
+    throw notYet(message);
   }
 
   /** Signs an order to cancel a task if an operator requested it. */

@@ -4,6 +4,8 @@ import type { LatestAttempt } from './identity/index.js';
 /** A task of a stored plan on a node, with the state of its run. */
 export interface PlannedTask {
   readonly site: string;
+  /** The node, as histories of runs name it. */
+  readonly uid: string;
   /** Hash of the plan. */
   readonly plan: string;
   /** Whether the run is open; otherwise nothing is ordered or served. */
@@ -18,6 +20,8 @@ export interface OrderBook {
   find(key: Pick<ExecutionKey, 'run' | 'task' | 'node'>): Promise<PlannedTask | undefined>;
   /** Rejects with `RunHeld` or `OrderWithdrawn` when nothing of the run may start now. */
   mayStart(run: string): Promise<void>;
+  /** Whether the run has started this attempt and waits for it. Rejects with `RunHeld` if that is not known. */
+  hasStarted(key: ExecutionKey, uid: string): Promise<boolean>;
   /** The operator's request to cancel the running tasks of a run, if any. */
   cancelled(run: string): Promise<ControlOrder | undefined>;
   /** The newest valid request to drain a node's agent, with its `id`. */

@@ -356,23 +356,23 @@ async function intruderOn(taskQueue: string): Promise<Worker> {
   });
 }
 
-// threat: temporal-2
+// threat: temporal-2 found-4
 it('the credential of the namespace alone commands no agent, and its use raises an alarm', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const { name, planHash } = await graphOf(transaction);
   const taskQueue = `intruder-${process.pid}`;
   const intruder = await intruderOn(taskQueue);
   let tries = 0;
+  const common = (node: string): CountedTasks => ({
+    run: name,
+    nodes: [{ node, queue: nodeQueue(site, node) }],
+    tasks: ['last'],
+    heartbeatMs: 5_000,
+    scheduleToStartMs: 60_000,
+    ...(planHash === null ? {} : { plan: planHash }),
+  });
   const order = async (node: string, more: Partial<CountedTasks>) => {
-    const input: CountedTasks = {
-      run: name,
-      nodes: [{ node, queue: nodeQueue(site, node) }],
-      tasks: ['last'],
-      heartbeatMs: 5_000,
-      scheduleToStartMs: 60_000,
-      ...(planHash === null ? {} : { plan: planHash }),
-      ...more,
-    };
+    const input: CountedTasks = { ...common(node), ...more };
     const workflowId = `intruder-${process.pid}-${++tries}`;
     return Object.values(await client.workflow.execute(countedTasks, { taskQueue, workflowId, args: [input] }))[0];
   };
@@ -392,13 +392,23 @@ it('the credential of the namespace alone commands no agent, and its use raises 
     const open = { run: (await graphOf(latest)).name };
     expect(await order(second, { ...open, plan: 'other' })).toMatchObject(rejected);
     expect(await order(second, { ...open, type: 'puppet' })).toMatchObject(rejected);
+    // A task under half of its run's name, by which no journal knows it; one whose turn has not come.
+    const half = open.run.split('.')[0]!;
+    expect(await order(second, { ...open, run: half })).toMatchObject(rejected);
+    const early = client.workflow.start(countedTasks, {
+      taskQueue,
+      workflowId: `intruder-${process.pid}-early`,
+      args: [{ ...common(second), ...open }],
+    });
+    await eventually(async () => (await alarms()).includes(`node/${site}/${second} not-started`));
+    await (await early).terminate();
+    expect(counted(second, 'last')).toBe(1);
     rmSync(at('hold'));
     expect(new Set(Object.values(await statuses(await running)))).toEqual(new Set(['ready']));
   });
   expect([counted(first, 'first'), counted(second, 'last')]).toEqual([2, 2]);
-  expect(new Set(await alarms())).toEqual(
-    new Set([`node/${site}/${first} no-order`, `node/${site}/${second} other-task`]),
-  );
+  const kinds = [`${first} no-order`, `${second} no-order`, `${second} other-task`, `${second} not-started`];
+  expect(new Set(await alarms())).toEqual(new Set(kinds.map((kind) => `node/${site}/${kind}`)));
 });
 
 it('a node whose certificate is revoked gets no more orders; a redeployed one does, and its former certificate is invalid', async () => {

@@ -11,6 +11,7 @@ import {
   simulateMaas,
   simulatorKeys,
 } from '../../src/maas-simulator/index.js';
+import { readerHere } from '../../src/ops/index.js';
 import { announceLostRuns } from '../../src/ops/lost-run-notices.js';
 import { runLookups } from '../../src/platform/temporal/run-lookups.js';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
@@ -107,6 +108,7 @@ export async function livingSite(
       ...runLookups(rig.client),
       searchAttributes: async () => (await checkSearchAttributes(rig.connection, rig.namespace)).usable,
       git: {
+        readSite: readerHere.site,
         secrets: { name: 'of the test', read: async () => ({ kind: 'absent' }) },
         limits: { allowLocal: true, timeoutMs: 60_000, maxBytes: 1_000_000 },
       },

@@ -5,7 +5,7 @@ import type { YamlDialect } from './dialect.js';
 import { locate, type SourceRange, type SourceText } from './source-text.js';
 import { strayTab } from './stray-tab.js';
 import type { YamlBuilder } from './yaml-builder.js';
-import { eventRange, parseYamlEvents } from './yaml-events.js';
+import { eventRange, parseYamlEvents, type Rereading, rereadingOf } from './yaml-events.js';
 import { syntaxHint, type Wording, wordProblem } from './yaml-problems.js';
 
 /** One document of a YAML text. */
@@ -41,12 +41,14 @@ class YamlTextReader<T> {
   readonly #build: YamlBuilder<T>;
   readonly #documents: ReadDocument<T>[] = [];
   readonly #problems: Diagnostic[] = [];
+  readonly #rereading: Rereading;
   #complete = true;
 
   constructor(source: SourceText, dialect: YamlDialect, build: YamlBuilder<T>) {
     this.#source = source;
     this.#dialect = dialect;
     this.#build = build;
+    this.#rereading = rereadingOf(source.text);
   }
 
   run(): YamlText<T> {
@@ -78,7 +80,7 @@ class YamlTextReader<T> {
   #parse(text: string, base: number): boolean {
     let events: Event[];
     try {
-      events = parseYamlEvents(text, this.#dialect.limits.maxDepth);
+      events = parseYamlEvents(text, this.#dialect.limits.maxDepth, this.#rereading);
     } catch (error) {
       if (error instanceof YAMLException) return false;
       throw error;
@@ -120,7 +122,7 @@ class YamlTextReader<T> {
   #syntaxError(text: string, base: number): void {
     const { maxDepth } = this.#dialect.limits;
     try {
-      parseYamlEvents(text, maxDepth);
+      parseYamlEvents(text, maxDepth, this.#rereading);
     } catch (error) {
       if (!(error instanceof YAMLException)) throw error;
       const { reason, mark } = error;

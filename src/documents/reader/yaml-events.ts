@@ -1,7 +1,12 @@
 import { EVENT_ID, type Event, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml';
 
-/** Limit of characters to read again in total; a text that needs more gets its error instead. */
-const REREAD_BUDGET = 16_000_000;
+/** How many characters may still be read again; a text that needs more gets its error instead. */
+export interface Rereading {
+  left: number;
+}
+
+/** For all that is read of one file: a short file is read again often, a long one a few times. */
+export const rereadingOf = (text: string): Rereading => ({ left: Math.min(8_000_000, 200_000 + 400 * text.length) });
 
 /**
  * js-yaml's events of a text. Accepts one thing that YAML 1.2 forbids, PyYAML accepts and real files contain
@@ -15,9 +20,8 @@ const REREAD_BUDGET = 16_000_000;
  * Offsets are those of `text`.
  * @throws YAMLException for what is not YAML.
  */
-export function parseYamlEvents(text: string, maxDepth = 100): Event[] {
+export function parseYamlEvents(text: string, maxDepth = 100, rereading = rereadingOf(text)): Event[] {
   let readable = text;
-  let budget = REREAD_BUDGET;
   let first: YAMLException | undefined;
   for (;;) {
     try {
@@ -25,8 +29,8 @@ export function parseYamlEvents(text: string, maxDepth = 100): Event[] {
       return first === undefined ? events : events.map((event) => asWritten(text, event));
     } catch (error) {
       if (!(error instanceof YAMLException)) throw error;
-      budget -= text.length;
-      const next = budget > 0 ? joinToLineAbove(readable, error) : undefined;
+      rereading.left -= text.length;
+      const next = rereading.left > 0 ? joinToLineAbove(readable, error) : undefined;
       // A bracket or quote that is never closed swallows what follows: report the first line that does not fit.
       if (next === undefined) throw /flow|quoted|stream/.test(error.reason) ? (first ?? error) : error;
       first ??= error;
@@ -39,17 +43,53 @@ export function parseYamlEvents(text: string, maxDepth = 100): Event[] {
 function joinToLineAbove(text: string, error: YAMLException): string | undefined {
   const position = error.mark?.position ?? -1;
   if (error.reason !== 'deficient indentation' || position < 0) return undefined;
-  const before = text.slice(Math.max(0, position - 10_000), position);
-  const commented = /(?:(?:(?<=\s)#[^\r\n]*)?[ \t]*(?:\r\n|\r|\n))+[ \t]*$/.exec(before);
-  if (!commented) return undefined;
-  const last = before.slice(0, commented.index).trimEnd().at(-1) ?? '';
+  const commented = gapBefore(text, position, true);
+  if (commented === undefined) return undefined;
+  const last = text[blanksBefore(text, commented, ANY_BLANK) - 1] ?? '';
   // A comment is next to punctuation. Next to a word, it is part of a quoted text, or it ends the word: not valid YAML.
-  const gap =
-    '[{,'.includes(last) || /[\]},]/.test(text[position] ?? '')
-      ? commented
-      : /(?:[ \t]*(?:\r\n|\r|\n))+[ \t]*$/.exec(before);
-  if (!gap) return undefined;
-  return text.slice(0, position - gap[0].length) + ' '.repeat(gap[0].length) + text.slice(position);
+  const start =
+    '[{,'.includes(last) || /[\]},]/.test(text[position] ?? '') ? commented : gapBefore(text, position, false);
+  if (start === undefined) return undefined;
+  return text.slice(0, start) + ' '.repeat(position - start) + text.slice(position);
+}
+
+const BLANK = ' \t';
+const ANY_BLANK = ' \t\r\n';
+
+/**
+ * Where the line breaks before a line begin, with blanks beside them and, on demand, the comments that end the lines above;
+ * undefined where there are none. Goes back once: an expression would try each blank again.
+ */
+function gapBefore(text: string, position: number, withComments: boolean): number | undefined {
+  let start: number | undefined;
+  for (let at = blanksBefore(text, position, BLANK); ; at = start) {
+    const end = lineEndBefore(text, at);
+    if (end === undefined) return start;
+    const comment = withComments ? commentIn(text, end) : undefined;
+    start = comment ?? blanksBefore(text, end, BLANK);
+  }
+}
+
+function blanksBefore(text: string, position: number, blanks: string): number {
+  let at = position;
+  while (at > 0 && blanks.includes(text[at - 1]!)) at--;
+  return at;
+}
+
+/** Where the line break starts that ends at this place. */
+function lineEndBefore(text: string, at: number): number | undefined {
+  const last = text[at - 1];
+  if (last !== '\n' && last !== '\r') return undefined;
+  return last === '\n' && text[at - 2] === '\r' ? at - 2 : at - 1;
+}
+
+/** Where the comment of the line that ends here starts. */
+function commentIn(text: string, lineEnd: number): number | undefined {
+  let lineStart = lineEnd;
+  while (lineStart > 0 && !'\r\n'.includes(text[lineStart - 1]!)) lineStart--;
+  for (let at = text.indexOf('#', lineStart); at >= 0 && at < lineEnd; at = text.indexOf('#', at + 1))
+    if (ANY_BLANK.includes(text[at - 1] ?? '.')) return at;
+  return undefined;
 }
 
 /** Folds the lines of a scalar that was read as one line. */

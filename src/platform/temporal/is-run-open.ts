@@ -27,6 +27,8 @@ export interface FoundExecution extends RunExecution {
   readonly events: number;
   /** Whether a worker is deciding what to do next. What arrives meanwhile is not in the history yet. */
   readonly inTurn: boolean;
+  /** Ids of the activities that it waits for. */
+  readonly activities: readonly string[];
 }
 
 /**
@@ -49,8 +51,10 @@ export async function findExecution(
           workflowId: child.workflowId ?? '',
           runId: child.runId ?? '',
         }));
+        const activities = (raw.pendingActivities ?? []).map(({ activityId }) => activityId ?? '');
         const isOpen = isOpenStatus(status.name);
-        return { runId, isOpen, events: historyLength, inTurn: raw.pendingWorkflowTask?.state === STARTED, children };
+        const inTurn = raw.pendingWorkflowTask?.state === STARTED;
+        return { runId, isOpen, events: historyLength, inTurn, children, activities };
       }
       wanted = next;
     }

@@ -66,6 +66,11 @@ export class Thread<Request, Answer> {
     this.#options = options;
   }
 
+  /** Requests without an answer yet. */
+  get waiting(): number {
+    return this.#queue.length + (this.#running === undefined ? 0 : 1);
+  }
+
   /** Never rejects. */
   async ask(request: Request, options: AskOptions = {}): Promise<Asked<Answer>> {
     const { signal } = options;

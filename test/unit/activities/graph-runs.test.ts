@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readClusterSources, readGraphLayers } from '../../../src/clusters/index.js';
 import { plannerHere } from '../../../src/clusters/planning/index.js';
-import type { ExecutablePart, GraphRunInput } from '../../../src/core/graph-run/index.js';
+import { type ExecutablePart, type GraphRunInput, graphRunName } from '../../../src/core/graph-run/index.js';
 import { closeRun } from '../../../src/store/gone-holders.js';
 import { storeOrderBook } from '../../../worker/gateway-orders.js';
 import { startGate } from '../../../worker/start-gate.js';
@@ -137,7 +137,13 @@ describe('planning a graph', () => {
     const started = await world.start();
     const graph = started.graphs[0]!.transaction;
     const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
-    const key = { run: String(graph), task: 'a', node: String(world.nodes[0]), generation: 1 };
+    const { run } = await world.store.transactions.getRun(graph);
+    const key = {
+      run: graphRunName(graph, run.temporalRunId ?? undefined),
+      task: 'a',
+      node: String(world.nodes[0]),
+      generation: 1,
+    };
     const temporal = { isOpen: false };
     const gate = startGate(world.store, {
       hold: async () => ({ paused: null, stopping: false }),
@@ -145,7 +151,15 @@ describe('planning a graph', () => {
     });
     const direct = storeOrders({ store: world.store, gate } as Parameters<typeof storeOrders>[0]);
     const fetch = () => direct.fetch({ ...key, plan: plan.hash, type: 'shell', mode: 'apply' });
-    return { world, started, graph, key, temporal, fetch, book: storeOrderBook(world.store, gate) };
+    return {
+      world,
+      started,
+      graph,
+      key,
+      temporal,
+      fetch,
+      book: storeOrderBook(world.store, { ...gate, hasStarted: async () => true }),
+    };
   };
 
   it('that was found terminated has its tasks handed out again after a reset, but not of a graph that had ended', async () => {
@@ -153,7 +167,7 @@ describe('planning a graph', () => {
     const end = { outcome: 'terminated', at: new Date() };
     const terminated = async () => closeRun(world.store, await world.store.runs.get(started.run), end);
     await terminated();
-    await expect(fetch()).rejects.toThrow(`run ${graph} is over`);
+    await expect(fetch()).rejects.toThrow(`run ${key.run} is over`);
     expect(await book.find(key)).toMatchObject({ isOpen: false });
     temporal.isOpen = true;
     expect(await book.find(key)).toMatchObject({ isOpen: true });
@@ -161,7 +175,7 @@ describe('planning a graph', () => {
     expect(await world.store.runs.get(started.run)).toMatchObject({ outcome: null });
     await world.store.transactions.update(graph, { status: 'ready' });
     await terminated();
-    await expect(fetch()).rejects.toThrow(`run ${graph} is over`);
+    await expect(fetch()).rejects.toThrow(`run ${key.run} is over`);
     expect(await book.find(key)).toMatchObject({ isOpen: false });
   });
 

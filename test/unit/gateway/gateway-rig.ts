@@ -27,6 +27,8 @@ export class GatewayRig {
   /** Content of sources in packages. */
   readonly packageFiles = new Map<string, string>();
   readonly drains = new Map<string, ControlOrder & { readonly id: string }>();
+  /** Whether the run has started what is asked for. */
+  hasStarted: () => Promise<boolean> = async () => true;
   /** Runs once the gateway has looked at a caller's certificate, before it does what was asked. */
   afterLookUp: () => Promise<unknown> = async () => undefined;
   /** What the gate of runs says. */
@@ -64,6 +66,7 @@ export class GatewayRig {
         orders: {
           find: async ({ run, task, node }) => this.tasks.get(JSON.stringify([run, task, node])),
           mayStart: () => this.mayStart(),
+          hasStarted: () => this.hasStarted(),
           cancelled: async (run) => this.cancelledRuns.get(run),
           drained: async (site, node) => this.drains.get(`${site}/${node}`),
         },
@@ -92,6 +95,7 @@ export class GatewayRig {
     this.cancelledRuns.clear();
     this.drains.clear();
     this.mayStart = async () => undefined;
+    this.hasStarted = async () => true;
     this.afterLookUp = async () => undefined;
     this.shipped = [];
     this.logLines = [];
@@ -150,6 +154,7 @@ export class GatewayRig {
     const { run, task, node, type, mode = 'apply' } = execution;
     const planned: PlannedTask = {
       site: 'dc1',
+      uid: node,
       plan: 'p1',
       isOpen: true,
       execution: rest,

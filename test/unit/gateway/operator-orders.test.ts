@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphRunName } from '../../../src/core/graph-run/index.js';
 import { openStore, type Store } from '../../../src/store/index.js';
 import { operatorOrders } from '../../../worker/operator-orders.js';
 import { storeControl } from '../../../worker/store-control.js';
@@ -26,7 +27,7 @@ async function runOf(id: string, workflowId: (cluster: number) => string): Promi
     workflowId: workflowId(cluster.id),
     temporalRunId: id,
   });
-  return String(made.graphs[0]!.id);
+  return graphRunName(made.graphs[0]!.id, id);
 }
 const cancel = (run: string, actor = 'nina', reason?: string) =>
   store.audit.append({

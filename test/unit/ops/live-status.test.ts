@@ -7,7 +7,7 @@ import { lookUntil } from '../../rig/look-again.js';
 
 const run = { id: 'r', workflowId: 'execute_graph:1:1' } as RunSummary;
 const having = (done: number) => ({ cluster: 1, done }) as unknown as AnyRunStatus;
-const execution: FoundExecution = { runId: 'x', isOpen: true, children: [], events: 40, inTurn: false };
+const execution: FoundExecution = { runId: 'x', isOpen: true, children: [], activities: [], events: 40, inTurn: false };
 
 /** A run that answers when the test says so. Each event of `requests` is an operator's request. */
 function busyRun(requests: readonly number[] = []) {

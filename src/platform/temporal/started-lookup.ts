@@ -1,0 +1,35 @@
+import type { Client } from '@temporalio/client';
+import { type FoundExecution, findExecution } from './is-run-open.js';
+import { sharedQuestions } from './shared-questions.js';
+
+/** Describing an execution needs no worker. */
+const LIMIT_MS = 10_000;
+
+/**
+ * Whether a run itself, or a part of it, has started an activity and waits for its end.
+ *
+ * @param runId of the run's first execution: another workflow with the same id is not the run
+ * @param activityId without the number of its sending
+ */
+export type StartedLookup = (workflowId: string, runId: string, activityId: string) => Promise<boolean>;
+
+/** Reads the server's own record of what runs wait for: only a run's workflow task adds to it. */
+export function startedLookup(client: Client): StartedLookup {
+  const describe = sharedQuestions<FoundExecution | null>((workflowId, runId) =>
+    client.connection.withDeadline(Date.now() + LIMIT_MS, () => findExecution(client, workflowId, runId)),
+  );
+  return async (workflowId, runId, activityId) => {
+    const run = await describe(workflowId, runId);
+    if (run === null) return false;
+    if (has(run, activityId)) return true;
+    // A part may have continued as new, and is then another execution; while it is open, no one else has its id.
+    const parts = await Promise.all(run.children.map((part) => describe(part.workflowId, null)));
+    return parts.some((part) => part !== null && has(part, activityId));
+  };
+}
+
+/** `netconfig@n1`, or `netconfig@n1/2` where it was sent again. */
+const has = ({ activities }: FoundExecution, activityId: string): boolean =>
+  activities.some(
+    (id) => id === activityId || (id.startsWith(`${activityId}/`) && /^\d+$/.test(id.slice(activityId.length + 1))),
+  );
