@@ -12,7 +12,7 @@ import { placePrograms } from './programs.mjs';
 import { placeWitness } from './witness.mjs';
 
 /** This machine in the machines' network: MAAS' gateway there. */
-const HOST = '10.77.0.1';
+const HOST = '10.76.0.1';
 
 /** Ports that the tutorial names, and those that it leaves to the defaults. */
 const PORTS = /\b(?:5240|7233|8000)\b/g;
@@ -95,7 +95,7 @@ export async function startSystem(tutorial, say, ends, { kills, without }) {
     else if (name === 'up') await terminal.said(READY.up);
     else await listens(numbers.get('8000'), terminal);
   }
-  const url = 'http://10.77.0.254/';
+  const url = 'http://10.76.0.254/';
   return {
     folder,
     terminals,

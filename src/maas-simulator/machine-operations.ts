@@ -1,5 +1,4 @@
 import { MachineStatus, machineStatusName } from '../maas/status.js';
-import { findAddresses } from './addresses.js';
 import {
   type Answer,
   afterCommit,
@@ -15,9 +14,12 @@ import {
 import { beginPhase } from './automation.js';
 import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf } from './call.js';
 import { Form } from './form.js';
-import { setLayout, storageLayouts } from './hardware.js';
+import { subnetWithSpace } from './hardware.js';
 import { chooseImage } from './images.js';
 import { viewMachine } from './machine-view.js';
+import { findAddresses } from './network/addresses.js';
+import { cardsOf, findNetwork } from './network/commissioned.js';
+import { Interfaces } from './network/interfaces.js';
 import type { Machine } from './records.js';
 import { cannotRelease, clearUse, releasability, releaseOrErase } from './release.js';
 import {
@@ -31,7 +33,8 @@ import {
   noteRequest,
   startScripts,
 } from './simulation.js';
-import { hasRootFilesystem } from './storage-view.js';
+import { refuseWithoutDisks, setLayout, storageLayouts } from './storage/layouts.js';
+import { hasRootFilesystem } from './storage/storage.js';
 import { scriptErrors } from './test-scripts.js';
 
 const causeOf = (call: Call, what: string): Cause => ({ what, user: call.user.username });
@@ -69,8 +72,9 @@ export function startCommissioning(call: Call, machine: Readonly<Machine>): Answ
   noteRequest(call, machine, 'User starting node commissioning', user.username, form.text('comment'));
   move(call, machine, MachineStatus.Commissioning, causeOf(call, 'commission'));
   row.statusAction = '';
-  if (!form.flag('skip_networking')) clearNetwork(call, machine);
-  if (!form.flag('skip_storage')) setLayout(region, machine, 'blank');
+  row.skips = { networking: form.flag('skip_networking'), storage: form.flag('skip_storage') };
+  if (!row.skips.networking) clearNetwork(call, machine);
+  if (!row.skips.storage) setLayout(region, machine, 'blank');
   startScripts(call, machine, 'commissioning');
   const tests = form.words('testing_scripts');
   if (!tests.includes('none')) startScripts(call, machine, 'testing', tests.length > 0 ? tests : ['smartctl-validate']);
@@ -82,11 +86,9 @@ export function startCommissioning(call: Call, machine: Readonly<Machine>): Answ
 }
 
 function clearNetwork(call: Call, machine: Readonly<Machine>): void {
-  const physical = machine.interfaces.filter((nic) => nic.type === 'physical');
-  call.region.setInterfaces(
-    machine,
-    physical.map((nic) => ({ ...nic, links: [] })),
-  );
+  const interfaces = new Interfaces(call.region, machine);
+  for (const { id } of interfaces.all) interfaces.clearLinks(id);
+  interfaces.commit();
 }
 
 /** The checks of a deployment before any change. */
@@ -154,6 +156,8 @@ export function acquire(call: Call, machine: Readonly<Machine>, agentName: strin
   const row = call.region.editMachine(machine);
   row.owner = call.user.username;
   row.agentName = agentName;
+  const { disks, virtual, groups, cacheSets } = row;
+  row.keptLayout = { disks, virtual, groups, cacheSets };
   noteRequest(call, machine, 'User acquiring node', call.user.username, call.form.text('comment'));
 }
 
@@ -280,11 +284,8 @@ export const setStorageLayout: Handler = (call) => {
       invalidForm({ storage_layout: [`'${name}' is not a valid storage_layout.  It should be one of: ${known}.`] }),
     );
   }
-  if (machine.disks.length === 0) {
-    const reason = "Node doesn't have any storage devices to configure.";
-    refuse(invalidForm({ __all__: [`Failed to configure storage layout '${name}': ${reason}`] }));
-  }
-  setLayout(call.region, machine, name);
+  refuseWithoutDisks(machine, name);
+  setLayout(call.region, machine, name, call.form);
   return view(call, machine);
 };
 
@@ -307,20 +308,40 @@ export const setOwnerData: Handler = (call) => {
   return view(call, machine);
 };
 
-export const restoreNetworking: Handler = (call) => {
+/** For the operations that bring back what commissioning left. */
+function restorable(call: Call, what: string): Readonly<Machine> {
   const machine = administeredMachineOf(call);
   if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.FailedTesting) {
-    refuse(conflict('Machine must be in a ready or failed testing state to restore networking configuration'));
+    refuse(conflict(`Machine must be in a ready or failed testing state to restore ${what}`));
   }
-  clearNetwork(call, machine);
+  return machine;
+}
+
+function restoreNetwork({ region }: Call, machine: Readonly<Machine>): void {
+  findNetwork(region, machine, machine.foundNics ?? cardsOf(region, machine, () => subnetWithSpace(region)));
+}
+
+function restoreDisks({ region }: Call, machine: Readonly<Machine>): void {
+  region.editMachine(machine).disks = machine.disks.map((disk) => ({ ...disk, ...disk.found }));
+  const usual = region.settings.get('default_storage_layout')?.value;
+  setLayout(region, machine, typeof usual === 'string' ? usual : 'flat');
+}
+
+export const restoreNetworking: Handler = (call) => {
+  const machine = restorable(call, 'networking configuration');
+  restoreNetwork(call, machine);
   return view(call, machine);
 };
 
 export const restoreStorage: Handler = (call) => {
-  const machine = administeredMachineOf(call);
-  if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.FailedTesting) {
-    refuse(conflict('Machine must be in a ready or failed testing state to restore storage configuration.'));
-  }
-  setLayout(call.region, machine, 'flat');
+  const machine = restorable(call, 'storage configuration.');
+  restoreDisks(call, machine);
+  return view(call, machine);
+};
+
+export const restoreDefaults: Handler = (call) => {
+  const machine = restorable(call, 'default networking and storage configuration.');
+  restoreNetwork(call, machine);
+  restoreDisks(call, machine);
   return view(call, machine);
 };

@@ -13,9 +13,9 @@ import {
 import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf, requireAdmin } from './call.js';
 import { isMac } from './constraints.js';
 import type { Form } from './form.js';
-import { newInterface } from './hardware.js';
 import { startCommissioning } from './machine-operations.js';
 import { machineText, viewMachine } from './machine-view.js';
+import { Interfaces } from './network/interfaces.js';
 import { blankMachine, type Machine } from './records.js';
 import type { Region } from './region.js';
 import { noteEffect } from './simulation.js';
@@ -135,8 +135,10 @@ export const createMachine: Handler = (call) => {
     powerType: type,
     powerParameters: parameters,
   });
-  machine.interfaces = macs.map((mac, i) => newInterface(region, `eth${i}`, mac));
   region.addMachine(machine);
+  const interfaces = new Interfaces(region, machine);
+  for (const [i, mac] of macs.entries()) interfaces.add({ type: 'physical', name: `eth${i}`, mac });
+  interfaces.commit();
   applyFields(call, machine);
   noteEffect(call, machine, null, MachineStatus.New, { what: 'create', user: user.username });
   if (user.isSuperuser && form.flag('deployed')) {

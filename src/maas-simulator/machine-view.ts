@@ -1,8 +1,8 @@
 import { machineStatusName } from '../maas/status.js';
-import { viewInterface } from './network-view.js';
+import { addressesOf, bootInterfaceOf, viewGateways, viewInterface } from './network/view.js';
 import type { Machine, Pool, ScriptSet, Zone } from './records.js';
 import type { Region } from './region.js';
-import { viewStorage } from './storage-view.js';
+import { viewStorage } from './storage/view.js';
 
 const base = '/MAAS/api/2.0';
 
@@ -67,11 +67,7 @@ export function currentScriptStatus(machine: Readonly<Machine>, type: ScriptSet[
 /** A machine in MAAS 3.6's form: every field, hardware unknown. */
 export function viewMachine(region: Region, machine: Readonly<Machine>): Record<string, unknown> {
   const interfaces = machine.interfaces.map((nic) => viewInterface(region, machine, nic));
-  const links = machine.interfaces.flatMap((nic) => nic.links);
-  const addresses = links.flatMap((link) => link.address ?? []);
-  const chosen = links.find((link) => link.id === machine.gatewayLink);
-  const linked = chosen ?? links.find((link) => link.subnet !== null);
-  const gateway = linked ? region.subnets.get(String(linked.subnet))?.gateway || null : null;
+  const boot = bootInterfaceOf(machine);
   const commissioning = currentScriptStatus(machine, 'commissioning');
   const testing = currentScriptStatus(machine, 'testing');
   return {
@@ -101,13 +97,10 @@ export function viewMachine(region: Region, machine: Readonly<Machine>): Record<
     min_hwe_kernel: '',
     ephemeral_deploy: machine.ephemeral,
     netboot: true,
-    ip_addresses: addresses,
+    ip_addresses: addressesOf(machine),
     interface_set: interfaces,
-    boot_interface: interfaces[0] ?? null,
-    default_gateways: {
-      ipv4: { gateway_ip: gateway, link_id: chosen?.id ?? null },
-      ipv6: { gateway_ip: null, link_id: null },
-    },
+    boot_interface: boot ? viewInterface(region, machine, boot) : null,
+    default_gateways: viewGateways(region, machine),
     ...viewStorage(machine),
     cpu_count: machine.cpuCount,
     cpu_speed: 0,
@@ -147,8 +140,9 @@ const texts = new WeakMap<Readonly<Machine>, { readonly made: string; readonly t
  * 1,000 machines mostly reads unchanged ones. Only for requests that change nothing.
  */
 export function machineText(region: Region, machine: Readonly<Machine>): string {
-  const { machines, zones, pools, subnets, vlans } = region;
-  const made = [machines.versionOf(machine.id), zones.version, pools.version, subnets.version, vlans.version].join(' ');
+  const { machines, zones, pools, subnets, vlans, fabrics, spaces } = region;
+  const tables = [zones, pools, subnets, vlans, fabrics, spaces];
+  const made = [machines.versionOf(machine.id), ...tables.map(({ version }) => version)].join(' ');
   const known = texts.get(machine);
   if (known?.made === made) return known.text;
   const text = JSON.stringify(viewMachine(region, machine), null, 4);

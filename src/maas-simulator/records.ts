@@ -1,4 +1,6 @@
 import { MachineStatus } from '../maas/status.js';
+import type { FoundNic, NetworkInterface } from './network/records.js';
+import type { StorageLayout } from './storage/records.js';
 
 /** A physical zone, addressed by name. */
 export interface Zone {
@@ -21,48 +23,6 @@ export interface Tag {
   kernel_opts: string;
 }
 
-export interface Vlan {
-  id: number;
-  vid: number;
-  fabric: number;
-  name: string;
-  mtu: number;
-  space: string;
-}
-
-export interface Subnet {
-  id: number;
-  name: string;
-  vlan: number;
-  cidr: string;
-  gateway: string;
-  dnsServers?: readonly string[];
-}
-
-export interface StaticRoute {
-  id: number;
-  source: number;
-  destination: number;
-  gateway: string;
-  metric: number;
-}
-
-export interface IpRange {
-  id: number;
-  type: string;
-  start: string;
-  end: string;
-  subnet: number;
-  comment: string;
-}
-
-/** An address that a user keeps from machines. */
-export interface ReservedAddress {
-  readonly ip: string;
-  readonly subnet: number;
-  readonly owner: string;
-}
-
 /** An image that can be deployed. `name` as in `ubuntu/jammy`. */
 export interface Image {
   id: number;
@@ -73,70 +33,6 @@ export interface Image {
   kernels: readonly string[];
   type: string;
   lastDeployed: string | null;
-}
-
-export interface Link {
-  readonly id: number;
-  readonly mode: 'auto' | 'dhcp' | 'static' | 'link_up';
-  readonly subnet: number | null;
-  readonly address: string | null;
-}
-
-export interface NetworkInterface {
-  readonly id: number;
-  readonly name: string;
-  readonly type: 'physical' | 'bond' | 'bridge' | 'vlan';
-  readonly mac: string;
-  readonly vlan: number | null;
-  /** Null: that of its VLAN. */
-  readonly mtu: number | null;
-  /** Options of a bond. */
-  readonly params: Readonly<Record<string, string | number>>;
-  readonly links: readonly Link[];
-  readonly parents: readonly string[];
-  readonly tags: readonly string[];
-}
-
-export interface Filesystem {
-  readonly fstype: string;
-  readonly label: string | null;
-  readonly uuid: string;
-  /** Null when it is not mounted; `none` for swap. */
-  readonly mountPoint: string | null;
-  readonly mountOptions: string | null;
-}
-
-/** What holds a filesystem: a disk, a partition, a logical volume. */
-interface BlockDevice {
-  readonly id: number;
-  readonly size: number;
-  readonly filesystem: Filesystem | null;
-}
-
-export interface Disk extends BlockDevice {
-  readonly name: string;
-  readonly blockSize: number;
-  readonly model: string;
-  readonly serial: string;
-  readonly partitions: readonly Partition[];
-}
-
-export interface Partition extends BlockDevice {
-  readonly uuid: string;
-  readonly bootable: boolean;
-}
-
-/** A logical volume; MAAS numbers it among the disks. */
-export interface Volume extends BlockDevice {
-  readonly name: string;
-  readonly uuid: string;
-}
-
-export interface VolumeGroup extends Pick<Volume, 'id' | 'name' | 'uuid'> {
-  /** Ids of its physical volumes. */
-  readonly disks: readonly number[];
-  readonly partitions: readonly number[];
-  readonly volumes: readonly Volume[];
 }
 
 export interface ScriptResult {
@@ -161,7 +57,7 @@ export interface ScriptSet {
 export type Phase = 'commission' | 'deploy' | 'erase' | 'release' | 'rescue' | 'test';
 export type PowerState = 'on' | 'off' | 'unknown' | 'error';
 
-export interface Machine {
+export interface Machine extends StorageLayout {
   id: string;
   hostname: string;
   domain: string;
@@ -190,11 +86,19 @@ export interface Machine {
   cpuCount: number;
   memory: number;
   interfaces: readonly NetworkInterface[];
-  disks: readonly Disk[];
-  volumeGroups: readonly VolumeGroup[];
-  /** Link chosen for the default gateway; null: MAAS chooses. */
-  gatewayLink: number | null;
+  /** Null: the first one. */
+  bootInterface: number | null;
+  /** Links chosen for the default gateways; null: MAAS chooses. */
+  gatewayLinks: { readonly ipv4: number | null; readonly ipv6: number | null };
+  /** The network cards that the next commissioning finds; null: those that it has. */
+  foundNics: readonly FoundNic[] | null;
+  /** Null: the first one. */
+  bootDisk: number | null;
+  /** What a release brings back: filesystems of a machine in use are the user's. */
+  keptLayout: StorageLayout | null;
   isUefi: boolean;
+  /** What the running commissioning leaves as it is. */
+  skips: { readonly networking: boolean; readonly storage: boolean };
   scriptSets: readonly ScriptSet[];
   current: Readonly<Partial<Record<ScriptSet['type'], number>>>;
   /** When the running phase ends automatically (epoch milliseconds); null when only a rack event ends it. */
@@ -301,10 +205,17 @@ export function blankMachine(
     cpuCount: 0,
     memory: 0,
     interfaces: [],
+    bootInterface: null,
+    gatewayLinks: { ipv4: null, ipv6: null },
+    foundNics: null,
     disks: [],
-    volumeGroups: [],
-    gatewayLink: null,
+    virtual: [],
+    groups: [],
+    cacheSets: [],
+    bootDisk: null,
+    keptLayout: null,
     isUefi: false,
+    skips: { networking: false, storage: false },
     scriptSets: [],
     current: {},
     due: null,

@@ -1,19 +1,24 @@
+import { type IpAddress, parseAddress } from './network/ip.js';
+import type {
+  Fabric,
+  IpRange,
+  NetworkInterface,
+  ReservedAddress,
+  Space,
+  StaticRoute,
+  Subnet,
+  Vlan,
+} from './network/records.js';
 import type {
   Automation,
   Controls,
   Effect,
   Image,
-  IpRange,
   MaasEvent,
   Machine,
-  NetworkInterface,
   Pool,
   RequestEntry,
-  ReservedAddress,
-  StaticRoute,
-  Subnet,
   Tag,
-  Vlan,
   Zone,
 } from './records.js';
 import { ChangeSet, Log, Table } from './tables.js';
@@ -35,6 +40,8 @@ export class Region {
   readonly zones = new Table<Zone>('zones', this.changes);
   readonly pools = new Table<Pool>('pools', this.changes);
   readonly tags = new Table<Tag>('tags', this.changes);
+  readonly fabrics = new Table<Fabric>('fabrics', this.changes);
+  readonly spaces = new Table<Space>('spaces', this.changes);
   readonly vlans = new Table<Vlan>('vlans', this.changes);
   readonly subnets = new Table<Subnet>('subnets', this.changes);
   readonly routes = new Table<StaticRoute>('routes', this.changes);
@@ -50,7 +57,8 @@ export class Region {
   readonly requests = new Log<RequestEntry>('requests', this.changes);
   readonly #byHostname = new Map<string, Set<string>>();
   readonly #byMac = new Map<string, string>();
-  readonly #addresses = new Set<string>();
+  readonly #given = new AddressCount();
+  readonly #discovered = new AddressCount();
 
   constructor() {
     this.reset();
@@ -61,6 +69,8 @@ export class Region {
       this.zones,
       this.pools,
       this.tags,
+      this.fabrics,
+      this.spaces,
       this.vlans,
       this.subnets,
       this.routes,
@@ -78,22 +88,93 @@ export class Region {
     return [this.events, this.effects, this.requests] as unknown as readonly Log<object>[];
   }
 
-  /** Resets to a newly installed region: one zone, pool, fabric and subnet, two images, no machine. */
+  /** Resets to a newly installed region: one zone and pool, the subnet `prov`, two images, no machine. */
   reset(): void {
     for (const table of this.tables) table.clear();
     for (const log of this.logs) log.clear();
     this.#byHostname.clear();
     this.#byMac.clear();
-    this.#addresses.clear();
+    this.#given.clear();
+    this.#discovered.clear();
     this.zones.put('default', { id: 1, name: 'default', description: '' });
     this.pools.put('0', { id: 0, name: 'default', description: 'Default pool' });
-    this.vlans.put('5001', { id: 5001, vid: 0, fabric: 0, name: 'untagged', mtu: 1500, space: 'space-1' });
-    this.subnets.put('1', { id: 1, name: 'prov', vlan: 5001, cidr: '10.77.0.0/24', gateway: '10.77.0.1' });
+    this.#addFirstNetworks();
     this.addImage('ubuntu/jammy', '22.04', ['ga-22.04']);
     this.addImage('ubuntu/noble', '24.04', ['ga-24.04']);
     this.counters.put('zone', { value: 1 });
-    this.counters.put('subnet', { value: 1 });
     this.controls.put('controls', { rackUp: true, bmcConflict: false, automation: noAutomation(), faults: [] });
+  }
+
+  /** A fabric with the subnet that machines start in, and one that nothing is on, as a new MAAS has it. */
+  #addFirstNetworks(): void {
+    this.spaces.put('1', { id: 1, name: null });
+    this.spaces.put('2', { id: 2, name: 'provisioning' });
+    this.counters.put('space', { value: 2 });
+    const [vlan, unused] = [this.addFabric(), this.addFabric()].map(({ id }) => this.firstVlanOf(id).id);
+    this.vlans.edit(String(vlan)).space = 2;
+    this.vlans.edit(String(unused)).space = 1;
+    this.counters.put('subnet', { value: 1 });
+    const network = { cidr: '10.76.0.0/24', gateway: '10.76.0.1' };
+    this.subnets.put('1', { id: 1, name: 'prov', vlan: vlan ?? 0, ...network });
+  }
+
+  addFabric(given: { id?: number; name?: string | null; classType?: string | null } = {}): Fabric {
+    let id = given.id ?? this.next('fabric');
+    while (given.id === undefined && this.fabrics.has(String(id))) id = this.next('fabric');
+    const fabric = { id, name: given.name ?? null, classType: given.classType ?? null };
+    this.fabrics.put(String(id), fabric);
+    this.addVlan({ fabric: id, vid: 0, name: 'untagged' });
+    return fabric;
+  }
+
+  addVlan(given: Pick<Vlan, 'fabric' | 'vid' | 'name'> & Partial<Vlan>): Vlan {
+    const id = 5000 + this.next('vlan');
+    return this.vlans.put(String(id), { mtu: 1500, space: null, ...given, id });
+  }
+
+  /** In the order of their making; the first is the default of its fabric. */
+  vlansOf(fabric: number): Readonly<Vlan>[] {
+    return [...this.vlans.values()].filter((vlan) => vlan.fabric === fabric).sort((a, b) => a.id - b.id);
+  }
+
+  firstVlanOf(fabric: number): Readonly<Vlan> {
+    return this.vlansOf(fabric)[0] as Readonly<Vlan>;
+  }
+
+  /** The VLAN of what is on no other, in the fabric 0, which is made when it is missing. */
+  defaultVlan(): Readonly<Vlan> {
+    if (!this.fabrics.has('0')) this.addFabric({ id: 0 });
+    return this.firstVlanOf(0);
+  }
+
+  vlan(id: number | null): Readonly<Vlan> | undefined {
+    return id === null ? undefined : this.vlans.get(String(id));
+  }
+
+  subnet(id: number | null): Readonly<Subnet> | undefined {
+    return id === null ? undefined : this.subnets.get(String(id));
+  }
+
+  subnetsOn(vlan: number): Readonly<Subnet>[] {
+    return [...this.subnets.values()].filter((subnet) => subnet.vlan === vlan);
+  }
+
+  /** Interfaces on a VLAN, with their machines. */
+  *interfacesOn(test: (vlan: number) => boolean): Generator<[Readonly<Machine>, NetworkInterface]> {
+    for (const machine of this.machines.values()) {
+      for (const nic of machine.interfaces) if (nic.vlan !== null && test(nic.vlan)) yield [machine, nic];
+    }
+  }
+
+  /** Removes the fabric of a VLAN that an interface has left, when nothing else is on it. */
+  forgetEmptyFabric(vlan: number): void {
+    const fabric = this.vlan(vlan)?.fabric;
+    if (fabric === undefined) return;
+    const ids = new Set(this.vlansOf(fabric).map(({ id }) => id));
+    if ([...this.subnets.values()].some((subnet) => ids.has(subnet.vlan))) return;
+    if (!this.interfacesOn((id) => ids.has(id)).next().done) return;
+    for (const id of ids) this.vlans.delete(String(id));
+    this.fabrics.delete(String(fabric));
   }
 
   addImage(name: string, version: string, kernels: readonly string[], architecture = 'amd64'): void {
@@ -165,8 +246,19 @@ export class Region {
     return id === undefined ? undefined : this.machines.get(id);
   }
 
+  /** True for an address of a link, a discovered one, and one that a user reserved. */
   addressTaken(address: string): boolean {
-    return this.#addresses.has(address) || this.reserved.has(address);
+    return this.addressGiven(address) || this.#discovered.has(address);
+  }
+
+  /** The same without discovered ones. */
+  addressGiven(address: string): boolean {
+    return this.#given.has(address) || this.reserved.has(address);
+  }
+
+  /** Addresses of links, and those that commissioning found. */
+  machineAddresses(withoutDiscovered: boolean): readonly IpAddress[] {
+    return withoutDiscovered ? this.#given.all : [...this.#given.all, ...this.#discovered.all];
   }
 
   poolOf(machine: Readonly<Machine>): Readonly<Pool> {
@@ -199,7 +291,8 @@ export class Region {
   reindex(): void {
     this.#byHostname.clear();
     this.#byMac.clear();
-    this.#addresses.clear();
+    this.#given.clear();
+    this.#discovered.clear();
     for (const machine of this.machines.values()) this.#index(machine);
   }
 
@@ -209,7 +302,7 @@ export class Region {
     else this.#byHostname.set(machine.hostname, new Set([machine.id]));
     for (const nic of machine.interfaces) {
       if (nic.type === 'physical') this.#byMac.set(macKey(nic.mac), machine.id);
-      for (const link of nic.links) if (link.address !== null) this.#addresses.add(link.address);
+      this.#count(nic, 1);
     }
   }
 
@@ -219,7 +312,36 @@ export class Region {
     if (same?.size === 0) this.#byHostname.delete(machine.hostname);
     for (const nic of machine.interfaces) {
       this.#byMac.delete(macKey(nic.mac));
-      for (const link of nic.links) if (link.address !== null) this.#addresses.delete(link.address);
+      this.#count(nic, -1);
     }
+  }
+
+  #count({ links, discovered }: NetworkInterface, change: 1 | -1): void {
+    for (const { address } of links) if (address !== null) this.#given.count(address, change);
+    for (const { address } of discovered) this.#discovered.count(address, change);
+  }
+}
+
+/** Addresses, with how often each is there. */
+class AddressCount {
+  readonly #known = new Map<string, { times: number; readonly address: IpAddress }>();
+
+  get all(): readonly IpAddress[] {
+    return [...this.#known.values()].map(({ address }) => address);
+  }
+
+  has(text: string): boolean {
+    return this.#known.has(text);
+  }
+
+  count(text: string, change: 1 | -1): void {
+    const address = this.#known.get(text)?.address ?? parseAddress(text);
+    const times = (this.#known.get(text)?.times ?? 0) + change;
+    if (address && times > 0) this.#known.set(text, { times, address });
+    else this.#known.delete(text);
+  }
+
+  clear(): void {
+    this.#known.clear();
   }
 }

@@ -1,9 +1,9 @@
 import { MachineStatus, machineStatusName } from '../maas/status.js';
-import { dropAddresses } from './addresses.js';
 import { type Answer, afterCommit, conflict, json, powerUnavailable } from './answer.js';
 import { beginPhase } from './automation.js';
 import type { Form } from './form.js';
 import { currentScriptStatus, viewMachine } from './machine-view.js';
+import { dropAddresses } from './network/addresses.js';
 import type { Machine } from './records.js';
 import {
   type Cause,

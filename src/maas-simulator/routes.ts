@@ -1,4 +1,3 @@
-import * as addresses from './addresses.js';
 import { type Answer, forbidden, methodNotAllowed, unknownEndpoint, wrongOperation } from './answer.js';
 import type { Handler } from './call.js';
 import { queryEvents } from './events-query.js';
@@ -8,10 +7,21 @@ import * as operations from './machine-operations.js';
 import * as power from './machine-power.js';
 import * as record from './machine-record.js';
 import * as upkeep from './machine-upkeep.js';
-import * as network from './node-network.js';
-import * as storage from './node-storage.js';
+import * as addresses from './network/addresses.js';
+import * as fabrics from './network/fabrics.js';
+import * as network from './network/node-interfaces.js';
+import * as links from './network/node-links.js';
+import * as ranges from './network/ranges.js';
+import * as staticRoutes from './network/routes.js';
+import * as subnets from './network/subnets.js';
+import * as vlans from './network/vlans.js';
 import * as results from './results.js';
-import * as subnets from './subnet-settings.js';
+import * as bcaches from './storage/bcaches.js';
+import * as disks from './storage/disks.js';
+import * as filesystems from './storage/filesystems.js';
+import * as partitions from './storage/partitions.js';
+import * as raids from './storage/raids.js';
+import * as volumeGroups from './storage/volume-groups.js';
 import * as surroundings from './surroundings.js';
 
 /** One endpoint: plain methods, and operations by name for the two methods that have them. */
@@ -56,6 +66,7 @@ const machine: Endpoint = {
     power_on: power.powerOn,
     release: operations.release,
     rescue_mode: upkeep.rescueMode,
+    restore_default_configuration: operations.restoreDefaults,
     restore_networking_configuration: operations.restoreNetworking,
     restore_storage_configuration: operations.restoreStorage,
     set_owner_data: operations.setOwnerData,
@@ -85,10 +96,12 @@ const oneInterface: Endpoint = {
   PUT: network.updateInterface,
   DELETE: network.deleteInterface,
   write: {
-    disconnect: network.disconnect,
-    link_subnet: network.linkSubnet,
-    set_default_gateway: network.setDefaultGateway,
-    unlink_subnet: network.unlinkSubnet,
+    add_tag: network.addTag,
+    disconnect: links.disconnect,
+    link_subnet: links.linkSubnet,
+    remove_tag: network.removeTag,
+    set_default_gateway: links.setDefaultGateway,
+    unlink_subnet: links.unlinkSubnet,
   },
 };
 
@@ -120,28 +133,49 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   },
   'nodes/*/interfaces/': interfaces,
   'nodes/*/interfaces/*/': oneInterface,
-  'nodes/*/blockdevices/': { GET: storage.listDisks, POST: storage.createDisk },
+  'nodes/*/blockdevices/': { GET: disks.listDisks, POST: disks.createDisk },
   'nodes/*/blockdevices/*/': {
-    GET: storage.readDisk,
-    DELETE: storage.deleteDisk,
-    write: { ...storage.deviceOperations, set_boot_disk: storage.setBootDisk },
-  },
-  'nodes/*/blockdevices/*/partitions/': { GET: storage.listPartitions, POST: storage.createPartition },
-  // As in MAAS: no slash at its end.
-  'nodes/*/blockdevices/*/partition/*': {
-    GET: storage.readPartition,
-    DELETE: storage.deletePartition,
-    write: storage.partitionOperations,
-  },
-  'nodes/*/volume-groups/': { GET: storage.listGroups, POST: storage.createGroup },
-  'nodes/*/volume-group/*/': {
-    GET: storage.readGroup,
-    DELETE: storage.deleteGroup,
+    GET: disks.readDisk,
+    PUT: disks.updateDevice,
+    DELETE: disks.deleteDisk,
     write: {
-      create_logical_volume: storage.createVolume,
-      delete_logical_volume: storage.deleteVolume,
+      ...filesystems.deviceOperations,
+      add_tag: disks.addDeviceTag,
+      remove_tag: disks.removeDeviceTag,
+      set_boot_disk: disks.setBootDisk,
     },
   },
+  'nodes/*/blockdevices/*/partitions/': { GET: partitions.listPartitions, POST: partitions.createPartition },
+  // As in MAAS: no slash at its end.
+  'nodes/*/blockdevices/*/partition/*': {
+    GET: partitions.readPartition,
+    DELETE: partitions.deletePartition,
+    write: {
+      ...filesystems.partitionOperations,
+      add_tag: partitions.addPartitionTag,
+      remove_tag: partitions.removePartitionTag,
+    },
+  },
+  'nodes/*/volume-groups/': { GET: volumeGroups.listGroups, POST: volumeGroups.createGroup },
+  'nodes/*/volume-group/*/': {
+    GET: volumeGroups.readGroup,
+    PUT: volumeGroups.updateGroup,
+    DELETE: volumeGroups.deleteGroup,
+    write: {
+      create_logical_volume: volumeGroups.createVolume,
+      delete_logical_volume: volumeGroups.deleteVolume,
+    },
+  },
+  'nodes/*/raids/': { GET: raids.listRaids, POST: raids.createRaid },
+  'nodes/*/raid/*/': { GET: raids.readRaid, PUT: raids.updateRaid, DELETE: raids.deleteRaid },
+  'nodes/*/bcache-cache-sets/': { GET: bcaches.listCacheSets, POST: bcaches.createCacheSet },
+  'nodes/*/bcache-cache-set/*/': {
+    GET: bcaches.readCacheSet,
+    PUT: bcaches.updateCacheSet,
+    DELETE: bcaches.deleteCacheSet,
+  },
+  'nodes/*/bcaches/': { GET: bcaches.listBcaches, POST: bcaches.createBcache },
+  'nodes/*/bcache/*/': { GET: bcaches.readBcache, PUT: bcaches.updateBcache, DELETE: bcaches.deleteBcache },
   'nodes/*/results/': { GET: results.listResults },
   'nodes/*/results/*/': {
     GET: results.readResult,
@@ -177,25 +211,41 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     write: { import: surroundings.importImages, stop_import: surroundings.stopImport },
   },
   'boot-resources/*/': { GET: surroundings.readImage, DELETE: surroundings.deleteImage },
-  'subnets/': { GET: surroundings.listSubnets },
+  'subnets/': { GET: subnets.listSubnets, POST: subnets.createSubnet },
   'subnets/*/': {
-    GET: surroundings.readSubnet,
+    GET: subnets.readSubnet,
     PUT: subnets.updateSubnet,
-    read: { unreserved_ip_ranges: addresses.freeRanges },
+    DELETE: subnets.deleteSubnet,
+    read: {
+      ip_addresses: addresses.listAddresses,
+      reserved_ip_ranges: addresses.usedRanges,
+      statistics: addresses.statistics,
+      unreserved_ip_ranges: addresses.freeRanges,
+    },
   },
-  'ipaddresses/': { GET: addresses.listReserved, write: { reserve: addresses.reserve } },
-  'fabrics/': { GET: surroundings.listFabrics },
-  'fabrics/*/': { GET: surroundings.readFabric },
-  'fabrics/*/vlans/': { GET: surroundings.listVlans },
-  'vlans/*/': { GET: surroundings.readVlan },
-  'spaces/': { GET: surroundings.listSpaces },
+  'ipaddresses/': {
+    GET: addresses.listReserved,
+    write: { release: addresses.releaseReserved, reserve: addresses.reserve },
+  },
+  'fabrics/': { GET: fabrics.listFabrics, POST: fabrics.createFabric },
+  'fabrics/*/': { GET: fabrics.readFabric, PUT: fabrics.updateFabric, DELETE: fabrics.deleteFabric },
+  'fabrics/*/vlans/': { GET: vlans.listVlans, POST: vlans.createVlan },
+  'fabrics/*/vlans/*/': { GET: vlans.readVlan, PUT: vlans.updateVlan, DELETE: vlans.deleteVlan },
+  'vlans/*/': { GET: vlans.readVlan, PUT: vlans.updateVlan, DELETE: vlans.deleteVlan },
+  'spaces/': { GET: fabrics.listSpaces, POST: fabrics.createSpace },
+  'spaces/*/': { GET: fabrics.readSpace, PUT: fabrics.updateSpace, DELETE: fabrics.deleteSpace },
   'domains/': { GET: surroundings.listDomains },
   'domains/*/': { GET: surroundings.readDomain },
   'rackcontrollers/': { GET: surroundings.emptyList },
   'regioncontrollers/': { GET: surroundings.listRegionControllers },
-  'ipranges/': { GET: subnets.listRanges, POST: subnets.createRange },
-  'static-routes/': { GET: subnets.listRoutes, POST: subnets.createRoute },
-  'static-routes/*/': { PUT: subnets.updateRoute },
+  'ipranges/': { GET: ranges.listRanges, POST: ranges.createRange },
+  'ipranges/*/': { GET: ranges.readRange, PUT: ranges.updateRange, DELETE: ranges.deleteRange },
+  'static-routes/': { GET: staticRoutes.listRoutes, POST: staticRoutes.createRoute },
+  'static-routes/*/': {
+    GET: staticRoutes.readRoute,
+    PUT: staticRoutes.updateRoute,
+    DELETE: staticRoutes.deleteRoute,
+  },
   'dnsresources/': { GET: surroundings.emptyList },
   'devices/': { GET: surroundings.emptyList },
   'discovery/': { GET: surroundings.emptyList },

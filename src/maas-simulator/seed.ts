@@ -1,11 +1,16 @@
 import { isMachineStatus, type MachineStatus, machineStatusFilters, MachineStatus as S } from '../maas/status.js';
-import { findAddresses } from './addresses.js';
 import { beginPhase } from './automation.js';
 import { isMac } from './constraints.js';
-import { addSubnet, equip, newDisk, newInterface, subnetWithSpace } from './hardware.js';
-import { blankMachine, type Machine, type Subnet } from './records.js';
+import { equip, subnetsInTurn } from './hardware.js';
+import { findAddresses } from './network/addresses.js';
+import { subnetAround } from './network/find.js';
+import { Interfaces } from './network/interfaces.js';
+import { formatAddress, formatNetwork, parseAddress, parseNetwork } from './network/ip.js';
+import type { FoundNic, Subnet } from './network/records.js';
+import { blankMachine, type Machine } from './records.js';
 import type { Region } from './region.js';
 import { endScripts, noteEffect, noteEvent, type Simulation, startScripts } from './simulation.js';
+import { newDisk } from './storage/disks.js';
 
 /** One machine to make. Omitted fields have MAAS' defaults. */
 interface SeedMachine {
@@ -28,11 +33,21 @@ interface SeedMachine {
   readonly description?: string;
   readonly error_description?: string;
   readonly locked?: boolean;
-  /** Names of further interfaces; the first is `eth0`. */
-  readonly interfaces?: readonly string[];
+  /** All cards, as commissioning found them; or names of further ones: the first is `eth0`. */
+  readonly interfaces?: readonly (string | SeedNic)[];
   /** Disks instead of the usual one; sizes in bytes. */
-  readonly disks?: readonly { readonly name: string; readonly size: number }[];
+  readonly disks?: readonly { readonly name: string; readonly size: number; readonly block_size?: number }[];
+  /** It starts by UEFI. */
   readonly uefi?: boolean;
+}
+
+interface SeedNic {
+  readonly name: string;
+  readonly mac?: string;
+  /** Default: true. */
+  readonly link_connected?: boolean;
+  /** The address that it got, `10.77.0.201/24`, of a subnet of the region. Null: none. */
+  readonly discovered?: string | null;
 }
 
 /** A subnet to add, with its VLAN and fabric. */
@@ -124,7 +139,7 @@ function problemsOf(region: Region, machines: readonly SeedMachine[]): string[] 
   const problems: string[] = [];
   const names = new Set<string>();
   const macs = new Set<string>();
-  for (const { hostname, mac, status } of machines) {
+  for (const { hostname, mac: first, status, interfaces = [] } of machines) {
     const where = `machine '${String(hostname)}'`;
     if (typeof hostname !== 'string' || !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(hostname)) {
       problems.push(`${where}: hostname must be letters, digits and '-'`);
@@ -135,13 +150,23 @@ function problemsOf(region: Region, machines: readonly SeedMachine[]): string[] 
     if (!isMachineStatus(statusNumber(status))) {
       problems.push(`${where}: status '${String(status)}' is unknown: 0 to 22, or a word such as ready`);
     }
-    if (mac === undefined) continue;
-    if (!isMac(mac)) problems.push(`${where}: '${mac}' is not a valid MAC address`);
-    else if (macs.has(mac.toLowerCase()) || region.machineWithMac(mac)) problems.push(`${where}: MAC ${mac} is taken`);
-    macs.add(mac.toLowerCase());
+    const cards = interfaces.filter((nic) => typeof nic !== 'string');
+    for (const mac of [first, ...cards.map((nic) => nic.mac)]) {
+      if (mac === undefined) continue;
+      if (!isMac(mac)) problems.push(`${where}: '${mac}' is not a valid MAC address`);
+      else if (macs.has(mac.toLowerCase()) || region.machineWithMac(mac))
+        problems.push(`${where}: MAC ${mac} is taken`);
+      macs.add(mac.toLowerCase());
+    }
+    for (const { name, discovered } of cards) {
+      if (discovered == null || subnetAround(region, hostOf(discovered))) continue;
+      problems.push(`${where}: no subnet holds ${discovered}, the address of ${name}`);
+    }
   }
   return problems;
 }
+
+const hostOf = (address: string): string => address.split('/')[0] ?? '';
 
 /**
  * Makes machines, with their zones, pools and tags.
@@ -157,45 +182,36 @@ export function plantSeed(
     return { problems: ['count must be a whole number from 0 to 100000'] };
   }
   const machines = fleet(region, seed);
+  const odd = (seed.networks ?? []).filter(({ cidr }) => parseNetwork(cidr) === null);
+  if (odd.length > 0) return { problems: odd.map(({ cidr }) => `'${cidr}' is not a network`) };
+  for (const network of seed.networks ?? []) addNetwork(region, network);
   const problems = problemsOf(region, machines);
   if (problems.length > 0) return { problems };
   for (const { name, version = '', kernels = [] } of seed.images ?? []) region.addImage(name, version, kernels);
-  for (const network of seed.networks ?? []) addNetwork(region, network);
   const subnet = subnetsInTurn(region);
   return { systemIds: machines.map((machine) => plant(sim, machine, subnet)) };
 }
 
-function addNetwork(region: Region, { cidr, gateway = '', vid = 0, fabric = 0, ...more }: SeedNetwork): void {
-  let vlan = [...region.vlans.values()].find((each) => each.fabric === fabric && each.vid === vid);
-  if (!vlan) {
-    const id = 5001 + region.next('vlan');
-    const { mtu = 1500, space = 'space-1' } = more;
-    vlan = region.vlans.put(String(id), { id, vid, fabric, name: vid === 0 ? 'untagged' : String(vid), mtu, space });
-  }
+/** A network that is there already stays as it is. */
+function addNetwork(region: Region, given: SeedNetwork): void {
+  const { gateway = '', vid = 0, fabric = 0, space, mtu = 1500 } = given;
+  const network = parseNetwork(given.cidr);
+  const cidr = network ? formatNetwork(network) : given.cidr;
+  if ([...region.subnets.values()].some((subnet) => subnet.cidr === cidr)) return;
+  if (fabric === 0) region.defaultVlan();
+  else if (!region.fabrics.has(String(fabric))) region.addFabric({ id: fabric });
+  const vlan =
+    region.vlansOf(fabric).find((each) => each.vid === vid) ?? region.addVlan({ fabric, vid, name: String(vid), mtu });
+  if (space !== undefined) region.vlans.edit(String(vlan.id)).space = spaceNamed(region, space);
   const id = region.next('subnet');
-  region.subnets.put(String(id), { id, name: more.name ?? cidr, vlan: vlan.id, cidr, gateway });
+  region.subnets.put(String(id), { id, name: given.name ?? cidr, vlan: vlan.id, cidr, gateway });
 }
 
-/** Subnets for many machines, without counting all links for each. */
-function subnetsInTurn(region: Region): () => Readonly<Subnet> {
-  const perSubnet = 200;
-  let current: Readonly<Subnet> | null = null;
-  let left = 0;
-  return () => {
-    if (current === null) {
-      current = subnetWithSpace(region);
-      let used = 0;
-      for (const machine of region.machines.values()) {
-        for (const nic of machine.interfaces) for (const link of nic.links) if (link.subnet === current.id) used += 1;
-      }
-      left = perSubnet - used;
-    } else if (left === 0) {
-      current = addSubnet(region);
-      left = perSubnet;
-    }
-    left -= 1;
-    return current;
-  };
+function spaceNamed(region: Region, name: string): number {
+  const known = [...region.spaces.values()].find((space) => space.name === name);
+  if (known) return known.id;
+  const id = region.next('space');
+  return region.spaces.put(String(id), { id, name }).id;
 }
 
 function generatedMac(region: Region): string {
@@ -225,12 +241,13 @@ function plant(sim: Simulation, given: SeedMachine, subnet: () => Readonly<Subne
       powerParameters: given.power_parameters ?? (powerType === 'manual' ? {} : bmc),
     }),
   );
-  region.setInterfaces(machine, [newInterface(region, 'eth0', given.mac ?? generatedMac(region))]);
-  for (const name of given.interfaces ?? [])
-    region.setInterfaces(machine, [...machine.interfaces, newInterface(region, name, generatedMac(region))]);
-  machine.disks = (given.disks ?? []).map(({ name, size }) =>
-    newDisk(region, { name, size, blockSize: 512, model: 'Simulated', serial: `${machine.id}-${name}` }),
-  );
+  addCards(region, machine, given);
+  // MAAS numbers disks in the order of their names, and boots from the first.
+  const disks = [...(given.disks ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+  machine.disks = disks.map(({ name, size, block_size = 512 }) => {
+    const serial = `${machine.hostname}-${name}`;
+    return newDisk(region, { name, size, blockSize: block_size, model: 'Simulated', serial, tags: ['ssd', 'sata'] });
+  });
   machine.isUefi = given.uefi === true;
   for (const name of given.tags ?? []) {
     if (!region.tags.has(name)) region.tags.put(name, { name, definition: '', comment: '', kernel_opts: '' });
@@ -261,6 +278,31 @@ function plant(sim: Simulation, given: SeedMachine, subnet: () => Readonly<Subne
   machine.powerState = given.power_state ?? (powerType === 'manual' ? 'unknown' : running ? 'on' : 'off');
   beginPhase(sim, machine);
   return machine.id;
+}
+
+/** The cards of a machine: all that are given, or `eth0` and those that are only named. */
+function addCards(region: Region, machine: Machine, { interfaces = [], mac }: SeedMachine): void {
+  const given = interfaces.filter((nic) => typeof nic !== 'string');
+  const names = interfaces.filter((nic) => typeof nic === 'string');
+  const cards: readonly SeedNic[] =
+    given.length > 0
+      ? given
+      : [{ name: 'eth0', ...(mac === undefined ? {} : { mac }) }, ...names.map((name) => ({ name }))];
+  const made = new Interfaces(region, machine);
+  const found = cards.map(({ name, mac: its, link_connected = true, discovered = null }): FoundNic => {
+    const nic = made.add({ type: 'physical', name, mac: its ?? generatedMac(region), linkConnected: link_connected });
+    const address = discovered === null ? null : parseAddress(hostOf(discovered));
+    const text = address && formatAddress(address);
+    return {
+      name,
+      mac: nic.mac,
+      connected: link_connected,
+      address: text,
+      subnet: (text && subnetAround(region, text)?.id) || null,
+    };
+  });
+  made.commit();
+  if (given.length > 0) machine.foundNics = found;
 }
 
 function install(sim: Simulation, machine: Machine, given: SeedMachine): void {

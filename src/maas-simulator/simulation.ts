@@ -78,9 +78,10 @@ export function noteEvent(
   sim.region.editMachine(machine).statusMessage = description === '' ? type : `${type} - ${description}`;
 }
 
-/** Removes the owner of a machine, and the fields of an owned machine. */
+/** Removes the owner of a machine, and what was the owner's: also filesystems that differ from the machine's own. */
 export function disown(sim: Simulation, machine: Readonly<Machine>): void {
-  Object.assign(sim.region.editMachine(machine), { owner: null, ownerData: {}, agentName: '', locked: false });
+  const own = { owner: null, ownerData: {}, agentName: '', locked: false, keptLayout: null };
+  Object.assign(sim.region.editMachine(machine), own, machine.keptLayout ?? {});
 }
 
 /** Adds the event of a user's request, with its comment. */

@@ -10,12 +10,12 @@ import {
   refuse,
   text,
 } from './answer.js';
-import { type Call, type Handler, requireAdmin } from './call.js';
+import { type Handler, requireAdmin } from './call.js';
 import { theDomain } from './machine-view.js';
-import { viewFabrics, viewSpaces, viewSubnet, viewVlan, vlansOfFabric } from './network-view.js';
-import { type User, users } from './oauth.js';
+import { users } from './oauth.js';
 import type { Image } from './records.js';
 import { testScripts } from './test-scripts.js';
+import { viewUser } from './users.js';
 
 const base = '/MAAS/api/2.0';
 
@@ -37,20 +37,12 @@ export const version: Handler = () =>
     subversion: '',
   });
 
-const viewUser = (user: User): object => ({
-  is_superuser: user.isSuperuser,
-  username: user.username,
-  email: user.email,
-  is_local: true,
-  resource_uri: `${base}/users/${user.username}/`,
-});
+export const whoami: Handler = (call) => json(viewUser(call.user.username));
 
-export const whoami: Handler = (call) => json(viewUser(call.user));
-
-export const listUsers: Handler = () => json(users.map(viewUser));
+export const listUsers: Handler = () => json(users.map(({ username }) => viewUser(username)));
 
 export const readUser: Handler = (call) =>
-  json(viewUser(users.find(({ username }) => username === call.parts[0]) ?? refuse(notFound('User'))));
+  json(viewUser(users.find(({ username }) => username === call.parts[0])?.username ?? refuse(notFound('User'))));
 
 /** The names of the caller's keys, never the keys. */
 export const listTokens: Handler = (call) => json([{ name: `${call.user.username}'s key` }]);
@@ -231,32 +223,6 @@ export const deleteImage: Handler = (call) => {
   }
   return deleted();
 };
-
-// Network.
-
-export const listSubnets: Handler = (call) =>
-  json([...call.region.subnets.values()].map((subnet) => viewSubnet(call.region, subnet)));
-
-export const readSubnet: Handler = (call) =>
-  json(viewSubnet(call.region, call.region.subnets.get(call.parts[0] ?? '') ?? refuse(notFound('Subnet'))));
-
-export const listFabrics: Handler = (call) => json(viewFabrics(call.region));
-
-const fabricOf = (call: Call): object =>
-  viewFabrics(call.region).find((fabric) => 'id' in fabric && String(fabric.id) === call.parts[0]) ??
-  refuse(notFound('Fabric'));
-
-export const readFabric: Handler = (call) => json(fabricOf(call));
-
-export const listVlans: Handler = (call) => {
-  fabricOf(call);
-  return json(vlansOfFabric(call.region, Number(call.parts[0])).map(viewVlan));
-};
-
-export const readVlan: Handler = (call) =>
-  json(viewVlan(call.region.vlans.get(call.parts[0] ?? '') ?? refuse(notFound('VLAN'))));
-
-export const listSpaces: Handler = (call) => json(viewSpaces(call.region));
 
 export const listDomains: Handler = () => json([theDomain]);
 

@@ -84,14 +84,14 @@ describe('the example site on a simulated MAAS', () => {
         name: 'site.yaml',
         text: `${CONFIGURATION}
 ${document('drydock/NetworkLink/v1', 'pxe', '{}')}
-${document('drydock/Network/v1', 'prov', '{cidr: 10.77.0.0/24, dns: {servers: 10.77.0.2}, ranges: [{type: reserved, start: 10.77.0.1, end: 10.77.0.9}], routes: [{subnet: 0.0.0.0/0, gateway: 10.77.0.1}]}')}
+${document('drydock/Network/v1', 'prov', '{cidr: 10.76.0.0/24, dns: {servers: 10.76.0.2}, ranges: [{type: reserved, start: 10.76.0.1, end: 10.76.0.9}], routes: [{subnet: 0.0.0.0/0, gateway: 10.76.0.1}]}')}
 ${document('drydock/Network/v1', 'other', `{cidr: ${cidr}}`)}
 ${profile('base', '{primary_network: prov, platform: {kernel_params: {intel_iommu: "on", quiet: true}}, storage: {physical_devices: {sda: {partitions: [{name: root, size: 40g, filesystem: {mountpoint: /}}, {name: var, size: ">1g", filesystem: {mountpoint: /var, fstype: xfs}}]}}}}')}
 ${node('n1', `{host_profile: base, interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [prov]}}, addressing: [{network: prov, address: ${address}}]}`)}
 ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [other]}}, addressing: [{network: other, address: dhcp}]}')}`,
       },
     ];
-    await site.commit(documents('10.77.0.66', '10.99.0.0/24'));
+    await site.commit(documents('10.76.0.66', '10.99.0.0/24'));
     const release = await site.store.releases.create({
       name: 'lab',
       version: 'lab-1.0',
@@ -123,12 +123,12 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
       return client.layouts.hardware(machine!.systemId);
     };
     const configured = await machineOf('n1');
-    expect(configured.interfaces.map(({ links }) => links.map(({ ipAddress }) => ipAddress))).toEqual([['10.77.0.66']]);
+    expect(configured.interfaces.map(({ links }) => links.map(({ ipAddress }) => ipAddress))).toEqual([['10.76.0.66']]);
     const kernel = configured.tags.find((tag) => tag.startsWith('sitewright-kernel-'))!;
     expect((await client.inventory.findTag(kernel))?.kernelOptions).toBe('intel_iommu=on quiet');
     expect(first.report.phases.find(({ name }) => name === 'prepare_site')).toMatchObject({
       detail:
-        'set the DNS servers 10.77.0.2 of 10.77.0.0/24 (network prov); make the reserved range 10.77.0.1 to 10.77.0.9 of 10.77.0.0/24 (network prov)',
+        'set the DNS servers 10.76.0.2 of 10.76.0.0/24 (network prov); make the reserved range 10.76.0.1 to 10.76.0.9 of 10.76.0.0/24 (network prov)',
     });
     expect(configured.disks[0]!.partitions.map(({ filesystem }) => filesystem?.mountPoint)).toEqual(['/', '/var']);
 
@@ -138,12 +138,12 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
       provider: 'lnx',
       interfaces: { eth0: { vendor_specific: {} } },
       transformations: [],
-      endpoints: { eth0: { IP: ['10.77.0.66/24'], gateway: '10.77.0.1' } },
-      roles: { management: 'eth0', 'mgmt/vip': 'eth0', 'space-1': 'eth0' },
+      endpoints: { eth0: { IP: ['10.76.0.66/24'], gateway: '10.76.0.1' } },
+      roles: { management: 'eth0', 'mgmt/vip': 'eth0', provisioning: 'eth0' },
     });
-    expect(now.nodes[member.id]!.ip).toBe('10.77.0.66');
+    expect(now.nodes[member.id]!.ip).toBe('10.76.0.66');
     expect(now.common.network_metadata).toMatchObject({
-      nodes: { n1: { network_roles: { management: '10.77.0.66', 'mgmt/vip': '10.77.0.66' } } },
+      nodes: { n1: { network_roles: { management: '10.76.0.66', 'mgmt/vip': '10.76.0.66' } } },
     });
     // What users give wins.
     const given = { common: {}, nodes: { [member.id]: { network_scheme: { roles: { management: 'br-mgmt' } } } } };
@@ -151,13 +151,13 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     const after = clusterStates(await readClusterSources(site.store, cluster.id), { states: {}, tasks: [] }).now;
     expect(after.nodes[member.id]!.network_scheme).toEqual({ roles: { management: 'br-mgmt' } });
 
-    await site.commit(documents('10.77.0.77', '10.77.0.0/24'));
+    await site.commit(documents('10.76.0.77', '10.76.0.0/24'));
     const second = await run('deploy_site');
     const then = Object.fromEntries(second.report.baremetal!.nodes.map((one) => [one.name, one]));
     expect([then.n1!.failure_kind, then.n2!.state]).toEqual(['other-layout', 'success']);
     const third = await run('redeploy_nodes', { nodes: ['n1'] });
     expect(third.error).toBeNull();
-    expect((await machineOf('n1')).interfaces[0]!.links[0]!.ipAddress).toBe('10.77.0.77');
+    expect((await machineOf('n1')).interfaces[0]!.links[0]!.ipAddress).toBe('10.76.0.77');
     await client.close();
   });
 

@@ -1,4 +1,5 @@
-import type { Machine, Subnet } from '../records.js';
+import type { Subnet } from '../network/records.js';
+import type { Machine } from '../records.js';
 import { OWNER, outputOf, type Podman, type RunCommand } from './podman.js';
 
 /** The owner of a network that this made, by its name. */

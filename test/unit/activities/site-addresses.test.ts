@@ -47,17 +47,17 @@ const reserve = (acting = async (): Promise<void> => undefined) =>
 const vips = async (id: number) => (await store.clusters.get(id)).networkConfig.vips;
 
 it('chooses an address where the configuration has its network, stores it and reserves it once', async () => {
-  const id = await cluster({ networks: [{ name: 'public', cidr: '10.77.0.0/24' }] });
+  const id = await cluster({ networks: [{ name: 'public', cidr: '10.76.0.0/24' }] });
   expect(await reserve()).toEqual({
     warnings: [],
-    changes: ['10.77.0.254 was reserved in MAAS as virtual address web'],
+    changes: ['10.76.0.254 was reserved in MAAS as virtual address web'],
   });
-  expect(await vips(id)).toEqual({ web: { ipaddr: '10.77.0.254' } });
+  expect(await vips(id)).toEqual({ web: { ipaddr: '10.76.0.254' } });
   expect(await reserve()).toEqual({ warnings: [], changes: [] });
-  expect(await client.addresses.reserved()).toEqual(['10.77.0.254']);
+  expect(await client.addresses.reserved()).toEqual(['10.76.0.254']);
 });
 
-it.each(['10.77.0.0/24', 'prov', 'space-1'])(
+it.each(['10.76.0.0/24', 'prov', 'provisioning'])(
   'chooses an address in the place that the cluster was made with: %s',
   async (place) => {
     const { id } = await store.releases.create({
@@ -69,37 +69,37 @@ it.each(['10.77.0.0/24', 'prov', 'space-1'])(
       'nina',
     );
     await reserve();
-    expect(await vips(made.id)).toEqual({ web: { ipaddr: '10.77.0.254' } });
+    expect(await vips(made.id)).toEqual({ web: { ipaddr: '10.76.0.254' } });
   },
 );
 
 it('reserves what an earlier try chose, and no second one', async () => {
   const id = await cluster({
-    networks: [{ name: 'public', cidr: '10.77.0.0/24' }],
-    vips: { web: { ipaddr: '10.77.0.9' } },
+    networks: [{ name: 'public', cidr: '10.76.0.0/24' }],
+    vips: { web: { ipaddr: '10.76.0.9' } },
   });
-  expect(await reserve()).toEqual({ warnings: [], changes: ['10.77.0.9 was reserved in MAAS as virtual address web'] });
-  expect(await client.addresses.reserved()).toEqual(['10.77.0.9']);
-  expect(await vips(id)).toEqual({ web: { ipaddr: '10.77.0.9' } });
+  expect(await reserve()).toEqual({ warnings: [], changes: ['10.76.0.9 was reserved in MAAS as virtual address web'] });
+  expect(await client.addresses.reserved()).toEqual(['10.76.0.9']);
+  expect(await vips(id)).toEqual({ web: { ipaddr: '10.76.0.9' } });
 });
 
 it('reports an address that someone else has, and a network that MAAS does not have', async () => {
-  await client.addresses.reserve('10.77.0.9');
+  await client.addresses.reserve('10.76.0.9');
   const operator = new MaasClient({ url: simulator.url, apiKey: simulatorKeys.operator });
-  await operator.addresses.reserve('10.77.0.8');
+  await operator.addresses.reserve('10.76.0.8');
   await operator.close();
-  await cluster({ vips: { database: { ipaddr: '10.77.0.8' } } });
+  await cluster({ vips: { database: { ipaddr: '10.76.0.8' } } });
   const { warnings, changes } = await reserve();
   expect(changes).toEqual([]);
   expect(warnings).toEqual([
     'virtual address web is not reserved in MAAS: MAAS has no subnet of its network: set it in the network configuration',
     expect.stringContaining('virtual address database is not reserved in MAAS: '),
   ]);
-  expect(warnings[1]).toContain('10.77.0.8 is already in use');
+  expect(warnings[1]).toContain('10.76.0.8 is already in use');
 });
 
 it('changes nothing once the run has lost the site', async () => {
-  const id = await cluster({ networks: [{ name: 'public', cidr: '10.77.0.0/24' }] });
+  const id = await cluster({ networks: [{ name: 'public', cidr: '10.76.0.0/24' }] });
   await expect(reserve(() => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
   expect([await vips(id), await client.addresses.reserved()]).toEqual([undefined, []]);
 });
@@ -111,6 +111,6 @@ it('does not ask MAAS about a cluster without virtual addresses', async () => {
 });
 
 it('gives no machine a reserved address', async () => {
-  await client.addresses.reserve('10.77.0.2');
-  expect(await client.addresses.free(1)).toEqual([{ start: '10.77.0.3', end: '10.77.0.254' }]);
+  await client.addresses.reserve('10.76.0.2');
+  expect(await client.addresses.free(1)).toEqual([{ start: '10.76.0.3', end: '10.76.0.254' }]);
 });

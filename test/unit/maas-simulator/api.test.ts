@@ -233,6 +233,7 @@ describe('networks and disks', () => {
       name: 'eth1',
     });
     const { json: all } = await maas.api('GET', nics);
+    await maas.api('PUT', `${nics}eth1/`, { vlan: String(all[0].vlan.id) });
     const bond = await maas.api('POST', `${nics}?op=create_bond`, {
       name: 'bond0',
       parents: all.map((nic: { id: number }) => String(nic.id)),
@@ -240,9 +241,9 @@ describe('networks and disks', () => {
     expect(bond.json).toMatchObject({ type: 'bond', parents: ['eth0', 'eth1'] });
     expect((await maas.api('GET', `${nics}${second.json.id}/`)).json.children).toEqual(['bond0']);
     const path = `${nics}${bond.json.id}/`;
-    await maas.api('POST', `${path}?op=link_subnet`, { mode: 'STATIC', subnet: 'prov', ip_address: '10.77.0.50' });
+    await maas.api('POST', `${path}?op=link_subnet`, { mode: 'STATIC', subnet: 'prov', ip_address: '10.76.0.50' });
     expect((await maas.api('POST', `${path}?op=link_subnet`, { mode: 'SIDEWAYS' })).json).toHaveProperty('mode');
-    expect((await maas.api('GET', `machines/${id}/`)).json.ip_addresses).toEqual(['10.77.0.50']);
+    expect((await maas.api('GET', `machines/${id}/`)).json.ip_addresses).toEqual(['10.76.0.50']);
     expect((await maas.api('POST', `${path}?op=disconnect`)).json.links).toEqual([]);
     expect((await maas.api('DELETE', path)).status).toBe(204);
   });

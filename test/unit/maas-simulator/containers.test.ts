@@ -81,10 +81,10 @@ const power = async (id: string): Promise<string> =>
 describe('machines as containers', () => {
   it('have a network with the gateway of their subnet before the first machine boots', () => {
     expect(podman.take()).toEqual([
-      'network create --disable-dns --subnet 10.77.0.0/24 --gateway 10.77.0.1 --label sitewright.simulator=7-70 sitewright-7-70-1',
+      'network create --disable-dns --subnet 10.76.0.0/24 --gateway 10.76.0.1 --label sitewright.simulator=7-70 sitewright-7-70-1',
       'network inspect --format {{.NetworkInterface}} sitewright-7-70-1',
       'ip link add br-test type bridge',
-      'ip address add 10.77.0.1/24 dev br-test',
+      'ip address add 10.76.0.1/24 dev br-test',
       'ip link set br-test up',
     ]);
   });
@@ -97,7 +97,7 @@ describe('machines as containers', () => {
     expect(create).toBe(
       'create --name sitewright-web-1 --hostname web-1 --label sitewright.simulator=7-70 --systemd always' +
         ' --cap-add NET_ADMIN,NET_RAW,SYS_ADMIN,SYS_BOOT --ulimit nofile=20000:20000 --ulimit nproc=10000:10000' +
-        ' --network sitewright-7-70-1:ip=10.77.0.2,mac=52:54:00:00:00:01,interface_name=eth0 the-image',
+        ' --network sitewright-7-70-1:ip=10.76.0.2,mac=52:54:00:00:00:01,interface_name=eth0 the-image',
     );
     expect(others).toEqual(['cp SEED/. sitewright-web-1:/var/lib/cloud/seed/nocloud/', 'start sitewright-web-1']);
     expect(await maas.status(id)).toBe(S.Deploying);

@@ -62,7 +62,7 @@ describe('seed', () => {
       power_state: 'error',
       locked: true,
       tag_names: ['a', 'b'],
-      ip_addresses: ['10.77.0.2'],
+      ip_addresses: ['10.76.0.2'],
     });
   });
 

@@ -114,6 +114,10 @@ const without = (text: string): string =>
 /** Scenarios whose machines are all made by their own steps. */
 const selfContained = ['01', '02', '08', '13'];
 
+/** The simulator's region has more fabrics and spaces than the recorded one. */
+const sameLength = (url: string, recorded: Json, live: Json): Json =>
+  /(?:fabrics|spaces)\/$/.test(url) ? live.slice(0, recorded.length) : live;
+
 /** Sends the requests of a scenario to a simulator and collects where the answers differ. */
 export class Replay {
   readonly #maas: SimulatedMaas;
@@ -213,7 +217,8 @@ export class Replay {
       differ(name, reply.headers.get(name) ?? undefined, recorded.headers[name]);
     }
     if (url.includes('regioncontrollers') || url.includes('/../')) return differences;
-    if ('json' in recorded) this.#compareJson(recorded.json, reply.json, recorded.status, differ);
+    if ('json' in recorded)
+      this.#compareJson(recorded.json, sameLength(url, recorded.json, reply.json), recorded.status, differ);
     else if (recorded.status === 401) {
       const start = (text: string): string => text.split("'").slice(0, 2).join("'").slice(0, 38);
       if (!recorded.text?.includes('signature base')) differ('text', start(reply.text), start(recorded.text ?? ''));

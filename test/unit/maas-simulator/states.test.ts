@@ -133,7 +133,7 @@ describe('a machine from bare to deployed and back', () => {
     maas.clock.advance(10);
     const deploying = await maas.api('POST', `machines/${id}/?op=deploy`, { distro_series: '22.04', agent_name: 'us' });
     expect([deploying.json.distro_series, deploying.json.ip_addresses]).toEqual(['jammy', []]);
-    expect((await maas.api('GET', `machines/${id}/`)).json.ip_addresses).toEqual(['10.77.0.2']);
+    expect((await maas.api('GET', `machines/${id}/`)).json.ip_addresses).toEqual(['10.76.0.2']);
     maas.clock.advance(20);
     expect((await maas.api('GET', `machines/${id}/`)).json).toMatchObject({ status: S.Deployed, power_state: 'on' });
     const erasing = await maas.api('POST', `machines/${id}/?op=release`, { erase: 'true', quick_erase: 'true' });
@@ -190,15 +190,15 @@ describe('a machine from bare to deployed and back', () => {
   });
 
   it('a full subnet refuses a deployment and changes nothing', async () => {
-    await maas.control('POST', 'seed', { count: 253, status: S.Deployed });
+    await maas.control('POST', 'seed', { count: 100, status: S.Deployed });
+    const id = await maas.machine();
     const { json: subnets } = await maas.api('GET', 'subnets/');
     expect(subnets.length).toBe(2);
-    const id = await maas.machine();
     const { json: nics } = await maas.api('GET', `nodes/${id}/interfaces/`);
     const nic = `nodes/${id}/interfaces/${nics[0].id}`;
     await maas.api('POST', `${nic}/?op=unlink_subnet`, { id: String(nics[0].links[0].id) });
-    // 200 machines are on the first subnet: 53 more addresses, and then none.
-    for (let i = 0; i < 54; i++) await maas.api('POST', `${nic}/?op=link_subnet`, { mode: 'AUTO', subnet: 'prov' });
+    // 100 machines are on the first subnet: 153 more addresses, and then none.
+    for (let i = 0; i < 154; i++) await maas.api('POST', `${nic}/?op=link_subnet`, { mode: 'AUTO', subnet: 'prov' });
     const refused = await maas.api('POST', `machines/${id}/?op=deploy`, { distro_series: 'noble' });
     expect([refused.status, refused.text]).toEqual([
       503,

@@ -1,0 +1,255 @@
+import type { Machine } from '../records.js';
+import type { Region } from '../region.js';
+import type {
+  AnyDevice,
+  CacheSet,
+  Disk,
+  Filesystem,
+  Member,
+  Partition,
+  StorageGroup,
+  StorageLayout,
+  VirtualDevice,
+} from './records.js';
+import { aligned, freeForPartitions } from './sizes.js';
+import { stableUuid } from './uuids.js';
+
+/** As MAAS names the kinds of groups in its messages. */
+export const kindNames = { lvm: 'volume group', raid: 'RAID', bcache: 'Bcache', vmfs: 'VMFS' } as const;
+
+export const inGroup = (members: readonly Member[], { kind, id }: Member): boolean =>
+  members.some((member) => member.kind === kind && member.id === id);
+
+/** Disks and what is made of them, by id. */
+export const devicesOf = ({ disks, virtual }: StorageLayout): AnyDevice[] =>
+  [...disks, ...virtual].sort((a, b) => a.id - b.id);
+
+export const partitionsOf = (layout: StorageLayout): { device: AnyDevice; partition: Partition }[] =>
+  devicesOf(layout).flatMap((device) => (device.partitions ?? []).map((partition) => ({ device, partition })));
+
+/** The disk, device or partition that a member of a group is. */
+export function memberOf(layout: StorageLayout, { kind, id }: Member): AnyDevice | Partition {
+  const found =
+    kind === 'disk'
+      ? devicesOf(layout).find((device) => device.id === id)
+      : partitionsOf(layout).find(({ partition }) => partition.id === id)?.partition;
+  if (found === undefined) throw new Error(`no ${kind} ${id}`);
+  return found;
+}
+
+export const groupOf = (layout: StorageLayout, member: Member): StorageGroup | undefined =>
+  layout.groups.find((group) => inGroup(group.members, member));
+
+export const bootDiskOf = (machine: Readonly<Machine>): Disk | undefined =>
+  machine.disks.find(({ id }) => id === machine.bootDisk) ?? machine.disks[0];
+
+/** In a copy of a machine's storage while a request changes it; `commit` stores it. */
+export class Storage {
+  readonly #region: Region;
+  readonly #machine: Readonly<Machine>;
+  #layout: StorageLayout;
+
+  constructor(region: Region, machine: Readonly<Machine>) {
+    this.#region = region;
+    this.#machine = machine;
+    const { disks, virtual, groups, cacheSets } = machine;
+    this.#layout = { disks, virtual, groups, cacheSets };
+  }
+
+  get layout(): StorageLayout {
+    return this.#layout;
+  }
+
+  get devices(): AnyDevice[] {
+    return devicesOf(this.#layout);
+  }
+
+  device(id: number): AnyDevice {
+    return memberOf(this.#layout, { kind: 'disk', id }) as AnyDevice;
+  }
+
+  member(member: Member): AnyDevice | Partition {
+    return memberOf(this.#layout, member);
+  }
+
+  freeOn(device: AnyDevice): number {
+    return freeForPartitions(this.#machine, device);
+  }
+
+  put(device: AnyDevice): void {
+    const replaced = <Item extends AnyDevice>(items: readonly Item[]): Item[] =>
+      items.map((item) => (item.id === device.id ? (device as Item) : item));
+    const { disks, virtual } = this.#layout;
+    this.#layout = { ...this.#layout, disks: replaced(disks), virtual: replaced(virtual) };
+  }
+
+  filesystem(member: Member, filesystem: Filesystem | null): void {
+    if (member.kind === 'disk') {
+      this.put({ ...this.device(member.id), filesystem });
+      return;
+    }
+    for (const { device } of partitionsOf(this.#layout).filter(({ partition }) => partition.id === member.id)) {
+      const changed = (device.partitions ?? []).map((one) => (one.id === member.id ? { ...one, filesystem } : one));
+      this.put({ ...device, partitions: changed });
+    }
+  }
+
+  /** A filesystem as MAAS makes one for itself. */
+  made(fstype: string, of: string | number, fields: Partial<Filesystem> = {}): Filesystem {
+    const uuid = stableUuid(this.#machine.id, fstype, of, this.#region.next('filesystem'));
+    return { fstype, uuid, label: null, mountPoint: null, mountOptions: null, ...fields };
+  }
+
+  addTable(device: number): void {
+    const found = this.device(device);
+    if (found.partitions === null) this.put({ ...found, partitions: [] });
+  }
+
+  /** @param exactly a size that is not rounded down. */
+  addPartition(device: number, size: number, given: Partial<Partition> = {}, exactly?: number): Partition {
+    const found = this.device(device);
+    const id = this.#region.next('partition');
+    const last = Math.max(0, ...(found.partitions ?? []).map(({ index }) => index));
+    const hasBootLoader = found.type === 'physical' && !this.#machine.isUefi;
+    const partition: Partition = {
+      uuid: stableUuid(this.#machine.id, 'partition', id),
+      bootable: false,
+      filesystem: null,
+      tags: [],
+      index: last === 0 && hasBootLoader ? 2 : last + 1,
+      ...given,
+      id,
+      size: exactly ?? aligned(size),
+    };
+    this.put({ ...found, partitions: [...(found.partitions ?? []), partition] });
+    return partition;
+  }
+
+  /** Those after it move up; the table goes with the last one. */
+  removePartition(device: number, id: number): void {
+    const found = this.device(device);
+    const gone = found.partitions?.find((partition) => partition.id === id);
+    const left = (found.partitions ?? [])
+      .filter((partition) => partition.id !== id)
+      .map((one) => (gone && one.index > gone.index ? { ...one, index: one.index - 1 } : one));
+    this.put({ ...found, partitions: left.length > 0 ? left : null });
+    this.#removeCacheSets(({ member }) => member.kind === 'partition' && member.id === id);
+  }
+
+  addVirtual(
+    fields: Pick<VirtualDevice, 'name' | 'size' | 'blockSize' | 'group'> & Partial<VirtualDevice>,
+  ): VirtualDevice {
+    const id = this.#region.next('disk');
+    const uuid = stableUuid(this.#machine.id, 'volume', id);
+    const device: VirtualDevice = {
+      type: 'virtual',
+      uuid,
+      partitions: null,
+      filesystem: null,
+      tags: [],
+      ...fields,
+      id,
+    };
+    this.#layout = { ...this.#layout, virtual: [...this.#layout.virtual, device] };
+    return device;
+  }
+
+  removeVirtual(id: number): void {
+    this.#forget(new Set([id]));
+    this.#layout = { ...this.#layout, virtual: this.#layout.virtual.filter((device) => device.id !== id) };
+  }
+
+  /** Devices that go, with their partitions, are members of no group any more. */
+  #forget(ids: ReadonlySet<number>): void {
+    const parts = new Set(
+      this.devices.filter(({ id }) => ids.has(id)).flatMap(({ partitions }) => (partitions ?? []).map(({ id }) => id)),
+    );
+    const isGone = ({ kind, id }: Member): boolean => (kind === 'disk' ? ids : parts).has(id);
+    const groups = this.#layout.groups.map((group) => ({
+      ...group,
+      members: group.members.filter((member) => !isGone(member)),
+      ...(group.kind === 'raid' ? { spares: group.spares.filter((member) => !isGone(member)) } : {}),
+    }));
+    this.#layout = { ...this.#layout, groups };
+    this.#removeCacheSets(({ member }) => isGone(member));
+  }
+
+  removeDisk(id: number): void {
+    this.#forget(new Set([id]));
+    this.#layout = { ...this.#layout, disks: this.#layout.disks.filter((disk) => disk.id !== id) };
+  }
+
+  /** A number of the sequence that all groups share. */
+  nextGroup(): number {
+    return this.#region.next('group');
+  }
+
+  addGroup(group: StorageGroup): void {
+    this.#layout = { ...this.#layout, groups: [...this.#layout.groups, group] };
+  }
+
+  putGroup(group: StorageGroup): void {
+    this.#layout = { ...this.#layout, groups: this.#layout.groups.map((one) => (one.id === group.id ? group : one)) };
+  }
+
+  /** A group goes with its devices; its members are free. */
+  removeGroup({ id, members }: StorageGroup): void {
+    for (const member of members) this.filesystem(member, null);
+    this.#forget(new Set(this.#layout.virtual.filter(({ group }) => group === id).map((device) => device.id)));
+    const { groups, virtual } = this.#layout;
+    this.#layout = {
+      ...this.#layout,
+      groups: groups.filter((group) => group.id !== id),
+      virtual: virtual.filter(({ group }) => group !== id),
+    };
+  }
+
+  addCacheSet(member: Member): CacheSet {
+    const set = { id: this.#region.next('cacheSet'), member };
+    this.#layout = { ...this.#layout, cacheSets: [...this.#layout.cacheSets, set] };
+    this.filesystem(member, this.made('bcache-cache', set.id));
+    return set;
+  }
+
+  moveCacheSet(set: CacheSet, member: Member): CacheSet {
+    const moved = { ...set, member };
+    this.filesystem(set.member, null);
+    this.filesystem(member, this.made('bcache-cache', set.id));
+    this.#layout = {
+      ...this.#layout,
+      cacheSets: this.#layout.cacheSets.map((one) => (one.id === set.id ? moved : one)),
+    };
+    return moved;
+  }
+
+  /** Bcaches stay when their cache set goes with its device. */
+  #removeCacheSets(test: (set: CacheSet) => boolean): void {
+    const cacheSets = this.#layout.cacheSets.filter((set) => !test(set));
+    this.#layout = { ...this.#layout, cacheSets };
+  }
+
+  removeCacheSet(set: CacheSet): void {
+    this.filesystem(set.member, null);
+    this.#removeCacheSets(({ id }) => id === set.id);
+  }
+
+  /** Empties all disks. */
+  clear(): void {
+    const disks = this.#layout.disks.map((disk) => ({ ...disk, filesystem: null, partitions: null }));
+    this.#layout = { disks, virtual: [], groups: [], cacheSets: [] };
+  }
+
+  commit(): Readonly<Machine> {
+    Object.assign(this.#region.editMachine(this.#machine), this.#layout);
+    return this.#machine;
+  }
+}
+
+export const cacheName = (layout: StorageLayout, { id }: CacheSet): string =>
+  `cache${layout.cacheSets.findIndex((set) => set.id === id)}`;
+
+/** True when a deployment would find a root filesystem. */
+export const hasRootFilesystem = (layout: StorageLayout): boolean =>
+  [...devicesOf(layout), ...partitionsOf(layout).map(({ partition }) => partition)].some(
+    ({ filesystem }) => filesystem?.mountPoint === '/',
+  );

@@ -1,0 +1,15 @@
+import { users } from './oauth.js';
+
+/** A user by name as MAAS shows one. */
+export function viewUser(name: string): object | null {
+  const user = users.find(({ username }) => username === name);
+  return user
+    ? {
+        is_superuser: user.isSuperuser,
+        username: user.username,
+        email: user.email,
+        is_local: true,
+        resource_uri: `/MAAS/api/2.0/users/${user.username}/`,
+      }
+    : null;
+}
