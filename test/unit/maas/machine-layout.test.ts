@@ -162,8 +162,8 @@ async function shape() {
 const CONFIGURED = {
   interfaces: [
     'eth0 physical  1500 dhcp',
-    'eth1 physical  1500 ',
-    'eth2 physical  1500 ',
+    'eth1 physical  9000 ',
+    'eth2 physical  9000 ',
     'bond0 bond eth1+eth2 9000 ',
     'bond0.21 vlan bond0 1500 static 10.23.21.15',
     'bond0.22 vlan bond0 9000 ',

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { PortLayout, StorageLayout } from '../../../src/core/machine-layout.js';
 import { type Hardware, parseHardware, parseSubnet, parseVlans } from '../../../src/maas/layout/hardware.js';
@@ -7,16 +6,16 @@ import { StepCount } from '../../../src/maas/layout/step-count.js';
 import { nextStorageChange } from '../../../src/maas/layout/storage-changes.js';
 import { targetInterfaces } from '../../../src/maas/layout/target-interfaces.js';
 import { targetStorage } from '../../../src/maas/layout/target-storage.js';
+import { readLayoutScenario } from '../maas-simulator/layout-recording.js';
 
 // The other side is a real MAAS 3.6.5: test/data/maas/ORIGIN.md.
 
 type Json = Readonly<Record<string, unknown>>;
 
-const recorded = (name: string): readonly { readonly note: string; readonly response: { readonly json: Json } }[] =>
-  JSON.parse(readFileSync(new URL(`../../data/maas/layouts/${name}.json`, import.meta.url), 'utf8')).steps;
+const recorded = (name: string) => readLayoutScenario(name).steps;
 
 /** The answer of a recorded step. */
-const answer = (name: string, step: number): Json => recorded(name)[step]!.response.json;
+const answer = (name: string, step: number): Json => recorded(name)[step]!.response?.json;
 const list = (name: string, step: number): readonly Json[] => answer(name, step) as unknown as readonly Json[];
 
 const commissioned = answer('n1-commissioned', 0);
@@ -140,7 +139,7 @@ describe('disks', () => {
     (file) => {
       const isUefi = file.endsWith('uefi');
       const disks = recorded(file)
-        .map(({ response }) => response.json)
+        .map(({ response }) => response?.json)
         .filter((disk) => disk.used_for === 'Unused' && disk.type === 'physical' && disk.partition_table_type === null);
       expect(disks.length).toBeGreaterThan(3);
       for (const disk of disks) {
