@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { OrderRefused, type OrderSource } from '../src/agent/index.js';
 import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.js';
 import { mayRunOn, type NodeStanding } from '../src/core/graph-nodes.js';
-import { MaasConfigurationError, MaasError, type MachineContext, resolveMachine } from '../src/maas/index.js';
+import { MaasConfigurationError, MaasError, type MachineContext, markerOf, resolveMachine } from '../src/maas/index.js';
 import type { RunTask, TaskEnd } from './graph-contract.js';
 import type { SilenceReports } from './maas-silence.js';
 import type { FurtherTask } from './node-task.js';
@@ -12,6 +12,10 @@ import { RUN_STOPPED } from './run-holds.js';
 export interface NodeMachine {
   readonly hostname: string;
   readonly bootMac?: string;
+  /** Needed where two domains have the host name. */
+  readonly domain?: string;
+  /** The node's name in the marker of its machine; absent where no site deploys it. */
+  readonly deployedAs?: string;
   /** The site that must hold the machine. */
   readonly site: string;
   /** The name under which the node's orders are stored. */
@@ -104,15 +108,21 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
 async function carryOut(
   maas: MachineContext,
   type: MaasTaskType,
-  { hostname, bootMac, site }: NodeMachine,
+  { hostname, bootMac, domain, deployedAs, site }: NodeMachine,
   more: Pick<
     Parameters<MaasTaskType['run']>[0],
     'parameters' | 'reached' | 'reach' | 'mayStart' | 'options' | 'comment'
   >,
 ): Promise<MaasTaskEnd> {
   if (!type.needsMachine) return await type.run({ maas, systemId: '', hostname, site, ...more });
-  const found = await resolveMachine(maas, { hostname, bootMac }, more.options.signal ?? undefined);
+  const found = await resolveMachine(maas, { hostname, bootMac, domain }, more.options.signal ?? undefined);
   if (!found.ok) return { ok: false, message: `${found.failure.message}; ${found.failure.hint}` };
+  const marker = markerOf(found.machine);
+  // Machines are renamed in MAAS, and the marker says as which node this one was deployed.
+  if (deployedAs !== undefined && marker?.site === site && marker.node !== '' && marker.node !== deployedAs) {
+    const message = `MAAS' machine ${found.machine.hostname} (${found.machine.systemId}) was deployed as node ${marker.node}, not as ${deployedAs}`;
+    return { ok: false, message: `${message}; give each machine the name of its node in MAAS` };
+  }
   return await type.run({ maas, systemId: found.machine.systemId, hostname, site, ...more });
 }
 

@@ -1,14 +1,14 @@
 import { assertMayStart, type Gate } from '../activities/fencing.js';
-import type { MaasTaskDependencies, NodeMachine } from '../activities/node-task-maas.js';
+import type { MaasTaskDependencies } from '../activities/node-task-maas.js';
 import { maasTask } from '../activities/node-task-maas.js';
 import { maasTaskTypes } from '../src/agent/master/index.js';
-import { agentAddress, readClusterSources, standingIn, uidOf } from '../src/clusters/index.js';
+import { agentAddress } from '../src/clusters/index.js';
 import type { Settings } from '../src/platform/settings/index.js';
 import type { Logger } from '../src/platform/telemetry/log.js';
-import { type Store, StoreError } from '../src/store/index.js';
 import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.js';
 import { localOrders, storeOrdersOf } from './agent-orders.js';
 import { graphOfRun } from './graph-of-run.js';
+import { machinesOfNodes } from './node-machine.js';
 import { endsIdentities } from './node-user-data.js';
 import { programVersion } from './program-version.js';
 import { startGate } from './start-gate.js';
@@ -31,6 +31,7 @@ export async function startMasterAgents(
   // Without the question of `mayStart`: these tasks ask before their first change.
   const orders = localOrders(settings, store, { reopened: (run) => gate.reopened(run) });
   const endIdentity = endsIdentities(store);
+  const machineOf = machinesOfNodes(store);
   try {
     openStateFolder(settings.agent.state_dir);
   } catch (error) {
@@ -51,7 +52,7 @@ export async function startMasterAgents(
           {
             maas,
             orders,
-            machineOf: (run, node) => machineOf(store, run, node),
+            machineOf,
             async mayStart(run) {
               const clusterId = (await graphOfRun(store, run))?.run.clusterId;
               // Without its cluster, its order was refused before.
@@ -79,27 +80,4 @@ export async function startMasterAgents(
   const looking = setInterval(lookAgain, POLL_MS);
   void agents.done.finally(() => clearInterval(looking)).catch(() => undefined);
   return agents;
-}
-
-/** Finds the MAAS machine of a node in the cluster of a graph. */
-async function machineOf(store: Store, run: string, node: string): Promise<NodeMachine | undefined> {
-  try {
-    const clusterId = (await graphOfRun(store, run))?.graph.clusterId ?? null;
-    if (clusterId === null) return undefined;
-    const sources = await readClusterSources(store, clusterId);
-    const row = sources.nodes.find((one) => uidOf(one) === node || agentAddress(sources, one).node === node);
-    if (row === undefined) return undefined;
-    const { site, node: agent } = agentAddress(sources, row);
-    const { mac } = await store.nodes.get(row.id);
-    return {
-      hostname: row.hostname ?? agent,
-      site,
-      agent,
-      standing: standingIn(row),
-      ...(mac === null ? {} : { bootMac: mac }),
-    };
-  } catch (error) {
-    if (error instanceof StoreError && error.failure.kind === 'not-found') return undefined;
-    throw error;
-  }
 }

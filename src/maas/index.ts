@@ -12,7 +12,7 @@ export { HostnameLookup } from './hostname-lookup.js';
 export { type MachineFacts, machineFacts } from './layout/machine-facts.js';
 export { syncNetworks } from './layout/sync-networks.js';
 export type { Machine, MachineSummary } from './machine.js';
-export { holdOf } from './machine-hold.js';
+export { holdOf, markerOf } from './machine-hold.js';
 export type { MachineFailure, MachineOutcome } from './machine-outcome.js';
 export { machineState, type WholeMachine } from './machine-state.js';
 export { MachineWatcher } from './machine-watcher.js';

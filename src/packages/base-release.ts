@@ -26,9 +26,16 @@ releases:
     graphs:
       - {type: default, tasks: []}
       - {type: provisioning, tasks: []}
-      - {type: deletion, tasks: []}
+      - type: deletion
+        tasks:
+          # Machines of a site are erased. Whatever else was registered by hand leaves as it is.
+          - id: erase
+            type: erase_node
+            version: 2.1.0
+            tags: '*'
+            condition: {yaql_exp: $.cluster.site != null}
       - {type: network_verification, tasks: []}
 `;
 
-/** The package of the base release, which a fresh system has: one role, and graphs without tasks. */
+/** The package of the base release, which a fresh system has: one role, and a graph that erases removed machines. */
 export const baseRelease = (): PackageTree => packageTree('base', [['metadata.yaml', METADATA]]);

@@ -16,6 +16,9 @@ export const manifestOf = (tree: PackageTree, folder: string): readonly Manifest
 /** Keys of a record that name folders for nodes, and the names under which their hashes are stored. */
 const FOLDERS = { deployment_scripts_path: 'scripts', repository_path: 'repository' } as const;
 
+/** Packages, and indexes of them: a repository with other files only, such as a README, is none that nodes could read. */
+const OF_REPOSITORY = /\.(deb|rpm)$|(^|\/)(Packages(\.gz)?|repomd\.xml)$/;
+
 /**
  * Adds `node_files` to a stored record of a release: for each folder of its nodes that has files, the source and the
  * hash of the list of its files, which orders name.
@@ -31,7 +34,8 @@ export function withNodeFiles(
     if (typeof path !== 'string') continue;
     const src = packageSource(name, version, path);
     const files = manifestOf(tree, src.slice(src.indexOf('/') + 1));
-    if (files.length > 0) found[kind] = { src, digest: sha256(formatManifest(files)) };
+    const isOfUse = kind === 'repository' ? files.some(({ path: name }) => OF_REPOSITORY.test(name)) : files.length > 0;
+    if (isOfUse) found[kind] = { src, digest: sha256(formatManifest(files)) };
   }
   return Object.keys(found).length === 0 ? record : { ...record, node_files: found };
 }

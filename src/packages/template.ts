@@ -45,12 +45,13 @@ function releaseTemplate(name: string): PackageTree {
     ['release/metadata/volumes.yaml', VOLUMES],
     ['release/metadata/components.yaml', COMPONENTS],
     ['release/attributes/attributes.yaml', ATTRIBUTES],
-    ['release/graphs/deployment/10-base.yaml', DEPLOYMENT_BASE],
+    ['release/graphs/deployment/10-base.yaml', DEPLOYMENT_BASE(name)],
     ['release/graphs/deployment/20-database.yaml', DEPLOYMENT_DATABASE],
     ['release/graphs/provisioning.yaml', PROVISIONING],
     ['release/graphs/deletion.yaml', DELETION],
     ['release/graphs/network_verification.yaml', VERIFICATION],
     ['release/deployment_scripts/README.md', SCRIPTS_README],
+    ['release/deployment_scripts/netconfig.sh', 'echo configuring the network\n'],
     ['release/repositories/README.md', REPOSITORIES_README],
     ['README.md', `# ${name}\n\nA release package for Sitewright. Check it: \`sitewright package check .\`\n`],
   ]);
@@ -77,7 +78,8 @@ releases:
     components_path: release/metadata/components.yaml
     attributes_path: release/attributes/attributes.yaml
 
-    # One graph of each type, or the action of that name has nothing to run.
+    # One graph of each type, or the action of that name has nothing to run. The type decides which nodes a graph is for:
+    # deletion for removed ones, provisioning for new ones, default for those that stay.
     graphs:
       - type: default
         name: Deployment
@@ -177,7 +179,9 @@ editable:
 generated: {}
 `;
 
-const DEPLOYMENT_BASE = `# Tasks are linked by \`requires\` and \`required_for\` on one node, and by \`cross-depends\` between nodes.
+const DEPLOYMENT_BASE = (
+  name: string,
+): string => `# Tasks are linked by \`requires\` and \`required_for\` on one node, and by \`cross-depends\` between nodes.
 - id: deploy_start
   type: stage
   version: 2.1.0
@@ -188,57 +192,64 @@ const DEPLOYMENT_BASE = `# Tasks are linked by \`requires\` and \`required_for\`
   requires: [deploy_start]
 
 - id: netconfig
-  type: puppet
+  type: shell
   version: 2.1.0
-  # On the nodes that have one of these tags.
-  tags: [controller, compute]
+  # On all nodes.
+  tags: '*'
   requires: [deploy_start]
   required_for: [deploy_end]
   parameters:
-    puppet_manifest: netconfig.pp
-    puppet_modules: /etc/puppet/modules
+    # From release/deployment_scripts: the folder is brought to each node, under the package's name and version.
+    cmd: sh /etc/fuel/plugins/${name}-1.0/netconfig.sh
     timeout: 600
 `;
 
 const DEPLOYMENT_DATABASE = `- id: database
   type: shell
   version: 2.1.0
-  tags: [database]
+  # The tag has a primary: one node has primary-database instead of database.
+  tags: [primary-database, database]
   requires: [netconfig]
   required_for: [deploy_end]
   parameters:
-    cmd: /usr/bin/env true
+    cmd: echo starting the database
     timeout: 180
     retries: 3
     interval: 20
 `;
 
-const PROVISIONING = `- id: provision
+const PROVISIONING = `# On new nodes only. \`sitewright site deploy\` installs the machines of a site; this is for all others: it runs when their
+# agents answer, and then they are provisioned.
+- id: provision
   type: shell
   version: 2.1.0
-  tags: [controller, compute]
+  tags: '*'
   parameters:
-    cmd: /usr/bin/env true
+    cmd: echo the system is there
     timeout: 60
 `;
 
-const DELETION = `- id: erase
+const DELETION = `# On removed nodes only. A machine of a site is released in MAAS and its disks are erased; any other just leaves.
+- id: erase
   type: erase_node
   version: 2.1.0
-  tags: [controller, compute]
+  tags: '*'
+  condition:
+    yaql_exp: $.cluster.site != null
 `;
 
 const VERIFICATION = `- id: verify_networks
   type: shell
   version: 2.1.0
-  tags: [controller, compute]
+  tags: '*'
   parameters:
-    cmd: ip -brief address
+    cmd: cat /proc/net/dev
     timeout: 60
 `;
 
-const SCRIPTS_README = 'Manifests and scripts that the tasks call go here.\n';
-const REPOSITORIES_README = 'Packages for the nodes go here.\n';
+const SCRIPTS_README = 'Manifests and scripts that the tasks call go here. Nodes with work get this folder first.\n';
+const REPOSITORIES_README =
+  'Packages for the nodes go here. `sitewright package build --index` makes their index; a folder without packages has no effect.\n';
 
 function extensionTemplate(name: string): PackageTree {
   const role = name.toLowerCase();
@@ -249,6 +260,7 @@ function extensionTemplate(name: string): PackageTree {
     ['deployment_tasks.yaml', EXTENSION_TASKS(role)],
     ['environment_config.yaml', EXTENSION_SETTINGS],
     ['deployment_scripts/README.md', SCRIPTS_README],
+    ['deployment_scripts/install.sh', 'echo installing the plugin\n'],
     ['repositories/ubuntu/README.md', REPOSITORIES_README],
     ['README.md', `# ${name}\n\nA plugin for Sitewright. Check it: \`sitewright package check .\`\n`],
   ]);
@@ -280,14 +292,14 @@ volumes_roles_mapping:
 
 const EXTENSION_TASKS = (role: string): string => `# These tasks join the deployment graph of the release.
 - id: ${role}-install
-  type: puppet
+  type: shell
   version: 2.1.0
   tags: [${role}]
   requires: [deploy_start]
   required_for: [deploy_end]
   parameters:
-    puppet_manifest: install.pp
-    puppet_modules: .
+    # In the folder of the plugin's own scripts.
+    cmd: sh install.sh
     timeout: 3600
 `;
 

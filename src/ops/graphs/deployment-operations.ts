@@ -64,7 +64,8 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     const wanted = [
       ...(nodes.some((node) => node.pendingDeletion) ? ['deletion'] : []),
       ...(nodes.some((node) => node.pendingAddition) ? ['provisioning'] : []),
-      'default',
+      // Where all nodes leave, nothing is left to deploy, and no role has too few nodes.
+      ...(nodes.length > 0 && nodes.every((node) => node.pendingDeletion) ? [] : ['default']),
     ];
     const withTasks = await Promise.all(
       wanted.map(async (type) =>

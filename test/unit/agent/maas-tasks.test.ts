@@ -88,6 +88,15 @@ describe('tasks that MAAS does', () => {
     expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
+  it('a machine that was deployed as another node is left alone, whatever MAAS calls it by now', async () => {
+    const machineOf = async () => ({ hostname: 'n001', deployedAs: 'n002', site: 'dc1', agent: 'n002' });
+    expect((await run(request('erase_node'), { machineOf }))!.end).toMatchObject({
+      outcome: 'failed',
+      message: expect.stringContaining('was deployed as node n001, not as n002'),
+    });
+    expect(await machine.status()).toBe(MachineStatus.Deployed);
+  });
+
   it('a machine of another site is left alone', async () => {
     const machineOf = async () => ({ hostname: 'n001', site: 'dc2', agent: 'n001' });
     expect((await run(request('erase_node'), { machineOf }))!.end).toMatchObject({ outcome: 'failed' });
