@@ -9,48 +9,43 @@ const NEWEST = 1_000;
 
 const FULL_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
+/** A beginning of an id that is worth searching for: a site may be called `web`, no id begins so. */
+const START_OF_ID = /^[0-9a-f][0-9a-f-]{3,35}$/i;
+
 /**
- * The run a user means: by its id, a unique prefix of it, a workflow id (`deploy_site:dc1`: its
- * newest run), the transaction of a run of graphs, or the name of a site (its newest run). A workflow id may lack the
- * prefix of the installation (`temporal.prefix`).
+ * The run a user means: by its id, the transaction of a run of graphs, its workflow id, whoever chose it (the newest run with
+ * it), the name of a site (its newest run), or a unique prefix of its id. A workflow id may lack the prefix of the
+ * installation (`temporal.prefix`). A reference that means two runs is refused: a look-alike must not stop another site's run.
  */
 export async function findRun(client: ApiClient, reference: string): Promise<Run> {
   if (FULL_ID.test(reference)) return client.runs.get(reference);
-  const [, prefix, transaction] = /^([a-z0-9-]+:)?(?:[a-z]+_[a-z_]+):(?:\d+:([1-9]\d{0,9})$)?/.exec(reference) ?? [];
-  if (prefix !== undefined || reference.startsWith('execute_graph:')) {
-    const [run] = await listed(client, { workflow_id: reference, limit: 1 });
-    if (run) return run;
-    if (prefix !== undefined || transaction === undefined) throw noSuchRun(reference);
-    return ofTransaction(client, transaction);
-  }
   if (/^[1-9]\d{0,9}$/.test(reference)) return ofTransaction(client, reference);
-  const workflow = /^([a-z_]+):(.+)$/.exec(reference);
-  if (workflow) {
-    const [, kind = '', site = ''] = workflow;
-    const [run] = await listed(client, { kind: [kind], site, limit: 1 });
-    if (run) return run;
-    throw noSuchRun(reference);
-  }
-  const [ofSite] = await listed(client, { site: reference, limit: 1 });
-  if (ofSite) return ofSite;
-  const found = (await listed(client, { limit: NEWEST })).filter(({ id }) => id.startsWith(reference));
+  const [ofWorkflow, ofSite, byId] = await Promise.all([
+    listed(client, { workflow_id: reference, limit: 1 }),
+    reference.includes(':') ? [] : listed(client, { site: reference, limit: 1 }),
+    START_OF_ID.test(reference) ? listed(client, { limit: NEWEST }) : [],
+  ]);
+  const named = [...ofWorkflow, ...ofSite, ...byId.filter(({ id }) => id.startsWith(reference))];
+  const found = [...new Map(named.map((run) => [run.id, run])).values()];
   const [only] = found;
   if (found.length === 1 && only) return only;
-  if (found.length > 1) {
-    const ids = found.slice(0, 5).map((run) => `${run.id} (${run.kind} of ${subjectOf(run)})`);
-    throw new CliError(
-      {
-        code: 'ambiguous-run',
-        message: `${found.length} runs start with '${reference}': ${ids.join(', ')}`,
-        hint: 'Use a longer prefix of the id.',
-      },
-      EXIT.invalid,
-    );
-  }
+  if (found.length > 1) throw ambiguous(reference, found);
   // Older than the searched runs, or not in our form: ask the API.
   return client.runs.get(reference).catch((error: unknown) => {
     throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(reference) : error;
   });
+}
+
+function ambiguous(reference: string, found: readonly Run[]): CliError {
+  const runs = found.slice(0, 5).map((run) => `${run.id} (${run.workflow_id}, ${run.kind} of ${subjectOf(run)})`);
+  return new CliError(
+    {
+      code: 'ambiguous-run',
+      message: `'${reference}' means ${found.length} runs: ${runs.join(', ')}`,
+      hint: 'Use the whole id of one of them.',
+    },
+    EXIT.invalid,
+  );
 }
 
 /** A run of graphs by the id of its transaction, or of a transaction of one of its graphs. */

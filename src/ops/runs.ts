@@ -271,11 +271,18 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
     async list(filter = {}) {
       // A later page shows what the first one found.
       if (filter.before === undefined) await closeGone(filter);
-      const page = await orWithoutStore<Page<RunSummary>>(
-        () => store.runs.list(filter),
-        () => call(() => elsewhere.list(filter)),
-      );
-      return { ...page, items: await views(page.items) };
+      const listed = (wanted: RunFilter) =>
+        orWithoutStore<Page<RunSummary>>(
+          () => store.runs.list(wanted),
+          () => call(() => elsewhere.list(wanted)),
+        );
+      const page = await listed(filter);
+      const { workflowId } = filter;
+      // A user may leave out the prefix of this installation.
+      const isPrefixed = workflowId === undefined || workflowId === prefixed(temporal.prefix, workflowId);
+      const found = page.items.length > 0 || isPrefixed;
+      const full = found ? page : await listed({ ...filter, workflowId: prefixed(temporal.prefix, workflowId) });
+      return { ...full, items: await views(full.items) };
     },
     async get(id) {
       try {

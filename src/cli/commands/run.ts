@@ -76,6 +76,7 @@ export function registerRun(program: CliCommand, session: Session): void {
       }));
       const columns = [
         'id',
+        'workflow_id',
         'kind',
         'site',
         'state',

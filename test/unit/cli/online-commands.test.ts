@@ -146,13 +146,20 @@ describe('settings', () => {
 });
 
 describe('a run is found', () => {
-  const runs = [runRecord(), runRecord({ id: '0199aabb-0000-7000-8000-000000000002', site: 'dc2' })];
+  const runs = [
+    runRecord(),
+    runRecord({ id: '0199aabb-0000-7000-8000-000000000002', site: 'dc2', workflow_id: 'nightly' }),
+    // Someone gave a run of dc1 the id that a run of dc3 would have, and dc3 has a run with the usual id of none.
+    runRecord({ id: '0199cc00-0000-7000-8000-000000000003', site: 'dc1', workflow_id: 'deploy_site:dc3' }),
+    runRecord({ id: '0199dd00-0000-7000-8000-000000000004', site: 'dc3', workflow_id: 'weekly-2026-01-01T00:00:00Z' }),
+    runRecord({ id: '0199ee00-0000-7000-8000-000000000005', site: 'dc4', workflow_id: 'dc2' }),
+  ];
   const answer = ({ at }: StubRequest): StubAnswer => {
     const { pathname, searchParams } = new URL(at, 'http://x');
     if (pathname === '/runs') {
-      const [site, kind] = [searchParams.get('site'), searchParams.get('kind')];
-      const items = runs.filter((run) => (!site || run.site === site) && (!kind || run.kind === kind));
-      return [200, { items, next: null }];
+      const [site, workflow] = [searchParams.get('site'), searchParams.get('workflow_id')];
+      const items = runs.filter((run) => (!site || run.site === site) && (!workflow || run.workflow_id === workflow));
+      return [200, { items: items.slice(0, Number(searchParams.get('limit') ?? 50)), next: null }];
     }
     const run = runs.find(({ id }) => pathname === `/runs/${String(id)}`);
     return run ? [200, { ...run, parameters: {} }] : problem('not-found', 404, 'no such run');
@@ -161,8 +168,12 @@ describe('a run is found', () => {
   it.each([
     [RUN_ID, RUN_ID],
     ['0199aabb', '0199aabb-0000-7000-8000-000000000002'],
-    ['dc2', '0199aabb-0000-7000-8000-000000000002'],
+    ['dc1', RUN_ID],
     ['deploy_site:dc1', RUN_ID],
+    ['nightly', '0199aabb-0000-7000-8000-000000000002'],
+    ['deploy_site:dc3', '0199cc00-0000-7000-8000-000000000003'],
+    ['weekly-2026-01-01T00:00:00Z', '0199dd00-0000-7000-8000-000000000004'],
+    ['dc3', '0199dd00-0000-7000-8000-000000000004'],
   ])('by %s', async (reference, id) => {
     const { code, out } = await against(answer, ['run', 'show', reference, '-f', 'json']);
     expect(code).toBe(0);
@@ -172,10 +183,17 @@ describe('a run is found', () => {
   it('unless several begin so', async () => {
     const { code, err } = await against(answer, ['run', 'show', '0199aa']);
     expect(code).toBe(2);
-    expect(err).toMatch(/2 runs start with '0199aa'/);
+    expect(err).toMatch(/'0199aa' means 2 runs/);
   });
 
-  it.each(['ffff', 'update_site:dc1', 'dc3'])('or not: %s', async (reference) => {
+  it('unless it is the workflow id of one run and the site of another: nothing is stopped', async () => {
+    const { code, err, requests } = await against(answer, ['run', 'stop', 'dc2']);
+    expect(code).toBe(2);
+    expect(err).toMatch(/'dc2' means 2 runs.*dc4.*dc2/s);
+    expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it.each(['ffff', 'update_site:dc1', 'deploy_site:dc2', 'dc9'])('or not: %s', async (reference) => {
     const { code, err } = await against(answer, ['run', 'report', reference]);
     expect(code).toBe(3);
     expect(err).toContain(`there is no run '${reference}'`);
