@@ -15,7 +15,7 @@ import { connectionOptions } from '../src/platform/temporal/connection-options.j
 import { followCredentials } from '../src/platform/temporal/follow-credentials.js';
 import { ownQueue } from '../src/platform/temporal/own-queue.js';
 import { runLookups } from '../src/platform/temporal/run-lookups.js';
-import { checkSearchAttributes, ensureSearchAttributes } from '../src/platform/temporal/search-attributes.js';
+import { keepSearchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { WorkerVersions } from '../src/platform/temporal/worker-versions.js';
 import { buildOf, workflowCode } from './bundle.js';
 import { encryptionOf } from './encryption.js';
@@ -78,7 +78,7 @@ export async function startOrchestrator(
   const native = await connectWhenAvailable(() => NativeLink.connect(server), address, log, stop);
   const endFollowing = followCredentials(settings.temporal, [link, native], log);
   const client = new Client({ connection, namespace, ...encryption });
-  const searchAttributes = await usableAttributes(connection, namespace, log);
+  const searchAttributes = await keepSearchAttributes(connection, namespace, log);
 
   const gate = { store, ...runLookups(client) };
   const silence = new SilenceReports({
@@ -89,7 +89,7 @@ export async function startOrchestrator(
   const activities = createActivities({
     maas: machines.maas,
     ...gate,
-    searchAttributes,
+    searchAttributes: searchAttributes.usable,
     silence,
     planner,
     ...tagsByExtensions(settings.tags.extensions, store),
@@ -140,6 +140,7 @@ export async function startOrchestrator(
   });
   const done = worker.done.finally(async () => {
     endFollowing();
+    searchAttributes.stop();
     await masters.stop().catch((error: unknown) => log.error({ error: String(error) }, 'agents of this host failed'));
     await Promise.allSettled([metricsServer?.stop(), traces?.stop()]);
     await Promise.allSettled([
@@ -158,17 +159,4 @@ export async function startOrchestrator(
       await done;
     },
   };
-}
-
-/** Adds what is missing, and returns a function that says which attributes a run may set now. */
-async function usableAttributes(
-  connection: Connection,
-  namespace: string,
-  log: Logger,
-): Promise<() => Promise<readonly string[]>> {
-  const { missing, mistyped } = await ensureSearchAttributes(connection, namespace);
-  if (missing) log.warn(missing, 'search attributes are absent: runs work, but lists have fewer filters');
-  if (mistyped) log.warn(mistyped, 'search attributes have another type and are not used');
-  // They may change while this process runs; one that is set but unknown would block its run.
-  return async () => (await checkSearchAttributes(connection, namespace)).usable;
 }

@@ -6,6 +6,7 @@ import {
   condition,
   isCancellation,
   log,
+  patched,
   setCurrentDetails,
   upsertSearchAttributes,
   workflowInfo,
@@ -31,6 +32,9 @@ import { failure, stepError } from './failures.js';
 import { type AboutRun, createNotices, type Notices } from './notices.js';
 import type { SearchAttributeName } from './protocol.js';
 import { validInput } from './run-input.js';
+
+/** PostgreSQL's column for a keyword; a longer one would fail every workflow task. */
+const LONGEST_KEYWORD = 255;
 
 type Attributes = Partial<Readonly<Record<SearchAttributeName, string | number | null | undefined>>>;
 
@@ -119,10 +123,17 @@ export function createRun<P extends AnyProgress<RunDescription & { readonly star
   about: () => AboutRun,
   shown: () => void = () => undefined,
 ): Run<P> {
+  let phase: Attributes['RunPhase'];
   const control = createControl((action) => {
     record(action);
     run.show();
+    if (action.action === 'pause' || action.action === 'resume') showPause();
   });
+  /** So that paused runs can be found in Temporal: `RunPhase='paused'`. */
+  const showPause = (): void => {
+    if (phase !== undefined && patched('paused-as-phase'))
+      run.setAttributes({ RunPhase: control.paused ? 'paused' : phase });
+  };
   const run: Run<P> = {
     progress,
     control,
@@ -156,6 +167,7 @@ export function createRun<P extends AnyProgress<RunDescription & { readonly star
       run.show();
     },
     setAttributes(values) {
+      if (values.RunPhase !== undefined && values.RunPhase !== 'paused') phase = values.RunPhase;
       const pairs = run.attributesOf(values);
       if (pairs.length > 0) upsertSearchAttributes(pairs);
     },
@@ -164,7 +176,7 @@ export function createRun<P extends AnyProgress<RunDescription & { readonly star
         if (value === undefined || value === null || !run.known.includes(name)) return [];
         return typeof value === 'number'
           ? [{ key: defineSearchAttributeKey(name, 'INT'), value }]
-          : [{ key: defineSearchAttributeKey(name, 'KEYWORD'), value }];
+          : [{ key: defineSearchAttributeKey(name, 'KEYWORD'), value: value.slice(0, LONGEST_KEYWORD) }];
       });
     },
   };

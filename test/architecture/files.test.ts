@@ -19,7 +19,7 @@ describe('our files', () => {
 
   it('are named after the concept they hold, in kebab-case', () => {
     const named = (path: string): string => basename(path).replace(/(\.(test|config|bench|d))*\.(ts|mts|mjs|js)$/, '');
-    const grabBags = /^(.*-)?(utils?|helpers?|managers?|misc|common|types)$/;
+    const grabBags = /^((.*-)?(utils?|helpers?|managers?|misc|common)|types)$/;
     expect(files.filter((path) => grabBags.test(named(path)))).toEqual([]);
     expect(files.filter((path) => !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(named(path)))).toEqual([]);
   });

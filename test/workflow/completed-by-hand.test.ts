@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scriptedGraph } from '../rig/scripted-graph.js';
 import { startGraphRun } from '../rig/scripted-graph-run.js';
 import { group, plainNodes, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
 import { causeOf, startRun } from '../rig/site-workflow.js';
 import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { temporalCli } from '../rig/temporal-cli.js';
 
 /* Steps that an operator ends with Temporal's own command line, with whatever comes to mind as a result. */
 let rig: TemporalRig;
@@ -16,13 +15,18 @@ afterAll(() => rig.close());
 
 const BY_HAND = ['{}', '"ok"', 'null', '[]'];
 
-async function temporal(...args: string[]): Promise<void> {
-  const env = { ...process.env, TEMPORAL_ADDRESS: rig.address, TEMPORAL_NAMESPACE: rig.namespace };
-  await promisify(execFile)(inject('temporalBinary'), args, { env, timeout: 60_000 });
-}
-
 const complete = ({ handle }: { handle: { workflowId: string } }, activity: string, result: string) =>
-  temporal('activity', 'complete', '--workflow-id', handle.workflowId, '--activity-id', activity, '--result', result);
+  temporalCli(
+    rig,
+    'activity',
+    'complete',
+    '--workflow-id',
+    handle.workflowId,
+    '--activity-id',
+    activity,
+    '--result',
+    result,
+  );
 
 const strategy = {
   groups: [group('all', ['n1'], { critical: true, success_criteria: { percent_successful_nodes: 100 } })],
@@ -86,7 +90,8 @@ it('a step failed by hand has the reason that the operator gave', async () => {
   const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
   await site.heldCall('deploy', 'n1');
   const activity = await openActivity(run, 'deploy_node');
-  await temporal(
+  await temporalCli(
+    rig,
     ...['activity', 'fail', '--workflow-id', run.handle.workflowId, '--activity-id', activity],
     ...['--reason', 'the cable is cut', '--detail', '"rack 7"'],
   );

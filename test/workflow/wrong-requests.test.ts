@@ -159,7 +159,7 @@ it('inputs with mistakes fail at once, with each mistake', async () => {
     });
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`label${n}`, '']));
   expect((await start('test_site', { site: 'x'.repeat(1001), labels: many })).message).toMatch(
-    /'site' must be one line of 1 to 1000.*at most 50 labels/s,
+    /'site' must be the name of a site.*at most 50 labels/s,
   );
   expect(await start('execute_graph', { cluster: 1, reason: 'x'.repeat(2001) })).toMatchObject({
     message: expect.stringContaining("field 'reason' must be a text of 1 to 2000 characters"),

@@ -37,7 +37,7 @@ const describePause = ({ since, by, reason }: Paused): string =>
 /** Last lines of a run's details: warnings, and what was said of the run when it was started. */
 export function detailsEnding({ warnings }: AnyStatus, { description }: RunDescription): string[] {
   return [
-    ...(warnings.length > 0 ? ['', 'Warnings:', ...warnings.slice(-10).map((text) => `- ${cell(text, 300)}`)] : []),
+    ...(warnings.length > 0 ? ['', 'Warnings:', '', ...warnings.slice(-10).map((text) => `- ${cell(text, 300)}`)] : []),
     ...(description === undefined ? [] : ['', description]),
   ];
 }

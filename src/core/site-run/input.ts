@@ -2,6 +2,7 @@ import { holdNames } from '../run/approval.js';
 import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.js';
 import { type ParsedRunInput, parseRunInput } from '../run-input.js';
 import { flag, lineOf, objectOf, type Shape, valueThat, withRule } from '../shape.js';
+import { SITE_NAME } from '../site-name.js';
 import type { SiteRunKind } from '../words.js';
 
 /** Input of all four: one JSON object (design §5). Every field but `site` (and `nodes` of `redeploy_nodes`) is optional. */
@@ -48,8 +49,13 @@ const nodes: Shape<readonly string[]> = {
   },
 };
 
+const siteName = valueThat<string>(
+  (value) => typeof value === 'string' && SITE_NAME.test(value),
+  "must be the name of a site: lower-case letters, digits, '.', '_' and '-', at most 63 characters",
+);
+
 const COMMON = {
-  site: lineOf(MOST.name),
+  site: siteName,
   revision,
   started_by: noteFields.by,
   reason: noteFields.reason,

@@ -1,5 +1,6 @@
 import type { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/protocol.js';
+import type { Logger } from '../telemetry/log.js';
 
 type TypeInProtocol = (typeof SEARCH_ATTRIBUTES)[keyof typeof SEARCH_ATTRIBUTES];
 
@@ -52,6 +53,36 @@ export async function checkSearchAttributes(connection: Connection, namespace: s
 /** Adds the missing ones, if the server permits it. */
 export async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<SearchAttributeState> {
   return await settle(connection, namespace, 'add');
+}
+
+/** How long an attribute may be absent that someone removed: until then, the runs that set it stand still. */
+const REPAIR_MS = 20_000;
+
+/**
+ * Adds what is missing, now and whenever it is removed later: a run that sets an absent attribute stands still until it is
+ * there again.
+ *
+ * @returns `usable`: which ones a run may set now
+ */
+export async function keepSearchAttributes(
+  connection: Connection,
+  namespace: string,
+  log: Pick<Logger, 'warn'>,
+  everyMs = REPAIR_MS,
+): Promise<{ readonly usable: () => Promise<readonly string[]>; readonly stop: () => void }> {
+  const { missing, mistyped } = await ensureSearchAttributes(connection, namespace);
+  if (missing) log.warn(missing, 'search attributes are absent: runs work, but lists have fewer filters');
+  if (mistyped) log.warn(mistyped, 'search attributes have another type and are not used');
+  const repair = setInterval(async () => {
+    const { added } = await ensureSearchAttributes(connection, namespace);
+    if (added.length > 0)
+      log.warn({ added }, 'search attributes had been removed: runs that set them stood still. They are back');
+  }, everyMs);
+  repair.unref();
+  return {
+    usable: async () => (await checkSearchAttributes(connection, namespace)).usable,
+    stop: () => clearInterval(repair),
+  };
 }
 
 async function settle(

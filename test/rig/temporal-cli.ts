@@ -1,0 +1,10 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { inject } from 'vitest';
+import type { TemporalRig } from './temporal.js';
+
+/** Temporal's own command line, as an operator types it: `temporal …`. Resolves with what it prints. */
+export async function temporalCli({ address, namespace }: TemporalRig, ...args: readonly string[]): Promise<string> {
+  const env = { ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+  return (await promisify(execFile)(inject('temporalBinary'), args, { env, timeout: 60_000 })).stdout;
+}
