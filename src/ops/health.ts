@@ -35,12 +35,13 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
     name: HealthCheck['name'],
     fix: string,
     look: (signal: AbortSignal) => Promise<string>,
+    hanging = `no answer within ${LIMIT_MS / 1000} s`,
   ): Promise<HealthCheck> => {
     const limit = new AbortController();
     const late = new Promise<never>((_, fail) => {
       limit.signal.addEventListener('abort', () => fail(limit.signal.reason), { once: true });
     });
-    const timer = setTimeout(() => limit.abort(new Error(`no answer within ${LIMIT_MS / 1000} s`)), LIMIT_MS);
+    const timer = setTimeout(() => limit.abort(new Error(hanging)), LIMIT_MS);
     try {
       return { name, ok: true, message: await Promise.race([look(limit.signal), late]) };
     } catch (error) {
@@ -90,11 +91,16 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
           }
           return `${pollers === 1 ? '1 worker polls' : `${pollers} workers poll`} task queue ${temporal.taskQueue}`;
         }),
-        attempt('maas', "Run 'sitewright maas check'.", async (signal) => {
-          const { client } = deps.maas();
-          const [version, user] = [await client.version(signal), await client.whoami(signal)];
-          return `MAAS ${version.version} as ${user.username}`;
-        }),
+        attempt(
+          'maas',
+          "Look at the region controller, then run 'sitewright maas check'.",
+          async (signal) => {
+            const { client } = deps.maas();
+            const [version, user] = [await client.version(signal), await client.whoami(signal)];
+            return `MAAS ${version.version} as ${user.username}`;
+          },
+          `MAAS does not answer within ${LIMIT_MS / 1000} s: it hangs or is overloaded, or packets to it are dropped`,
+        ),
       ]);
       return { ok: checks.every((one) => one.ok), checks };
     },

@@ -38,6 +38,8 @@ export interface Backend {
   /** Used when a program opens a store without choosing how to migrate. */
   readonly usualMigrations: 'apply' | 'apply-non-breaking';
   classify(error: unknown): ClassifiedError;
+  /** Whether changes are still kept. @throws StoreError `removed`, `full` */
+  checkPlace(): Promise<void>;
   hasTable(db: Kysely<Tables>, name: string): Promise<boolean>;
   /**
    * The first call of a migrating transaction. Returns once no other process migrates; the lock lasts until the

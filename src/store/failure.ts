@@ -41,6 +41,8 @@ export type StoreFailure =
   | (Explained & { readonly kind: 'denied' })
   | (Explained & { readonly kind: 'read-only' })
   | (Explained & { readonly kind: 'full' })
+  /** The file was removed or replaced under the process that has it open. */
+  | (Explained & { readonly kind: 'removed' })
   | (Explained & { readonly kind: 'corrupt' })
   | (Explained & { readonly kind: 'closed' })
   | (Explained & { readonly kind: 'driver-missing' })

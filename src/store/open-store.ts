@@ -75,7 +75,10 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     dialect: backend.name,
     atomically: (change) => session.atomically((within) => change(portsOf(within))),
     migrate: (spareRunning) => migrator.migrate(spareRunning),
-    status: () => migrator.status(),
+    async status() {
+      await backend.checkPlace();
+      return migrator.status();
+    },
     close: () => session.close(),
   };
 }

@@ -117,11 +117,15 @@ async function apiFindings(session: Session): Promise<ApiFindings> {
 }
 
 /**
- * The API may have other settings than this shell (`sitewright up` chooses some). Deployments
- * use what the API reaches, so a failure only from this shell is a remark.
+ * The API may have other settings than this shell (`sitewright up` chooses some), and has the store open. Deployments use what
+ * the API reaches, so a failure only from this shell is a remark, and one that only the API has is a failure.
  */
 function asApiSees(own: Finding, { checks }: ApiFindings): Finding {
   const seen = checks.find(({ name }) => name === own.name);
+  if (seen?.ok === false && (own.state === 'ok' || own.state === 'warn')) {
+    const fix = seen.fix === undefined ? {} : { fix: seen.fix };
+    return { name: own.name, state: 'fail', message: `${seen.message} (as the API sees it)`, ...fix };
+  }
   if (!seen?.ok || (own.state !== 'fail' && own.state !== 'skip')) return own;
   return { name: own.name, state: 'ok', message: `${seen.message} (as the API sees it; from here: ${own.message})` };
 }

@@ -99,7 +99,7 @@ async function searchAttributesOf(connection: Connection, namespace: string): Pr
     name,
     // Of another type, they are probably used by someone else: that is not what set-up left.
     state: mistyped ? 'fail' : 'warn',
-    message: `${because}; runs do without them, and lists of runs filter less`,
+    message: `${because}; new runs do without them, and lists of runs filter less. A run that set one before it was removed stands still until a worker has added it again, which takes 20 s`,
     fix: [mistyped?.command, missing?.command].filter((command) => command !== undefined).join(' && '),
   };
 }

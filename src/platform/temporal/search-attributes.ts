@@ -106,7 +106,7 @@ async function settle(
     ...(wrong.length === 0 ? {} : { mistyped: mistyped(wrong, namespace) }),
   };
   if (absent.length === 0) return state;
-  if (effort === 'look') return { ...state, missing: missing(absent, namespace, 'they were never added') };
+  if (effort === 'look') return { ...state, missing: missing(absent, namespace, 'removed, or never added') };
   try {
     const types = Object.fromEntries(absent.map(({ name, typeNumber }) => [name, typeNumber]));
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes: types });

@@ -7,6 +7,7 @@ import type { Backend } from '../backend.js';
 import { StoreError } from '../failure.js';
 import type { OpenStoreOptions } from '../open-store.js';
 import { classifySqliteError } from './errors.js';
+import { checkPlace, identityOf } from './place.js';
 
 /** How long (ms) SQLite waits for a lock, which blocks our thread; after that the session waits without blocking. */
 const BLOCKING_WAIT = 25;
@@ -44,6 +45,7 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
     throw new StoreError(classifySqliteError(error, shown).failure, { cause: error });
   }
 
+  const opened = inMemory ? undefined : await identityOf(file);
   return {
     name: 'sqlite',
     location: shown,
@@ -57,6 +59,7 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
     patience: PATIENCE,
     usualMigrations: 'apply',
     classify: (error) => classifySqliteError(error, shown),
+    checkPlace: async () => (inMemory ? undefined : checkPlace(file, opened)),
     async hasTable(db, name) {
       const found = await sql`select 1 from sqlite_master where type = 'table' and name = ${name}`.execute(db);
       return found.rows.length > 0;
