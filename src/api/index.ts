@@ -19,7 +19,7 @@ import { servePackages } from './fuel/packages/index.js';
 import { serveTags } from './fuel/tags/index.js';
 import { describeRoutes } from './openapi.js';
 import { pageRoutes, serveWatches, showPage } from './page/index.js';
-import { answerProblem } from './problems/answer-problem.js';
+import { answerProblem, shortAddress } from './problems/answer-problem.js';
 import { answerBrokenRequests, answerExpectation } from './problems/broken-request.js';
 import { checkRequestsOf, refuseControlCharacters } from './requests/check-request.js';
 import { readJsonBodies } from './requests/read-bodies.js';
@@ -120,7 +120,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     const level = request.method === 'GET' || request.method === 'HEAD' ? 'debug' : 'info';
     const { statusCode: status, elapsedTime } = reply;
     // The provider's answer is in the query.
-    const url = request.routeOptions.url === CALLBACK_PATH ? CALLBACK_PATH : request.url;
+    const url = request.routeOptions.url === CALLBACK_PATH ? CALLBACK_PATH : shortAddress(request.url);
     const fields = { method: request.method, url, status, ms: Math.round(elapsedTime) };
     request.log[level]({ ...fields, ...subjectOf(request) }, 'answered');
   });
@@ -136,7 +136,9 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   }
   if (traces !== undefined) traceRequests(app as unknown as Api, traces);
   if (!tokensOn) answerOwnPagesOnly(app as unknown as Api);
-  guardRoutes(app, tokensOn ? operations.tokens : undefined, await limitRates(app as unknown as Api, ratePerMinute));
+  const secure = tls !== undefined || options.openId?.pageUrl.startsWith('https:') === true;
+  const limits = await limitRates(app as unknown as Api, ratePerMinute);
+  guardRoutes(app, tokensOn ? operations.tokens : undefined, limits, secure);
   if (metrics !== undefined) serveMetrics(app as unknown as Api, metrics);
   readJsonBodies(app);
   answerUnknownRoutes(app, showPage);

@@ -1,8 +1,8 @@
+import { printable } from '../core/control-characters.js';
 import { stateWord } from '../core/state-word.js';
 import type { Answer } from './client.js';
 import { findRun } from './find-run.js';
 import { isTabular, type OutputFlags, printList } from './formats/output.js';
-import { printable } from './formats/table.js';
 import type { Session } from './session.js';
 import { paintFor } from './views/paint.js';
 
@@ -51,6 +51,6 @@ function lineText({ at, task, node, attempt, stream, text }: Line, color: boolea
   const paint = paintFor(color);
   const again = attempt > 1 ? ` (attempt ${attempt})` : '';
   const shown = stream === 'stderr' ? paint.bad(printable(text)) : printable(text);
-  const said = stream === 'ended' ? paint.dim(`ended: ${stateWord(text)}`) : shown;
+  const said = stream === 'ended' ? paint.dim(`ended: ${printable(stateWord(text))}`) : shown;
   return `${at.slice(11, 23)}Z  ${printable(`${task}@${node}`)}${again}  ${said}\n`;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from '../core/contracts/api.js';
 import type { EventOf } from '../core/contracts/route.js';
+import { printable, printableLines } from '../core/control-characters.js';
 import { EXIT } from './exit-codes.js';
 import { CliError } from './problem.js';
 import type { Session } from './session.js';
@@ -49,7 +50,8 @@ export async function printTaskLog(
 function printEvent({ terminal }: Session, event: LogEvent): number | undefined {
   switch (event.event) {
     case 'output':
-      terminal.out(event.data.text);
+      // A file gets what the task wrote. A terminal would obey it, and whoever wrote it is root on a node only.
+      terminal.out(terminal.columns === undefined ? event.data.text : printableLines(event.data.text));
       return undefined;
     case 'gap':
       terminal.err(`[${event.data.to - event.data.offset} bytes were dropped]\n`);
@@ -57,7 +59,7 @@ function printEvent({ terminal }: Session, event: LogEvent): number | undefined 
     case 'ended': {
       const { outcome, message } = event.data;
       if (outcome === 'ok' || outcome === 'skipped') return EXIT.done;
-      terminal.err(`${outcome}: ${message}\n`);
+      terminal.err(`${outcome}: ${printable(message)}\n`);
       return EXIT.failed;
     }
   }

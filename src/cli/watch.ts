@@ -1,8 +1,8 @@
 import type { GraphRunStatus, RunDetail, RunStatus } from '../core/contracts/index.js';
+import { printable } from '../core/control-characters.js';
 import { counted } from '../core/counted.js';
 import type { ApiClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
-import { printable } from './formats/table.js';
 import { CliError } from './problem.js';
 import type { Terminal } from './terminal.js';
 import { awaitingChanges } from './views/approval.js';

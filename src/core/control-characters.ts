@@ -65,3 +65,11 @@ function hasControl(value: unknown, control: RegExp): boolean {
 
 const codePoint = (match: RegExpExecArray | null): string | undefined =>
   match === null ? undefined : `U+${match[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** Keeps control characters of untrusted texts away from terminals and from the lines of a log: one line of text. */
+export const printable = (text: string): string =>
+  text.replace(/[\t\n\r]+/g, ' ').replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
+
+/** The same for output of several lines: what a program writes to go back in its line starts a new one. */
+export const printableLines = (text: string): string =>
+  text.replace(/\r\n?/g, '\n').replace(/(?![\t\n])[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');

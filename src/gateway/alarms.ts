@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { printable } from '../core/control-characters.js';
 import type { Logger } from '../platform/telemetry/log.js';
 import type { AuditStore } from '../store/index.js';
 
@@ -19,7 +20,9 @@ export type Alarms = (alarm: Alarm) => Promise<void>;
  * program does not fill the store.
  */
 export function auditedAlarms(audit: AuditStore, log: Logger, now: () => Date = () => new Date()): Alarms {
-  return async ({ site, node, kind, message, details }) => {
+  return async ({ site, node, kind, message: written, details }) => {
+    // A node writes it: it must not pass for other lines of a log.
+    const message = printable(written).slice(0, 1000);
     const at = now().toISOString();
     const target = `node/${site}/${node}`;
     const same = JSON.stringify([target, kind, message, details, at.slice(0, 13)]);
@@ -29,7 +32,7 @@ export function auditedAlarms(audit: AuditStore, log: Logger, now: () => Date = 
       actor: target,
       action: 'agent.alarm',
       target,
-      reason: message.slice(0, 1000),
+      reason: message,
       details: { kind, ...details },
     });
     if (kept.at === at) log.warn({ site, node, kind }, `alarm: ${message}`);

@@ -1,4 +1,5 @@
 import { valueAt } from '../core/plain-value.js';
+import { isServiceActor } from '../core/service-actors.js';
 import { ROLES, type Role, type SignInFailure } from '../core/words.js';
 import {
   type Claims,
@@ -52,7 +53,12 @@ export function signedIn(claims: Claims, { nameClaim, rolesClaim, values }: Sign
   const name = claimOf(claims, nameClaim);
   if (typeof name !== 'string' || !/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u.test(name))
     throw new SignInError('no-name', `the claim ${nameClaim} of ${claims.sub} has no name: ${JSON.stringify(name)}`);
-  if (nameClaim === 'email' && claims.email_verified === false)
+  if (isServiceActor(name))
+    throw new SignInError('no-name', `${claims.sub} is called '${name}', as a part of the service is`);
+  // Some providers send it as text. Without the claim, the provider vouches for all of its addresses.
+  const { email_verified: verified = true } = claims;
+  const isAddress = nameClaim === 'email' || name.includes('@');
+  if (isAddress && verified !== true && verified !== 'true')
     throw new SignInError('no-name', `the provider has not verified the address of ${claims.sub}`);
   const given = [claimOf(claims, rolesClaim)].flat();
   const role = [...ROLES].reverse().find((one) => values[one].some((value) => given.includes(value)));

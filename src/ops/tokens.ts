@@ -1,6 +1,7 @@
 import { ulid } from 'ulid';
 import { isRole, ROLES, type Role } from '../core/access-role.js';
 import type { Diagnostic } from '../core/diagnostic.js';
+import { isServiceActor } from '../core/service-actors.js';
 import type { TokenKind } from '../core/words.js';
 import { idOfToken, matches, mintToken } from '../platform/secrets/access-token.js';
 import type { ApiToken, Store } from '../store/index.js';
@@ -209,6 +210,8 @@ function checked({ name, role, expires }: TokenRequest, now: number) {
       `'${name.slice(0, 100)}' is not a valid token name`,
       'Start with a lower-case letter or digit, then use these and . _ @ -; at most 63 characters.',
     );
+  else if (isServiceActor(name))
+    refuse('name', `'${name}' is the name of a part of the service`, 'Choose the name of a person or program.');
   if (!isRole(role)) refuse('role', `there is no role '${role.slice(0, 100)}'`, `The roles are ${ROLES.join(', ')}.`);
   const expiresAt = expires === undefined ? undefined : momentOf(expires, now);
   if (expires !== undefined && expiresAt === undefined)

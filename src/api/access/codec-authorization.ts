@@ -9,7 +9,10 @@ import { callerOf, refusalOf } from './guard.js';
 export const codecAuthorization =
   (tokens: TokenOperations): CodecAuthorization =>
   async (headers, direction) => {
-    const refusal = refusalOf(await callerOf({ headers }, tokens), direction === 'decode' ? 'viewer' : 'operator');
+    const refusal = refusalOf(
+      await callerOf({ headers }, tokens, false),
+      direction === 'decode' ? 'viewer' : 'operator',
+    );
     if (refusal === undefined) return undefined;
     const { code, message, hint = '' } = refusal;
     return { status: code === 'unauthenticated' ? 401 : 403, message, hint };

@@ -17,13 +17,22 @@ export const SIGN_IN_COOKIE: PrivateCookie = { name: 'sitewright-sign-in', sameS
 /** Only this host can set a cookie with this prefix, and only over TLS. */
 const SECURE_PREFIX = '__Host-';
 
-/** The value of a cookie that came with a request. */
-export function readCookie({ cookie }: Headers, { name }: PrivateCookie): string | undefined {
+/**
+ * The value of a cookie that came with a request. Over TLS only the one with the prefix counts: another host of the
+ * domain, or someone in the network before TLS, can plant one without it.
+ *
+ * @param secure browsers reach this API over TLS, as far as it knows
+ */
+export function readCookie(
+  { cookie }: Headers,
+  { name }: PrivateCookie,
+  { secure }: { readonly secure: boolean },
+): string | undefined {
   if (typeof cookie !== 'string') return undefined;
   const pairs = cookie.split(';').map((pair) => pair.trim());
-  for (const whole of [`${SECURE_PREFIX}${name}`, name]) {
-    const found = pairs.find((pair) => pair.startsWith(`${whole}=`));
-    if (found !== undefined) return found.slice(whole.length + 1);
+  for (const whole of [`${SECURE_PREFIX}${name}=`, ...(secure ? [] : [`${name}=`])]) {
+    const found = pairs.find((pair) => pair.startsWith(whole));
+    if (found !== undefined) return found.slice(whole.length);
   }
   return undefined;
 }

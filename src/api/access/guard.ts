@@ -25,18 +25,20 @@ type Caller =
  * A request that takes long (a stream of events, a download, an upload) is cut off within seconds once its token is
  * revoked or expires.
  *
+ * @param secure browsers reach this API over TLS
  * @param between runs once it is known who asks, and before it is decided whether they may: limits of rates
  */
 export function guardRoutes(
   app: FastifyInstance,
   tokens: TokenOperations | undefined,
   between: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
+  secure: boolean,
 ): void {
   app.decorateRequest('principal', undefined);
   app.addHook('onRequest', async (request, reply) => {
     if (tokens === undefined) return between(request, reply);
     const need = needOf(request);
-    const caller = await callerOf(request, tokens);
+    const caller = await callerOf(request, tokens, secure);
     if (caller.kind === 'known') request.principal = caller.principal;
     await between(request, reply);
     const refusal = refusalOf(caller, need);
@@ -44,7 +46,7 @@ export function guardRoutes(
       // Browsers send cookies for pages of others, too.
       if (caller.kind === 'known' && caller.byCookie && need !== 'anyone' && changes(request)) requireOwnPage(request);
       if (need !== 'anyone')
-        checkAgainUntilAnswered(request, reply, async () => refusalOf(await callerOf(request, tokens), need));
+        checkAgainUntilAnswered(request, reply, async () => refusalOf(await callerOf(request, tokens, secure), need));
       return;
     }
     if (refusal.code === 'unauthenticated') {
@@ -80,10 +82,15 @@ function checkAgainUntilAnswered(
 const needOf = ({ is404, routeOptions }: FastifyRequest): Need =>
   is404 ? 'viewer' : (routeOptions.config.access ?? 'admin');
 
-export async function callerOf({ headers }: Pick<FastifyRequest, 'headers'>, tokens: TokenOperations): Promise<Caller> {
+/** @param secure browsers reach this API over TLS */
+export async function callerOf(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  tokens: TokenOperations,
+  secure: boolean,
+): Promise<Caller> {
   const given = tokenFromHeaders(headers);
   if (given.kind === 'malformed') return { kind: 'anonymous', why: given.why, gaveToken: true };
-  const cookie = given.kind === 'none' ? readCookie(headers, TOKEN_COOKIE) : undefined;
+  const cookie = given.kind === 'none' ? readCookie(headers, TOKEN_COOKIE, { secure }) : undefined;
   const token = given.kind === 'token' ? given.token : cookie;
   if (token === undefined) return { kind: 'anonymous', why: 'this needs a token', gaveToken: false };
   const answer = await tokens.authenticate(token);

@@ -77,7 +77,7 @@ export function serveSignIn(
   });
 
   app.get(CALLBACK_PATH, { schema: { hide: true } }, (request, reply) => {
-    const kept = keptOf(request);
+    const kept = keptOf(request, secure);
     clearCookie(reply, SIGN_IN_COOKIE);
     return orFailure(request, reply, kept?.to ?? { return_to: '/' }, async () => {
       if (kept === undefined) throw new SignInError('expired', 'the browser came back without its cookie');
@@ -92,9 +92,9 @@ export function serveSignIn(
   });
 }
 
-function keptOf({ headers }: FastifyRequest): z.output<typeof keptSchema> | undefined {
+function keptOf({ headers }: FastifyRequest, secure: boolean): z.output<typeof keptSchema> | undefined {
   try {
-    const text = Buffer.from(readCookie(headers, SIGN_IN_COOKIE) ?? '', 'base64url').toString('utf8');
+    const text = Buffer.from(readCookie(headers, SIGN_IN_COOKIE, { secure }) ?? '', 'base64url').toString('utf8');
     return keptSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;

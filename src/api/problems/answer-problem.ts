@@ -29,16 +29,25 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
 export function answerProblem(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = transportProblem(error, request) ?? asProblem(error);
   if (problem.code === 'unexpected') {
-    request.log.error({ err: error, url: request.url, method: request.method }, 'a request failed unexpectedly');
+    request.log.error(
+      { err: error, url: shortAddress(request.url), method: request.method },
+      'a request failed unexpectedly',
+    );
     return sendProblem(request, reply, {
       code: 'unexpected',
       message: `something went wrong that should not have; see the log of the API, request ${request.id}`,
       hint: 'This is a defect: please report it with those lines of the log.',
     });
   }
-  if (statusOf(problem) >= 500) request.log.warn({ code: problem.code, url: request.url }, problem.message);
+  if (statusOf(problem) >= 500)
+    request.log.warn({ code: problem.code, url: shortAddress(request.url) }, problem.message);
   return sendProblem(request, reply, problem);
 }
 
-/** The path alone: a query may hold anything. */
-export const pathOf = (url: string): string => url.split('?', 1)[0] ?? '/';
+/** The path alone: a query may hold anything. Longer paths are of no route, and no one reads them. */
+export const pathOf = (url: string): string => shortAddress(url.split('?', 1)[0] ?? '/');
+
+const LONGEST = 1_000;
+
+/** An address as logs and answers show it: whoever asks chooses its length. */
+export const shortAddress = (url: string): string => (url.length <= LONGEST ? url : `${url.slice(0, LONGEST)}…`);

@@ -1,8 +1,8 @@
 import type { Health } from '../../core/contracts/index.js';
+import { printable } from '../../core/control-characters.js';
 import type { CliCommand } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { type OutputFlags, printList } from '../formats/output.js';
-import { printable } from '../formats/table.js';
 import { CliError } from '../problem.js';
 import type { Finding } from '../processes/doctor.js';
 import type { Session } from '../session.js';

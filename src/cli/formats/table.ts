@@ -1,3 +1,4 @@
+import { printable } from '../../core/control-characters.js';
 import { formatDistance, formatMoment } from '../views/duration.js';
 
 /** One row: values by column name. */
@@ -13,10 +14,6 @@ function cellText(value: unknown): string {
       : String(value);
   return printable(text);
 }
-
-/** Keeps control characters of untrusted texts away from the terminal. */
-export const printable = (text: string): string =>
-  text.replace(/[\t\n\r]+/g, ' ').replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
 
 const bold = (text: string, color: boolean): string => (color ? `\u001b[1m${text}\u001b[0m` : text);
 

@@ -1,6 +1,6 @@
 import type { AwaitingApproval, Hold } from '../../core/contracts/approval.js';
+import { printable } from '../../core/control-characters.js';
 import { describeAwaiting } from '../../core/run/index.js';
-import { printable } from '../formats/table.js';
 import type { Paint } from './paint.js';
 
 interface MayWait {

@@ -1,6 +1,6 @@
 import type { GraphRunReport } from '../../core/contracts/index.js';
+import { printable } from '../../core/control-characters.js';
 import { counted } from '../../core/counted.js';
-import { printable } from '../formats/table.js';
 import { formatSpan } from './duration.js';
 import { countsText, failedTaskText, someOf } from './graph-status.js';
 import { type Paint, paintFor, paintState } from './paint.js';

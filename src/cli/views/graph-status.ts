@@ -1,10 +1,10 @@
 import type { GraphRunStatus } from '../../core/contracts/index.js';
+import { printable } from '../../core/control-characters.js';
 import { counted } from '../../core/counted.js';
 import { describeSilence } from '../../core/run/index.js';
 import { stateWord } from '../../core/state-word.js';
 import type { SomeCounts } from '../../core/task-counts.js';
 import { TASK_STATUSES } from '../../core/words.js';
-import { printable } from '../formats/table.js';
 import { awaitingChanges, awaitingLines } from './approval.js';
 import { asOfLines, expectedLines, sinceText } from './duration.js';
 import { type Paint, paintFor, paintState } from './paint.js';

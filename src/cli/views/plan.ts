@@ -1,5 +1,5 @@
 import type { NodeStatuses, Strategy } from '../../core/contracts/index.js';
-import { printable } from '../formats/table.js';
+import { printable } from '../../core/control-characters.js';
 import { paintFor } from './paint.js';
 import { strategyText } from './strategy.js';
 

@@ -1,5 +1,5 @@
 import type { Hold } from '../../core/contracts/approval.js';
-import { printable } from '../formats/table.js';
+import { printable } from '../../core/control-characters.js';
 import { holdLines } from './approval.js';
 import { formatSpan } from './duration.js';
 import type { Paint } from './paint.js';

@@ -1,8 +1,8 @@
 import type { RunReport } from '../../core/contracts/index.js';
+import { printable } from '../../core/control-characters.js';
 import { counted } from '../../core/counted.js';
 import { stateWord } from '../../core/state-word.js';
 import { NODE_STATES } from '../../core/words.js';
-import { printable } from '../formats/table.js';
 import { formatSpan } from './duration.js';
 import { type Paint, paintFor, paintState } from './paint.js';
 import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.js';

@@ -1,5 +1,5 @@
 import type { SiteDifference } from '../../core/contracts/index.js';
-import { printable } from '../formats/table.js';
+import { printable } from '../../core/control-characters.js';
 import { paintFor } from './paint.js';
 
 /** A revision compared with what was deployed: `+` new, `~` changed, `-` removed; then one line of counts. */

@@ -1,6 +1,6 @@
 import type { SiteDrift } from '../../core/contracts/index.js';
+import { printable } from '../../core/control-characters.js';
 import { counted } from '../../core/counted.js';
-import { printable } from '../formats/table.js';
 import { paintFor } from './paint.js';
 
 /** Machines that differ from what was deployed, each difference in a line; then one line of counts. */

@@ -1,9 +1,9 @@
 import type { RunStatus } from '../../core/contracts/index.js';
+import { printable } from '../../core/control-characters.js';
 import { counted } from '../../core/counted.js';
 import { describeSilence } from '../../core/run/index.js';
 import { stateWord } from '../../core/state-word.js';
 import { NODE_STATES } from '../../core/words.js';
-import { printable } from '../formats/table.js';
 import { awaitingLines } from './approval.js';
 import { asOfLines, expectedLines, sinceText } from './duration.js';
 import { type Paint, paintFor, paintState } from './paint.js';

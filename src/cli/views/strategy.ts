@@ -1,6 +1,6 @@
 import type { Strategy } from '../../core/contracts/index.js';
+import { printable } from '../../core/control-characters.js';
 import { counted } from '../../core/counted.js';
-import { printable } from '../formats/table.js';
 import { type Paint, paintFor } from './paint.js';
 
 type Group = Strategy['groups'][number];

@@ -1,5 +1,5 @@
 import type { TreeNode } from '../../core/contracts/index.js';
-import { printable } from '../formats/table.js';
+import { printable } from '../../core/control-characters.js';
 import { paintFor, paintState } from './paint.js';
 
 /** The steps and nodes of a run as a tree of lines. */

@@ -193,11 +193,14 @@ read or placed, the task fails at the end. There are no retries.`,
   ],
 });
 
-/** The forms of a source in rsync: a daemon's module (two forms), a host over ssh, a local path. */
+/**
+ * The forms of a source in rsync: a daemon's module (two forms), a host over ssh, a local path. Neither user nor host begins
+ * with `-`: rsync, or the ssh that it starts, would read an option.
+ */
 const SOURCES = [
-  /^rsync:\/\/[\w.@[\]:-]+\/[^\n]+$/,
-  /^(?:[\w.-]+@)?[\w.-]+::[^\n]+$/,
-  /^(?:[\w.-]+@)?[\w.-]+:\/(?!\/)[^\n]*$/,
+  /^rsync:\/\/[\w[][\w.@[\]:-]*\/[^\n]+$/,
+  /^(?:\w[\w.-]*@)?\w[\w.-]*::[^\n]+$/,
+  /^(?:\w[\w.-]*@)?\w[\w.-]*:\/(?!\/)[^\n]*$/,
   /^\/[^\n]*$/,
 ];
 

@@ -1,4 +1,5 @@
 import { type Logger, type LoggerOptions, pino } from 'pino';
+import { printable } from '../../core/control-characters.js';
 import { TOKEN_IN_TEXT } from '../secrets/access-token.js';
 import type { Settings } from '../settings/index.js';
 
@@ -30,7 +31,8 @@ const SECRET_TEXTS: readonly (readonly [RegExp, string])[] = [
   [TOKEN_IN_TEXT, CENSOR],
   [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, `$1 ${CENSOR}`],
   [/\b(oauth_(?:signature|token|consumer_key)=)[^,\s&\\]+/gi, `$1${CENSOR}`],
-  [/([a-z][\w+.-]*:\/\/[^\s:/?#@"\\]+:)[^\s/?#@"\\]+@/gi, `$1${CENSOR}@`],
+  // From `://` on, so that a long word is not tried from each of its letters.
+  [/(:\/\/[^\s:/?#@"\\]+:)[^\s/?#@"\\]+@/g, `$1${CENSOR}@`],
 ];
 
 /**
@@ -112,14 +114,15 @@ function prettyLine(line: string): string {
   const { level, time, process: source, name: _name, msg, err, ...rest } = entry;
   const clock = new Date(Number(time)).toISOString().slice(11, 19);
   const values = Object.entries(rest).map(
-    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([key, value]) => `${key}=${printable(typeof value === 'string' ? value : JSON.stringify(value))}`,
   );
-  const problem = typeof err === 'object' && err !== null ? [String((err as { message?: unknown }).message ?? '')] : [];
+  const problem =
+    typeof err === 'object' && err !== null ? [printable(String((err as { message?: unknown }).message ?? ''))] : [];
   const parts = [
     clock,
     (LEVELS[Number(level)] ?? 'info').padEnd(5),
     String(source ?? ''),
-    String(msg ?? ''),
+    printable(String(msg ?? '')),
     ...problem,
     ...values,
   ];

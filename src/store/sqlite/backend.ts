@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -29,6 +29,7 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
   let database: Database.Database;
   try {
     if (!inMemory && !readonly) await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    if (!inMemory && !readonly) await keepToOwner(file);
     database = new Database(file, { readonly: readonly && !inMemory, timeout: BLOCKING_WAIT });
   } catch (error) {
     throw new StoreError(classifySqliteError(error, shown).failure, { cause: error });
@@ -67,6 +68,17 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
     // The migrating transaction is immediate: it already has SQLite's only write lock.
     lockForMigration: async () => {},
   };
+}
+
+/** Creates the file for its owner alone, whatever folder it is in: SQLite gives what it adds beside it the same mode. */
+async function keepToOwner(file: string): Promise<void> {
+  const made = await open(file, 'a', 0o600);
+  try {
+    const { mode } = await made.stat();
+    if ((mode & 0o077) !== 0) await made.chmod(mode & 0o700);
+  } finally {
+    await made.close();
+  }
 }
 
 /** Switching a new file to WAL fails at once, whatever the timeout, while another process does the same. */

@@ -6,6 +6,7 @@ import { go } from '../router.js';
 import { listsChanged, useData } from '../store.js';
 import { Table } from '../table.js';
 import { Ago } from '../times.js';
+import { webLink } from '../web-link.js';
 import { nameOf } from './graphs.js';
 import { sizeOf } from './packages.js';
 
@@ -79,7 +80,7 @@ function Plugin({ id }) {
     ${(one) => html`<h2>Plugin ${one.title || one.name} ${one.version}</h2>
       <p class="facts">
         ${one.description} ${one.licenses?.length > 0 ? `Licence: ${one.licenses.join(', ')}.` : ''}
-        ${one.homepage && html` <a href=${one.homepage} target="_blank" rel="noreferrer">Its home page</a>`}
+        ${webLink(one.homepage) && html` <a href=${webLink(one.homepage)} target="_blank" rel="noreferrer">Its home page</a>`}
       </p>
       <${Graphs} of=${`/api/v1/plugins/${id}/deployment_graphs`} />`}
   <//>`;

@@ -6,6 +6,7 @@ import { html } from '../html.js';
 import { Fold, Loaded } from '../parts.js';
 import { filterBy } from '../router.js';
 import { useData } from '../store.js';
+import { webLink } from '../web-link.js';
 import { count } from '../words.js';
 
 /** Documents of a revision, or what changed in them since another; which ones is in the address. */
@@ -71,4 +72,8 @@ const LINES = { '+': 'added', '-': 'removed' };
 
 /** The commit that a revision was taken from. */
 export const Commit = ({ id, url }) =>
-  id == null ? '' : url == null ? id.slice(0, 10) : html`<a href=${url} rel="noreferrer">${id.slice(0, 10)}</a>`;
+  id == null
+    ? ''
+    : webLink(url) === undefined
+      ? id.slice(0, 10)
+      : html`<a href=${webLink(url)} rel="noreferrer">${id.slice(0, 10)}</a>`;

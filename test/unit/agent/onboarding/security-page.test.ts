@@ -69,7 +69,7 @@ it('a ticket made by hand is valid once, and revoking ends certificates and unus
     '1 certificate of dc1/n1 revoked',
   );
   expect(await list()).toMatchObject([{ node: 'n1', reason: 'stolen', revokedAt: expect.any(String) }]);
-  await expect(enrolNode(at('late'), unused)).rejects.toThrow('is not known');
+  await expect(enrolNode(at('late'), unused)).rejects.toThrow('was revoked');
 });
 
 it('a new key for orders signs at once; the former is dropped, the one that signs is not', async () => {

@@ -146,7 +146,7 @@ describe('every route', () => {
   it('is for admins where it does not say', async () => {
     const app = Fastify();
     app.setErrorHandler(answerProblem);
-    guardRoutes(app, tokenOperations(rig.store), async () => undefined);
+    guardRoutes(app, tokenOperations(rig.store), async () => undefined, false);
     app.get('/brand-new', () => 'here');
     const status = async (role: Role) =>
       (await app.inject({ method: 'GET', url: '/brand-new', headers: bearer(secrets[role]) })).statusCode;
