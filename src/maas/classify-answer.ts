@@ -19,7 +19,7 @@ export function classifyAnswer(exchange: Exchange): MaasFailure {
   const { answer, request, changes } = exchange;
   const { status } = answer;
   const common = { request, status, outcomeUnknown: false, retryable: false };
-  if (status === 401) return unauthorised(exchange);
+  if (status === 401) return clockFailure(exchange) ?? unauthorised(exchange);
   const text = keptText(exchange);
   if (status === 400) return badRequest(exchange, text);
   if (status === 403) {
@@ -106,12 +106,6 @@ const unauthorisedReasons: readonly (readonly [RegExp, Unauthorised['reason'], s
     'copy the key again',
   ],
   [
-    /expired timestamp/i,
-    'clock',
-    'the request looked too old to MAAS',
-    'the clock of this machine or of MAAS is wrong: synchronise both with NTP',
-  ],
-  [
     /nonce already used/i,
     'nonce-replayed',
     'the request was sent before',
@@ -125,23 +119,47 @@ const unauthorisedReasons: readonly (readonly [RegExp, Unauthorised['reason'], s
   ],
 ];
 
-/** MAAS tolerates 300 s; beyond that the clock is the most likely reason, whatever the text says. */
-const clockToleranceSeconds = 300;
+/** MAAS refuses requests that look older. */
+const CLOCK_TOLERANCE_SECONDS = 300;
 
-function unauthorised(exchange: Exchange): Unauthorised {
-  const { answer, request, now } = exchange;
-  // The body is checked and dropped: it can contain the expected signature, which is the secret.
-  const known = unauthorisedReasons.find(([pattern]) => pattern.test(answer.body));
+/** Our clock minus that of MAAS, in seconds. Undefined when the answer does not say. */
+function skewOf({ answer, now }: Pick<Exchange, 'answer' | 'now'>): number | undefined {
   const serverTime = Date.parse(answer.headers.date ?? '');
-  const skew = Number.isNaN(serverTime) ? undefined : Math.round((now - serverTime) / 1000);
-  const clockIsOff = skew !== undefined && -skew >= clockToleranceSeconds;
-  const reason = known?.[1] ?? (clockIsOff ? 'clock' : 'not-recognised');
+  return Number.isNaN(serverTime) ? undefined : Math.round((now - serverTime) / 1000);
+}
+
+/**
+ * The failure of an answer that came while our clock and that of MAAS differ by more than MAAS tolerates. MAAS refuses requests
+ * from the past only; a clock that is ahead takes old events of a machine for new ones.
+ */
+export function clockFailure(exchange: Exchange): MaasFailure | undefined {
+  const skew = skewOf(exchange);
+  if (skew === undefined || Math.abs(skew) < CLOCK_TOLERANCE_SECONDS) return undefined;
+  return workerClock(exchange, skew);
+}
+
+function workerClock({ request, answer, changes }: Exchange, skew: number | undefined): MaasFailure {
+  const differs = skew === undefined ? 'differs from' : `is ${Math.abs(skew)} s ${skew < 0 ? 'behind' : 'ahead of'}`;
+  return {
+    kind: 'worker-clock',
+    request,
+    status: answer.status,
+    text: `the clock of this machine ${differs} that of MAAS: it takes no steps until the clocks agree`,
+    outcomeUnknown: changes && answer.status < 300,
+    retryable: true,
+    hint: 'synchronise both clocks with NTP; no machine is at fault',
+    ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+  };
+}
+
+function unauthorised(exchange: Exchange): MaasFailure {
+  const { answer, request } = exchange;
+  // The body is checked and dropped: it can contain the expected signature, which is the secret.
+  if (/expired timestamp/i.test(answer.body)) return workerClock(exchange, skewOf(exchange));
+  const known = unauthorisedReasons.find(([pattern]) => pattern.test(answer.body));
+  const reason = known?.[1] ?? 'not-recognised';
   // If our requests are repeated on the way, the first copy may have been executed. A new attempt has a new nonce.
   const wasRepeated = reason === 'nonce-replayed';
-  const hint = known?.[3] ?? 'check the API key';
-  const clockHint = clockIsOff
-    ? `; this machine's clock is ${-skew} s behind that of MAAS, which refuses more than 300`
-    : '';
   return {
     kind: 'unauthorised',
     reason,
@@ -150,8 +168,7 @@ function unauthorised(exchange: Exchange): Unauthorised {
     text: known?.[2] ?? 'MAAS refuses the API key',
     outcomeUnknown: exchange.changes && wasRepeated,
     retryable: wasRepeated,
-    hint: `${hint}${clockHint}`,
-    ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+    hint: known?.[3] ?? 'check the API key',
   };
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isMapping } from '../core/plain-value.js';
 import { type ApiKey, parseApiKey } from './api-key.js';
 import { maasApiRoot } from './base-url.js';
-import { classifyAnswer } from './classify-answer.js';
+import { classifyAnswer, clockFailure } from './classify-answer.js';
 import { type Clock, systemClock } from './clock.js';
 import { MaasError, type MaasFailure } from './failure.js';
 import { Gate } from './gate.js';
@@ -173,6 +173,9 @@ export class MaasConnection {
       secrets: [this.#key.tokenSecret, this.#key.tokenKey, this.#key.consumerKey, ...(options.secrets ?? [])],
     };
     if (answer.status < 200 || answer.status > 299) throw new MaasError(classifyAnswer(exchange));
+    // Of a read alone: a change has been made, and the next read finds out.
+    const clock = changes ? undefined : clockFailure(exchange);
+    if (clock !== undefined) throw new MaasError(clock);
     const garbled = (how: string): MaasError =>
       new MaasError({
         kind: 'unexpected',

@@ -153,7 +153,7 @@ async function explainDeploy(
     return interference(kind, machine, request);
   } catch (error) {
     // The failure is more important than its details.
-    if (isMaasFailure(error, 'unauthorised') || signal?.aborted) throw error;
+    if (isMaasFailure(error, 'unauthorised', 'worker-clock') || signal?.aborted) throw error;
     return failure;
   }
 }

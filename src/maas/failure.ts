@@ -37,10 +37,19 @@ interface TimedOut extends FailedCall {
   readonly kind: 'timeout';
   readonly limitMs: number;
 }
+/**
+ * The clock of this process and that of MAAS differ so much that nothing can be decided by times, and MAAS may refuse each request.
+ * A fault of this worker, or of MAAS, never of a machine.
+ */
+interface WorkerClock extends FailedCall {
+  readonly kind: 'worker-clock';
+  /** Our clock minus the server's, in seconds, if the answer had the server's time. */
+  readonly clockSkewSeconds?: number;
+}
 /** The API key was not accepted. */
 export interface Unauthorised extends FailedCall {
   readonly kind: 'unauthorised';
-  readonly reason: 'unknown-key' | 'wrong-secret' | 'clock' | 'nonce-replayed' | 'not-recognised';
+  readonly reason: 'unknown-key' | 'wrong-secret' | 'nonce-replayed' | 'not-recognised';
   /** Our clock minus the server's, in seconds, if the answer had the server's time. */
   readonly clockSkewSeconds?: number;
 }
@@ -87,6 +96,7 @@ export type MaasFailure =
   | ConnectionLost
   | TimedOut
   | Unauthorised
+  | WorkerClock
   | Forbidden
   | NotFound
   | NoSuchEndpoint

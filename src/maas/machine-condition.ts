@@ -71,7 +71,8 @@ async function ensure(
   try {
     await act();
   } catch (error) {
-    if (!(error instanceof MaasError) || isMaasFailure(error, 'unauthorised', 'unreachable')) throw error;
+    if (!(error instanceof MaasError) || isMaasFailure(error, 'unauthorised', 'worker-clock', 'unreachable'))
+      throw error;
     failed = error;
   }
   const machine = await client.machines.read(systemId, signal);

@@ -364,10 +364,11 @@ class OperationRun {
   }
 }
 
-/** Failures that are not about one machine. */
+/** Failures that are not about one machine. Another worker may have the right clock. */
 function isOfTheWholeMaas(failure: MaasFailure): boolean {
   return (
-    !failure.retryable &&
-    (failure.kind === 'unauthorised' || failure.kind === 'unreachable' || failure.kind === 'unexpected')
+    failure.kind === 'worker-clock' ||
+    (!failure.retryable &&
+      (failure.kind === 'unauthorised' || failure.kind === 'unreachable' || failure.kind === 'unexpected'))
   );
 }

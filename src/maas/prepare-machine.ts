@@ -88,7 +88,7 @@ export async function prepareMachine(
           return { ...failure, scripts, message: `${failure.message}${scriptsText(scripts)}` };
         } catch (error) {
           // The failure is more important than its details.
-          if (isMaasFailure(error, 'unauthorised') || signal?.aborted) throw error;
+          if (isMaasFailure(error, 'unauthorised', 'worker-clock') || signal?.aborted) throw error;
           return failure;
         }
       },

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/maas/clock.js';
 import {
   abortMachine,
   checkMaas,
@@ -123,6 +124,32 @@ describe('against the simulator', () => {
     });
     expect(await releaseMachine(context, { systemId, site: 'dc1' })).toMatchObject({ ok: true, actions: [] });
   });
+
+  it.each([-3600, 3600])(
+    'a worker whose clock is wrong by %d s takes no step, and blames no machine',
+    async (seconds) => {
+      await control('seed', { count: 1, prefix: 'n' });
+      const [{ systemId } = { systemId: '' }] = await context.client.machines.list();
+      const clock = { ...systemClock, now: () => Date.now() + seconds * 1000 };
+      const client = new MaasClient({ url: simulator.url, apiKey: simulatorKeys.admin, clock });
+      const wrong = {
+        ...context,
+        client,
+        watcher: new MachineWatcher(client, { minIntervalMs: 5, maxIntervalMs: 10 }),
+        clock,
+      };
+      const before = await listOf('effects');
+      for (const step of [
+        () => prepareMachine(wrong, { systemId, site: 'dc1' }),
+        () => deployMachine(wrong, request(systemId)),
+        () => releaseMachine(wrong, { systemId, site: 'dc1' }),
+      ]) {
+        await expect(step()).rejects.toMatchObject({ failure: { kind: 'worker-clock', retryable: true } });
+      }
+      expect(await listOf('effects')).toEqual(before);
+      await client.close();
+    },
+  );
 
   it.each(['drop_before', 'drop_after', '504_after', '503', '500', '502', '504', 'double'])(
     '(19, 20, 21) %s on allocate, annotate and deploy: one deployment',
