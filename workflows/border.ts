@@ -143,9 +143,14 @@ export function handle<C extends WorkflowContract>(handlers: Handlers<C>): void 
     setHandler(defineQuery<unknown>(name), answer, options);
   }
   const known = Object.keys(signals).filter((name) => signals[name]?.description !== undefined);
-  setDefaultSignalHandler((name) => warn(unknownName('signal', name, known)));
+  const id = workflowInfo().workflowId;
+  setDefaultSignalHandler((name) => {
+    const asUpdate = `'${name}' is an update, not a signal: temporal workflow update execute --workflow-id ${id} --name ${name}`;
+    warn(Object.hasOwn(updates, name) ? asUpdate : unknownName('signal', name, known));
+  });
   setDefaultUpdateHandler((name) => {
-    const text = unknownName('update', name, Object.keys(updates));
+    const asSignal = `'${name}' is a signal, not an update: temporal workflow signal --workflow-id ${id} --name ${name}`;
+    const text = known.includes(name) ? asSignal : unknownName('update', name, Object.keys(updates));
     warn(text);
     throw failure('UnknownUpdate', text);
   });

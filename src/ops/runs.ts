@@ -36,7 +36,6 @@ import {
 import type { OpsDependencies } from './dependencies.js';
 import { earlierRuns } from './earlier-runs.js';
 import { siteStatusFromReport } from './ended-site-run.js';
-import { explainSilence } from './failing-workflow-task.js';
 import { graphStatusFromReport } from './graphs/ended-graph-run.js';
 import { liveStatuses } from './live-status.js';
 import { announceLostRuns } from './lost-run-notices.js';
@@ -45,7 +44,8 @@ import { refuseUnknownHolds } from './run-holds.js';
 import { metadataOf } from './run-metadata.js';
 import { runStandings } from './run-standing.js';
 import { runsInTemporal } from './runs-in-temporal.js';
-import { busy, siteOccupancy } from './site-occupancy.js';
+import { explainSilence } from './silent-run.js';
+import { siteOccupancy } from './site-occupancy.js';
 import { parseReference, type SiteOperations } from './sites.js';
 import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.js';
 import { appendAudit, orWithoutStore } from './without-store.js';
@@ -247,7 +247,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
         return startNow().catch(async (again: unknown) => {
           // Another caller was faster.
           if (!(again instanceof WorkflowExecutionAlreadyStartedError)) throw again;
-          throw busy(site, await occupancy.openRun(workflowId));
+          throw await occupancy.busy(site, await occupancy.openRun(workflowId));
         });
       });
       const runId = started.firstExecutionRunId;

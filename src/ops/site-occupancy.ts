@@ -19,6 +19,8 @@ interface SiteOccupancy {
    * @throws `site-busy` if the run is open
    */
   untilClosed(site: string, run: ClaimHolder): Promise<void>;
+  /** @returns the error to throw: the run has the site */
+  busy(site: string, run: ClaimHolder): Promise<ProblemError>;
   /** The current run of a workflow id. */
   openRun(workflowId: string): Promise<ClaimHolder>;
 }
@@ -32,13 +34,26 @@ export function siteOccupancy({ store, temporal }: OpsDependencies): SiteOccupan
       (stored) => stored.outcome,
       () => null,
     );
-    if (outcome === null) throw busy(site, run);
+    if (outcome === null) throw await busy(site, run);
     await call(() => client.workflow.getHandle(run.workflowId, run.runId).result()).catch((error: unknown) => {
       if (!(error instanceof WorkflowFailedError)) throw error;
     });
   }
 
+  async function busy(site: string, { workflowId, runId }: ClaimHolder): Promise<ProblemError> {
+    const { raw } = await call(() => client.workflow.getHandle(workflowId, runId).describe());
+    const isEnding = raw.workflowExtendedInfo?.cancelRequested === true;
+    const state = isEnding ? ', which is being cancelled: it ends once its machines are aborted' : '';
+    const next = isEnding ? 'Then start again' : `Stop it: sitewright run stop ${runId}`;
+    return problem(
+      'site-busy',
+      `site ${site} is busy with ${workflowId} (run ${runId})${state || ': one run per site at a time'}`,
+      { hint: `Watch it: sitewright run show ${runId} --watch. ${next}`, run: { id: runId, workflow_id: workflowId } },
+    );
+  }
+
   return {
+    busy,
     untilClosed,
     async untilFree(site) {
       const holder = await store.claims.holder({ site });
@@ -55,11 +70,4 @@ export function siteOccupancy({ store, temporal }: OpsDependencies): SiteOccupan
       return { workflowId, runId };
     },
   };
-}
-
-export function busy(site: string, { workflowId, runId }: ClaimHolder): ProblemError {
-  return problem('site-busy', `site ${site} is busy with ${workflowId} (run ${runId}): one run per site at a time`, {
-    hint: `Watch it: sitewright run show ${runId} --watch. Stop it: sitewright run stop ${runId}`,
-    run: { id: runId, workflow_id: workflowId },
-  });
 }

@@ -108,6 +108,9 @@ describe('updates and queries', () => {
     expect(await update('retry_nod', { node: 'n1' })).toBe(
       "there is no update 'retry_nod' (known: pause, resume, approve, reject, retry_node). Did you mean 'retry_node'?",
     );
+    expect(await update('stop', {})).toBe(
+      `'stop' is a signal, not an update: temporal workflow signal --workflow-id ${run.handle.workflowId} --name stop`,
+    );
     expect(await update('pause', { reason: 'x'.repeat(2001) })).toBe(
       "update 'pause': field 'reason' must be a text of 1 to 2000 characters",
     );
@@ -117,7 +120,10 @@ describe('updates and queries', () => {
       "there is no query 'stats' (known: status, report, tree, plan). Did you mean 'status'?",
     );
     const status = await run.handle.query<RunStatus>('status');
-    expect(status).toMatchObject({ paused: null, warnings: [expect.stringContaining('retry_nod')] });
+    expect(status).toMatchObject({
+      paused: null,
+      warnings: [expect.stringContaining('retry_nod'), expect.stringContaining('is a signal')],
+    });
     call.finish();
     await run.ended();
     const history = await run.handle.fetchHistory();

@@ -51,7 +51,12 @@ it('a dependency that does not answer counts as unavailable after seconds, and d
   const { ok, checks } = await asked;
   expect(ok).toBe(false);
   expect(checks.filter((one) => !one.ok)).toEqual([
-    { name: 'maas', ok: false, message: 'no answer within 8 s', fix: "Run 'sitewright maas check'." },
+    {
+      name: 'maas',
+      ok: false,
+      message: 'MAAS does not answer within 8 s: it hangs or is overloaded, or packets to it are dropped',
+      fix: "Look at the region controller, then run 'sitewright maas check'.",
+    },
   ]);
 });
 

@@ -1,0 +1,72 @@
+import { WorkerVersions } from '../platform/temporal/worker-versions.js';
+import type { TemporalAccess } from './dependencies.js';
+import { asProblem, problem } from './problem.js';
+import { callTemporal } from './temporal-calls.js';
+
+type SilenceReason =
+  /** `message`: of the first attempt. Temporal records no later one. */
+  | { readonly kind: 'failing'; readonly attempt: number; readonly message: string }
+  /** `current`: another version, which gets the new runs. */
+  | { readonly kind: 'no-worker-of-version'; readonly version: string; readonly current: string | null };
+
+/** Enough to find the last failure: attempts after the first leave no event. */
+const EVENTS = 20;
+
+/**
+ * An open run without an answer, as what it is. When its workflow task fails again and again, workers are there, but none can
+ * continue it, and neither cancel nor stop reaches it. When the version that started it has no worker, others do not help.
+ *
+ * @returns the error to throw
+ */
+export async function explainSilence(
+  temporal: TemporalAccess,
+  run: { readonly id: string; readonly workflowId: string; readonly temporalRunId: string | null },
+  error: unknown,
+): Promise<unknown> {
+  if (asProblem(error).code !== 'worker-unavailable') return error;
+  const found = await callTemporal(temporal, () => reasonOf(temporal, run)).catch(() => null);
+  if (found === null) return error;
+  if (found.kind === 'no-worker-of-version') {
+    const { version, current } = found;
+    const others = current === null ? '' : `; new runs go to ${current}`;
+    const move = current === null ? '' : `, or move its runs there: sitewright worker drain ${version} --move`;
+    return problem(
+      'worker-unavailable',
+      `no worker of version ${version} runs, which started run ${run.id}${others}. The run is safe and continues when one is back`,
+      { hint: `Start a worker of that version${move}` },
+    );
+  }
+  return problem(
+    'workflow-task-failing',
+    `no worker can continue run ${run.id}: its workflow task has failed ${found.attempt - 1} times. Temporal says: ${found.message}`,
+    {
+      hint: `Start a worker of a version that can (docs/troubleshooting.md, "A run that does not continue"). Or end the run, which aborts nothing in MAAS: temporal workflow terminate --workflow-id '${run.workflowId}'`,
+    },
+  );
+}
+
+async function reasonOf(
+  { client, connection, namespace, taskQueue }: TemporalAccess,
+  { workflowId, temporalRunId: runId }: { readonly workflowId: string; readonly temporalRunId: string | null },
+): Promise<SilenceReason | null> {
+  const execution = { workflowId, runId: runId ?? '' };
+  const { workflowService } = connection;
+  const described = await workflowService.describeWorkflowExecution({ namespace, execution });
+  const attempt = described.pendingWorkflowTask?.attempt ?? 1;
+  if (attempt > 1) {
+    const request = { namespace, execution, maximumPageSize: EVENTS };
+    const { history } = await workflowService.getWorkflowExecutionHistoryReverse(request);
+    const failed = history?.events?.find((event) => event.workflowTaskFailedEventAttributes);
+    const failure = failed?.workflowTaskFailedEventAttributes?.failure;
+    // A task that only timed out has no worker, or a slow one.
+    const message = failure?.cause?.message ?? failure?.message;
+    if (message) return { kind: 'failing', attempt, message: message.slice(0, 500) };
+  }
+  const version = described.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
+  if (!version) return null;
+  const deployment = await new WorkerVersions(client, taskQueue).look();
+  const own = deployment?.versions.find((one) => one.version === version);
+  if (own !== undefined && own.workers.length > 0) return null;
+  const current = deployment?.current ?? null;
+  return { kind: 'no-worker-of-version', version, current: current === version ? null : current };
+}
