@@ -7,14 +7,14 @@ import type { NodeCall } from './contract.js';
  * Records what MAAS says of a machine that was deployed, for `site drift`.
  *
  * @param isReinstalled by this call; otherwise the record of its deployment stays
- * @param tags that the documents give the node
+ * @param tags that the documents give the node, and that they gave it before
  */
 export async function recordDeployed(
   store: Store,
   { site, node, run_id, revision }: NodeCall,
   whole: WholeMachine,
   isReinstalled: boolean,
-  tags: readonly string[],
+  tags: Parameters<typeof recordAfter>[2],
 ): Promise<void> {
   const { systemId } = whole.machine;
   const found = isReinstalled ? undefined : await store.deployedMachines.get(site, node);

@@ -1,7 +1,7 @@
 import { allAtOnceStrategy, checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.js';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.js';
 import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.js';
-import { holdOf, MachineStatus } from '../src/maas/index.js';
+import { holdOf, MachineStatus, machinesNamed } from '../src/maas/index.js';
 import { parseRevisionReference, StoreError } from '../src/store/index.js';
 import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.js';
 import type { ActivityDependencies, ActivitySettings } from './dependencies.js';
@@ -114,11 +114,13 @@ async function findDifference(
     const earlier = old.get(node.name);
     return earlier && canonicalJson(earlier) === canonicalJson(node) ? [index] : [];
   });
-  const { client, lookup } = deps.maas();
-  const me = await client.username(signal);
+  const maas = deps.maas();
+  const me = await maas.client.username(signal);
+  const known = new Map((await deps.store.deployedMachines.list(site)).map((machine) => [machine.node, machine]));
   const deployed = await Promise.all(
     unchanged.map(async (index) => {
-      const found = await lookup.find(nodes[index]!.name, signal);
+      const { name } = nodes[index]!;
+      const found = await machinesNamed(maas, name, known.get(name), signal);
       const [machine] = found;
       return (
         found.length === 1 && machine?.status === MachineStatus.Deployed && holdOf(machine, { me, site }) === 'ours'

@@ -22,6 +22,7 @@ import { assertMayStart, proveClaim } from './fencing.js';
 import { withHeartbeats } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
 import { markProvisioned } from './site-cluster.js';
+import { removedTags } from './site-tags.js';
 
 type NodeActivities = Pick<
   SiteActivities,
@@ -52,10 +53,10 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       });
 
   return {
-    prepare_node: onMachine('release', async ({ maas, systemId, request, warnings }, options) => {
+    prepare_node: onMachine('release', async ({ maas, systemId, node, request, warnings }, options) => {
       const since = Context.current().info.scheduledTimestampMs;
       return withWarnings(
-        asNodeResult(await prepareMachine(maas, { systemId, site: request.site, since }, options)),
+        asNodeResult(await prepareMachine(maas, { systemId, site: request.site, since, layout: node.layout }, options)),
         warnings,
       );
     }),
@@ -81,7 +82,9 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         const facts = machineFacts(whole.hardware);
         const reported = new Map([[request.node, facts]]);
         await proveClaim(deps, { site: request.site });
-        await recordDeployed(deps.store, request, whole, outcome.isReinstalled, node.tags);
+        const before = (await cache.lastGoodNodes(request.site)).get(request.node);
+        const tags = { added: node.tags, removed: removedTags(node, before) };
+        await recordDeployed(deps.store, request, whole, outcome.isReinstalled, tags);
         await markProvisioned(deps.store, request.site, [request.node], outcome.isReinstalled, reported);
       }
       return withWarnings(asNodeResult(outcome), warnings);
@@ -184,7 +187,12 @@ async function findMachine(
     return { ok: true, maas, request, node, systemId: request.system_id, warnings: [] };
   const resolution = await resolveMachine(
     maas,
-    { hostname: request.node, bootMac: node.boot_mac, domain: node.domain },
+    {
+      hostname: request.node,
+      bootMac: node.boot_mac,
+      domain: node.domain,
+      known: await deps.store.deployedMachines.get(request.site, request.node),
+    },
     signal,
   );
   if (!resolution.ok) {

@@ -2,7 +2,14 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { OrderRefused, type OrderSource } from '../src/agent/index.js';
 import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.js';
 import { mayRunOn, type NodeStanding } from '../src/core/graph-nodes.js';
-import { MaasConfigurationError, MaasError, type MachineContext, markerOf, resolveMachine } from '../src/maas/index.js';
+import {
+  type KnownMachine,
+  MaasConfigurationError,
+  MaasError,
+  type MachineContext,
+  markerOf,
+  resolveMachine,
+} from '../src/maas/index.js';
 import type { RunTask, TaskEnd } from './graph-contract.js';
 import type { SilenceReports } from './maas-silence.js';
 import type { FurtherTask } from './node-task.js';
@@ -16,6 +23,8 @@ export interface NodeMachine {
   readonly domain?: string;
   /** The node's name in the marker of its machine; absent where no site deploys it. */
   readonly deployedAs?: string;
+  /** On which a run deployed the node. */
+  readonly known?: KnownMachine | undefined;
   /** The site that must hold the machine. */
   readonly site: string;
   /** The name under which the node's orders are stored. */
@@ -108,14 +117,15 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
 async function carryOut(
   maas: MachineContext,
   type: MaasTaskType,
-  { hostname, bootMac, domain, deployedAs, site }: NodeMachine,
+  { hostname, bootMac, domain, deployedAs, known, site }: NodeMachine,
   more: Pick<
     Parameters<MaasTaskType['run']>[0],
     'parameters' | 'reached' | 'reach' | 'mayStart' | 'options' | 'comment'
   >,
 ): Promise<MaasTaskEnd> {
   if (!type.needsMachine) return await type.run({ maas, systemId: '', hostname, site, ...more });
-  const found = await resolveMachine(maas, { hostname, bootMac, domain }, more.options.signal ?? undefined);
+  const asked = { hostname, bootMac, domain, known };
+  const found = await resolveMachine(maas, asked, more.options.signal ?? undefined);
   if (!found.ok) return { ok: false, message: `${found.failure.message}; ${found.failure.hint}` };
   const marker = markerOf(found.machine);
   // Machines are renamed in MAAS, and the marker says as which node this one was deployed.

@@ -5,7 +5,7 @@ import {
   type ResolvedNode,
   type SiteDocuments,
 } from '../src/documents/index.js';
-import type { RevisionRecord, RevisionReference, Store } from '../src/store/index.js';
+import { type RevisionRecord, type RevisionReference, type Store, StoreError } from '../src/store/index.js';
 
 /** A parsed revision, or why it cannot be used. */
 export type ParsedRevision =
@@ -46,6 +46,17 @@ export class SiteCache {
       this.#parsed.delete(oldest);
     }
     return parsed;
+  }
+
+  /** The nodes of the documents that were deployed last; none before the first deployment. */
+  async lastGoodNodes(site: string): Promise<ReadonlyMap<string, ResolvedNode>> {
+    try {
+      const parsed = await this.load(site, 'last-good');
+      return parsed.ok ? parsed.nodes : new Map();
+    } catch (error) {
+      if (error instanceof StoreError && error.failure.kind === 'not-found') return new Map();
+      throw error;
+    }
   }
 
   async #parse(site: string, record: RevisionRecord): Promise<ParsedRevision> {

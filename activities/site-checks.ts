@@ -3,16 +3,19 @@ import { counted } from '../src/core/counted.js';
 import type { NetworkSettings } from '../src/core/network-settings.js';
 import type { ResolvedNode } from '../src/documents/index.js';
 import {
+  checkLayout,
   decideRelease,
   hiddenFrom,
   holdOf,
   isMaasFailure,
+  type KnownMachine,
   MaasError,
   type MaasUser,
   type Machine,
   type MachineContext,
   MachineStatus,
   machineStatusName,
+  machinesNamed,
   missingSeries,
   noProgress,
   resolveMachine,
@@ -39,11 +42,13 @@ export function siteCheckActivities(
         const nodes = await nodesOf(cache, { site, revision });
         const maas = deps.maas();
         const user = await maas.client.user(signal);
+        const known = await knownMachines(deps, site);
         const counts: Record<string, number> = {};
         const problems: { node: string; problem: string }[] = [];
         await Promise.all(
           nodes.map(async (node) => {
-            const problem = problemOf(await maas.lookup.find(node.name, signal), { user, site }, counts);
+            const found = await machinesNamed(maas, node.name, known.get(node.name), signal);
+            const problem = problemOf(found, { user, site }, counts);
             if (problem) problems.push({ node: node.name, problem });
           }),
         );
@@ -58,10 +63,19 @@ type Finding = SiteCheckAnswer & {
   readonly final?: boolean;
 };
 
+/** The machines on which runs deployed nodes, by node: one that was renamed in MAAS is found by its id. */
+type KnownMachines = ReadonlyMap<string, KnownMachine>;
+
+const knownMachines = async ({ store }: ActivityDependencies, site: string): Promise<KnownMachines> =>
+  new Map((await store.deployedMachines.list(site)).map((machine) => [machine.node, machine]));
+
 interface CheckSubject {
   readonly deps: ActivityDependencies;
   readonly maas: ReturnType<ActivityDependencies['maas']>;
+  readonly known: KnownMachines;
   readonly nodes: readonly ResolvedNode[];
+  /** As the site was deployed last; empty before its first deployment. */
+  readonly before: ReadonlyMap<string, ResolvedNode>;
   readonly networks: readonly NetworkSettings[];
   readonly request: SiteCheck;
   readonly signal: AbortSignal | undefined;
@@ -80,6 +94,8 @@ function untilPassed(
       const { final, ...answer } = await check({
         deps,
         maas: deps.maas(),
+        known: await knownMachines(deps, request.site),
+        before: await cache.lastGoodNodes(request.site),
         nodes: await nodesOf(cache, request),
         networks: await networksOf(cache, request),
         request,
@@ -96,7 +112,7 @@ function untilPassed(
  * Checks that MAAS answers, accepts the key and knows machines of this site. Looks up only the site's nodes: listing
  * all machines of a big MAAS takes longer than the check may.
  */
-async function verifySite({ deps, maas, nodes, request, signal }: CheckSubject): Promise<Finding> {
+async function verifySite({ deps, maas, known, nodes, request, signal }: CheckSubject): Promise<Finding> {
   const warnings: string[] = [];
   let absent: string[];
   let hidden: string;
@@ -109,10 +125,10 @@ async function verifySite({ deps, maas, nodes, request, signal }: CheckSubject):
       );
     }
     hidden = hiddenFrom(user);
-    absent = await findAbsent(maas, nodes, signal);
+    absent = await findAbsent(maas, known, nodes, signal);
     const missing = await findMissingImages(deps, maas, nodes, signal);
     if (missing) return { ...missing, warnings };
-    const kept = request.release ? await findUnreleasable(maas, request.site, nodes, signal) : [];
+    const kept = request.release ? await findUnreleasable(maas, known, request.site, nodes, signal) : [];
     if (kept.length > 0) return { ok: false, problems: ['nothing was released', ...kept], warnings, final: true };
   } catch (error) {
     if (!(error instanceof MaasError)) throw error;
@@ -127,21 +143,22 @@ async function verifySite({ deps, maas, nodes, request, signal }: CheckSubject):
   return { ok: true, problems: [], warnings };
 }
 
-async function prepareSite({ deps, maas, nodes, networks, request, signal }: CheckSubject): Promise<Finding> {
-  const subject = { site: request.site };
+async function prepareSite(subject: CheckSubject): Promise<Finding> {
+  const { deps, maas, known, before, nodes, networks, request, signal } = subject;
+  const { site } = request;
   let hasStarted = false;
   const acting = async (): Promise<void> => {
-    await (hasStarted ? proveClaim : assertMayStart)(deps, subject);
+    await (hasStarted ? proveClaim : assertMayStart)(deps, { site });
     hasStarted = true;
   };
-  await proveClaim(deps, subject);
+  await proveClaim(deps, { site });
   try {
     const missing = await findMissingImages(deps, maas, nodes, signal);
     if (missing) return missing;
     const synced = await syncNetworks(maas.client, networks, acting, signal);
     if (synced.problems.length > 0) return { ok: false, warnings: [], ...synced, final: true };
-    const tags = await syncTags(maas, nodes, acting, signal);
-    const addresses = await reserveAddresses(deps.store, maas, request.site, acting, signal);
+    const tags = await syncTags(maas, { nodes, before, known }, acting, signal);
+    const addresses = await reserveAddresses(deps.store, maas, site, acting, signal);
     return {
       ok: true,
       problems: [],
@@ -173,10 +190,11 @@ async function networksOf(
 
 async function findAbsent(
   maas: MachineContext,
+  known: KnownMachines,
   nodes: readonly ResolvedNode[],
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
-  const found = await Promise.all(nodes.map((node) => maas.lookup.find(node.name, signal)));
+  const found = await Promise.all(nodes.map(({ name }) => machinesNamed(maas, name, known.get(name), signal)));
   return nodes.filter((_node, index) => found[index]!.length === 0).map((node) => node.name);
 }
 
@@ -207,6 +225,7 @@ async function findMissingImages(
 /** Nodes that a release would refuse, each with the reason. All nodes are checked before the first is released. */
 async function findUnreleasable(
   maas: MachineContext,
+  known: KnownMachines,
   site: string,
   nodes: readonly ResolvedNode[],
   signal: AbortSignal | undefined,
@@ -214,7 +233,7 @@ async function findUnreleasable(
   const me = await maas.client.username(signal);
   const reasons = await Promise.all(
     nodes.map(async (node) => {
-      const why = await whyNotRelease(maas, { me, site }, node, signal);
+      const why = await whyNotRelease(maas, { me, site }, node, known.get(node.name), signal);
       return why === undefined ? [] : [`${node.name}: ${why.message} (${why.hint})`];
     }),
   );
@@ -225,14 +244,21 @@ async function whyNotRelease(
   maas: MachineContext,
   claim: { readonly me: string; readonly site: string },
   node: ResolvedNode,
+  known: KnownMachine | undefined,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly message: string; readonly hint: string } | undefined> {
-  const request = { hostname: node.name, bootMac: node.boot_mac, domain: node.domain };
+  const request = { hostname: node.name, bootMac: node.boot_mac, domain: node.domain, known };
   const resolution = await resolveMachine(maas, request, signal);
   if (!resolution.ok) return resolution.failure;
   const machine = await maas.client.machines.read(resolution.machine.systemId, signal);
   const step = decideRelease(machine, claim, { erase: false, unmarked: 'refuse' }, noProgress);
-  return step.do === 'fail' ? step.failure : undefined;
+  if (step.do === 'fail') return step.failure;
+  if (!node.layout) return undefined;
+  // What would be refused after the release, when the machine is empty.
+  const { problems } = await checkLayout(maas.client, machine.systemId, node.layout, signal);
+  if (problems.length === 0) return undefined;
+  const hint = 'correct the documents, or the machine and its networks in MAAS';
+  return { message: `it cannot be configured as described: ${problems.join('; ')}`, hint };
 }
 
 /** How a machine differs from a deployed machine of the site, or null. Also counts states. */

@@ -24,7 +24,10 @@ export function machinesOfNodes(store: Store): MaasTaskDependencies['machineOf']
       const known = { site, agent, standing: standingIn(row) };
       if (sources.cluster.site === null) return { ...known, ...inInventory(record, record.hostname) };
       const document = await documentOf(store, sites, site, [agent, ...namesOf(record)]);
-      if (document !== undefined) return { ...known, ...inDocuments(document, record) };
+      if (document !== undefined) {
+        const deployed = await store.deployedMachines.get(site, document.name);
+        return { ...known, ...inDocuments(document, record), known: deployed };
+      }
       return { ...known, ...inInventory(record, agent) };
     } catch (error) {
       if (error instanceof StoreError && error.failure.kind === 'not-found') return undefined;

@@ -57,14 +57,15 @@ function differing(
 
 /**
  * The record of a machine after a run that left it as it was: what an earlier run recorded, with the tags that this one has
- * added. Without such a record, or after a deployment that no record is of, what MAAS says now.
+ * added, and without those that it has taken away. Without such a record, or after a deployment that no record is of, what MAAS says now.
  */
 export function recordAfter(
   earlier: MachineState | undefined,
   now: MachineState,
-  tagsOfDocuments: readonly string[],
+  tags: { readonly added: readonly string[]; readonly removed: readonly string[] },
 ): MachineState {
   if (earlier === undefined || earlier.deployment !== now.deployment) return now;
-  const added = tagsOfDocuments.filter((tag) => now.tags.includes(tag));
-  return { ...earlier, tags: [...new Set([...earlier.tags, ...added])].sort(compareText) };
+  const added = tags.added.filter((tag) => now.tags.includes(tag));
+  const kept = earlier.tags.filter((tag) => !tags.removed.includes(tag) || now.tags.includes(tag));
+  return { ...earlier, tags: [...new Set([...kept, ...added])].sort(compareText) };
 }

@@ -94,6 +94,12 @@ function notFound(exchange: Exchange, text: string): MaasFailure {
   const common = { request: exchange.request, status: 404, outcomeUnknown: false, retryable: false };
   const what = /^No (.+?) matches the given query/.exec(text)?.[1];
   if (what) return { ...common, kind: 'not-found', what, text };
+  // MAAS answers so for an address that someone has (recorded, 3.6.5).
+  if (/already in use|within the reserved range/.test(text))
+    return { ...common, kind: 'invalid', fields: { ip_address: [text] }, text };
+  // A partition that is gone has no text.
+  if (text === '' && /^\w+ nodes\//.test(exchange.request))
+    return { ...common, kind: 'not-found', what: 'Partition', text: 'MAAS has it no more' };
   const hint = 'check the MAAS URL: it should end in /MAAS and point to a MAAS region';
   return { ...common, kind: 'no-such-endpoint', text: text || 'not found', hint };
 }

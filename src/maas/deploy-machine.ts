@@ -1,7 +1,7 @@
 import type { MachineLayout } from '../core/machine-layout.js';
 import type { MaasClient } from './client.js';
 import { fitsDistroSeries } from './distro-series.js';
-import { isMaasFailure } from './failure.js';
+import { isMaasFailure, MaasError } from './failure.js';
 import { applyLayout, layoutDigest } from './layout/apply-layout.js';
 import { kernelTag } from './layout/kernel-options.js';
 import type { Machine } from './machine.js';
@@ -31,6 +31,7 @@ import {
   wrongState,
 } from './machine-outcome.js';
 import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
+import { releaseMachine } from './release-machine.js';
 import { isMachineStatus, MachineStatus } from './status.js';
 
 export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hweKernel' | 'userData'> {
@@ -81,6 +82,16 @@ export async function deployMachine(
     );
     return changes.length === 0 ? 'unchanged' : undefined;
   };
+  const allocate = async (): Promise<Machine> => {
+    try {
+      return await machines.allocate(systemId, { agentName, comment: run }, signal);
+    } catch (error) {
+      // Only the log tells whose allocation it is, when the answer was lost.
+      if (error instanceof MaasError && error.failure.outcomeUnknown)
+        claim = { ...claim, isAllocated: (await MachineLog.read(client, systemId, signal)).isAllocatedFor(run) };
+      throw error;
+    }
+  };
   const outcome = await carryOut(
     context,
     systemId,
@@ -97,7 +108,7 @@ export async function deployMachine(
           case 'configure':
             return configure();
           case 'allocate':
-            return machines.allocate(systemId, { agentName, comment: run }, signal);
+            return allocate();
           case 'annotate': {
             // Only for our own deployment do we know the requested series and layout.
             const deployed = status === MachineStatus.Deployed ? {} : wanted;
@@ -118,14 +129,16 @@ export async function deployMachine(
         }
       },
       async recall() {
-        const reached = (await MachineLog.read(client, systemId, signal)).progressOf(run);
-        if (reached) claim = { ...claim, reached };
+        const log = await MachineLog.read(client, systemId, signal);
+        const reached = log.progressOf(run);
+        if (reached) claim = { ...claim, reached, isAllocated: log.isAllocatedFor(run) };
         return reached !== undefined;
       },
       explain: (failure, machine) => explainDeploy(client, failure, machine, run, signal),
     },
     options,
   );
+  const ended = await givenBack(context, request, outcome, claim, options);
   // A machine that was taken over unchanged is marked, too.
   const isAdopted = outcome.warnings.some(({ code }) => code === 'adopted');
   const isReinstalled = outcome.ok && (outcome.actions.includes('deploy') || (isMarkedForThis && !isAdopted));
@@ -133,7 +146,37 @@ export async function deployMachine(
     code: 'label-not-set',
     message: `label ${key} was not set in MAAS: names may contain only letters, digits, ., -, _ and /`,
   }));
-  return { ...outcome, warnings: [...outcome.warnings, ...warnings], isReinstalled };
+  return { ...ended, warnings: [...ended.warnings, ...warnings], isReinstalled };
+}
+
+/** A machine that we allocated and that MAAS will not deploy, such as without the image, is released again. */
+async function givenBack(
+  context: MachineContext,
+  { systemId, site }: DeployRequest,
+  outcome: MachineOutcome,
+  claim: Claim,
+  options: OperationOptions,
+): Promise<MachineOutcome> {
+  if (outcome.ok || outcome.failure.kind !== 'refused' || outcome.failure.action !== 'deploy') return outcome;
+  const { failure } = outcome;
+  const hint = (after: string): MachineOutcome => ({
+    ...outcome,
+    failure: { ...failure, hint: `${failure.hint}; ${after}` },
+  });
+  let released: MachineOutcome;
+  try {
+    const machine = await context.client.machines.read(systemId, options.signal);
+    if (machine.status !== MachineStatus.Allocated || !isOfThisRun(machine, claim)) return outcome;
+    const comment = `sitewright:${site}: MAAS refuses to deploy it`;
+    released = await releaseMachine(context, { systemId, site, comment }, options);
+  } catch (error) {
+    // The refusal is more important.
+    if (!(error instanceof MaasError)) throw error;
+    return hint(`it stays allocated: ${error.message}`);
+  }
+  const said = hint(released.ok ? 'it was released again' : `it stays allocated: ${released.failure.message}`);
+  const now = released.machine && { machine: released.machine };
+  return { ...said, ...now, actions: [...outcome.actions, ...released.actions] };
 }
 
 /** Adds details from MAAS' log to a failure: the errors of this deployment, or who interfered. */
@@ -173,6 +216,8 @@ const stated = ({ series, layout }: Partial<DeployTarget>): Pick<Marker, 'series
 /** The owner of a deployment, and its progress so far by MAAS' log. */
 export interface DeployClaim extends Claim {
   readonly reached?: 'allocated' | 'deployed' | 'aborted';
+  /** This run was the last to allocate the machine. */
+  readonly isAllocated?: boolean;
 }
 
 /** States in which a machine that we allocated is still allocated, or that explain why not. */
@@ -200,7 +245,12 @@ const keptStatuses: ReadonlySet<number> = new Set([
 export function decideDeploy(machine: Machine, claim: DeployClaim, wanted: DeployTarget, progress: Progress): Step {
   const { status } = machine;
   if (!isMachineStatus(status)) return { do: 'wait' };
-  const hold = holdOf(machine, claim);
+  // A machine that was marked broken keeps its annotations when it is fixed, and has them when it is allocated: whoever
+  // allocated it holds it, and the marker is an old one.
+  const isOurAllocation = progress.acknowledged.has('allocate') || claim.isAllocated === true;
+  const found = holdOf(machine, claim);
+  const isStale = found === 'other-site' && status === MachineStatus.Allocated && isOurAllocation;
+  const hold = isStale ? 'unmarked' : found;
   const isMine = isOfThisRun(machine, claim);
   const refused = (): Step | undefined => {
     if (hold === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };
@@ -233,7 +283,7 @@ export function decideDeploy(machine: Machine, claim: DeployClaim, wanted: Deplo
       if (isMine && (claim.reached === 'aborted' || progress.waitedOn.has(MachineStatus.Deploying))) {
         return { do: 'fail', failure: interference('deployment-aborted', machine) };
       }
-      if (hold === 'unmarked' && !progress.acknowledged.has('allocate') && !progress.graceOver) {
+      if (hold === 'unmarked' && !isOurAllocation && !progress.graceOver) {
         return { do: 'wait-for-marker' };
       }
       return { do: 'act', action: !isMine ? 'annotate' : isConfigured ? 'deploy' : 'configure' };

@@ -3,7 +3,7 @@ import { layoutDigest } from './layout/apply-layout.js';
 import type { Machine } from './machine.js';
 import type { MachineFailure } from './machine-outcome.js';
 import { noProgress, type Step } from './operation.js';
-import { decidePrepare } from './prepare-machine.js';
+import { decidePrepare, describedBy } from './prepare-machine.js';
 import { machineStatusName } from './status.js';
 
 /** What a deployment would do to a machine, and why. */
@@ -16,7 +16,14 @@ type Target = Pick<DeployRequest, 'site' | 'distroSeries' | 'layout'>;
 
 /** Decided as a new run would decide it, from one reading of the machine. `me`: the MAAS user of our key. */
 export function deploymentFate(machine: Machine, me: string, { site, distroSeries, layout }: Target): DeploymentFate {
-  const fresh = { me, site, failedForThisRequest: false, abortedForThisRequest: false };
+  const fresh = {
+    me,
+    site,
+    failedForThisRequest: false,
+    abortedForThisRequest: false,
+    commissionedForThisRequest: false,
+    described: describedBy(layout),
+  };
   const prepared = decidePrepare(machine, fresh, noProgress);
   if (prepared.do !== 'done') return fateOf(prepared, machine);
   const target = { series: distroSeries, layout: layout && layoutDigest(layout) };

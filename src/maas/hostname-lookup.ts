@@ -8,6 +8,12 @@ interface Question {
   readonly fail: (error: unknown) => void;
 }
 
+/** Whether a machine has this name: its hostname, or its full name. */
+export function isNamed({ hostname, fqdn }: Pick<Machine, 'hostname' | 'fqdn'>, name: string): boolean {
+  const wanted = name.trim().toLowerCase();
+  return hostname.toLowerCase() === wanted || fqdn.toLowerCase() === wanted;
+}
+
 /**
  * Looks machines up by hostname. Look-ups within a few milliseconds are
  * combined in one list request (100 names each): a site of 500 nodes starts with five reads, not 500.
@@ -47,7 +53,7 @@ export class HostnameLookup {
         names,
         answer: (machines) => {
           signal?.removeEventListener('abort', onAbort);
-          resolve(machines.filter((m) => m.hostname.toLowerCase() === wanted || m.fqdn.toLowerCase() === wanted));
+          resolve(machines.filter((machine) => isNamed(machine, wanted)));
         },
         fail: (error) => {
           signal?.removeEventListener('abort', onAbort);

@@ -49,6 +49,12 @@ export class MachineLog {
     return this.#events.some((event) => /^User acquiring/.test(event.type) && carries(event)) ? 'allocated' : undefined;
   }
 
+  /** Whether this run was the last to allocate the machine, and it was not released since. */
+  isAllocatedFor(run: string): boolean {
+    const latest = this.#events.find(({ type }) => /^User (acquiring|releasing|erasing)/.test(type));
+    return latest !== undefined && /^User acquiring/.test(latest.type) && requestOf(latest).comment === run;
+  }
+
   /** Who released the machine after this run started. */
   releaseAfter(run: string): LoggedRequest | undefined {
     const started = this.#events.find((event) => requestOf(event).comment === run);

@@ -38,7 +38,12 @@ export interface Machine {
   /** Lower case, of all interfaces. */
   readonly macAddresses: readonly string[];
   readonly description: string;
+  /** What MAAS misses for a deployment; empty when its answer does not show it. */
+  readonly lacks: readonly Lack[];
 }
+
+/** No root filesystem, or no interface with an address: MAAS deploys no such machine. */
+export type Lack = 'root' | 'network';
 
 /** The short form for results, reports and workflow histories. */
 export type MachineSummary = Pick<
@@ -90,7 +95,23 @@ export function parseMachine(answer: unknown): Machine | undefined {
     ipAddresses: asTexts(o.ip_addresses),
     macAddresses: macAddresses(o),
     description: asText(o.description),
+    lacks: lacksOf(o),
   };
+}
+
+function lacksOf(machine: JsonObject): readonly Lack[] {
+  const interfaces = asList(machine.interface_set).map(asObject);
+  const physical = asList(machine.physicalblockdevice_set).map(asObject);
+  const disks = [...physical, ...asList(machine.virtualblockdevice_set).map(asObject)];
+  const devices = disks.flatMap((disk) => [disk, ...asList(disk.partitions).map(asObject)]);
+  const hasRoot = devices.some(({ filesystem }) => asText(asObject(filesystem).mount_point) === '/');
+  const areLinksShown = interfaces.some(({ links }) => Array.isArray(links));
+  const links = interfaces.flatMap((nic) => asList(nic.links).map((link) => asText(asObject(link).mode)));
+  const isLinked = links.some((mode) => ['auto', 'dhcp', 'static'].includes(mode));
+  return [
+    ...(physical.length > 0 && !hasRoot ? ['root' as const] : []),
+    ...(areLinksShown && !isLinked ? ['network' as const] : []),
+  ];
 }
 
 export function summariseMachine(machine: Machine): MachineSummary {

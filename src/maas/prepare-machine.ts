@@ -1,5 +1,6 @@
+import type { MachineLayout } from '../core/machine-layout.js';
 import { isMaasFailure } from './failure.js';
-import type { Machine } from './machine.js';
+import type { Lack, Machine } from './machine.js';
 import type { CommissionOptions } from './machine-calls.js';
 import { holdOf } from './machine-hold.js';
 import { MachineLog } from './machine-log.js';
@@ -30,6 +31,8 @@ interface PrepareRequest {
    * such an attempt commissions again.
    */
   readonly since?: number;
+  /** What the deployment will configure. */
+  readonly layout?: MachineLayout | undefined;
 }
 
 /** Who prepares a machine, and what is known about its last commissioning. */
@@ -40,7 +43,17 @@ interface PrepareClaim {
   readonly failedForThisRequest: boolean;
   /** A commissioning of this request was aborted by someone else: only an abort ends without a result. */
   readonly abortedForThisRequest: boolean;
+  /** It was commissioned, and is Ready. */
+  readonly commissionedForThisRequest: boolean;
+  /** What the documents configure anyway. */
+  readonly described: readonly Lack[];
 }
+
+/** What a deployment with this layout needs of the machine no more. */
+export const describedBy = (layout: MachineLayout | undefined): readonly Lack[] => [
+  ...(layout?.storage ? ['root' as const] : []),
+  ...(layout?.ports ? ['network' as const] : []),
+];
 
 /**
  * Takes a machine to a state from which it can be deployed: commissions a new or failed one, releases
@@ -55,7 +68,8 @@ export async function prepareMachine(
   const { systemId, site } = request;
   const { signal } = options;
   const me = await client.username(signal);
-  let before: 'failed' | 'aborted' | undefined;
+  const described = describedBy(request.layout);
+  let before: Awaited<ReturnType<typeof whatHappenedSince>>;
   return carryOut(
     context,
     systemId,
@@ -64,8 +78,10 @@ export async function prepareMachine(
         const claim = {
           me,
           site,
+          described,
           failedForThisRequest: before === 'failed',
           abortedForThisRequest: before === 'aborted',
+          commissionedForThisRequest: before === 'commissioned',
         };
         return decidePrepare(machine, claim, progress);
       },
@@ -97,6 +113,11 @@ export async function prepareMachine(
   );
 }
 
+const LACKS: Readonly<Record<Lack, string>> = {
+  root: 'no root filesystem',
+  network: 'no interface with an address',
+};
+
 /** The next step towards a deployable machine, from one reading. */
 export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: Progress): Step {
   const { status } = machine;
@@ -127,8 +148,15 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
   const commissionAgain = (): Step =>
     commission('commissioned', `${machine.hostname} was ${machineStatusName(status)}; it was commissioned again`);
   switch (status) {
-    case MachineStatus.Ready:
-      return refusal() ?? { do: 'done' };
+    case MachineStatus.Ready: {
+      const held = refusal();
+      if (held) return held;
+      // Such as after a layout that was applied in part, and is described no more.
+      const missing = machine.lacks.filter((lack) => !claim.described.includes(lack));
+      if (missing.length === 0 || hasCommissioned || claim.commissionedForThisRequest) return { do: 'done' };
+      const why = missing.map((lack) => LACKS[lack]).join(' and ');
+      return commission('commissioned', `${machine.hostname} had ${why}; it was commissioned again`);
+    }
     case MachineStatus.Allocated:
     case MachineStatus.Deploying:
       return refusal() ?? { do: 'done' };
@@ -177,19 +205,22 @@ async function whatHappenedSince(
   { client }: MachineContext,
   { systemId, since }: PrepareRequest,
   signal: AbortSignal | undefined,
-): Promise<'failed' | 'aborted' | undefined> {
+): Promise<'failed' | 'aborted' | 'commissioned' | undefined> {
   if (since === undefined) return undefined;
   try {
-    const { status } = await client.machines.read(systemId, signal);
+    const { status, lacks } = await client.machines.read(systemId, signal);
     if (status === MachineStatus.New) {
       const log = await MachineLog.read(client, systemId, signal);
       return log.wasCommissioningAbortedSince(since) ? 'aborted' : undefined;
     }
-    if (status !== MachineStatus.FailedCommissioning && status !== MachineStatus.FailedTesting) return undefined;
+    const isReady = status === MachineStatus.Ready && lacks.length > 0;
+    if (!isReady && status !== MachineStatus.FailedCommissioning && status !== MachineStatus.FailedTesting)
+      return undefined;
     const type = status === MachineStatus.FailedTesting ? 'testing' : 'commissioning';
     const results = await client.diagnostics.scriptResults(systemId, type, {}, signal);
     const isOfThisRequest = results.some(({ startedAt }) => startedAt !== undefined && startedAt * 1000 >= since);
-    return isOfThisRequest ? 'failed' : undefined;
+    if (!isOfThisRequest) return undefined;
+    return isReady ? 'commissioned' : 'failed';
   } catch (error) {
     // The operation's own reading reports problems of the machine itself.
     if (isMaasFailure(error, 'not-found', 'forbidden', 'no-such-endpoint', 'invalid')) return undefined;

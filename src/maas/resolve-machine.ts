@@ -1,5 +1,8 @@
 import type { MaasUser } from './client.js';
+import { isMaasFailure } from './failure.js';
+import { isNamed } from './hostname-lookup.js';
 import type { Machine } from './machine.js';
+import { markerOf } from './machine-hold.js';
 import type { MachineFailure, MachineWarning } from './machine-outcome.js';
 import type { MachineContext } from './operation.js';
 
@@ -10,6 +13,38 @@ interface ResolveRequest {
   readonly bootMac?: string | undefined;
   /** Needed when two domains have the hostname. */
   readonly domain?: string | undefined;
+  /** The machine on which a run deployed the node. */
+  readonly known?: KnownMachine | undefined;
+}
+
+/** The machine of a node as an earlier run has recorded it: it may have another name now. */
+export interface KnownMachine {
+  readonly systemId: string;
+  readonly site: string;
+  readonly node: string;
+}
+
+/**
+ * The machines of a node's name, in any domain; without one, the recorded machine under whatever name, if it still has
+ * the marker of the node.
+ */
+export async function machinesNamed(
+  { client, lookup }: Pick<MachineContext, 'client' | 'lookup'>,
+  name: string,
+  known: KnownMachine | undefined,
+  signal?: AbortSignal,
+): Promise<readonly Machine[]> {
+  const named = await lookup.find(name, signal);
+  if (known === undefined || named.some(({ systemId }) => systemId === known.systemId)) return named;
+  try {
+    const recorded = await client.machines.read(known.systemId, signal);
+    const marker = markerOf(recorded);
+    const isOfNode = recorded.owner !== null && marker?.site === known.site && marker.node === known.node;
+    return isOfNode ? [...named, recorded] : named;
+  } catch (error) {
+    if (!isMaasFailure(error, 'not-found', 'forbidden')) throw error;
+    return named;
+  }
 }
 
 type Resolution =
@@ -27,14 +62,22 @@ export async function resolveMachine(
 ): Promise<Resolution> {
   const { hostname } = request;
   const mac = normalMac(request.bootMac);
-  const named = (await context.lookup.find(hostname, signal)).filter(
-    (machine) => request.domain === undefined || machine.domain.toLowerCase() === request.domain.toLowerCase(),
+  const named = (await machinesNamed(context, hostname, request.known, signal)).filter(
+    ({ domain, systemId }) =>
+      request.domain === undefined ||
+      domain.toLowerCase() === request.domain.toLowerCase() ||
+      systemId === request.known?.systemId,
   );
   const machine = named.length === 1 ? named[0] : named.find((m) => mac !== undefined && m.macAddresses.includes(mac));
   if (machine) {
     const known = mac === undefined || machine.macAddresses.length === 0 || machine.macAddresses.includes(mac);
     const message = `${machine.hostname} (${machine.systemId}) has no interface with the boot MAC ${mac}; MAAS knows ${machine.macAddresses.join(', ')}`;
-    return found(machine, known ? [] : [{ code: 'mac-differs', message }]);
+    const renamed = `${machine.fqdn} (${machine.systemId}) is the machine of ${hostname}: it was renamed in MAAS`;
+    const isRenamed = machine.systemId === request.known?.systemId && !isNamed(machine, hostname);
+    return found(machine, [
+      ...(known ? [] : [{ code: 'mac-differs' as const, message }]),
+      ...(isRenamed ? [{ code: 'hostname-differs' as const, message: renamed }] : []),
+    ]);
   }
   if (named.length > 1) return { ok: false, failure: ambiguous(hostname, named) };
   if (mac !== undefined) {

@@ -3,9 +3,11 @@ import type { ResolvedNode } from '../documents/index.js';
 import {
   type DeploymentFate,
   deploymentFate,
+  type KnownMachine,
   type Machine,
   type MachineContext,
   machineStatusName,
+  machinesNamed,
   refusedFate,
   resolveMachine,
 } from '../maas/index.js';
@@ -54,9 +56,15 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations): No
   const { store } = deps;
 
   /** @param me the MAAS user of our key */
-  async function fateOf(maas: MachineContext, me: string, site: string, node: ResolvedNode): Promise<DeploymentFate> {
+  async function fateOf(
+    maas: MachineContext,
+    me: string,
+    site: string,
+    node: ResolvedNode,
+    known: KnownMachine | undefined,
+  ): Promise<DeploymentFate> {
     const { name, boot_mac: bootMac, domain, distro_series: distroSeries = deps.distroSeries, layout } = node;
-    const found = await resolveMachine(maas, { hostname: name, bootMac, domain });
+    const found = await resolveMachine(maas, { hostname: name, bootMac, domain, known });
     if (!found.ok) return refusedFate(found.failure);
     return deploymentFate(found.machine, me, { site, layout, ...(distroSeries && { distroSeries }) });
   }
@@ -80,10 +88,15 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations): No
       try {
         const maas = deps.maas();
         const me = await maas.client.username();
+        const recorded = new Map((await store.deployedMachines.list(site)).map((machine) => [machine.node, machine]));
         const nodes = await Promise.all(
           documents.nodes.map(async (node) => {
+            const known = recorded.get(node.name);
             // Together, so that both look-ups are one request.
-            const [found, deployment] = await Promise.all([maas.lookup.find(node.name), fateOf(maas, me, site, node)]);
+            const [found, deployment] = await Promise.all([
+              machinesNamed(maas, node.name, known),
+              fateOf(maas, me, site, node, known),
+            ]);
             return { ...fromMaas(node.name, found, seen_at), deployment };
           }),
         );

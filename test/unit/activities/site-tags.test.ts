@@ -3,15 +3,20 @@ import { syncTags } from '../../../activities/site-tags.js';
 import type { ResolvedNode } from '../../../src/documents/index.js';
 import type { MachineContext } from '../../../src/maas/index.js';
 
-/** Adds tags of one node to a MAAS without any; what happened, in order. */
-async function added(tags: readonly string[], acting: () => void) {
+/** Sets tags of one node that had others before; what happened at MAAS, in order. */
+async function set(
+  tags: readonly string[],
+  acting: () => void,
+  { there = [], before = [] }: { there?: readonly string[]; before?: readonly string[] } = {},
+) {
   const events: string[] = [];
   const maas = {
-    lookup: { find: async () => [{ systemId: 'abc123', tags: [] }] },
+    lookup: { find: async () => [{ systemId: 'abc123', tags: there }] },
     client: {
       inventory: {
         ensureTag: async () => undefined,
-        changeTag: async (tag: string) => void events.push(tag),
+        changeTag: async (tag: string, { remove }: { remove: readonly string[] }) =>
+          void events.push(remove.length > 0 ? `-${tag}` : tag),
       },
     },
   } as unknown as MachineContext;
@@ -19,12 +24,14 @@ async function added(tags: readonly string[], acting: () => void) {
     events.push('asked');
     acting();
   };
-  const answer = await syncTags(maas, [{ name: 'n1', tags } as ResolvedNode], asked, undefined).catch(String);
+  const node = (names: readonly string[]) => ({ name: 'n1', tags: names }) as ResolvedNode;
+  const subject = { nodes: [node(tags)], before: new Map([['n1', node(before)]]), known: new Map() };
+  const answer = await syncTags(maas, subject, asked, undefined).catch(String);
   return { events, answer };
 }
 
 it('before each tag it is asked whether this run may add it', async () => {
-  const { events } = await added(['a', 'b'], () => undefined);
+  const { events } = await set(['a', 'b'], () => undefined);
   expect(events).toEqual(['asked', 'a', 'asked', 'b']);
 });
 
@@ -34,9 +41,18 @@ it('no tag is added after the claim was lost', async () => {
     asked += 1;
     if (asked > 1) throw new Error('lost');
   };
-  expect(await added(['a', 'b'], lost)).toEqual({ events: ['asked', 'a', 'asked'], answer: 'Error: lost' });
+  expect(await set(['a', 'b'], lost)).toEqual({ events: ['asked', 'a', 'asked'], answer: 'Error: lost' });
 });
 
 it('machines that have their tags are left alone, and no one is asked', async () => {
-  expect((await added([], () => undefined)).events).toEqual([]);
+  expect((await set([], () => undefined)).events).toEqual([]);
+});
+
+it('a tag that the documents have no more is taken away; others of the machine stay', async () => {
+  const { events, answer } = await set(['a'], () => undefined, {
+    there: ['a', 'old', 'by-hand'],
+    before: ['a', 'old', 'never-set'],
+  });
+  expect(events).toEqual(['asked', '-old']);
+  expect(answer).toEqual({ warnings: [], changes: ['tag old was taken from 1 machine in MAAS'] });
 });

@@ -41,9 +41,15 @@ it('says of a released machine that it is released, and not what a release clear
 
 it('a run that leaves a machine alone keeps its record, and adds the tags that the run has set', () => {
   const now = { ...deployed, hostname: 'renamed', tags: ['by-hand', 'new', 'rack1'] };
-  expect(recordAfter(deployed, now, ['new', 'refused'])).toEqual({ ...deployed, tags: ['blue', 'new', 'rack1'] });
-  expect(recordAfter(undefined, now, [])).toBe(now);
+  expect(recordAfter(deployed, now, { added: ['new', 'refused'], removed: [] })).toEqual({
+    ...deployed,
+    tags: ['blue', 'new', 'rack1'],
+  });
+  // One that the documents have no more, and one that they had and someone else keeps.
+  const tags = { added: [], removed: ['blue', 'rack1'] };
+  expect(recordAfter(deployed, now, tags)).toEqual({ ...deployed, tags: ['rack1'] });
+  expect(recordAfter(undefined, now, { added: [], removed: [] })).toBe(now);
   // Deployed again by someone, and taken over.
   const adopted = { ...now, deployment: 'run-2' };
-  expect(recordAfter(deployed, adopted, [])).toBe(adopted);
+  expect(recordAfter(deployed, adopted, { added: [], removed: [] })).toBe(adopted);
 });

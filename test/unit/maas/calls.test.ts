@@ -7,6 +7,7 @@ import { resolveMachine } from '../../../src/maas/resolve-machine.js';
 import { type HttpAnswer, type HttpRequest, TransportError } from '../../../src/maas/transport.js';
 import { LeapingClock } from '../../rig/leaping-clock.js';
 import { testKey } from '../../rig/maas-process.js';
+import { readLayoutScenario } from '../maas-simulator/layout-recording.js';
 
 type Answer = { status?: number; body: unknown } | 'lost-before' | 'lost-after';
 type Handler = (request: { method: string; path: string; query: URLSearchParams; form: URLSearchParams }) => Answer;
@@ -147,6 +148,37 @@ describe('resolve', () => {
       ok: true,
       machine: { systemId: 'cccccc' },
       warnings: [{ code: 'hostname-differs' }],
+    });
+  });
+
+  // The other side: a MAAS 3.6.5, m1-machine of its recording, with the marker of a site beside its owner data.
+  it('a machine that was renamed is found by its id, as long as it has the marker of the node', async () => {
+    const { steps } = readLayoutScenario('m1-machine');
+    const renamed = steps[11]?.response?.json as { system_id: string; owner_data: object };
+    const marker = { sitewright_site: 'dc1', sitewright_node: 'node01', sitewright_run: 'r1' };
+    const resolve = (owner_data: object, others: object[] = []) =>
+      resolveMachine(
+        clientOf(({ path }) => {
+          if (path === 'users/') return { body: user };
+          if (path === 'machines/') return { body: [...(steps[12]?.response?.json as object[]), ...others] };
+          return { body: { ...renamed, owner_data } };
+        }),
+        { hostname: 'node01', known: { systemId: renamed.system_id, site: 'dc1', node: 'node01' } },
+      );
+    expect(await resolve(marker)).toMatchObject({
+      ok: true,
+      machine: { systemId: renamed.system_id, hostname: 'renamed' },
+      warnings: [{ code: 'hostname-differs' }],
+    });
+    for (const other of [
+      renamed.owner_data,
+      { ...marker, sitewright_site: 'dc2' },
+      { ...marker, sitewright_node: 'n2' },
+    ])
+      expect(await resolve(other)).toMatchObject({ ok: false, failure: { kind: 'unknown-machine' } });
+    expect(await resolve(marker, [host('dddddd', 'node01')])).toMatchObject({
+      ok: false,
+      failure: { kind: 'ambiguous-hostname' },
     });
   });
 

@@ -6,6 +6,7 @@ import { type Machine, parseMachine } from '../../../src/maas/machine.js';
 import { noProgress, type Progress, type Step } from '../../../src/maas/operation.js';
 import { decidePrepare } from '../../../src/maas/prepare-machine.js';
 import { decideRelease } from '../../../src/maas/release-machine.js';
+import { readLayoutScenario } from '../maas-simulator/layout-recording.js';
 
 const claim = { me: 'admin', site: 'dc1', run: 'r7' };
 const mark = (site: string, run: string) => ({ sitewright_site: site, sitewright_node: 'n1', sitewright_run: run });
@@ -218,7 +219,14 @@ describe('what a deployment would do', () => {
 });
 
 describe('prepare', () => {
-  const by = { me: 'admin', site: 'dc1', failedForThisRequest: false, abortedForThisRequest: false };
+  const by = {
+    me: 'admin',
+    site: 'dc1',
+    described: [],
+    failedForThisRequest: false,
+    abortedForThisRequest: false,
+    commissionedForThisRequest: false,
+  };
   const cases: [
     number,
     Holder,
@@ -265,7 +273,13 @@ describe('prepare', () => {
     [42, 'free', 'wait'],
   ];
   it.each(cases)('(13) %d held by %s: %s', (status, holder, expected, more = {}) => {
-    const asked = { ...by, failedForThisRequest: more.failed ?? false, abortedForThisRequest: more.aborted ?? false };
+    const asked = {
+      ...by,
+      described: [],
+      failedForThisRequest: more.failed ?? false,
+      abortedForThisRequest: more.aborted ?? false,
+      commissionedForThisRequest: false,
+    };
     expect(said(decidePrepare(machine(status, holder, more.machine), asked, more.progress ?? noProgress))).toBe(
       expected,
     );
@@ -278,11 +292,65 @@ it.each([
   [22, 'commissioned', 'n1 was Failed testing; it was commissioned again', {}],
   [8, 'was-broken', 'n1 was marked broken ("fan"); it was commissioned again', { error_description: 'fan' }],
 ] as const)('a machine found at %d is commissioned with a note that says so', (status, code, message, more) => {
-  const by = { me: 'admin', site: 'dc1', failedForThisRequest: false, abortedForThisRequest: false };
+  const by = {
+    me: 'admin',
+    site: 'dc1',
+    described: [],
+    failedForThisRequest: false,
+    abortedForThisRequest: false,
+    commissionedForThisRequest: false,
+  };
   expect(decidePrepare(machine(status, 'free', more), by, noProgress)).toMatchObject({
     do: 'act',
     warnings: [{ code, message }],
   });
+});
+
+// The other side: a MAAS 3.6.5, s9-restore of its recording.
+describe('a Ready machine that MAAS would not deploy as it is configured', () => {
+  const by = {
+    me: 'admin',
+    site: 'dc1',
+    failedForThisRequest: false,
+    abortedForThisRequest: false,
+    commissionedForThisRequest: false,
+  };
+  const step = (step: number, described: ('root' | 'network')[], progress = noProgress) => {
+    const found = parseMachine(readLayoutScenario('s9-restore').steps[step]?.response?.json)!;
+    const decided = decidePrepare(
+      { ...found, status: 4, owner: null, annotations: {} },
+      { ...by, described },
+      progress,
+    );
+    return decided.do === 'act' ? `${decided.action}: ${decided.warnings?.[0]?.message}` : decided.do;
+  };
+
+  it('is commissioned again, once, unless the documents configure what it lacks', () => {
+    const commission = 'commission: node01 had no root filesystem; it was commissioned again';
+    expect(step(6, [])).toBe(commission);
+    expect(step(6, ['network'])).toBe(commission);
+    expect(step(6, ['root'])).toBe('done');
+    expect(step(6, [], { ...noProgress, acknowledged: new Set(['commission']) })).toBe('done');
+    expect(step(14, ['root'])).toBe('commission: node01 had no interface with an address; it was commissioned again');
+    expect(step(10, [])).toBe('done');
+  });
+});
+
+// The other side: a MAAS 3.6.5, m1-owner-data of its recording.
+it('a machine that we allocated is ours, whatever annotations it kept when it was marked fixed', () => {
+  const old = { sitewright_site: 'dc9', sitewright_node: 'n9', sitewright_run: 'r9' };
+  const allocated = parseMachine(readLayoutScenario('m1-owner-data').steps[10]?.response?.json)!;
+  expect([allocated.status, allocated.annotations.site]).toEqual([10, 'one']);
+  const marked = { ...allocated, annotations: old };
+  const claim = { me: 'admin', site: 'dc1', run: 'r1' };
+  const next = (progress: Progress, more = {}) =>
+    decideDeploy(marked, { ...claim, ...more }, { series: undefined }, progress);
+  expect(next(noProgress)).toMatchObject({ failure: { kind: 'other-site' } });
+  const annotate = { do: 'act', action: 'annotate' };
+  expect(next({ ...noProgress, acknowledged: new Set(['allocate']) })).toEqual(annotate);
+  // After a crash the log of MAAS tells who allocated it last.
+  expect(next(noProgress, { reached: 'allocated', isAllocated: true })).toEqual(annotate);
+  expect(next(noProgress, { reached: 'allocated', isAllocated: false })).toMatchObject({ do: 'fail' });
 });
 
 describe('release', () => {

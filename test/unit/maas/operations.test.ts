@@ -172,32 +172,36 @@ describe('deploy', () => {
       "distro_series: 'warty' is not a valid",
     ],
     ['no network', 400, { network: ['Node must be configured to use a network'] }, 'Node must be configured'],
-  ])('(18) %s: refused for good in MAAS’ words, machine as before, asked once', async (_name, status, body, text) => {
-    const { maas, clock, machine } = scene({ status: 10, owner: 'admin', owner_data: mark('r7') });
-    const transport = maas.transport();
-    let asked = 0;
-    const refusing = maasProcess(
-      Object.assign(Object.create(maas) as FaultyMaas, {
-        transport: () => ({
-          ...transport,
-          send: (request: Parameters<typeof transport.send>[0]) => {
-            if (!request.url.includes('op=deploy')) return transport.send(request);
-            asked++;
-            return Promise.resolve({ status, headers: {}, body: JSON.stringify(body) });
-          },
+  ])(
+    '(18) %s: refused for good in MAAS’ words, asked once, and the machine is released',
+    async (_name, status, body, text) => {
+      const { maas, clock, machine } = scene({ status: 10, owner: 'admin', owner_data: mark('r7') });
+      const transport = maas.transport();
+      let asked = 0;
+      const refusing = maasProcess(
+        Object.assign(Object.create(maas) as FaultyMaas, {
+          transport: () => ({
+            ...transport,
+            send: (request: Parameters<typeof transport.send>[0]) => {
+              if (!request.url.includes('op=deploy')) return transport.send(request);
+              asked++;
+              return Promise.resolve({ status, headers: {}, body: JSON.stringify(body) });
+            },
+          }),
         }),
-      }),
-      clock,
-    );
-    const outcome = await deployMachine(refusing, request);
-    expect(outcome).toMatchObject({
-      ok: false,
-      failure: { kind: 'refused', action: 'deploy', maas: { kind: 'invalid', retryable: false } },
-    });
-    expect(!outcome.ok && outcome.failure.message).toContain(text);
-    expect(asked).toBe(1);
-    expect(machine.status).toBe(10);
-  });
+        clock,
+      );
+      const outcome = await deployMachine(refusing, request);
+      expect(outcome).toMatchObject({
+        ok: false,
+        failure: { kind: 'refused', action: 'deploy', maas: { kind: 'invalid', retryable: false } },
+      });
+      expect(!outcome.ok && outcome.failure.message).toContain(text);
+      expect(asked).toBe(1);
+      expect(!outcome.ok && outcome.failure.hint).toContain('it was released again');
+      expect([machine.status, maas.count(id, 'release')]).toEqual([4, 1]);
+    },
+  );
 
   it.each<Fault>(['drop_after', 'timeout_after', '504_after', 'drop_before', 'delayed', 'doubled'])(
     '(19) %s on deploy: exactly one deployment',
