@@ -1,4 +1,5 @@
 import type { Run } from '../core/contracts/index.js';
+import { printable } from '../core/control-characters.js';
 import { counted } from '../core/counted.js';
 import type { ApiClient } from './client.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
@@ -69,6 +70,8 @@ export async function followAndPresent(
   const outcome = paintState(paintFor(terminal.color), ended.outcome ?? 'unknown');
   const failed = ended.failed_nodes ? `, ${counted(ended.failed_nodes, 'node')} failed` : '';
   const hint = code === EXIT.done && !ended.failed_nodes ? '' : `\n  see why:  sitewright run report ${ended.id}`;
-  await printOne(terminal, flags, ended, `${ended.kind} of ${subjectOf(ended)}: ${outcome}${failed}${hint}\n`);
+  // Such as a redeploy that was refused before it released a node: no node says why.
+  const why = code === EXIT.done || !ended.failure ? '' : `\n  reason:   ${printable(ended.failure)}`;
+  await printOne(terminal, flags, ended, `${ended.kind} of ${subjectOf(ended)}: ${outcome}${failed}${why}${hint}\n`);
   return code;
 }

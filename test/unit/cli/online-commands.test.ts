@@ -361,6 +361,21 @@ describe('following a run', () => {
     expect(err).toBe('');
   });
 
+  it('says why a run ended that had no failed node to say it', async () => {
+    const failure = 'the site could not be verified: nothing was released; n1: it is locked in MAAS';
+    const refused = script([runStatus(), ended('failed')], 'failed');
+    const { out, code } = await against(
+      (request) => {
+        const answer = refused(request);
+        if (request.at !== `/runs/${RUN_ID}` || !Array.isArray(answer)) return answer;
+        return [200, { ...(answer[1] as object), failure, failed_nodes: 0 }];
+      },
+      ['run', 'watch', RUN_ID],
+    );
+    expect(code).not.toBe(0);
+    expect(out).toContain(`deploy_site of dc1: failed\n  reason:   ${failure}\n  see why:  sitewright run report`);
+  });
+
   it('says what answers again after no worker answered', async () => {
     const looks = [runStatus(), { code: 'worker-unavailable' }, ended('success')];
     const { out } = await against(script(looks, 'success'), ['run', 'watch', RUN_ID]);

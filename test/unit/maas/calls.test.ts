@@ -155,12 +155,13 @@ describe('resolve', () => {
   it('a machine that was renamed is found by its id, as long as it has the marker of the node', async () => {
     const { steps } = readLayoutScenario('m1-machine');
     const renamed = steps[11]?.response?.json as { system_id: string; owner_data: object };
+    const byOldName = (steps[12]?.response?.json ?? ['not recorded']) as readonly object[];
     const marker = { sitewright_site: 'dc1', sitewright_node: 'node01', sitewright_run: 'r1' };
     const resolve = (owner_data: object, others: object[] = []) =>
       resolveMachine(
         clientOf(({ path }) => {
           if (path === 'users/') return { body: user };
-          if (path === 'machines/') return { body: [...(steps[12]?.response?.json as object[]), ...others] };
+          if (path === 'machines/') return { body: [...byOldName, ...others] };
           return { body: { ...renamed, owner_data } };
         }),
         { hostname: 'node01', known: { systemId: renamed.system_id, site: 'dc1', node: 'node01' } },
