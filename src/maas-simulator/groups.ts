@@ -1,4 +1,14 @@
-import { badRequest, deleted, type FieldErrors, forbidden, invalidForm, json, notFound, refuse } from './answer.js';
+import {
+  badRequest,
+  conflict,
+  deleted,
+  type FieldErrors,
+  forbidden,
+  invalidForm,
+  json,
+  notFound,
+  refuse,
+} from './answer.js';
 import { type Call, type Handler, requireAdmin } from './call.js';
 import { listOf } from './machine-list.js';
 import { viewPool, viewZone } from './machine-view.js';
@@ -11,6 +21,7 @@ function checkName(call: Call, pattern: RegExp, taken: (name: string) => boolean
   const name = call.form.text('name');
   const errors: Record<string, readonly string[]> = {};
   if (name === null) errors.name = ['This field is required.'];
+  else if (name.length > 256) errors.name = [`Ensure this value has at most 256 characters (it has ${name.length}).`];
   else if (!pattern.test(name)) errors.name = ['Enter a valid value.'];
   else if (taken(name)) errors.name = [`${kind} with this Name already exists.`];
   if (errors.name) refuse(invalidForm(errors as FieldErrors));
@@ -181,8 +192,12 @@ export const nothingOfTag: Handler = (call) => {
 /** Counts existing ids, changed or not, and silently skips unknown ones. */
 export const updateNodes: Handler = (call) => {
   if (!call.user.isSuperuser) refuse(forbidden());
-  const { name } = tagOf(call);
+  const { name, definition } = tagOf(call);
   const { region, form } = call;
+  const supplied = form.text('definition');
+  if (supplied !== null && supplied !== definition) {
+    refuse(conflict(`Definition supplied '${supplied}' doesn't match current definition '${definition}'`));
+  }
   const apply = (key: 'add' | 'remove'): number => {
     const machines = [...new Set(form.all(key))].flatMap((id) => region.machines.get(id) ?? []);
     for (const machine of machines) {

@@ -3,9 +3,9 @@ import type { Subnet } from './network/records.js';
 import type { Machine } from './records.js';
 import type { Region } from './region.js';
 import type { Simulation } from './simulation.js';
+import { hasRootFilesystem } from './storage/devices.js';
 import { newDisk } from './storage/disks.js';
 import { setLayout } from './storage/layouts.js';
-import { hasRootFilesystem } from './storage/storage.js';
 
 /** Machines per subnet before another subnet is added: each may have two addresses, found and given. */
 const machinesPerSubnet = 100;
@@ -66,6 +66,9 @@ export function discoverHardware(sim: Simulation, machine: Readonly<Machine>): v
 
 export function equip(region: Region, machine: Readonly<Machine>, subnet: () => Readonly<Subnet>): void {
   const row = region.editMachine(machine);
+  // A commissioning makes the tag of virtual machines, whether it finds one or not.
+  const virtual = { name: 'virtual', definition: '', comment: '', kernel_opts: '' };
+  if (!region.tags.has(virtual.name)) region.tags.put(virtual.name, virtual);
   if (row.cpuCount === 0) row.cpuCount = 8;
   if (row.memory === 0) row.memory = 32_768;
   if (row.disks.length === 0) {
@@ -74,16 +77,5 @@ export function equip(region: Region, machine: Readonly<Machine>, subnet: () => 
   }
   if (!machine.skips.storage && !hasRootFilesystem(machine)) setLayout(region, machine, 'flat');
   if (machine.skips.networking) return;
-  if (machine.foundNics === null) linkPlainly(region, machine, subnet);
-  else findNetwork(region, machine, machine.foundNics);
-}
-
-/** Until all seeds are as commissioned. */
-function linkPlainly(region: Region, machine: Readonly<Machine>, subnet: () => Readonly<Subnet>): void {
-  const [nic, ...others] = machine.interfaces;
-  if (!nic || machine.interfaces.some((each) => each.links.length > 0)) return;
-  const { id, vlan } = subnet();
-  const link = { id: region.next('link'), mode: 'auto' as const, subnet: id, address: null };
-  region.setInterfaces(machine, [{ ...nic, vlan, links: [link] }, ...others]);
-  void cardsOf;
+  findNetwork(region, machine, machine.foundNics ?? cardsOf(region, machine, subnet));
 }

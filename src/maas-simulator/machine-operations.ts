@@ -21,7 +21,7 @@ import { findAddresses } from './network/addresses.js';
 import { cardsOf, findNetwork } from './network/commissioned.js';
 import { Interfaces } from './network/interfaces.js';
 import type { Machine } from './records.js';
-import { cannotRelease, clearUse, releasability, releaseOrErase } from './release.js';
+import { blankSystem, cannotRelease, clearUse, releasability, releaseOrErase } from './release.js';
 import {
   type Cause,
   disown,
@@ -33,8 +33,9 @@ import {
   noteRequest,
   startScripts,
 } from './simulation.js';
+import { hasRootFilesystem } from './storage/devices.js';
+import { asUsed, userFilesystems } from './storage/in-use.js';
 import { refuseWithoutDisks, setLayout, storageLayouts } from './storage/layouts.js';
-import { hasRootFilesystem } from './storage/storage.js';
 import { scriptErrors } from './test-scripts.js';
 
 const causeOf = (call: Call, what: string): Cause => ({ what, user: call.user.username });
@@ -96,7 +97,7 @@ function checkDeployable(call: Call, machine: Readonly<Machine>): void {
   if (!machine.interfaces.some((nic) => nic.links.some((link) => link.mode !== 'link_up'))) {
     refuse(invalidRequest({ network: ['Node must be configured to use a network'] }));
   }
-  if (machine.disks.length > 0 && !hasRootFilesystem(machine)) {
+  if (machine.disks.length > 0 && !hasRootFilesystem(asUsed(machine))) {
     refuse(invalidRequest({ storage: ["Mount the root '/' filesystem to be able to deploy this node."] }));
   }
   if (isOutOfReach(call, machine)) {
@@ -156,8 +157,7 @@ export function acquire(call: Call, machine: Readonly<Machine>, agentName: strin
   const row = call.region.editMachine(machine);
   row.owner = call.user.username;
   row.agentName = agentName;
-  const { disks, virtual, groups, cacheSets } = row;
-  row.keptLayout = { disks, virtual, groups, cacheSets };
+  row.userFilesystems = userFilesystems(row);
   noteRequest(call, machine, 'User acquiring node', call.user.username, call.form.text('comment'));
 }
 
@@ -251,23 +251,31 @@ export const markBroken: Handler = (call) => {
   if (machine.owner !== call.user.username) refuse(forbidden());
   noteRequest(call, machine, 'User marking node broken', call.user.username, call.form.text('comment'));
   const releases = releasability(machine) === 'release';
+  const from = machine.status;
   move(call, machine, MachineStatus.Broken, causeOf(call, 'mark_broken'));
-  // A machine in use is also released; one with a running phase keeps its owner.
+  const row = call.region.editMachine(machine);
+  row.previousStatus = from;
+  // A machine in use is also released; with its power on it keeps owner, owner data and addresses, as MAAS waits for it.
   if (releases) {
-    clearUse(call, machine);
-    noteEvent(call, machine, 'INFO', 'Released');
+    if (!hasBmc(machine) || machine.powerState === 'off') {
+      clearUse(call, machine);
+      noteEvent(call, machine, 'INFO', 'Released');
+    } else blankSystem(call, machine);
   }
-  call.region.editMachine(machine).errorDescription =
-    call.form.text('comment') ?? call.form.text('error_description') ?? '';
+  row.errorDescription = call.form.text('comment') ?? call.form.text('error_description') ?? '';
   return view(call, machine);
 };
 
+/** A machine that was deployed is so again; any other is Ready, without owner but with the owner's data. */
 export const markFixed: Handler = (call) => {
   const machine = administeredMachineOf(call);
   if (machine.status !== MachineStatus.Broken) refuse(conflict("Can't mark a non-broken node as 'Ready'."));
   noteRequest(call, machine, 'User marking node fixed', call.user.username, call.form.text('comment'));
-  move(call, machine, MachineStatus.Ready, causeOf(call, 'mark_fixed'));
-  call.region.editMachine(machine).errorDescription = '';
+  const to = machine.previousStatus === MachineStatus.Deployed ? MachineStatus.Deployed : MachineStatus.Ready;
+  move(call, machine, to, causeOf(call, 'mark_fixed'));
+  const row = call.region.editMachine(machine);
+  Object.assign(row, { errorDescription: '', osystem: '', distroSeries: '', hweKernel: null });
+  if (to === MachineStatus.Ready) row.owner = null;
   return view(call, machine);
 };
 

@@ -12,6 +12,7 @@ import {
 } from './answer.js';
 import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf, requireAdmin } from './call.js';
 import { isMac } from './constraints.js';
+import { findDomain, hostnameProblem } from './domains.js';
 import type { Form } from './form.js';
 import { startCommissioning } from './machine-operations.js';
 import { machineText, viewMachine } from './machine-view.js';
@@ -44,7 +45,14 @@ const ipmiDefaults = {
 } as const;
 
 const noSuchChoice = 'Select a valid choice. That choice is not one of the available choices.';
-const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/** The host name of a form, and the domain that it names: behind the host name, or by itself. */
+function givenNames(region: Region, form: Form): { readonly hostname: string | null; readonly domain: string | null } {
+  const [hostname = null, ...behind] = form.text('hostname')?.split('.') ?? [];
+  const wanted = form.text('domain');
+  const own = wanted === null ? null : (findDomain(region, wanted)?.name ?? null);
+  return { hostname, domain: behind.length > 0 ? behind.join('.') : own };
+}
 
 function givenPowerParameters(form: Form, type: string): Record<string, unknown> {
   const given: Record<string, unknown> = type === 'ipmi' ? { ...ipmiDefaults } : {};
@@ -73,11 +81,13 @@ function commonErrors(region: Region, form: Form, self: Readonly<Machine> | null
     errors.architecture = [`'${architecture}' is not a valid architecture.  It should be one of: ${known}.`];
   }
   const domain = form.text('domain');
-  if (domain !== null && domain !== 'maas' && domain !== '0') errors.domain = [`Unable to find domain ${domain}`];
-  const hostname = form.text('hostname')?.replace(/\.maas$/, '') ?? null;
-  if (hostname !== null && !label.test(hostname)) {
-    errors.hostname = [`Invalid hostname: Name contains disallowed characters or is too long: ${hostname}.`];
-  } else if (hostname !== null && region.machinesNamed(hostname).some((machine) => machine.id !== self?.id)) {
+  if (domain !== null && !findDomain(region, domain)) errors.domain = [`Unable to find domain ${domain}`];
+  const name = form.text('hostname');
+  const given = givenNames(region, form);
+  const problem = name === null ? null : hostnameProblem(name);
+  if (problem !== null) errors.hostname = [problem];
+  else if (name?.includes('.') && !findDomain(region, given.domain ?? '')) errors.hostname = ['Nonexistant domain.'];
+  else if (region.machinesNamed(given.hostname ?? '').some((machine) => machine.id !== self?.id)) {
     errors.hostname = ['Node with this Hostname already exists.'];
   }
   const zone = form.text('zone');
@@ -130,7 +140,7 @@ export const createMachine: Handler = (call) => {
   const id = region.newSystemId();
   const machine = blankMachine({
     id,
-    hostname: form.text('hostname')?.replace(/\.maas$/, '') ?? `machine-${id}`,
+    hostname: givenNames(region, form).hostname ?? `machine-${id}`,
     architecture: form.text('architecture') ?? architectures[0],
     powerType: type,
     powerParameters: parameters,
@@ -164,6 +174,7 @@ function applyFields(call: Call, machine: Readonly<Machine>): void {
   const row = region.editMachine(machine);
   if (form.has('description')) row.description = form.get('description') ?? '';
   row.zone = form.text('zone') ?? row.zone;
+  row.domain = givenNames(region, form).domain ?? row.domain;
   const pool = form.text('pool');
   if (pool !== null) row.pool = region.poolNamed(pool)?.id ?? row.pool;
   row.cpuCount = Number(form.text('cpu_count') ?? row.cpuCount);
@@ -193,8 +204,8 @@ export const updateMachine: Handler = (call) => {
     row.powerType = type;
     row.powerParameters = { ...keep, ...Object.fromEntries(changed) };
   }
-  const hostname = form.text('hostname')?.replace(/\.maas$/, '') ?? null;
-  if (hostname !== null && hostname !== machine.hostname) region.rename(machine, { hostname });
+  const { hostname, domain } = givenNames(region, form);
+  region.rename(machine, { hostname: hostname ?? machine.hostname, domain: domain ?? machine.domain });
   return json(viewMachine(region, machine));
 };
 

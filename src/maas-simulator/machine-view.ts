@@ -1,6 +1,7 @@
 import { machineStatusName } from '../maas/status.js';
+import { findDomain, viewDomain } from './domains.js';
 import { addressesOf, bootInterfaceOf, viewGateways, viewInterface } from './network/view.js';
-import type { Machine, Pool, ScriptSet, Zone } from './records.js';
+import type { Domain, Machine, Pool, ScriptSet, Zone } from './records.js';
 import type { Region } from './region.js';
 import { viewStorage } from './storage/view.js';
 
@@ -29,16 +30,6 @@ export const viewPool = (pool: Readonly<Pool>): object => ({
   id: pool.id,
   resource_uri: `${base}/resourcepool/${pool.id}/`,
 });
-
-export const theDomain = {
-  authoritative: true,
-  ttl: null,
-  name: 'maas',
-  is_default: true,
-  resource_record_count: 0,
-  id: 0,
-  resource_uri: `${base}/domains/0/`,
-} as const;
 
 const hardware = [
   'system_vendor system_product system_family system_version system_sku system_serial cpu_model',
@@ -74,7 +65,7 @@ export function viewMachine(region: Region, machine: Readonly<Machine>): Record<
     system_id: machine.id,
     hostname: machine.hostname,
     fqdn: `${machine.hostname}.${machine.domain}`,
-    domain: { ...theDomain, name: machine.domain },
+    domain: viewDomain(findDomain(region, machine.domain) as Domain),
     status: machine.status,
     status_name: machineStatusName(machine.status),
     status_message: machine.statusMessage,
@@ -140,8 +131,8 @@ const texts = new WeakMap<Readonly<Machine>, { readonly made: string; readonly t
  * 1,000 machines mostly reads unchanged ones. Only for requests that change nothing.
  */
 export function machineText(region: Region, machine: Readonly<Machine>): string {
-  const { machines, zones, pools, subnets, vlans, fabrics, spaces } = region;
-  const tables = [zones, pools, subnets, vlans, fabrics, spaces];
+  const { machines, zones, pools, subnets, vlans, fabrics, spaces, domains } = region;
+  const tables = [zones, pools, subnets, vlans, fabrics, spaces, domains];
   const made = [machines.versionOf(machine.id), ...tables.map(({ version }) => version)].join(' ');
   const known = texts.get(machine);
   if (known?.made === made) return known.text;

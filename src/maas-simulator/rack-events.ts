@@ -1,6 +1,7 @@
 import { MachineStatus } from '../maas/status.js';
 import { beginPhase, isAutomatic, phaseOf, takeFailure } from './automation.js';
 import { discoverHardware } from './hardware.js';
+import { dropAddresses } from './network/addresses.js';
 import type { Machine, PowerState } from './records.js';
 import { finishRelease, startRelease } from './release.js';
 import { type Cause, disown, endScripts, failureOf, hasBmc, move, noteEvent, type Simulation } from './simulation.js';
@@ -27,6 +28,8 @@ export const isRackEvent = (name: string): name is RackEvent => (rackEvents as r
 function setPower(sim: Simulation, machine: Readonly<Machine>, state: PowerState, cause: Cause): void {
   sim.region.editMachine(machine).powerState = state;
   if (state === 'off' && machine.status === MachineStatus.Releasing) finishRelease(sim, machine, cause);
+  // What a broken machine kept of its addresses goes with its power.
+  if (state === 'off' && machine.status === MachineStatus.Broken) dropAddresses(sim, machine);
   // Exiting rescue mode ends when the power matches the earlier state.
   const wanted = machine.previousStatus === MachineStatus.Deployed ? 'on' : 'off';
   if (state === wanted && machine.status === MachineStatus.ExitingRescueMode) leaveRescueMode(sim, machine, cause);
@@ -82,6 +85,8 @@ export function takeRackEvent(
       endScripts(sim, machine, 'testing', 'passed');
       move(sim, machine, MachineStatus.Ready, cause);
       disown(sim, machine);
+      // Hardware that was found before is found again.
+      if (machine.foundNics !== null) discoverHardware(sim, machine);
       return;
     case 'deployed':
       if (status !== MachineStatus.Deploying) return;
@@ -170,7 +175,7 @@ export function endPhase(sim: Simulation & { readonly bootFaults?: unknown }, ma
   switch (phase) {
     case 'commission':
       report('commissioned');
-      if (sim.region.control.automation.discover) discoverHardware(sim, machine);
+      if (sim.region.control.automation.discover && machine.foundNics === null) discoverHardware(sim, machine);
       if (hasBmc(machine)) report('off');
       return;
     case 'deploy':

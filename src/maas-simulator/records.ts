@@ -1,5 +1,6 @@
 import { MachineStatus } from '../maas/status.js';
 import type { FoundNic, NetworkInterface } from './network/records.js';
+import type { UserFilesystems } from './storage/in-use.js';
 import type { StorageLayout } from './storage/records.js';
 
 /** A physical zone, addressed by name. */
@@ -21,6 +22,14 @@ export interface Tag {
   definition: string;
   comment: string;
   kernel_opts: string;
+}
+
+/** A domain of DNS. The default one has the id 0. */
+export interface Domain {
+  id: number;
+  name: string;
+  authoritative: boolean;
+  ttl: number | null;
 }
 
 /** An image that can be deployed. `name` as in `ubuntu/jammy`. */
@@ -94,8 +103,8 @@ export interface Machine extends StorageLayout {
   foundNics: readonly FoundNic[] | null;
   /** Null: the first one. */
   bootDisk: number | null;
-  /** What a release brings back: filesystems of a machine in use are the user's. */
-  keptLayout: StorageLayout | null;
+  /** Of its user, while it has one. */
+  userFilesystems: UserFilesystems;
   isUefi: boolean;
   /** What the running commissioning leaves as it is. */
   skips: { readonly networking: boolean; readonly storage: boolean };
@@ -213,7 +222,7 @@ export function blankMachine(
     groups: [],
     cacheSets: [],
     bootDisk: null,
-    keptLayout: null,
+    userFilesystems: {},
     isUefi: false,
     skips: { networking: false, storage: false },
     scriptSets: [],

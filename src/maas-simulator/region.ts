@@ -12,6 +12,7 @@ import type {
 import type {
   Automation,
   Controls,
+  Domain,
   Effect,
   Image,
   MaasEvent,
@@ -40,6 +41,7 @@ export class Region {
   readonly zones = new Table<Zone>('zones', this.changes);
   readonly pools = new Table<Pool>('pools', this.changes);
   readonly tags = new Table<Tag>('tags', this.changes);
+  readonly domains = new Table<Domain>('domains', this.changes);
   readonly fabrics = new Table<Fabric>('fabrics', this.changes);
   readonly spaces = new Table<Space>('spaces', this.changes);
   readonly vlans = new Table<Vlan>('vlans', this.changes);
@@ -69,6 +71,7 @@ export class Region {
       this.zones,
       this.pools,
       this.tags,
+      this.domains,
       this.fabrics,
       this.spaces,
       this.vlans,
@@ -98,6 +101,7 @@ export class Region {
     this.#discovered.clear();
     this.zones.put('default', { id: 1, name: 'default', description: '' });
     this.pools.put('0', { id: 0, name: 'default', description: 'Default pool' });
+    this.domains.put('0', { id: 0, name: 'maas', authoritative: true, ttl: null });
     this.#addFirstNetworks();
     this.addImage('ubuntu/jammy', '22.04', ['ga-22.04']);
     this.addImage('ubuntu/noble', '24.04', ['ga-24.04']);

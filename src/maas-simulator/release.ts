@@ -83,21 +83,24 @@ function startErasing(sim: Simulation, machine: Readonly<Machine>, cause: Cause)
   );
 }
 
+/** What goes at once when a machine is released: its system, and the filesystems of its user. */
+export function blankSystem(sim: Simulation, machine: Readonly<Machine>): void {
+  const none = { osystem: '', distroSeries: '', hweKernel: null, agentName: '', userFilesystems: {} };
+  Object.assign(sim.region.editMachine(machine), none);
+}
+
 /** Moves a machine to Releasing, and on to the next state when there is no power to wait for. */
 export function startRelease(sim: Simulation, machine: Readonly<Machine>, cause: Cause): Answer {
   const row = sim.region.editMachine(machine);
-  const blankSystem = (): void => {
-    Object.assign(row, { osystem: '', distroSeries: '', hweKernel: null, agentName: '' });
-  };
   if (isOutOfReach(sim, machine) && machine.powerState !== 'off') {
     // When the power call fails, the state is restored but the system's fields are not.
-    blankSystem();
+    blankSystem(sim, machine);
     const unreachable = powerUnavailable(machine.hostname);
     noPower(sim, machine, cause.user ?? 'unknown', unreachable.body);
     return afterCommit(unreachable);
   }
   move(sim, machine, MachineStatus.Releasing, cause);
-  blankSystem();
+  blankSystem(sim, machine);
   noteEvent(sim, machine, 'INFO', 'Releasing');
   if (!hasBmc(machine) || machine.powerState === 'off') {
     finishRelease(sim, machine, cause);

@@ -1,5 +1,6 @@
 import { type Answer, forbidden, methodNotAllowed, unknownEndpoint, wrongOperation } from './answer.js';
 import type { Handler } from './call.js';
+import * as domains from './domains.js';
 import { queryEvents } from './events-query.js';
 import * as groups from './groups.js';
 import * as list from './machine-list.js';
@@ -234,8 +235,8 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
   'vlans/*/': { GET: vlans.readVlan, PUT: vlans.updateVlan, DELETE: vlans.deleteVlan },
   'spaces/': { GET: fabrics.listSpaces, POST: fabrics.createSpace },
   'spaces/*/': { GET: fabrics.readSpace, PUT: fabrics.updateSpace, DELETE: fabrics.deleteSpace },
-  'domains/': { GET: surroundings.listDomains },
-  'domains/*/': { GET: surroundings.readDomain },
+  'domains/': { GET: domains.listDomains, POST: domains.createDomain },
+  'domains/*/': { GET: domains.readDomain, PUT: domains.updateDomain, DELETE: domains.deleteDomain },
   'rackcontrollers/': { GET: surroundings.emptyList },
   'regioncontrollers/': { GET: surroundings.listRegionControllers },
   'ipranges/': { GET: ranges.listRanges, POST: ranges.createRange },

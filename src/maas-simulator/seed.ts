@@ -11,6 +11,7 @@ import { blankMachine, type Machine } from './records.js';
 import type { Region } from './region.js';
 import { endScripts, noteEffect, noteEvent, type Simulation, startScripts } from './simulation.js';
 import { newDisk } from './storage/disks.js';
+import { isInUse, userFilesystems } from './storage/in-use.js';
 
 /** One machine to make. Omitted fields have MAAS' defaults. */
 interface SeedMachine {
@@ -262,10 +263,11 @@ function plant(sim: Simulation, given: SeedMachine, subnet: () => Readonly<Subne
   machine.locked = given.locked === true;
   machine.owner = given.owner ?? (owned.has(status) ? 'admin' : null);
   noteEffect(sim, machine, null, status, { what: 'seed', user: null });
-  machine.status = status;
   if (!uncommissioned.has(status)) machine.previousStatus = S.Ready;
+  // Its storage is laid out before it is in use.
+  if (status !== S.New) equip(region, machine, subnet);
+  machine.status = status;
   if (status !== S.New) {
-    equip(region, machine, subnet);
     startScripts(sim, machine, 'commissioning');
     if (status === S.FailedCommissioning) endScripts(sim, machine, 'commissioning', 'failed');
     else if (status !== S.Commissioning) endScripts(sim, machine, 'commissioning', 'passed');
@@ -273,6 +275,7 @@ function plant(sim: Simulation, given: SeedMachine, subnet: () => Readonly<Subne
   }
   if (status === S.Testing || status === S.FailedTesting) startScripts(sim, machine, 'testing');
   if (status === S.DiskErasing) startScripts(sim, machine, 'release');
+  if (isInUse(machine) && owned.has(status)) machine.userFilesystems = userFilesystems(machine);
   if (installed.has(status)) install(sim, machine, given);
   const running = status === S.Deployed || status === S.Deploying;
   machine.powerState = given.power_state ?? (powerType === 'manual' ? 'unknown' : running ? 'on' : 'off');

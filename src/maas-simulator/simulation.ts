@@ -78,10 +78,10 @@ export function noteEvent(
   sim.region.editMachine(machine).statusMessage = description === '' ? type : `${type} - ${description}`;
 }
 
-/** Removes the owner of a machine, and what was the owner's: also filesystems that differ from the machine's own. */
+/** Removes the owner of a machine, and what was the owner's. */
 export function disown(sim: Simulation, machine: Readonly<Machine>): void {
-  const own = { owner: null, ownerData: {}, agentName: '', locked: false, keptLayout: null };
-  Object.assign(sim.region.editMachine(machine), own, machine.keptLayout ?? {});
+  const none = { owner: null, ownerData: {}, agentName: '', locked: false, userFilesystems: {} };
+  Object.assign(sim.region.editMachine(machine), none);
 }
 
 /** Adds the event of a user's request, with its comment. */

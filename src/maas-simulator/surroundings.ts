@@ -11,7 +11,6 @@ import {
   text,
 } from './answer.js';
 import { type Handler, requireAdmin } from './call.js';
-import { theDomain } from './machine-view.js';
 import { users } from './oauth.js';
 import type { Image } from './records.js';
 import { testScripts } from './test-scripts.js';
@@ -223,10 +222,6 @@ export const deleteImage: Handler = (call) => {
   }
   return deleted();
 };
-
-export const listDomains: Handler = () => json([theDomain]);
-
-export const readDomain: Handler = (call) => (call.parts[0] === '0' ? json(theDomain) : refuse(notFound('Domain')));
 
 /** For lists that are empty in a simulated region. */
 export const emptyList: Handler = () => json([]);

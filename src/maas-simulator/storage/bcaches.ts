@@ -1,15 +1,16 @@
 import { badRequest, deleted, json, notFound, refuse } from '../answer.js';
-import { type Call, type Handler, machineOf } from '../call.js';
+import type { Call, Handler } from '../call.js';
 import type { Form } from '../form.js';
 import { FormErrors, REQUIRED } from '../form-errors.js';
 import { textField, uuidField } from '../form-fields.js';
 import type { Machine } from '../records.js';
+import { cacheName, inGroup } from './devices.js';
 import { refuseDeviceName } from './disks.js';
-import { named, nothingThere, readyMachineOf } from './machine-of.js';
+import { named, nothingThere, readyMachineOf, shownMachineOf } from './machine-of.js';
 import { freeDevices, freePartitions, membersField, offersOf, withoutBootDisk } from './members.js';
 import { freeName } from './raids.js';
 import type { AnyDevice, Bcache, CacheSet, Member } from './records.js';
-import { cacheName, inGroup, Storage } from './storage.js';
+import { Storage } from './storage.js';
 import { stableUuid } from './uuids.js';
 import { viewBcache, viewCacheSet, volumesOf } from './view.js';
 
@@ -29,12 +30,12 @@ const setOfPath = (call: Call, machine: Readonly<Machine>): CacheSet =>
   named(machine.cacheSets, call.parts[1], (set) => cacheName(machine, set)) ?? refuse(nothingThere());
 
 export const listCacheSets: Handler = (call) => {
-  const machine = machineOf(call);
+  const machine = shownMachineOf(call);
   return json(machine.cacheSets.map((set) => viewCacheSet(machine, set)));
 };
 
 export const readCacheSet: Handler = (call) => {
-  const machine = machineOf(call);
+  const machine = shownMachineOf(call);
   return json(viewCacheSet(machine, setOfPath(call, machine)));
 };
 
@@ -60,7 +61,7 @@ const usersOf = ({ groups }: Readonly<Machine>, { id }: CacheSet): boolean =>
   groups.some((group) => group.kind === 'bcache' && group.cacheSet === id);
 
 function setFor(call: Call, doing: string): { machine: Readonly<Machine>; set: CacheSet } {
-  const set = setOfPath(call, machineOf(call));
+  const set = setOfPath(call, shownMachineOf(call));
   return { machine: readyMachineOf(call, doing), set };
 }
 
@@ -106,12 +107,12 @@ const bcacheOfPath = (call: Call, machine: Readonly<Machine>): Bcache =>
   named(bcachesOf(machine), call.parts[1], ({ name }) => name) ?? refuse(notFound('Bcache'));
 
 export const listBcaches: Handler = (call) => {
-  const machine = machineOf(call);
+  const machine = shownMachineOf(call);
   return json(bcachesOf(machine).map((bcache) => viewBcache(machine, bcache)));
 };
 
 export const readBcache: Handler = (call) => {
-  const machine = machineOf(call);
+  const machine = shownMachineOf(call);
   return json(viewBcache(machine, bcacheOfPath(call, machine)));
 };
 
@@ -194,7 +195,7 @@ export const createBcache: Handler = (call) => {
 };
 
 function bcacheFor(call: Call, doing: string): { machine: Readonly<Machine>; bcache: Bcache } {
-  const bcache = bcacheOfPath(call, machineOf(call));
+  const bcache = bcacheOfPath(call, shownMachineOf(call));
   return { machine: readyMachineOf(call, doing), bcache };
 }
 

@@ -1,14 +1,15 @@
 import { MachineStatus } from '../../maas/status.js';
 import { badRequest, conflict, deleted, invalidForm, invalidRequest, json, refuse, text } from '../answer.js';
-import { administeredMachineOf, type Call, type Handler, machineOf } from '../call.js';
+import { administeredMachineOf, type Call, type Handler } from '../call.js';
 import { FormErrors, REQUIRED } from '../form-errors.js';
 import { bytesField, textField, uuidField } from '../form-fields.js';
 import type { Machine } from '../records.js';
 import type { Region } from '../region.js';
-import { administeredDevice, checkReady, visibleDevice } from './machine-of.js';
+import { devicesOf, groupOf, kindNames } from './devices.js';
+import { administeredDevice, checkReady, shownMachineOf, visibleDevice } from './machine-of.js';
 import type { AnyDevice, Disk, VirtualDevice } from './records.js';
 import { ALIGNMENT, aligned } from './sizes.js';
-import { devicesOf, groupOf, kindNames, Storage } from './storage.js';
+import { Storage } from './storage.js';
 import { freeOfGroup, viewDevice } from './view.js';
 
 export function newDisk(
@@ -33,7 +34,7 @@ export function newDisk(
 }
 
 export const listDisks: Handler = (call) => {
-  const machine = machineOf(call);
+  const machine = shownMachineOf(call);
   return json(devicesOf(machine).map((device) => viewDevice(machine, device)));
 };
 

@@ -3,13 +3,12 @@ import type { Call, Handler } from '../call.js';
 import { FormErrors, REQUIRED, refuseField } from '../form-errors.js';
 import { requiredText, textField, uuidField } from '../form-fields.js';
 import type { Machine } from '../records.js';
+import { devicesOf, groupOf, kindNames, memberOf, partitionsOf } from './devices.js';
+import { USER_FSTYPES } from './in-use.js';
 import { checkUsable, editableDevice, partitionOf } from './machine-of.js';
 import type { AnyDevice, Filesystem, Member, Partition } from './records.js';
-import { bootDiskOf, devicesOf, groupOf, kindNames, memberOf, partitionsOf, Storage } from './storage.js';
+import { bootDiskOf, Storage } from './storage.js';
 import { viewDevice, viewPartition } from './view.js';
-
-/** What users may format with; the other types are of groups. */
-const fstypes: ReadonlySet<string> = new Set('ext2 ext4 xfs fat32 vfat swap ramfs tmpfs btrfs zfsroot'.split(' '));
 
 interface Change {
   readonly call: Call;
@@ -24,7 +23,7 @@ interface Change {
 const capitalized = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 
 function checkPlace({ machine, member, thing, present }: Change, fstype: string): void {
-  if (present && !fstypes.has(present.fstype)) {
+  if (present && !USER_FSTYPES.has(present.fstype)) {
     const text = `Cannot format a ${thing} that has a filesystem type of ${present.fstype}.`;
     refuse(badRequest(text));
   }
@@ -42,7 +41,7 @@ function format(change: Change): Filesystem {
   const { form } = call;
   const errors = new FormErrors();
   const fstype = requiredText(form, errors, 'fstype');
-  if (fstype !== '' && !fstypes.has(fstype)) {
+  if (fstype !== '' && !USER_FSTYPES.has(fstype)) {
     errors.add('fstype', `Select a valid choice. ${fstype} is not one of the available choices.`);
   }
   const uuid = uuidField(form, errors);

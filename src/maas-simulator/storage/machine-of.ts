@@ -1,9 +1,10 @@
 import { MachineStatus } from '../../maas/status.js';
 import { type Answer, conflict, forbidden, missing, notFound, refuse } from '../answer.js';
-import { administeredMachineOf, type Call, editableMachineOf, maySee } from '../call.js';
+import { administeredMachineOf, type Call, editableMachineOf, machineOf, maySee } from '../call.js';
 import type { Machine } from '../records.js';
+import { devicesOf, partitionsOf } from './devices.js';
+import { asUsed } from './in-use.js';
 import type { AnyDevice, Partition } from './records.js';
-import { devicesOf, partitionsOf } from './storage.js';
 import { deviceName } from './view.js';
 
 /** MAAS' 404 for partitions and cache sets has no words. */
@@ -18,6 +19,9 @@ export function named<Item extends { readonly id: number }>(
   const isId = /^\d+$/.test(wanted ?? '');
   return items.find((item) => (isId ? String(item.id) === wanted : nameOf(item) === wanted));
 }
+
+/** The machine of the path, with the filesystems that it shows. */
+export const shownMachineOf = (call: Call): Readonly<Machine> => asUsed(machineOf(call));
 
 /** The machine of a call that lays out its storage anew: for administrators, and only when it is Ready. */
 export function readyMachineOf(call: Call, doing: string, what = 'machine'): Readonly<Machine> {
@@ -38,10 +42,10 @@ export interface OnDevice {
 /** The device of the path, as the caller sees it. */
 export function visibleDevice(call: Call): OnDevice {
   const machine = call.region.machines.get(call.parts[0] ?? '');
-  const device = machine && named(devicesOf(machine), call.parts[1], (one) => one.name);
+  const device = machine && named(devicesOf(asUsed(machine)), call.parts[1], (one) => one.name);
   if (!machine || !device) return refuse(notFound('BlockDevice'));
   if (!maySee(call.user, machine)) refuse(forbidden());
-  return { machine, device };
+  return { machine: asUsed(machine), device };
 }
 
 /** The same for administrators. */

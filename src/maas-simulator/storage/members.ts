@@ -2,8 +2,9 @@ import type { Form } from '../form.js';
 import type { FormErrors } from '../form-errors.js';
 import { choicesField } from '../form-fields.js';
 import type { Machine } from '../records.js';
+import { devicesOf, partitionsOf } from './devices.js';
 import type { AnyDevice, Member } from './records.js';
-import { bootDiskOf, devicesOf, partitionsOf, type Storage } from './storage.js';
+import { bootDiskOf, type Storage } from './storage.js';
 import { deviceName } from './view.js';
 
 /** A member with the names that a form may give for it: its id, and what it is called. */

@@ -3,11 +3,12 @@ import type { Call, Handler } from '../call.js';
 import { FormErrors, refuseField } from '../form-errors.js';
 import { bytesField, uuidField } from '../form-fields.js';
 import type { Machine } from '../records.js';
+import { groupOf, kindNames } from './devices.js';
 import { withoutTag, withTag } from './disks.js';
 import { administeredDevice, checkReady, nothingThere, partitionOf, visibleDevice } from './machine-of.js';
 import type { AnyDevice } from './records.js';
 import { ALIGNMENT, aligned, freeForPartitions } from './sizes.js';
-import { groupOf, kindNames, Storage } from './storage.js';
+import { Storage } from './storage.js';
 import { viewPartition } from './view.js';
 
 /** Logical volumes and bcaches cannot be partitioned. */

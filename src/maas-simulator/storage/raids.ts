@@ -1,14 +1,15 @@
 import { deleted, invalidRequest, json, notFound, refuse } from '../answer.js';
-import { type Call, type Handler, machineOf } from '../call.js';
+import type { Call, Handler } from '../call.js';
 import { FormErrors, REQUIRED } from '../form-errors.js';
 import { textField, uuidField } from '../form-fields.js';
 import type { Machine } from '../records.js';
+import { inGroup } from './devices.js';
 import { refuseDeviceName } from './disks.js';
-import { named, readyMachineOf } from './machine-of.js';
+import { named, readyMachineOf, shownMachineOf } from './machine-of.js';
 import { freeDevices, freePartitions, membersField, offersOf, partitionOver } from './members.js';
 import type { Member, Raid } from './records.js';
 import { raidSize } from './sizes.js';
-import { bootDiskOf, inGroup, Storage } from './storage.js';
+import { bootDiskOf, Storage } from './storage.js';
 import { stableUuid } from './uuids.js';
 import { viewRaid, volumesOf } from './view.js';
 
@@ -21,12 +22,12 @@ const raidOfPath = (call: Call, machine: Readonly<Machine>): Raid =>
   named(raidsOf(machine), call.parts[1], ({ name }) => name) ?? refuse(notFound('RAID'));
 
 export const listRaids: Handler = (call) => {
-  const machine = machineOf(call);
+  const machine = shownMachineOf(call);
   return json(raidsOf(machine).map((raid) => viewRaid(machine, raid)));
 };
 
 export const readRaid: Handler = (call) => {
-  const machine = machineOf(call);
+  const machine = shownMachineOf(call);
   return json(viewRaid(machine, raidOfPath(call, machine)));
 };
 
@@ -106,7 +107,7 @@ export const createRaid: Handler = (call) => {
 };
 
 function raidFor(call: Call, doing: string): { machine: Readonly<Machine>; raid: Raid } {
-  const raid = raidOfPath(call, machineOf(call));
+  const raid = raidOfPath(call, shownMachineOf(call));
   return { machine: readyMachineOf(call, doing), raid };
 }
 

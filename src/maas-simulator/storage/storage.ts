@@ -1,5 +1,7 @@
 import type { Machine } from '../records.js';
 import type { Region } from '../region.js';
+import { devicesOf, memberOf, partitionsOf } from './devices.js';
+import { asUsed, isInUse, userFilesystems } from './in-use.js';
 import type {
   AnyDevice,
   CacheSet,
@@ -14,32 +16,6 @@ import type {
 import { aligned, freeForPartitions } from './sizes.js';
 import { stableUuid } from './uuids.js';
 
-/** As MAAS names the kinds of groups in its messages. */
-export const kindNames = { lvm: 'volume group', raid: 'RAID', bcache: 'Bcache', vmfs: 'VMFS' } as const;
-
-export const inGroup = (members: readonly Member[], { kind, id }: Member): boolean =>
-  members.some((member) => member.kind === kind && member.id === id);
-
-/** Disks and what is made of them, by id. */
-export const devicesOf = ({ disks, virtual }: StorageLayout): AnyDevice[] =>
-  [...disks, ...virtual].sort((a, b) => a.id - b.id);
-
-export const partitionsOf = (layout: StorageLayout): { device: AnyDevice; partition: Partition }[] =>
-  devicesOf(layout).flatMap((device) => (device.partitions ?? []).map((partition) => ({ device, partition })));
-
-/** The disk, device or partition that a member of a group is. */
-export function memberOf(layout: StorageLayout, { kind, id }: Member): AnyDevice | Partition {
-  const found =
-    kind === 'disk'
-      ? devicesOf(layout).find((device) => device.id === id)
-      : partitionsOf(layout).find(({ partition }) => partition.id === id)?.partition;
-  if (found === undefined) throw new Error(`no ${kind} ${id}`);
-  return found;
-}
-
-export const groupOf = (layout: StorageLayout, member: Member): StorageGroup | undefined =>
-  layout.groups.find((group) => inGroup(group.members, member));
-
 export const bootDiskOf = (machine: Readonly<Machine>): Disk | undefined =>
   machine.disks.find(({ id }) => id === machine.bootDisk) ?? machine.disks[0];
 
@@ -52,7 +28,7 @@ export class Storage {
   constructor(region: Region, machine: Readonly<Machine>) {
     this.#region = region;
     this.#machine = machine;
-    const { disks, virtual, groups, cacheSets } = machine;
+    const { disks, virtual, groups, cacheSets } = asUsed(machine);
     this.#layout = { disks, virtual, groups, cacheSets };
   }
 
@@ -239,17 +215,11 @@ export class Storage {
     this.#layout = { disks, virtual: [], groups: [], cacheSets: [] };
   }
 
+  /** Of a machine in use only filesystems can have changed: those of its user. */
   commit(): Readonly<Machine> {
-    Object.assign(this.#region.editMachine(this.#machine), this.#layout);
-    return this.#machine;
+    const row = this.#region.editMachine(this.#machine);
+    if (isInUse(row)) row.userFilesystems = userFilesystems(this.#layout);
+    else Object.assign(row, this.#layout);
+    return asUsed(row);
   }
 }
-
-export const cacheName = (layout: StorageLayout, { id }: CacheSet): string =>
-  `cache${layout.cacheSets.findIndex((set) => set.id === id)}`;
-
-/** True when a deployment would find a root filesystem. */
-export const hasRootFilesystem = (layout: StorageLayout): boolean =>
-  [...devicesOf(layout), ...partitionsOf(layout).map(({ partition }) => partition)].some(
-    ({ filesystem }) => filesystem?.mountPoint === '/',
-  );

@@ -1,4 +1,6 @@
 import type { Machine } from '../records.js';
+import { cacheName, devicesOf, groupOf, inGroup, memberOf, partitionsOf } from './devices.js';
+import { asUsed } from './in-use.js';
 import type {
   AnyDevice,
   Bcache,
@@ -11,7 +13,7 @@ import type {
   VolumeGroup,
 } from './records.js';
 import { freeForPartitions, groupSize, tableUse, total } from './sizes.js';
-import { bootDiskOf, cacheName, devicesOf, groupOf, inGroup, memberOf, partitionsOf } from './storage.js';
+import { bootDiskOf } from './storage.js';
 
 const base = '/MAAS/api/2.0';
 
@@ -198,7 +200,8 @@ export function viewBcache(machine: Readonly<Machine>, bcache: Bcache): object {
 }
 
 /** The storage fields of a machine. */
-export function viewStorage(machine: Readonly<Machine>): object {
+export function viewStorage(given: Readonly<Machine>): object {
+  const machine = asUsed(given);
   const all = devicesOf(machine).map((device) => viewDevice(machine, device));
   const boot = bootDiskOf(machine);
   const stubs = (items: readonly { readonly id: number }[]): object[] =>

@@ -1,14 +1,15 @@
 import { badRequest, deleted, invalidRequest, json, notFound, refuse } from '../answer.js';
-import { type Call, type Handler, machineOf } from '../call.js';
+import type { Call, Handler } from '../call.js';
 import { FormErrors, refuseField } from '../form-errors.js';
 import { bytesField, requiredText, textField, uuidField } from '../form-fields.js';
 import type { Machine } from '../records.js';
+import { inGroup } from './devices.js';
 import { refuseDeviceName, refuseMember } from './disks.js';
-import { named, readyMachineOf } from './machine-of.js';
+import { named, readyMachineOf, shownMachineOf } from './machine-of.js';
 import { freeDevices, freePartitions, membersField, offersOf, withoutBootDisk } from './members.js';
 import type { Member, VolumeGroup } from './records.js';
 import { ALIGNMENT, aligned } from './sizes.js';
-import { inGroup, Storage } from './storage.js';
+import { Storage } from './storage.js';
 import { stableUuid } from './uuids.js';
 import { freeOfGroup, viewDevice, viewVolumeGroup, volumesOf } from './view.js';
 
@@ -20,18 +21,18 @@ const groupOfPath = (call: Call, machine: Readonly<Machine>): VolumeGroup =>
 
 /** The group of the path, of a machine that is Ready. */
 function groupFor(call: Call, doing: string): { machine: Readonly<Machine>; group: VolumeGroup } {
-  const seen = machineOf(call);
+  const seen = shownMachineOf(call);
   const group = groupOfPath(call, seen);
   return { machine: readyMachineOf(call, doing), group };
 }
 
 export const listGroups: Handler = (call) => {
-  const machine = machineOf(call);
+  const machine = shownMachineOf(call);
   return json(groupsOf(machine).map((group) => viewVolumeGroup(machine, group)));
 };
 
 export const readGroup: Handler = (call) => {
-  const machine = machineOf(call);
+  const machine = shownMachineOf(call);
   return json(viewVolumeGroup(machine, groupOfPath(call, machine)));
 };
 

@@ -15,8 +15,8 @@ describe('networks, storage and states of machines as commissioned', () => {
     expect(scenarios.reduce((sum, { steps }) => sum + steps.length, 0)).toBe(898);
   });
 
-  // Domains, owner data of broken machines and definitions of tags come next.
-  it.each(layoutScenarios().filter((name) => !/^m[12]/.test(name)))(
+  // Not m2: the simulator keeps the definition of a tag, and does not evaluate it.
+  it.each(layoutScenarios().filter((name) => name !== 'm2-tags'))(
     '%s is answered as a real MAAS answered it',
     async (name) => {
       expect(await new LayoutReplay(maas, readLayoutScenario(name)).run()).toEqual([]);

@@ -132,7 +132,7 @@ describe('a machine from bare to deployed and back', () => {
     expect([created.json.status, created.json.interface_set.length]).toEqual([S.Commissioning, 2]);
     maas.clock.advance(10);
     const deploying = await maas.api('POST', `machines/${id}/?op=deploy`, { distro_series: '22.04', agent_name: 'us' });
-    expect([deploying.json.distro_series, deploying.json.ip_addresses]).toEqual(['jammy', []]);
+    expect([deploying.json.distro_series, deploying.json.ip_addresses]).toEqual(['jammy', ['10.76.0.101']]);
     expect((await maas.api('GET', `machines/${id}/`)).json.ip_addresses).toEqual(['10.76.0.2']);
     maas.clock.advance(20);
     expect((await maas.api('GET', `machines/${id}/`)).json).toMatchObject({ status: S.Deployed, power_state: 'on' });
@@ -145,7 +145,7 @@ describe('a machine from bare to deployed and back', () => {
       status: S.Ready,
       owner: null,
       osystem: '',
-      ip_addresses: [],
+      ip_addresses: ['10.76.0.101'],
     });
     expect(await maas.moves()).toEqual([
       [null, 0, 'create'],

@@ -25,15 +25,15 @@ beforeEach(async () => {
   await control('auto', { deploy_ms: 5, release_ms: 5 });
   const seeded = await control('seed', {
     networks: [
-      { cidr: '10.23.20.0/24', fabric: 1, gateway: '10.23.20.1', space: 'pxe' },
-      { cidr: '10.23.21.0/24', fabric: 2, vid: 21, gateway: '10.23.21.1', space: 'oam' },
-      { cidr: '10.23.22.0/24', fabric: 2, vid: 22, space: 'storage' },
-      { cidr: '10.23.29.0/24', fabric: 2, space: 'spare' },
+      { cidr: '10.23.20.0/24', fabric: 11, gateway: '10.23.20.1', space: 'pxe' },
+      { cidr: '10.23.21.0/24', fabric: 12, vid: 21, gateway: '10.23.21.1', space: 'oam' },
+      { cidr: '10.23.22.0/24', fabric: 12, vid: 22, space: 'storage' },
+      { cidr: '10.23.29.0/24', fabric: 12, space: 'spare' },
     ],
     machines: [
       {
         hostname: 'n1',
-        interfaces: ['eth1', 'eth2'],
+        interfaces: [{ name: 'eth0', discovered: '10.23.20.101/24' }, { name: 'eth1' }, { name: 'eth2' }],
         disks: [
           { name: 'sda', size: 100 * GB },
           { name: 'sdb', size: 200 * GB },
@@ -161,7 +161,7 @@ async function shape() {
 
 const CONFIGURED = {
   interfaces: [
-    'eth0 physical  1500 dhcp',
+    'eth0 physical  1500 dhcp 10.23.20.101',
     'eth1 physical  9000 ',
     'eth2 physical  9000 ',
     'bond0 bond eth1+eth2 9000 ',
