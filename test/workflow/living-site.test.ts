@@ -79,14 +79,14 @@ describe('the example site on a simulated MAAS', () => {
       machines: ['n1', 'n2'].map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' })),
     };
     site = await livingSite(rig, { seed });
-    const documents = (address: string, cidr: string) => [
+    const documents = (address: string, cidr: string, root = '40g') => [
       {
         name: 'site.yaml',
         text: `${CONFIGURATION}
 ${document('drydock/NetworkLink/v1', 'pxe', '{}')}
 ${document('drydock/Network/v1', 'prov', '{cidr: 10.76.0.0/24, dns: {servers: 10.76.0.2}, ranges: [{type: reserved, start: 10.76.0.1, end: 10.76.0.9}], routes: [{subnet: 0.0.0.0/0, gateway: 10.76.0.1}]}')}
 ${document('drydock/Network/v1', 'other', `{cidr: ${cidr}}`)}
-${profile('base', '{primary_network: prov, platform: {kernel_params: {intel_iommu: "on", quiet: true}}, storage: {physical_devices: {sda: {partitions: [{name: root, size: 40g, filesystem: {mountpoint: /}}, {name: var, size: ">1g", filesystem: {mountpoint: /var, fstype: xfs}}]}}}}')}
+${profile('base', `{primary_network: prov, platform: {kernel_params: {intel_iommu: "on", quiet: true}}, storage: {physical_devices: {sda: {partitions: [{name: root, size: ${root}, filesystem: {mountpoint: /}}, {name: var, size: ">1g", filesystem: {mountpoint: /var, fstype: xfs}}]}}}}`)}
 ${node('n1', `{host_profile: base, interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [prov]}}, addressing: [{network: prov, address: ${address}}]}`)}
 ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [other]}}, addressing: [{network: other, address: dhcp}]}')}`,
       },
@@ -158,6 +158,13 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     const third = await run('redeploy_nodes', { nodes: ['n1'] });
     expect(third.error).toBeNull();
     expect((await machineOf('n1')).interfaces[0]!.links[0]!.ipAddress).toBe('10.76.0.77');
+    // What does not fit is said while the machine still has its disks.
+    await site.commit(documents('10.76.0.77', '10.76.0.0/24', '999t'));
+    const refused = await run('redeploy_nodes', { nodes: ['n1'] });
+    expect(refused.report.reason).toMatch(
+      /nothing was released.*n1: it cannot be configured as described: disk sda has/s,
+    );
+    expect((await machineOf('n1')).status).toBe(MachineStatus.Deployed);
     await client.close();
   });
 

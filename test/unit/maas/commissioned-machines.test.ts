@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MachineLayout } from '../../../src/core/machine-layout.js';
 import { loadSite } from '../../../src/documents/index.js';
@@ -10,6 +11,7 @@ import {
   prepareMachine,
   releaseMachine,
 } from '../../../src/maas/index.js';
+import { busAddresses } from '../../../src/maas/layout/bus-addresses.js';
 import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
 import { CONFIGURATION, document, files, node } from '../documents/site-files.js';
 
@@ -264,7 +266,6 @@ const cases = [
 ];
 
 describe('a machine as a commissioning leaves it is deployed with', () => {
-  // promise: 4.35
   it.each(cases)('$name: $count changes, and none when it is deployed again', async ({ data, uefi, count }) => {
     const systemId = await commissioned(uefi);
     const layout = layoutOf(`{${data(uefi, seeded + 10)}}`);
@@ -291,6 +292,38 @@ describe('a machine as a commissioning leaves it is deployed with', () => {
     expect(await deploy('r2')).toMatchObject({ ok: true });
     expect(await changesOf(systemId)).toHaveLength(count);
   });
+});
+
+// promise: 4.35
+it('the example of docs/documents.md is deployed as it stands, but for the addresses of the devices on their bus', async () => {
+  const systemId = await commissioned(false);
+  const [lshw] = (
+    await context.client.diagnostics.scriptResults(systemId, 'commissioning', { includeOutput: true })
+  ).filter(({ name }) => name.endsWith('lshw'));
+  const buses = new Map([...busAddresses(lshw?.output ?? '')].map(([bus, name]) => [name, bus.replace('pci@', '')]));
+  const page = readFileSync(new URL('../../../docs/documents.md', import.meta.url), 'utf8');
+  const example = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)]
+    .map(([, text]) => text!)
+    .find((text) => text.includes('bond0'))!;
+  const text = example.replace('0000:01:00.0', buses.get('eno2')!).replace('0000:01:00.1', buses.get('eno3')!);
+  const { site } = loadSite([{ name: 'site.yaml', text }]);
+  const layout = site?.nodes[0]?.layout;
+  const outcome = await deployMachine(context, { systemId, site: 'dc1', node: 'node01', run: 'r1', layout });
+  expect(outcome.ok ? '' : outcome.failure.message).toBe('');
+  const { interfaces: made, disks, groups } = await context.client.layouts.hardware(systemId);
+  expect(
+    made.map(({ name, links }) => `${name} ${links.map(({ mode, ipAddress }) => `${mode} ${ipAddress}`).join()}`),
+  ).toEqual([
+    expect.stringMatching(/^eno1 auto 10\.77\./),
+    'eno2 ',
+    'eno3 ',
+    'bond0 static 10.23.21.15',
+    expect.stringMatching(/^bond0\.22 dhcp/),
+  ]);
+  expect(disks[0]!.partitions.map(({ filesystem }) => filesystem?.mountPoint)).toEqual(['/', '/var']);
+  expect(
+    groups.map(({ name, size, volumes: [log] }) => [name, log?.size === size, log?.filesystem?.mountPoint]),
+  ).toEqual([['logs', true, '/var/log']]);
 });
 
 describe('what MAAS would refuse is refused before anything is changed', () => {
