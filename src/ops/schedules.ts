@@ -98,12 +98,18 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
   }
 
   /** What each run is started with, after the checks that the start of such a run makes. */
-  async function actionOf({ name, kind, input }: NewSchedule) {
+  async function actionOf({ name, kind, input }: NewSchedule, by: string) {
+    const own = ['started_by', 'responsible'].filter((field) => Object.hasOwn(input, field));
+    if (own.length > 0)
+      throw invalidInput(
+        own.map((field) => `field '${field}' is not for schedules: who makes and who triggers one is kept`),
+      );
     const whole = {
-      started_by: `schedule:${name}`,
       ...input,
+      started_by: `schedule:${name}`,
+      responsible: [by],
       labels:
-        isMapping(input.labels) || input.labels === undefined ? { schedule: name, ...input.labels } : input.labels,
+        isMapping(input.labels) || input.labels === undefined ? { ...input.labels, schedule: name } : input.labels,
     };
     if (kind === GRAPH_RUN_KIND) {
       const parsed = parseGraphRunInput([whole]);
@@ -138,7 +144,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
     async create(request, by) {
       const { name, cron, timezone = 'UTC', overlap = 'skip', paused = false } = request;
       checkTimezone(timezone);
-      const action = await actionOf(request);
+      const action = await actionOf(request, by);
       const created = () =>
         temporal.client.schedule.create({
           scheduleId: idOf(name),
@@ -193,11 +199,28 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
       return get(name);
     },
     async run(name, note) {
-      await change('run', name, note, (handle) => handle.trigger());
+      await change('run', name, note, async (handle) => {
+        await keepResponsible(handle, note.by ?? 'unknown');
+        await handle.trigger();
+      });
       return get(name);
     },
     delete: (name, by) => change('delete', name, { by }, (handle) => handle.delete()),
   };
+}
+
+/** A trigger carries no name: whoever pulls it stands in the input of this and of all later runs. */
+async function keepResponsible(handle: ScheduleHandle, by: string): Promise<void> {
+  const named = ({ action }: ScheduleDescription): readonly unknown[] => {
+    const [input] = action.args ?? [];
+    return isMapping(input) && Array.isArray(input.responsible) ? input.responsible : [];
+  };
+  if (named(await handle.describe()).includes(by)) return;
+  await handle.update((before) => {
+    const [input] = before.action.args ?? [];
+    const responsible = [...new Set([...named(before), by])];
+    return { ...before, action: { ...before.action, args: [{ ...(isMapping(input) ? input : {}), responsible }] } };
+  });
 }
 
 const noSchedule = (name: string) =>

@@ -45,7 +45,13 @@ async function siteAgain(session: Session, before: RunDetail, flags: AgainFlags)
   refuse(flags, ['apply', 'dryRun', 'noop', 'force'], 'a run of a site');
   const { terminal } = session;
   const client = await session.client();
-  const { site, started_by: _by, reason: _reason, ...input } = before.parameters as SiteRunInput;
+  const {
+    site,
+    started_by: _by,
+    responsible: _responsible,
+    reason: _reason,
+    ...input
+  } = before.parameters as SiteRunInput;
   // `latest` meant this revision at that time.
   const revision = flags.revision ?? before.revision ?? input.revision;
   const destroys = before.kind === 'redeploy_nodes';
@@ -68,7 +74,14 @@ async function siteAgain(session: Session, before: RunDetail, flags: AgainFlags)
 
 async function graphsAgain(session: Session, before: RunDetail, flags: AgainFlags): Promise<void> {
   refuse(flags, ['revision'], `a run on ${subjectOf(before)}`);
-  const { mode, transaction: _of, started_by: _by, reason: _why, ...same } = before.parameters as GraphRunInput;
+  const {
+    mode,
+    transaction: _of,
+    started_by: _by,
+    responsible: _responsible,
+    reason: _why,
+    ...same
+  } = before.parameters as GraphRunInput;
   const asksMode = flags.apply || flags.dryRun || flags.noop;
   const choosesNothing = !['graphs', 'sequence', 'from'].some((choice) => choice in same);
   const body = {

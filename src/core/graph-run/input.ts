@@ -1,5 +1,5 @@
 import { isMapping } from '../plain-value.js';
-import { holdNames } from '../run/approval.js';
+import { holdNames, responsibleNames } from '../run/approval.js';
 import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.js';
 import { type ParsedRunInput, parseRunInput } from '../run-input.js';
 import { flag, limit, lineOf, listOf, objectOf, oneOf, positiveInteger, withRule } from '../shape.js';
@@ -40,6 +40,8 @@ export interface GraphRunInput extends RunDescription {
   /** Tasks before which the run waits until an operator approves; `*`: before anything is changed. */
   readonly hold_before?: readonly string[];
   readonly started_by?: string;
+  /** Who made the schedule that starts the run, and who triggered it; set by the service. None of them may approve. */
+  readonly responsible?: readonly string[];
   readonly reason?: string;
 }
 
@@ -76,6 +78,7 @@ const fields = objectOf<GraphRunInput>(
     hold_before: holdNames,
     transaction: positiveInteger,
     started_by: noteFields.by,
+    responsible: responsibleNames,
     reason: noteFields.reason,
     ...descriptionFields,
   },

@@ -14,6 +14,9 @@ export const holdNames = withRule(listOf(lineOf(MOST.name), 1, MOST.holds), (nam
   return twice === undefined ? undefined : `names ${twice} twice`;
 });
 
+/** The field `responsible` of a run's input. */
+export const responsibleNames = listOf(lineOf(MOST.actor), 0, 1_000);
+
 /** An operator approves or rejects. */
 export interface ApprovalRequest extends OperatorNote {
   /** One of `hold_before`, also in advance. Absent: all that wait now. */
@@ -24,7 +27,7 @@ export const approvalRequest = objectOf<ApprovalRequest>({ ...noteFields, before
 
 /** A run, as far as approvals go. */
 interface HeldRun {
-  readonly input: { readonly started_by?: string };
+  readonly input: { readonly started_by?: string; readonly responsible?: readonly string[] };
   readonly holds: readonly Hold[];
   readonly stopping: boolean;
   readonly outcome?: string;
@@ -81,6 +84,8 @@ export function whyNotDecide(run: HeldRun, decision: Decision, { before, by }: A
   if (decision === 'approved' && run.approved_by_another) {
     if (by === undefined) return 'say who approves (`by`): another person than who started the run must do so';
     if (by === run.input.started_by) return `${by} started the run: another person must approve`;
+    if (run.input.responsible?.includes(by))
+      return `${by} made or triggered the schedule that started the run: another person must approve`;
   }
   return null;
 }

@@ -1,4 +1,4 @@
-import { holdNames } from '../run/approval.js';
+import { holdNames, responsibleNames } from '../run/approval.js';
 import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.js';
 import { type ParsedRunInput, parseRunInput } from '../run-input.js';
 import { flag, lineOf, objectOf, type Shape, valueThat, withRule } from '../shape.js';
@@ -18,6 +18,8 @@ export interface SiteRunInput extends RunDescription {
   /** Groups before which the run waits until an operator approves; `*`: before anything is changed. */
   readonly hold_before?: readonly string[];
   readonly started_by?: string;
+  /** Who made the schedule that starts the run, and who triggered it; set by the service. None of them may approve. */
+  readonly responsible?: readonly string[];
   readonly reason?: string;
   /** update_site: also release the machines of nodes that were removed from the documents. Default false. */
   readonly release_removed?: boolean;
@@ -58,6 +60,7 @@ const COMMON = {
   site: siteName,
   revision,
   started_by: noteFields.by,
+  responsible: responsibleNames,
   reason: noteFields.reason,
   ...descriptionFields,
 };

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { whyNotDecide } from '../../../src/core/run/index.js';
+import type { OpsDependencies } from '../../../src/ops/index.js';
+import { scheduleOperations } from '../../../src/ops/schedules.js';
+import { openStore, type Store } from '../../../src/store/index.js';
+
+// The server keeps what it is given; the inputs that runs start with are what matters here.
+
+let store: Store;
+beforeAll(async () => {
+  store = await openStore('sqlite::memory:');
+  await store.sites.create({ name: 'dc1' });
+});
+afterAll(() => store.close());
+
+interface Action {
+  readonly args: readonly {
+    readonly started_by?: string;
+    readonly responsible?: readonly string[];
+    readonly labels?: object;
+  }[];
+}
+
+function server() {
+  const schedules = new Map<string, { action: Action }>();
+  const started: unknown[] = [];
+  const handle = (id: string) => ({
+    describe: async () => ({
+      action: { ...schedules.get(id)!.action, workflowType: 'update_site', taskQueue: 'q' },
+      spec: {},
+      policies: {},
+      memo: {},
+      state: { paused: false },
+      info: { nextActionTimes: [], recentActions: [], createdAt: new Date(0) },
+    }),
+    update: async (change: (before: unknown) => { action: Action }) =>
+      void schedules.set(id, change({ ...(await handle(id).describe()) })),
+    trigger: async () => void started.push(schedules.get(id)!.action.args[0]),
+  });
+  const create = async ({ scheduleId, ...made }: { scheduleId: string; action: Action }) =>
+    void schedules.set(scheduleId, made);
+  const temporal = {
+    client: { schedule: { create, getHandle: handle } },
+    connection: { withDeadline: (_at: number, work: () => Promise<unknown>) => work() },
+    taskQueue: 'q',
+    namespace: 'default',
+  };
+  return { operations: scheduleOperations({ store, temporal } as unknown as OpsDependencies), schedules, started };
+}
+
+const nightly = { name: 'nightly', kind: 'update_site' as const, cron: ['@daily'] };
+const hold = { site: 'dc1', hold_before: ['*'] };
+
+// threat: operator-2 found-7
+it('an operator cannot have a schedule act in the name of another, nor pass for another schedule', async () => {
+  const { operations, schedules } = server();
+  for (const field of ['started_by', 'responsible'])
+    await expect(
+      operations.create(
+        { ...nightly, input: { ...hold, [field]: field === 'started_by' ? 'otto' : ['otto'] } },
+        'nina',
+      ),
+    ).rejects.toMatchObject({ problem: { code: 'invalid', message: expect.stringContaining(field) } });
+  await operations.create({ ...nightly, input: { ...hold, labels: { schedule: 'other', team: 'x' } } }, 'nina');
+  expect(schedules.get('nightly')!.action.args[0]).toMatchObject({
+    started_by: 'schedule:nightly',
+    responsible: ['nina'],
+    labels: { schedule: 'nightly', team: 'x' },
+  });
+});
+
+// threat: operator-5 found-7
+it('who made a schedule, and who triggered it, may not approve its runs', async () => {
+  const { operations, started } = server();
+  await operations.create({ ...nightly, input: hold }, 'nina');
+  for (const by of ['otto', 'nina', 'otto']) await operations.run('nightly', { by });
+  const [first, , last] = started as { started_by: string; responsible: string[] }[];
+  expect(first!.responsible).toEqual(['nina', 'otto']);
+  expect(last!.responsible).toEqual(['nina', 'otto']);
+  const run = { input: last!, holds: [{ before: '*', since: 'now' }], stopping: false, approved_by_another: true };
+  const why = (by: string) => whyNotDecide(run, 'approved', { by });
+  expect(why('nina')).toBe('nina made or triggered the schedule that started the run: another person must approve');
+  expect(why('otto')).toMatch(/another person/);
+  expect(why('schedule:nightly')).toMatch(/another person/);
+  expect(why('emma')).toBeNull();
+  // Whoever may approve may also reject.
+  expect(whyNotDecide(run, 'rejected', { by: 'nina' })).toBeNull();
+});
