@@ -1,5 +1,5 @@
 import { type Diagnostic, isError } from '../src/core/diagnostic.js';
-import { commitUrl } from '../src/core/git-source.js';
+import { commitUrl, repositorySecretProblem } from '../src/core/git-source.js';
 import { RefusalError } from '../src/core/problem-error.js';
 import { type FetchedBranch, fetchBranch, GitError } from '../src/platform/git/index.js';
 import type { FetchSourceAnswer, SiteActivities } from './contract.js';
@@ -25,6 +25,8 @@ async function fetchSource(
   if (git === undefined) return refuse('this worker does not read repositories');
   let credential: string | undefined;
   if (source.credential !== undefined) {
+    const problem = repositorySecretProblem(source.credential);
+    if (problem !== undefined) return refuse(`the credential ${problem}`);
     const secret = await git.secrets.read(source.credential);
     if (secret.kind !== 'found')
       return refuse(secret.kind === 'unusable' ? secret.message : `there is no secret ${source.credential}`);

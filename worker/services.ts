@@ -97,6 +97,10 @@ export const gitOf = (settings: Settings): Omit<NonNullable<ActivityDependencies
   secrets: secretsOf(settings),
   limits: {
     allowLocal: settings.git.allow_local === 'on',
+    hosts: settings.git.hosts
+      .split(',')
+      .map((host) => host.trim())
+      .filter((host) => host !== ''),
     timeoutMs: settings.git.timeout_seconds * 1000,
     maxBytes: settings.git.max_megabytes * 1024 * 1024,
   },

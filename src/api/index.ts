@@ -6,6 +6,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Operations } from '../ops/index.js';
 import type { Logger } from '../platform/telemetry/log.js';
 import type { Traces } from '../platform/telemetry/traces.js';
+import { holdToBudgets } from './access/budgets.js';
 import { guardRoutes } from './access/guard.js';
 import { answerOwnPagesOnly } from './access/own-pages.js';
 import { limitRates } from './access/rate-limit.js';
@@ -139,6 +140,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   const secure = tls !== undefined || options.openId?.pageUrl.startsWith('https:') === true;
   const limits = await limitRates(app as unknown as Api, ratePerMinute);
   guardRoutes(app, tokensOn ? operations.tokens : undefined, limits, secure);
+  holdToBudgets(app as unknown as Api);
   if (metrics !== undefined) serveMetrics(app as unknown as Api, metrics);
   readJsonBodies(app);
   answerUnknownRoutes(app, showPage);

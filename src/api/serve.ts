@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Need } from '../core/access-role.js';
+import { BUDGETS, type Budget, type BudgetName } from '../core/contracts/budget.js';
 import { problemSchema } from '../core/contracts/problem.js';
-import type { AnswerOf, PartOf, Route, RouteMap } from '../core/contracts/route.js';
+import { type AnswerOf, budgetOf, type PartOf, type Route, type RouteMap } from '../core/contracts/route.js';
 import type { Operations } from '../ops/index.js';
 import type { SignInCodes } from './access/sign-in-codes.js';
 import type { ApiSignIn } from './access/sign-in-routes.js';
@@ -13,6 +14,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a route asks of its caller; not given: `admin`. */
     access?: Need;
+    /** What it takes of the budget of its caller; not given: `light`. */
+    budget?: BudgetName;
     needsBody?: boolean;
     /** JSON values of a body. */
     mostValues?: number;
@@ -71,6 +74,8 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
     const [method = '', path = ''] = at.split(' ');
     const { id, summary, description, tag, params, query, body, answers, bodyLimit, mostValues, access, needsBody } =
       route;
+    const budget = budgetOf(route);
+    const { seconds }: Budget = BUDGETS[budget];
     const status = Math.min(...Object.keys(answers).map(Number));
     // What comes here has been checked against the route's schemas.
     const handle = handlers[at] as unknown as (request: FastifyRequest, reply: FastifyReply) => Promised<unknown>;
@@ -78,8 +83,10 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
       method,
       url: `${prefix}${path}`,
       ...(bodyLimit === undefined ? {} : { bodyLimit }),
+      ...(seconds === undefined ? {} : { handlerTimeout: seconds * 1000 }),
       config: {
         access,
+        budget,
         ...(needsBody ? { needsBody } : {}),
         ...(mostValues === undefined ? {} : { mostValues }),
       },

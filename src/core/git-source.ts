@@ -21,11 +21,40 @@ const SCP_FORM = new RegExp(String.raw`^${USER}${HOST}:(?![:-])[^\s\\]+$`);
 
 /** What is wrong with an address, for git must read it as one and never as an option or a command. */
 export function gitUrlProblem(url: string): string | undefined {
-  if (/^[a-z][a-z0-9+.-]*:\/\/[^/@]*:[^/]*@/i.test(url))
-    return 'must not contain a password: put it into a secret and name that as `credential`';
+  const [authority = ''] = url.replace(/^[a-z]{1,20}:\/\//i, '').split('/', 1);
+  const user = authority.includes('@') ? authority.slice(0, authority.lastIndexOf('@')) : '';
+  // Over http a token can stand where a user's name does.
+  if (url.includes('://') && (user.includes(':') || (user !== '' && /^https?:/i.test(url))))
+    return 'must not contain a user, password or token: put them into a secret and name that as `credential`';
   if (URL_FORM.test(url) || (!url.includes('://') && SCP_FORM.test(url))) return undefined;
   return 'must be an address such as https://git.example.org/sites.git or git@git.example.org:sites.git';
 }
+
+/** The host of an address, in lower case; undefined for one of this machine. */
+export function gitHostOf(url: string): string | undefined {
+  const [, scheme] = /^([a-z]{1,20}):\/\//i.exec(url) ?? [];
+  if (scheme?.toLowerCase() === 'file') return undefined;
+  const rest = scheme === undefined ? url : url.slice(scheme.length + 3);
+  const [authority = ''] = rest.split('/', 1);
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  const [, bracketed, plain = ''] = /^(?:(\[[^\]]*\])|([^:]*))/.exec(host) ?? [];
+  return (bracketed ?? plain).toLowerCase();
+}
+
+/** @param hosts names, and `*.example.org` for all below one; no other means any */
+export const isAllowedHost = (host: string, hosts: readonly string[]): boolean =>
+  hosts.some((one) => {
+    const allowed = one.toLowerCase();
+    return allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed;
+  });
+
+/** Secrets of repositories have a place of their own: whoever names one chooses where it is sent. */
+const SECRETS_BELOW = 'git/';
+
+export const repositorySecretProblem = (name: string): string | undefined =>
+  name.startsWith(SECRETS_BELOW) && name.length > SECRETS_BELOW.length
+    ? undefined
+    : `must begin with ${SECRETS_BELOW}: other secrets are not for repositories`;
 
 /** The rules of `git check-ref-format`, and nothing that looks like an option. */
 export const branchProblem = (branch: string): string | undefined =>

@@ -120,7 +120,7 @@ export function apiOfSite(rig: TemporalRig, site: LivingSite, patience = PATIENC
     ...(site.receiversFile === undefined ? {} : { noticeReceivers: site.receiversFile }),
     secrets: {
       name: 'of the test',
-      read: async (ref) => (ref === 'hook' ? { kind: 'found', value: 'of the hook' } : { kind: 'absent' }),
+      read: async (ref) => (ref === 'git/hook' ? { kind: 'found', value: 'of the hook' } : { kind: 'absent' }),
     },
   });
   return apiOf(operations, site.store, () => Promise.all([machines.close(), connection.close()]));

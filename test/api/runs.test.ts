@@ -465,7 +465,7 @@ it('a site follows a branch: runs take its documents from there, started by hand
     'Add the site',
   );
   const path = '/api/v1/sites/stl1/source';
-  const source = { url: repository.url, branch: 'main', folder: 'stl1', webhook_secret: 'hook' };
+  const source = { url: repository.url, branch: 'main', folder: 'stl1', webhook_secret: 'git/hook' };
   for (const [wrong, detail] of [
     [{ url: 'ext::sh -c id' }, /url must be an address/],
     [{ branch: '--all' }, /branch is not the name of a branch/],

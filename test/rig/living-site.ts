@@ -110,7 +110,7 @@ export async function livingSite(
       git: {
         readSite: readerHere.site,
         secrets: { name: 'of the test', read: async () => ({ kind: 'absent' }) },
-        limits: { allowLocal: true, timeoutMs: 60_000, maxBytes: 1_000_000 },
+        limits: { allowLocal: true, hosts: [], timeoutMs: 60_000, maxBytes: 1_000_000 },
       },
       ...(receiversFile === undefined
         ? {}

@@ -1,19 +1,46 @@
 import { answerOf, Thread } from '../../platform/threads/thread.js';
+import { RequestError } from '../problems/transport-problem.js';
 
 /** Makes one SVG element of a drawing in the DOT language. */
 export interface Drawer {
-  svg(dot: string): Promise<string>;
+  /** @param signal ends the work when no one waits for it any more */
+  svg(dot: string, signal?: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
 
+/** Ten times what the largest graph of a real release takes. */
+const WITHIN_MS = 20_000;
+/** A drawing below this is small, and does not wait for a large one. */
+const SMALL_DRAWING = 32 * 1024;
+const SMALL_WITHIN_MS = 5_000;
+const MAX_MEGABYTES = 512;
+
 /**
- * Draws in a thread of its own, so that a graph of a real release (two seconds of layout) keeps no request of this
- * process waiting. `svg` throws with Graphviz' words when the text is not DOT, or with why the thread ended.
+ * Draws in threads of their own, one for small drawings and one for large ones, so that a graph of a real release (two
+ * seconds of layout) keeps no request of this process waiting, and a graph that is never laid out keeps no other picture
+ * waiting for long. `svg` throws with Graphviz' words when the text is not DOT, or with why the thread ended.
  */
-export function openDrawer(): Drawer {
-  const thread = new Thread<string, string>({
-    program: new URL('./drawing-main.js', import.meta.url),
-    makes: 'the picture',
-  });
-  return { svg: async (dot) => answerOf(await thread.ask(dot)), close: () => thread.close() };
+export function openDrawer(withinMs = WITHIN_MS): Drawer {
+  const lane = () =>
+    new Thread<string, string>({
+      program: new URL('./drawing-main.js', import.meta.url),
+      makes: 'the picture',
+      maxMegabytes: MAX_MEGABYTES,
+    });
+  const [small, large] = [lane(), lane()];
+  return {
+    async svg(dot, signal) {
+      const isSmall = dot.length < SMALL_DRAWING;
+      const options = { withinMs: isSmall ? Math.min(withinMs, SMALL_WITHIN_MS) : withinMs, ...(signal && { signal }) };
+      const asked = await (isSmall ? small : large).ask(dot, options);
+      if (!asked.ok && (asked.reason === 'late' || asked.reason === 'out-of-memory'))
+        throw new RequestError({
+          code: 'invalid',
+          message: `the graph is too intricate: ${(asked.error as Error).message}`,
+          hint: 'Choose fewer tasks, or take the drawing in the DOT language and lay it out elsewhere.',
+        });
+      return answerOf(asked);
+    },
+    close: async () => void (await Promise.all([small.close(), large.close()])),
+  };
 }

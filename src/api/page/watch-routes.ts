@@ -52,15 +52,16 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
       return viewTasks({ items: items.map((one) => ({ ...one, transaction: one.transactionId })), next });
     },
     'GET /runs/:run/graph': ({ params, query }) => runTasks.graph(params.run, query.graph),
-    'GET /runs/:run/graph.svg': async ({ params, query }, reply) =>
-      picture(reply, await pictures.svg(await runTasks.drawing(params.run, query.graph))),
-    async 'GET /clusters/:id/deploy_tasks/graph.svg'({ params, query }, reply) {
+    'GET /runs/:run/graph.svg': async ({ params, query, signal }, reply) =>
+      picture(reply, await pictures.svg(await runTasks.drawing(params.run, query.graph), signal)),
+    async 'GET /clusters/:id/deploy_tasks/graph.svg'(request, reply) {
+      const { params, query } = request;
       const { graph_type = 'default', tasks, parents_for, remove } = query;
       const options = given({ tasks: listIn(tasks), parentsFor: parents_for, remove: listIn(remove) });
-      return picture(reply, await pictures.svg(await plans.draw(params.id, graph_type, options)));
+      return picture(reply, await pictures.svg(await plans.draw(params.id, graph_type, options), request.signal));
     },
-    'GET /graphs/:id/graph.svg': async ({ params }, reply) =>
-      picture(reply, await pictures.svg(await graphs.drawing(params.id))),
+    'GET /graphs/:id/graph.svg': async ({ params, signal }, reply) =>
+      picture(reply, await pictures.svg(await graphs.drawing(params.id), signal)),
   });
 };
 

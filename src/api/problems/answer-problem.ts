@@ -44,10 +44,10 @@ export function answerProblem(error: FastifyError, request: FastifyRequest, repl
   return sendProblem(request, reply, problem);
 }
 
-/** The path alone: a query may hold anything. Longer paths are of no route, and no one reads them. */
-export const pathOf = (url: string): string => shortAddress(url.split('?', 1)[0] ?? '/');
+/** The path alone: a query may hold anything. */
+export const pathOf = (url: string): string => url.split('?', 1)[0] ?? '/';
 
 const LONGEST = 1_000;
 
-/** An address as logs and answers show it: whoever asks chooses its length. */
+/** An address as logs show it: whoever asks chooses its length. */
 export const shortAddress = (url: string): string => (url.length <= LONGEST ? url : `${url.slice(0, LONGEST)}…`);

@@ -33,6 +33,12 @@ export function transportProblem(error: FastifyError, request: FastifyRequest): 
         message: `the body is larger than ${readableBytes(request.routeOptions.bodyLimit ?? 0)}`,
         hint: 'Send less at once.',
       };
+    case 'FST_ERR_HANDLER_TIMEOUT':
+      return {
+        code: 'busy',
+        message: 'the request took longer than its budget',
+        hint: 'Ask for less at once, or try again later.',
+      };
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return {
         code: 'unsupported-media-type',

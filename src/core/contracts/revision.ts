@@ -97,6 +97,7 @@ const bodyLimit = 32 * 1024 * 1024;
 export const revisionRoutes = tagged('revisions', {
   'POST /sites/:site/revisions': {
     id: 'commitRevision',
+    budget: 'reading',
     access: 'operator',
     summary: "Commit documents as the site's next revision",
     description:
@@ -112,6 +113,7 @@ export const revisionRoutes = tagged('revisions', {
   },
   'POST /documents/check': {
     id: 'checkDocuments',
+    budget: 'reading',
     access: 'viewer',
     summary: 'Check documents without a site; nothing is stored',
     query: checkQuery,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Need } from '../access-role.js';
+import type { BudgetName } from './budget.js';
 import type { Sent, Wire } from './wire.js';
 
 /** An answer that is not JSON, or not only JSON. */
@@ -16,6 +17,8 @@ export interface Route {
   readonly description?: string;
   /** What it asks of its caller. */
   readonly access: Need;
+  /** What it takes of the budget of its caller; not given: a stream of events `watching`, an archive `transfer`, else `light`. */
+  readonly budget?: BudgetName;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
@@ -38,6 +41,9 @@ export interface Route {
   /** Its part of the description, where it differs from that of the routes around it. */
   readonly tag?: string;
 }
+
+export const budgetOf = ({ budget, events, upload }: Route): BudgetName =>
+  budget ?? (events !== undefined ? 'watching' : upload ? 'transfer' : 'light');
 
 /** Routes by method and path below `/api/v1`, as `GET /runs/:run`: that is also how clients name them. */
 export type RouteMap = Readonly<Record<string, Route>>;

@@ -164,12 +164,14 @@ export const watchRoutes = tagged('runs', {
   'GET /runs/:run/graph.svg': {
     ...read,
     id: 'drawRunGraph',
+    budget: 'drawing',
     summary: 'Draw a graph of a run as it was planned, as SVG',
     query: pictureQuery,
     answers: svg,
   },
   'GET /clusters/:id/deploy_tasks/graph.svg': {
     id: 'drawGraphSvg',
+    budget: 'drawing',
     access: 'viewer',
     summary: "Draw a cluster's graph as SVG",
     params: idParams('cluster'),
@@ -180,6 +182,7 @@ export const watchRoutes = tagged('runs', {
   },
   'GET /graphs/:id/graph.svg': {
     id: 'drawOneGraph',
+    budget: 'drawing',
     access: 'viewer',
     summary: 'Draw one graph, without the layers below it, as SVG',
     params: idParams('graph'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { branchProblem, folderProblem, gitUrlProblem } from '../git-source.js';
+import { branchProblem, folderProblem, gitUrlProblem, repositorySecretProblem } from '../git-source.js';
 import { holdNames } from '../run/approval.js';
 import { checkShape } from '../shape.js';
 import { holdBefore } from './approval.js';
@@ -41,17 +41,21 @@ const source = z
   })
   .meta({ id: 'GitSource', description: 'The branch that a site follows.' });
 
-const newSourceBody = source.superRefine(({ url, branch, folder, hold_before }, context) => {
-  const holds = hold_before && checkShape(holdNames, hold_before);
-  const problems = {
-    url: gitUrlProblem(url),
-    branch: branchProblem(branch),
-    folder: folder && folderProblem(folder),
-    hold_before: holds && !holds.ok ? holds.problems[0]?.message : undefined,
-  };
-  for (const [field, message] of Object.entries(problems))
-    if (message) context.addIssue({ code: 'custom', path: [field], message });
-});
+const newSourceBody = source.superRefine(
+  ({ url, branch, folder, credential, webhook_secret, hold_before }, context) => {
+    const holds = hold_before && checkShape(holdNames, hold_before);
+    const problems = {
+      url: gitUrlProblem(url),
+      branch: branchProblem(branch),
+      folder: folder && folderProblem(folder),
+      credential: credential && repositorySecretProblem(credential),
+      webhook_secret: webhook_secret && repositorySecretProblem(webhook_secret),
+      hold_before: holds && !holds.ok ? holds.problems[0]?.message : undefined,
+    };
+    for (const [field, message] of Object.entries(problems))
+      if (message) context.addIssue({ code: 'custom', path: [field], message });
+  },
+);
 
 export const siteSchema = z
   .strictObject({

@@ -1,7 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { branchProblem, folderProblem, type GitSource, gitUrlProblem } from '../../core/git-source.js';
+import {
+  branchProblem,
+  folderProblem,
+  type GitSource,
+  gitHostOf,
+  gitUrlProblem,
+  isAllowedHost,
+} from '../../core/git-source.js';
 import { GitError, type GitLimits, runGit } from './run-git.js';
 
 /** The documents at the tip of a branch. */
@@ -34,11 +41,14 @@ export async function fetchBranch(
     said('the branch', branchProblem(branch)) ??
     said('the folder', folder === undefined ? undefined : folderProblem(folder));
   if (problem !== undefined) throw new GitError(problem);
+  const host = gitHostOf(url);
+  if (host !== undefined && !isAllowedHost(host, limits.hosts))
+    throw new GitError(`the host ${host} is not among git.hosts, the setting of the worker for hosts of repositories`);
   const limit = AbortSignal.timeout(limits.timeoutMs);
   const signal = cancelled === undefined ? limit : AbortSignal.any([limit, cancelled]);
   const cwd = await mkdtemp(join(tmpdir(), 'sitewright-git-'));
   try {
-    const env = credential === undefined ? {} : await credentialEnv(url, credential, cwd);
+    const env = credential === undefined ? configEnv([NO_REDIRECTS]) : await credentialEnv(url, credential, cwd);
     const git = (args: readonly string[], input?: string) =>
       runGit(args, { cwd, signal, limits, ...(input === undefined ? {} : { input }) });
     await git(['init', '--quiet', '--bare', 'repository']);
@@ -108,20 +118,23 @@ function contents(documents: readonly Listed[], objects: Buffer): FetchedBranch[
   });
 }
 
+/** Another address must not get the credential, nor be asked at all: it was not checked. */
+const NO_REDIRECTS = ['http.followRedirects', 'false'] as const;
+
+function configEnv(config: readonly (readonly [string, string])[]): Record<string, string> {
+  const entries = config.flatMap(([key, value], at) => [
+    [`GIT_CONFIG_KEY_${at}`, key],
+    [`GIT_CONFIG_VALUE_${at}`, value],
+  ]);
+  return Object.fromEntries([['GIT_CONFIG_COUNT', String(config.length)], ...entries]) as Record<string, string>;
+}
+
 /** How git gets a credential: in its environment or a file, never on a command line that others can list. */
 async function credentialEnv(url: string, credential: string, folder: string): Promise<Record<string, string>> {
   if (/^https?:/.test(url)) {
     const pair = credential.includes(':') ? credential : `x-access-token:${credential}`;
-    const config = [
-      [`http.${url}.extraHeader`, `Authorization: Basic ${Buffer.from(pair).toString('base64')}`],
-      // Another address must not get it.
-      ['http.followRedirects', 'false'],
-    ] as const;
-    const entries = config.flatMap(([key, value], at) => [
-      [`GIT_CONFIG_KEY_${at}`, key],
-      [`GIT_CONFIG_VALUE_${at}`, value],
-    ]);
-    return Object.fromEntries([['GIT_CONFIG_COUNT', String(config.length)], ...entries]) as Record<string, string>;
+    const header = `Authorization: Basic ${Buffer.from(pair).toString('base64')}`;
+    return configEnv([[`http.${url}.extraHeader`, header], NO_REDIRECTS]);
   }
   const file = join(folder, 'key');
   await writeFile(file, `${credential.trimEnd()}\n`, { mode: 0o600 });

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 export interface GitLimits {
   /** `file:` addresses are read, too. */
   readonly allowLocal: boolean;
+  /** Hosts that are asked; `*.example.org` is all below one. */
+  readonly hosts: readonly string[];
   readonly timeoutMs: number;
   /** Of the repository as it is fetched, and of all documents together. */
   readonly maxBytes: number;
@@ -94,6 +96,11 @@ function lastWords(said: string, { maxBytes }: GitLimits): string {
     /File size limit|File too large|signal 25|SIGXFSZ|invalid index-pack output|index-pack (?:died|failed)/i.test(said)
   )
     return `the repository is larger than ${maxBytes} bytes, or broken`;
-  const lines = said.split('\n').filter((line) => /^(?:fatal|error|ssh|remote|Permission)/i.test(line.trim()));
-  return (lines.join('; ') || said.trim() || 'git failed').replace(/\s+/g, ' ').slice(0, 500);
+  // What git quotes of the other side is for no one who merely chose the address.
+  const lines = said
+    .split('\n')
+    .map((line) => line.trim().slice(0, 1_000))
+    .filter((line) => /^(?:fatal|error|ssh|Permission)/i.test(line))
+    .map((line) => line.replace(/(remote error|bad line length character|invalid pkt|protocol error): .*/i, '$1'));
+  return (lines.join('; ') || 'git failed').replace(/\s+/g, ' ').slice(0, 500);
 }

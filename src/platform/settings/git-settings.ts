@@ -6,6 +6,12 @@ export const gitSettings = z.strictObject({
     .enum(['on', 'off'])
     .default('off')
     .describe('Whether sites may follow `file:` addresses, which are repositories on the machine of the worker.'),
+  hosts: z
+    .string()
+    .default('')
+    .describe(
+      'Hosts, separated by commas, whose repositories sites may follow: `git.example.org`, or `*.example.org` for all below it. Workers ask no other host, and send no credential elsewhere.',
+    ),
   timeout_seconds: z
     .number()
     .min(1)

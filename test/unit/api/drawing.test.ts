@@ -4,8 +4,8 @@ import { type Drawer, openDrawer } from '../../../src/api/page/drawing.js';
 import { renderSvg } from '../../../src/graph/pictures/render-svg.js';
 
 const open: Drawer[] = [];
-const drawer = () => {
-  const one = openDrawer();
+const drawer = (withinMs?: number) => {
+  const one = openDrawer(withinMs);
   open.push(one);
   return one;
 };
@@ -49,6 +49,28 @@ describe('a drawer', () => {
     // Drawn here, it would have been ready before the second turn of this thread.
     expect(turns).toBeGreaterThan(100);
     expect((await picture).match(/class="node"/g)).toHaveLength(40);
+  });
+
+  // threat: viewer-4 found-9
+  it('ends a graph that is not laid out in time, or for which no one waits, and draws the next', async () => {
+    const own = drawer(2_000);
+    await own.svg('digraph { a }');
+    await expect(own.svg(dense(4_000))).rejects.toMatchObject({ problem: { code: 'invalid' } });
+    const gone = new AbortController();
+    const left = own.svg(dense(4_001), gone.signal);
+    gone.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+    expect(await own.svg('digraph { b }')).toContain('<svg');
+  });
+
+  // threat: viewer-4 found-9
+  it('small pictures do not wait for a large one', async () => {
+    const own = drawer();
+    const gone = new AbortController();
+    const large = own.svg(dense(3_000), gone.signal);
+    expect(await own.svg('digraph { a }')).toContain('<svg');
+    gone.abort(new Error('enough'));
+    await expect(large).rejects.toThrow('enough');
   });
 
   it('rejects what waits when it is closed, and draws no more', async () => {

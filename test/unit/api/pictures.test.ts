@@ -4,9 +4,13 @@ import { Pictures } from '../../../src/api/page/pictures.js';
 
 /** Draws when the test says so. */
 function heldDrawer() {
-  const asked: { dot: string; resolve(svg: string): void; reject(error: Error): void }[] = [];
+  const asked: { dot: string; signal?: AbortSignal; resolve(svg: string): void; reject(error: Error): void }[] = [];
   const drawer: Drawer = {
-    svg: (dot) => new Promise((resolve, reject) => asked.push({ dot, resolve, reject })),
+    svg: (dot, signal) =>
+      new Promise((resolve, reject) => {
+        asked.push({ dot, ...(signal && { signal }), resolve, reject });
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      }),
     close: async () => undefined,
   };
   return { drawer, asked };
@@ -49,4 +53,21 @@ it('the picture that was longest not asked for makes room', async () => {
   expect(drawn).toHaveLength(25);
   await pictures.svg('g1');
   expect(drawn).toHaveLength(26);
+});
+
+// threat: viewer-4 found-9
+it('a drawing ends when all who waited for it have gone, and is drawn anew for who comes then', async () => {
+  const { drawer, asked } = heldDrawer();
+  const pictures = new Pictures(drawer);
+  const [one, other] = [new AbortController(), new AbortController()];
+  const both = [one, other].map(({ signal }) => pictures.svg('digraph { a }', signal).catch(() => 'ended'));
+  one.abort();
+  expect(asked[0]!.signal?.aborted).toBe(false);
+  other.abort();
+  expect(asked[0]!.signal?.aborted).toBe(true);
+  expect(await Promise.all(both)).toEqual(['ended', 'ended']);
+  const again = pictures.svg('digraph { a }', new AbortController().signal);
+  expect(asked).toHaveLength(2);
+  asked[1]!.resolve('<svg/>');
+  expect(await again).toBe('<svg/>');
 });

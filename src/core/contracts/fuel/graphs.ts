@@ -171,6 +171,7 @@ export const graphRoutes = tagged('graphs', {
   'POST /graphs/check/': {
     ...upload,
     id: 'checkGraph',
+    budget: 'reading',
     access: 'viewer',
     summary: 'Check a graph; nothing is stored',
     query: graphCheckQuery,

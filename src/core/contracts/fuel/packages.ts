@@ -70,6 +70,7 @@ export const packageRoutes = tagged('packages', {
   },
   'GET /packages/:id/archive': {
     id: 'getPackageArchive',
+    budget: 'transfer',
     access: 'viewer',
     summary: 'Download the archive of an installed package',
     params,

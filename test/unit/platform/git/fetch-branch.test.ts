@@ -5,14 +5,22 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { branchProblem, commitUrl, folderProblem, gitUrlProblem } from '../../../../src/core/git-source.js';
+import {
+  branchProblem,
+  commitUrl,
+  folderProblem,
+  gitHostOf,
+  gitUrlProblem,
+  isAllowedHost,
+  repositorySecretProblem,
+} from '../../../../src/core/git-source.js';
 import { fetchBranch } from '../../../../src/platform/git/index.js';
 import { type GitRepository, gitRepository } from '../../../rig/git-repository.js';
 
 describe('what git is given', () => {
   it.each([
     'https://git.example.org/sites.git',
-    'http://nina@git.example.org:8080/a/b',
+    'http://git.example.org:8080/a/b',
     'ssh://git@git.example.org:2222/sites.git',
     'git@git.example.org:team/sites.git',
     'git://[::1]/sites',
@@ -38,6 +46,8 @@ describe('what git is given', () => {
     'sites.git',
     '',
     'https://nina:secret@host/path',
+    'https://ghp_token@host/path',
+    'https://a%40b@host/path',
   ])('%j is not', (url) => {
     expect(gitUrlProblem(url)).toBeTypeOf('string');
   });
@@ -92,7 +102,7 @@ describe('what git is given', () => {
 describe('fetching', () => {
   let repository: GitRepository;
   let server: Server | undefined;
-  const limits = { allowLocal: true, timeoutMs: 60_000, maxBytes: 200_000 };
+  const limits = { allowLocal: true, hosts: ['127.0.0.1'], timeoutMs: 60_000, maxBytes: 200_000 };
   beforeAll(async () => {
     repository = await gitRepository();
   });
@@ -153,6 +163,61 @@ describe('fetching', () => {
     await repository.git('checkout', '--quiet', '-b', 'bomb', 'main');
     await repository.commit([{ name: 'bomb.yaml', text: 'a'.repeat(300_000) }]);
     await expect(fetched({ branch: 'bomb' })).rejects.toThrow(/YAML files have more than 200000 bytes/);
+  });
+
+  // threat: operator-6 owasp-7 found-12
+  it('asks no host that is not allowed, whatever form the address has, and sends no secret there', async () => {
+    const seen: unknown[] = [];
+    server = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      response.end('the answer of an inner service');
+    });
+    await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo;
+    const elsewhere = { ...limits, hosts: ['git.example.org', '*.corp.example'] };
+    for (const url of [
+      `http://127.0.0.1:${port}/x`,
+      `http://127.1:${port}/x`,
+      `http://localhost:${port}/x`,
+      `http://[::ffff:127.0.0.1]:${port}/x`,
+      `git@127.0.0.1:x`,
+      `ssh://git@127.0.0.1:${port}/x`,
+      `git://127.0.0.1:${port}/x`,
+      'https://git.example.org.evil.example/x',
+      'https://corp.example/x',
+      'https://xcorp.example/x',
+    ])
+      await expect(fetchBranch(source({ url }), 'a-secret', elsewhere)).rejects.toThrow(/is not among git\.hosts/);
+    expect(seen).toEqual([]);
+    for (const host of ['GIT.example.org', 'a.b.corp.example'])
+      expect(isAllowedHost(gitHostOf(`https://${host}/x`)!, elsewhere.hosts)).toBe(true);
+    expect(isAllowedHost('anything', [])).toBe(false);
+  });
+
+  // threat: operator-6 found-12
+  it('follows no redirection, also without a credential, and repeats no words of the other side', async () => {
+    const paths: (string | undefined)[] = [];
+    server = createServer((request, response) => {
+      paths.push(request.url);
+      if (request.url?.startsWith('/moved/'))
+        response.writeHead(302, { location: request.url.replace('/moved/', '/inner/') }).end('inner-words');
+      else response.writeHead(500, { 'content-type': 'text/plain' }).end('inner-words of a service');
+    });
+    await new Promise<void>((done) => server!.listen(0, '127.0.0.1', done));
+    const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const path of ['/moved/x', '/answers/x']) {
+      const error: unknown = await fetched({ url: `${at}${path}` }).catch((thrown: unknown) => thrown);
+      expect(String(error)).toMatch(/GitError|Error/);
+      expect(String(error)).not.toContain('inner-words');
+    }
+    expect(paths.filter((path) => path?.startsWith('/inner/'))).toEqual([]);
+  });
+
+  // threat: operator-6 found-12
+  it('takes no secret that is not one of repositories', () => {
+    for (const name of ['db/password', 'gitx/a', 'git', 'git/', '../git/a', 'GIT/a'])
+      expect([name, repositorySecretProblem(name)]).toEqual([name, expect.stringContaining('git/')]);
+    for (const name of ['git/reader', 'git/team/a']) expect(repositorySecretProblem(name)).toBeUndefined();
   });
 
   it('sends a credential to its address, ends in time, and says neither', async () => {

@@ -82,7 +82,7 @@ describe('loadSettings', () => {
       },
       secrets: {},
       notices: { give_up_hours: 24 },
-      git: { allow_local: 'off', timeout_seconds: 120, max_megabytes: 64 },
+      git: { allow_local: 'off', hosts: '', timeout_seconds: 120, max_megabytes: 64 },
       codec: { host: '127.0.0.1', port: 8081 },
       telemetry: { metrics_host: '127.0.0.1' },
       log: { level: 'info', format: 'pretty' },

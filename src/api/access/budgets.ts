@@ -1,0 +1,75 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BODIES_UNDER_WAY, BUDGETS, SMALL_BODY } from '../../core/contracts/budget.js';
+import { RequestError, readableBytes } from '../problems/transport-problem.js';
+
+/** Counts by name; what is zero is forgotten. */
+class Tally {
+  readonly #counts = new Map<string, number>();
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  add(name: string, amount: number): void {
+    const sum = this.of(name) + amount;
+    if (sum === 0) this.#counts.delete(name);
+    else this.#counts.set(name, sum);
+  }
+}
+
+/**
+ * Holds every request to the budget that its route declares, before its body is read: how many of the caller are under
+ * way, and how many bytes of bodies are. What a request takes is given back when it is answered, or its connection is gone.
+ * Its time is Fastify's to watch (`handlerTimeout` in serve.ts).
+ *
+ * Runs after it is known who asks.
+ */
+export function holdToBudgets(app: FastifyInstance): void {
+  const underWay = new Tally();
+  const bytes = new Tally();
+  app.addHook('onRequest', async (request, reply) => {
+    const { budget: kind = 'light' } = request.routeOptions.config;
+    const caller = request.principal === undefined ? `at ${request.ip}` : `as ${request.principal.id}`;
+    const { atOnce } = BUDGETS[kind];
+    const name = `${kind} ${caller}`;
+    if (underWay.of(name) >= atOnce) throw tooMany(reply, atOnce);
+    const size = kind === 'transfer' ? 0 : bodySize(request);
+    const body = size <= SMALL_BODY ? 0 : size;
+    if (body > 0) {
+      if (bytes.of(caller) + body > BODIES_UNDER_WAY.ofCaller) throw busy('of yours', BODIES_UNDER_WAY.ofCaller);
+      if (bytes.of(ALL) + body > BODIES_UNDER_WAY.ofAll) throw busy('of all callers', BODIES_UNDER_WAY.ofAll);
+    }
+    const take = (sign: 1 | -1): void => {
+      underWay.add(name, sign);
+      bytes.add(caller, sign * body);
+      bytes.add(ALL, sign * body);
+    };
+    take(1);
+    reply.raw.once('close', () => take(-1));
+  });
+}
+
+const ALL = 'all';
+
+/** Of the body: as its sender says, or else as much as the route takes. What is larger than that is refused anyway. */
+function bodySize({ headers, routeOptions }: FastifyRequest): number {
+  const most = routeOptions.bodyLimit ?? 0;
+  const said = Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : most));
+  return Number.isFinite(said) ? Math.min(said, most) : most;
+}
+
+function tooMany(reply: FastifyReply, atOnce: number): RequestError {
+  void reply.header('retry-after', 1);
+  return new RequestError({
+    code: 'too-many-requests',
+    message: `${atOnce} requests of this kind are under way for you already`,
+    hint: 'Send the request again when one of them is answered.',
+  });
+}
+
+const busy = (whose: string, most: number): RequestError =>
+  new RequestError({
+    code: 'busy',
+    message: `bodies of more than ${readableBytes(most)} ${whose} would be under way`,
+    hint: 'Send the request again in some seconds, one large body after the other.',
+  });

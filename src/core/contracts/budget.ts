@@ -1,0 +1,31 @@
+/** What one caller may have under way at once of one kind of work, and how long a request of it may take. */
+export interface Budget {
+  readonly atOnce: number;
+  /** From when the request has arrived until it is answered; absent: it ends with its caller or their token. */
+  readonly seconds?: number;
+}
+
+/**
+ * By kind of work. A route names its kind beside its `access`; requests of a token, or of an address without one, count
+ * together for all routes of a kind, so that no one keeps others waiting.
+ */
+export const BUDGETS = {
+  /** Looks something up, or starts or changes something. */
+  light: { atOnce: 100, seconds: 120 },
+  /** Reads what others wrote, in threads that all share: documents, graphs. */
+  reading: { atOnce: 4, seconds: 60 },
+  /** Lays out a graph. */
+  drawing: { atOnce: 4, seconds: 60 },
+  /** A stream of events. */
+  watching: { atOnce: 50 },
+  /** An archive, up or down; so many of all callers together, by a setting. */
+  transfer: { atOnce: 8 },
+} as const satisfies Readonly<Record<string, Budget>>;
+
+export type BudgetName = keyof typeof BUDGETS;
+
+/** Bodies under way, in bytes: of one caller, and of all. A body is in memory until its request is answered. */
+export const BODIES_UNDER_WAY = { ofCaller: 48 * 1024 * 1024, ofAll: 128 * 1024 * 1024 } as const;
+
+/** Bodies up to this size are bounded by how many requests there may be. */
+export const SMALL_BODY = 64 * 1024;
