@@ -94,10 +94,11 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
       const comment = `sitewright:${request.site}: run ${request.run_id}`;
       const outcome = await releaseMachine(
         maas,
-        { systemId, site: request.site, comment, ...(request.erase ? { erase: true } : {}) },
+        { systemId, site: request.site, comment, run: request.run_id, ...(request.erase ? { erase: true } : {}) },
         options,
       );
-      if (outcome.ok) await deps.store.deployedMachines.forget(request.site, request.node);
+      const isKept = outcome.warnings.some(({ code }) => code === 'released-before');
+      if (outcome.ok && !isKept) await deps.store.deployedMachines.forget(request.site, request.node);
       return asNodeResult(outcome);
     }),
 

@@ -27,6 +27,7 @@ export interface MachineWarning {
     | 'was-broken'
     | 'commissioned'
     | 'released'
+    | 'released-before'
     | 'hostname-differs'
     | 'mac-differs'
     | 'erase-not-applied'

@@ -1,6 +1,6 @@
 import type { Machine } from './machine.js';
 import type { EraseOptions } from './machine-calls.js';
-import { type Claim, holdOf } from './machine-hold.js';
+import { type Claim, holdOf, markerOf } from './machine-hold.js';
 import {
   locked,
   type MachineOutcome,
@@ -20,6 +20,11 @@ interface ReleaseRequest extends EraseOptions {
   readonly comment?: string;
   /** Whether to release an unmarked machine of our MAAS user; by default it is refused. */
   readonly unmarked?: 'refuse' | 'release';
+  /**
+   * The run that releases the machine to deploy it again. A machine that it has marked since was released by it, and is
+   * not released once more when the run, after a reset, has forgotten that.
+   */
+  readonly run?: string;
 }
 
 /**
@@ -47,7 +52,7 @@ export async function releaseMachine(
     systemId,
     {
       decide: (machine, progress) =>
-        decideRelease(machine, claim, { erase: isErasing, unmarked: request.unmarked ?? 'refuse' }, progress),
+        decideRelease(machine, claim, { erase: isErasing, unmarked: request.unmarked ?? 'refuse', run: request.run }, progress),
       perform: () => context.client.machines.release(systemId, form, signal),
     },
     options,
@@ -58,7 +63,11 @@ export async function releaseMachine(
 export function decideRelease(
   machine: Machine,
   claim: Pick<Claim, 'me' | 'site'>,
-  wanted: { readonly erase: boolean; readonly unmarked: 'refuse' | 'release' },
+  wanted: {
+    readonly erase: boolean;
+    readonly unmarked: 'refuse' | 'release';
+    readonly run?: string | undefined;
+  },
   progress: Progress,
 ): Step {
   const { status } = machine;
@@ -103,6 +112,10 @@ export function decideRelease(
     default:
       return { do: 'fail', failure: wrongState(machine, 'released') };
   }
+  if (isBackInService(machine, claim, wanted.run)) {
+    const message = `${machine.hostname} was released by this run before, and is ${IN_SERVICE.get(status)} since`;
+    return { do: 'done', warnings: [{ code: 'released-before', message }] };
+  }
   const hasFailed = status === MachineStatus.FailedReleasing || status === MachineStatus.FailedDiskErasing;
   if (hasFailed && wasReleased) return { do: 'fail', failure: releaseFailed(machine) };
   const hold = holdOf(machine, claim);
@@ -114,6 +127,21 @@ export function decideRelease(
   }
   if (machine.locked) return { do: 'fail', failure: locked(machine) };
   return { do: 'act', action: 'release' };
+}
+
+/** What became of a machine after its run released and marked it, by status. One whose deployment failed may be released again. */
+const IN_SERVICE: ReadonlyMap<number, string> = new Map([
+  [MachineStatus.Allocated, 'being deployed'],
+  [MachineStatus.Deploying, 'deploying'],
+  [MachineStatus.Deployed, 'deployed'],
+]);
+
+/** The marker is what survives a reset, which takes back all that the run itself remembers. */
+function isBackInService(machine: Machine, claim: Pick<Claim, 'me' | 'site'>, run: string | undefined): boolean {
+  if (run === undefined || !IN_SERVICE.has(machine.status) || holdOf(machine, claim) !== 'ours') return false;
+  const marked = markerOf(machine)!.run;
+  // Retries of one run have numbers.
+  return marked === run || marked.startsWith(`${run}#`);
 }
 
 /**

@@ -175,10 +175,16 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
   });
 
-  it('redeploy_nodes goes on, and releases no machine twice', async () => {
+  // Before `open_run` is what the Web UI offers as "first workflow task".
+  it.each([
+    'open_run',
+    'verify_site',
+    'release_node',
+    'deploy_node',
+  ])('redeploy_nodes before %s goes on, and releases no machine twice', async (activity) => {
     const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes);
     await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s05 === 2);
-    await goesOn(first, 'deploy_node');
+    await goesOn(first, activity);
     expect(await site.entered(MachineStatus.Releasing)).toEqual({ stl1r01s05: 1 });
     expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2 });
   });
