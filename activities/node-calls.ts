@@ -21,7 +21,7 @@ import { asNodeResult } from './failures.js';
 import { assertMayStart, proveClaim } from './fencing.js';
 import { withHeartbeats } from './heartbeats.js';
 import type { SiteCache } from './site-cache.js';
-import { markProvisioned } from './site-cluster.js';
+import { markProvisioned, markReleased } from './site-cluster.js';
 import { removedTags } from './site-tags.js';
 
 type NodeActivities = Pick<
@@ -98,7 +98,10 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
         options,
       );
       const isKept = outcome.warnings.some(({ code }) => code === 'released-before');
-      if (outcome.ok && !isKept) await deps.store.deployedMachines.forget(request.site, request.node);
+      if (outcome.ok && !isKept) {
+        await deps.store.deployedMachines.forget(request.site, request.node);
+        await markReleased(deps.store, request.site, [request.node]);
+      }
       return asNodeResult(outcome);
     }),
 

@@ -33,25 +33,7 @@ export async function markProvisioned(
   facts: ReadonlyMap<string, MachineFacts> = new Map(),
 ): Promise<void> {
   if (names.length === 0) return;
-  const id = await clusterOfSite(store, site);
-  const [cluster, members, machines] = await Promise.all([
-    id === undefined ? undefined : store.clusters.brief(id),
-    id === undefined ? [] : store.nodes.list({ clusterId: id }),
-    store.nodes.list({ site }),
-  ]);
-  const known = new Map<string, NodeRecord[]>();
-  const called = (name: string | null, node: NodeRecord) => {
-    if (name !== null) known.set(name, [...(known.get(name) ?? []), node]);
-  };
-  for (const node of members) {
-    called(node.hostname, node);
-    if (cluster !== undefined) called(agentAddress({ cluster, nodes: members }, node).node, node);
-  }
-  // Skip machines of the site that belong to another cluster.
-  for (const node of machines.filter(({ clusterId }) => clusterId === null || clusterId === id)) {
-    called(node.hostname, node);
-    called(node.name, node);
-  }
+  const { known, members, machines } = await inventoryOf(store, site);
   const reported = new Map<number, MachineFacts>();
   for (const [name, found] of facts) for (const node of known.get(name) ?? []) reported.set(node.id, found);
   const all = new Set(names.flatMap((name) => known.get(name) ?? []).map((node) => node.id));
@@ -75,6 +57,40 @@ export async function markProvisioned(
   const foreign = new Set(machines.flatMap(({ name, hostname }) => [name, hostname]));
   for (const name of names.filter((one) => !known.has(one) && !foreign.has(one)))
     await addToInventory(store, site, name, facts.get(name));
+}
+
+/** Marks nodes whose machines were released: nothing can run there until they are deployed again. */
+export async function markReleased(store: Store, site: string, names: readonly string[]): Promise<void> {
+  const { known } = await inventoryOf(store, site);
+  const ids = new Set(names.flatMap((name) => known.get(name) ?? []).map(({ id }) => id));
+  if (ids.size === 0) return;
+  await store.nodes.updateMany(
+    [...ids].map((id) => ({ id, change: { status: 'discover', errorType: null, errorMsg: null } })),
+  );
+}
+
+/** The nodes of a site and its cluster, by every name that documents may have for them. */
+async function inventoryOf(store: Store, site: string) {
+  const id = await clusterOfSite(store, site);
+  const [cluster, members, machines] = await Promise.all([
+    id === undefined ? undefined : store.clusters.brief(id),
+    id === undefined ? [] : store.nodes.list({ clusterId: id }),
+    store.nodes.list({ site }),
+  ]);
+  const known = new Map<string, NodeRecord[]>();
+  const called = (name: string | null, node: NodeRecord) => {
+    if (name !== null) known.set(name, [...(known.get(name) ?? []), node]);
+  };
+  for (const node of members) {
+    called(node.hostname, node);
+    if (cluster !== undefined) called(agentAddress({ cluster, nodes: members }, node).node, node);
+  }
+  // Skip machines of the site that belong to another cluster.
+  for (const node of machines.filter(({ clusterId }) => clusterId === null || clusterId === id)) {
+    called(node.hostname, node);
+    called(node.name, node);
+  }
+  return { known, members, machines };
 }
 
 /** The columns of a node that come from MAAS. */

@@ -2,7 +2,7 @@ import { whyNotRetry } from '../src/core/deployment/index.js';
 import { isoTime, readRequest } from '../src/core/run/index.js';
 import { MOST, noteFields } from '../src/core/run-description.js';
 import { lineOf, objectOf } from '../src/core/shape.js';
-import { fitReport, reportRun, showPlan, statusOf, treeOf } from '../src/core/site-run/index.js';
+import { fitReport, redeployCommand, reportRun, showPlan, statusOf, treeOf } from '../src/core/site-run/index.js';
 import { approvalHandlers } from './approval.js';
 import { handle } from './border.js';
 import { readProgress } from './call-slices.js';
@@ -74,12 +74,12 @@ export function handleSiteOperators(run: SiteRun): void {
   });
 }
 
-function refuseRetry({ progress, retries }: SiteRun, node: string): void {
+function refuseRetry({ kind, progress, retries }: SiteRun, node: string): void {
   const { baremetal } = progress;
   const refused = (message: string) => failure('RetryRefused', message);
   if (!retries || !baremetal) {
     throw refused(
-      `the run is in phase ${statusOf(progress).phase}; nodes can be retried only while the baremetal step runs. Start the run again instead: it continues where it stopped`,
+      `the run is in phase ${statusOf(progress).phase}; nodes can be retried only while the baremetal step runs. ${kind === 'redeploy_nodes' ? `Redeploy the node by itself: ${redeployCommand(progress.input.site, [node])}` : 'Start the run again instead: it continues where it stopped'}`,
     );
   }
   if (retries.pending(node)) throw refused(`a retry of node ${node} is already pending`);

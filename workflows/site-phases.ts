@@ -3,7 +3,7 @@ import type { SiteCheck } from '../activities/contract.js';
 import type { NodeReport } from '../src/core/contracts/site-run-report.js';
 import type { CallEnd } from '../src/core/deployment/index.js';
 import { BEFORE_CHANGES, isoTime } from '../src/core/run/index.js';
-import type { PhaseName, SitePlan } from '../src/core/site-run/index.js';
+import { type PhaseName, rowsAfterRelease, type SitePlan } from '../src/core/site-run/index.js';
 import { siteCheck } from './activity-options.js';
 import { approved, isHeld } from './approval.js';
 import { runBaremetal } from './baremetal.js';
@@ -107,7 +107,7 @@ export async function releaseNodes(
     };
     const sliced = names.length > NODES_IN_ONE_WORKFLOW && patched('releases-sliced');
     await (sliced ? run.slices.run : runCall)(request, control, listener, announce);
-    await run.record(reports);
+    await run.record(rowsAfterRelease(run.kind, reports));
     const failed = reports.filter((report) => report.state !== 'success').map((report) => report.name);
     return {
       value: failed,

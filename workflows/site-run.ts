@@ -7,7 +7,7 @@ import { claimLost, isoTime, type SiteRunOutcome } from '../src/core/run/index.j
 import {
   describeRunFailure,
   detailsOf,
-  explainRunFailure,
+  explainSiteRun,
   fitReport,
   type PhaseName,
   type PhaseReport,
@@ -104,7 +104,7 @@ export async function runSite(
       };
       return callActivity('close_run', closing, bookkeeping(`close the run: ${outcome}`));
     },
-    explain: (failure) => explainRunFailure(failure, kind, input.site),
+    explain: (failure) => explainSiteRun(progress, failure),
     result: () => resultOf(progress),
   });
 }

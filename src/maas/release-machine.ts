@@ -52,7 +52,12 @@ export async function releaseMachine(
     systemId,
     {
       decide: (machine, progress) =>
-        decideRelease(machine, claim, { erase: isErasing, unmarked: request.unmarked ?? 'refuse', run: request.run }, progress),
+        decideRelease(
+          machine,
+          claim,
+          { erase: isErasing, unmarked: request.unmarked ?? 'refuse', run: request.run },
+          progress,
+        ),
       perform: () => context.client.machines.release(systemId, form, signal),
     },
     options,

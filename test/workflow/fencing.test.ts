@@ -176,17 +176,29 @@ describe('a reset of the other kinds in flight', () => {
   });
 
   // Before `open_run` is what the Web UI offers as "first workflow task".
-  it.each([
-    'open_run',
-    'verify_site',
-    'release_node',
-    'deploy_node',
-  ])('redeploy_nodes before %s goes on, and releases no machine twice', async (activity) => {
+  it.each(['open_run', 'verify_site', 'release_node', 'deploy_node'])(
+    'redeploy_nodes before %s goes on, and releases no machine twice',
+    async (activity) => {
+      const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes);
+      await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s05 === 2);
+      await goesOn(first, activity);
+      expect(await site.entered(MachineStatus.Releasing)).toEqual({ stl1r01s05: 1 });
+      expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2 });
+    },
+  );
+
+  it('redeploy_nodes that is cancelled shows the released machine as what it is, not as a success', async () => {
     const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes);
     await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s05 === 2);
-    await goesOn(first, activity);
-    expect(await site.entered(MachineStatus.Releasing)).toEqual({ stl1r01s05: 1 });
-    expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2 });
+    await first.cancel();
+    await errorOf(first.result());
+    const [row] = await site.store.runs.listNodes(first.firstExecutionRunId);
+    expect(row).toMatchObject({ node: 'stl1r01s05', state: 'failure' });
+    expect(await reportOf(first)).toMatchObject({ outcome: 'cancelled', released: [{ state: 'failure' }] });
+    const [node] = await site.store.nodes
+      .list({ site: site.name })
+      .then((all) => all.filter(({ name }) => name === 'stl1r01s05'));
+    expect(node).toMatchObject({ status: 'discover' });
   });
 
   it('test_site goes on', async () => {

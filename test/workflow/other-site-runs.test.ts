@@ -84,6 +84,39 @@ describe('redeploy_nodes', () => {
     expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
   });
 
+  it('that fails names as its next step only the nodes that are not in service again', async () => {
+    const site = scriptedSite(strategy, plainNodes('n1', 'n2'));
+    site.results.set('deploy:n2', failure('deployment-failed', 'no disk'));
+    const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: ['n1', 'n2'] });
+    const { failure: error } = await started.ended();
+    expect(causeOf(error).type).toBe('CriticalGroupFailed');
+    const { next_step } = site.closed[0]!.report;
+    expect(next_step).toContain('sitewright site redeploy dc1 n2,');
+    expect(next_step).not.toContain('n1');
+  });
+
+  it('that ends between release and deployment shows bare machines as what they are', async () => {
+    const site = scriptedSite(strategy, plainNodes('n1', 'n2'));
+    site.hold.add('prepare:n2');
+    const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: ['n1', 'n2'] });
+    await site.heldCall('prepare', 'n2');
+    await started.handle.cancel();
+    await started.ended();
+    const { report } = site.closed[0]!;
+    expect(report.outcome).toBe('cancelled');
+    expect(report.released).toMatchObject([
+      { name: 'n1', state: 'failure', reason: expect.stringContaining('bare since') },
+      {
+        name: 'n2',
+        state: 'failure',
+        failure_kind: 'not-redeployed',
+        hint: 'deploy it: sitewright site redeploy dc1 n2',
+      },
+    ]);
+    // Rows of nodes are what lists and pages show.
+    expect(site.records.flatMap(({ nodes }) => nodes).filter(({ state }) => state === 'success')).toEqual([]);
+  });
+
   it('needs names', async () => {
     const started = await run(scriptedSite(strategy, []), 'redeploy_nodes', { site: 'dc1', nodes: [] });
     const { failure: error } = await started.ended();

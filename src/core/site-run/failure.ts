@@ -1,5 +1,6 @@
 import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.js';
 import type { SiteRunKind } from '../words.js';
+import { redeployCommand } from './redeployed.js';
 
 /** Why a run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type RunFailure =
@@ -67,13 +68,21 @@ export function describeRunFailure(failure: RunFailure): string {
   }
 }
 
+/** What a run failed at: its kind, its site, and of a redeployment the nodes that are not in service again. */
+interface FailedRun {
+  readonly kind: SiteRunKind;
+  readonly site: string;
+  readonly left: readonly string[];
+}
+
 /** Why a run failed, and the operator's next step. */
-export const explainRunFailure = (failure: RunFailure, kind: SiteRunKind, site: string): Explained => ({
+export const explainRunFailure = (failure: RunFailure, run: FailedRun): Explained => ({
   reason: describeRunFailure(failure),
-  next_step: nextStep(failure, kind, site),
+  next_step: nextStep(failure, run),
 });
 
-function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string {
+function nextStep(failure: RunFailure, { kind, site, left }: FailedRun): string {
+  const again = left.length === 0 ? 'start again' : `start again: ${redeployCommand(site, left)}`;
   switch (failure.kind) {
     case 'invalid-input':
     case 'claim-lost':
@@ -93,11 +102,13 @@ function nextStep(failure: RunFailure, kind: SiteRunKind, site: string): string 
     case 'verify-site-failed':
     case 'prepare-site-failed':
     case 'step-failed':
-      return "run 'sitewright doctor' and 'sitewright maas check', fix what they name, start again";
+      return `run 'sitewright doctor' and 'sitewright maas check', fix what they name, ${again}`;
     case 'software-failed':
       return `read the reasons: temporal workflow query --workflow-id ${failure.workflow_id} --type report; then execute the graph again`;
     case 'release-failed':
     case 'critical-group-failed':
-      return `fix the named machines, then start ${kind} again: it continues where this run stopped`;
+      return left.length === 0
+        ? `fix the named machines, then start ${kind} again: it continues where this run stopped`
+        : `fix the named machines, then ${again}, which names the nodes that are not in service again`;
   }
 }

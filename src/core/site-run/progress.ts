@@ -18,6 +18,7 @@ import {
 import type { NodeState, SiteRunKind, SiteRunOutcome } from '../words.js';
 import { explainRunFailure, type RunFailure } from './failure.js';
 import type { SiteRunInput } from './input.js';
+import { leftToRedeploy, reportReleased } from './redeployed.js';
 
 /** The whole state of a site run. Queries and reports are derived from it. */
 export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, RunFailure> {
@@ -38,16 +39,20 @@ export function reportRun(progress: RunProgress): RunReport {
   return {
     kind,
     site: input.site,
-    ...reportAny(progress, (failure) => explainRunFailure(failure, kind, input.site)),
+    ...reportAny(progress, (failure) => explainSiteRun(progress, failure)),
     ...(plan ? { revision: plan.revision, hash: plan.hash, ...commitOf(plan) } : {}),
     phases: progress.phases,
     ...(progress.baremetal ? { baremetal: reportBaremetal(progress.baremetal) } : {}),
-    ...(progress.released ? { released: progress.released } : {}),
+    ...(progress.released ? { released: reportReleased(progress) } : {}),
     ...(plan?.removed.length ? { removed_nodes: plan.removed } : {}),
     operator: progress.operator,
     warnings: warningsOf(progress),
   };
 }
+
+/** Why a run failed, and the operator's next step. */
+export const explainSiteRun = (progress: RunProgress, failure: RunFailure) =>
+  explainRunFailure(failure, { kind: progress.kind, site: progress.input.site, left: leftToRedeploy(progress) });
 
 const commitOf = ({ commit, commit_url }: SitePlan) => ({
   ...(commit === undefined ? {} : { commit }),

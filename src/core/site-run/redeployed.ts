@@ -1,0 +1,58 @@
+import type { NodeReport } from '../contracts/site-run-report.js';
+import type { SiteRunKind } from '../words.js';
+import type { RunProgress } from './progress.js';
+
+type OfRun = Pick<RunProgress, 'kind' | 'input' | 'baremetal' | 'released' | 'outcome'>;
+
+/**
+ * The nodes of a redeployment that are not in service again. A further one releases whatever it names, so it must not
+ * name those that are.
+ */
+export function leftToRedeploy({ kind, input, baremetal }: OfRun): readonly string[] {
+  if (kind !== 'redeploy_nodes') return [];
+  const back = new Set((baremetal?.nodes ?? []).flatMap(({ name, state }) => (state === 'success' ? [name] : [])));
+  return (input.nodes ?? []).filter((name) => !back.has(name));
+}
+
+const MOST_NAMES = 50;
+
+/** The command that redeploys the nodes, to be typed as it is. */
+export function redeployCommand(site: string, nodes: readonly string[]): string {
+  const more = nodes.length - MOST_NAMES;
+  const rest = more > 0 ? ` and ${more} more that the report shows` : '';
+  return `sitewright site redeploy ${site} ${nodes.slice(0, MOST_NAMES).join(' ')}${rest}`;
+}
+
+/**
+ * What became of the nodes that a run released. Where the run ended before it deployed one again, its release alone
+ * is no success: the machine is out of service.
+ */
+export function reportReleased(progress: OfRun): NodeReport[] {
+  const { released = [], baremetal, outcome, input } = progress;
+  // A failed run names its failure, and the next step for these nodes.
+  if (outcome === undefined || outcome === 'failed') return [...released];
+  const left = new Set(leftToRedeploy(progress));
+  const failed = new Set((baremetal?.nodes ?? []).flatMap(({ name, state }) => (state === 'failure' ? [name] : [])));
+  return released.map((node) =>
+    node.state === 'success' && left.has(node.name)
+      ? {
+          ...node,
+          state: 'failure',
+          failure_kind: 'not-redeployed',
+          reason: failed.has(node.name) ? 'released, and not deployed again' : 'released, and bare since',
+          // A report has limited space.
+          ...(left.size > MOST_NAMES ? {} : { hint: `deploy it: ${redeployCommand(input.site, [node.name])}` }),
+        }
+      : node,
+  );
+}
+
+/** The rows of nodes after a release. A redeployment has not done its work on them yet. */
+export const rowsAfterRelease = (kind: SiteRunKind, released: readonly NodeReport[]): readonly NodeReport[] =>
+  kind !== 'redeploy_nodes'
+    ? released
+    : released.map((node) =>
+        node.state === 'success'
+          ? { ...node, state: 'not_started', reason: 'its machine is released, and bare until it is deployed again' }
+          : node,
+      );
