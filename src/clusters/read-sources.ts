@@ -16,7 +16,14 @@ import { nodeFilesOf, pluginFolder } from './package-preparations.js';
 import { fittingRecord, type PluginTarget } from './plugin-fit.js';
 import { usesTagsEngine } from './settings.js';
 import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.js';
-import { allRoles, catalogueOfCluster, type RoleTagChange, roleTagChanges, tagsAfter } from './tags/index.js';
+import {
+  allRoles,
+  catalogueOfCluster,
+  type RoleTagChange,
+  roleTagChanges,
+  tagsAfter,
+  tagsOfRoles,
+} from './tags/index.js';
 
 /** The ports for data of clusters. */
 type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'openstackConfigs' | 'tags' | 'graphs'>;
@@ -51,7 +58,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       // A cluster's own roles are stored beside its settings.
       roles: isMapping(cluster.attributes.roles_metadata) ? cluster.attributes.roles_metadata : {},
       tags: tagsOwnedBy(tags, 'cluster', clusterId),
-      placesByTags: usesTagsEngine(cluster.attributes, assignments.length > 0),
+      placesByTags: usesTagsEngine(cluster.attributes),
       deploymentInfo: cluster.deploymentInfo as ClusterState,
       primaries: cluster.primaries,
       anyChoices: cluster.anyChoices,
@@ -68,7 +75,8 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
     },
     plugins: plugins.map(({ plugin }) => pluginFacts(plugin, tags, { ...release, mode: cluster.mode })),
   };
-  const { roles } = catalogueOfCluster(owners);
+  const catalogue = catalogueOfCluster(owners);
+  const { roles } = catalogue;
   const defaults = nodeDefaults(
     release,
     plugins.map(({ plugin }) => plugin),
@@ -77,10 +85,17 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
     ...owners,
     nodes: nodes.map((node) => {
       const own = tagsOfNode.get(node.id) ?? [];
+      const isNew = own.length === 0 && Object.keys(node.roleTags).length === 0;
       const changes = roleTagChanges({ roles: allRoles(node), roleTags: node.roleTags, assignments: own }, roles);
       const provision = provisionOf(cluster.attributes, node);
       return {
-        ...nodeFacts(node, tagsAfter(own, changes), changes, primaryTags, defaults),
+        ...nodeFacts(
+          node,
+          isNew ? tagsOfRoles(node, catalogue) : tagsAfter(own, changes),
+          changes,
+          primaryTags,
+          defaults,
+        ),
         ...(provision === undefined ? {} : { provision }),
       };
     }),

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.js';
 import { createOperations, type TagExtension, tagExtensionsOf } from '../../src/ops/index.js';
@@ -233,7 +234,7 @@ describe('tags of nodes', () => {
     expect((await rig.ask('POST', `/api/v1/nodes/${nodes[1]}/tags`, { tags: ['mysql', 'mysql:1'] })).status).toBe(200);
     expect([await tagsOf(0), await tagsOf(1)]).toEqual([['keystone'], ['compute', 'mysql', 'mysql:1']]);
     const checks = await rig.ask('GET', `/api/v1/clusters/${cluster}/checks`);
-    expect(checks.body).toMatchObject({ ok: true, findings: [{ severity: 'info', tags: ['controller'] }] });
+    expect(checks.body).toMatchObject({ ok: true, findings: [] });
   });
 
   it('another node becomes the primary of a tag; what has no primary, or not the tag, is refused', async () => {
@@ -391,6 +392,23 @@ describe('extensions', () => {
     });
   });
 
+  it('gives what the specification says: instances of a tag, and of what is no tag', async () => {
+    // spec/3 verbatim, but for the ids.
+    const answer = load(
+      ['- node_id: 1', '  node_roles: [controller]', '  tags: [cluster:2, mysql:1]', '- node_id: 2']
+        .concat(['  node_roles: [controller]', '  tags: [cluster:1, mysql:2]'])
+        .join('\n')
+        .replace('node_id: 1', `node_id: ${nodes[0]}`)
+        .replace('node_id: 2', `node_id: ${nodes[1]}`),
+    );
+    extensions = [{ name: 'spec', assignTags: () => answer as never }];
+    expect((await assign({ 0: ['controller'], 1: ['controller'] })).status).toBe(200);
+    expect([await tagsOf(0), await tagsOf(1)]).toEqual([
+      ['cluster:2', 'mysql:1'],
+      ['cluster:1', 'mysql:2'],
+    ]);
+  });
+
   it.each<[string, TagExtension['assignTags'], RegExp]>([
     ['throws', () => Promise.reject(new Error('no room')), /'picky'.*no room/],
     ['answers nonsense', () => 7 as never, /not a list/],
@@ -398,7 +416,7 @@ describe('extensions', () => {
     [
       'gives a tag there is not',
       ({ nodes: [one] }) => [{ node_id: one!.node_id, tags: ['nosuch'] }],
-      /no tag 'nosuch'/,
+      /'nosuch', but the cluster has no such tag/,
     ],
     ['gives a malformed name', ({ nodes: [one] }) => [{ node_id: one!.node_id, tags: ['a b'] }], /does not match/],
     [

@@ -185,7 +185,8 @@ function unassignedTags(
   const bare: number[] = [];
   for (const node of nodes) {
     const tags = effectiveTags(node, sources, catalogue);
-    if (!tags.some((tag) => !isInstanceTag(tag))) bare.push(node.id);
+    const given = sources.cluster.placesByTags ? node.tags : tags;
+    if (!given.some((tag) => !isInstanceTag(tag))) bare.push(node.id);
     for (const tag of tags) assigned.add(tag);
   }
   const missing = [...catalogue.tags.values()]
@@ -206,8 +207,8 @@ function unassignedTags(
     found.push({
       severity: 'info',
       code: 'check.node-without-tags',
-      message: `${capital(nodesText(bare))} ${bare.length === 1 ? 'has' : 'have'} no tags, so tags assign no tasks there.`,
-      hint: 'Assign a role or tags.',
+      message: `${capital(nodesText(bare))} ${bare.length === 1 ? 'has' : 'have'} no tags: only tasks for the names of ${bare.length === 1 ? 'its' : 'their'} roles run there.`,
+      hint: `Assign tags: sitewright tag assign -n ${bare.join(',')} -t TAG`,
       nodes: bare,
     });
   }

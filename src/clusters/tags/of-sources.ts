@@ -23,12 +23,18 @@ export const allRoles = ({ roles, pendingRoles }: Pick<ClusterNode, 'roles' | 'p
   ...new Set([...roles, ...pendingRoles]),
 ];
 
-/** The effective tags of a node: those assigned to it, or, with the tags engine off, those of its roles. */
+/**
+ * The effective tags of a node: those assigned to it and the names of its roles, which are tags of their own that no one can take
+ * away but with the role (spec/3, "implicit role name tag"); with the tags engine off, those of its roles.
+ */
 export function effectiveTags(node: ClusterNode, { cluster }: ClusterSources, catalogue: Catalogue): readonly string[] {
-  return cluster.placesByTags ? node.tags : tagsOfRoles(node, catalogue);
+  return cluster.placesByTags ? [...new Set([...node.tags, ...allRoles(node)])] : tagsOfRoles(node, catalogue);
 }
 
 /** The tags of a node's current and pending roles. */
-export function tagsOfRoles(node: ClusterNode, { roles }: Catalogue): readonly string[] {
+export function tagsOfRoles(
+  node: Pick<ClusterNode, 'roles' | 'pendingRoles'>,
+  { roles }: Pick<Catalogue, 'roles'>,
+): readonly string[] {
   return [...new Set(allRoles(node).flatMap((role) => tagsOfRole(role, roles.get(role)?.meta)))];
 }

@@ -40,7 +40,11 @@ interface TaggedNodes {
  */
 export function resolveTaggedNodes(input: TaggedNodesInput): TaggedNodes {
   const { catalogue, tagsEngine, highAvailability } = input;
-  const nodes = tagsEngine ? input.nodes : input.nodes.map((node) => ({ ...node, tags: tagsOfRoles(node, catalogue) }));
+  const nodes = input.nodes.map((node) => ({
+    ...node,
+    // A role's name is a tag of its nodes, whatever tags they have (spec/3, "implicit role name tag").
+    tags: tagsEngine ? [...new Set([...node.tags, ...node.roles])] : tagsOfRoles(node, catalogue),
+  }));
   const inRun = new Set(input.run ?? nodes.map(({ id }) => id));
   const withPrimary = [...catalogue.tags.values()]
     .filter(({ meta }) => meta.has_primary === true)

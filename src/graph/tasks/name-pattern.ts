@@ -50,12 +50,25 @@ export function namePattern(text: unknown): NamePattern {
 
 /**
  * The tags that an entry of `tags` or `roles` means: as {@link namePattern}, and `corosync*` matches every tag that
- * begins so, instances (`corosync:1`) included. `*` alone is a name: only outside lists it means all nodes.
+ * begins so, instances (`corosync:1`) included. A regular expression matches instances only if it names them, with a colon:
+ * `/.*\/` and `/(primary-)?corosync/` place nothing by them (spec/3). `*` alone is a name: only outside lists it means all nodes.
  */
 export function tagPattern(text: unknown): NamePattern {
+  if (typeof text === 'string' && isRegex(text) && !namesInstances(text)) return withoutInstances(namePattern(text));
   if (typeof text !== 'string' || text === '*' || !text.includes('*') || isRegex(text)) return namePattern(text);
   return { exact: undefined, matches: (tag) => matchesWildcard(text.split('*'), tag) };
 }
+
+/** Whether a regular expression has a colon of its own, not one of `(?:` or `(?i:`. */
+const namesInstances = (regex: string): boolean => regex.replace(/\(\?[a-zA-Z-]{0,10}:/g, '').includes(':');
+
+const withoutInstances = (pattern: NamePattern): NamePattern => ({
+  exact: undefined,
+  matches: (tag) => !tag.includes(':') && pattern.matches(tag),
+  get failure() {
+    return pattern.failure;
+  },
+});
 
 /** Whether the parts occur in this order, the first at the start of the tag, and the last at its end. */
 function matchesWildcard(parts: readonly string[], tag: string): boolean {

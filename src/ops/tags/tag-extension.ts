@@ -1,4 +1,4 @@
-import { type Catalogue, tagNameProblem } from '../../clusters/tags/index.js';
+import { type Catalogue, isInstanceTag, tagNameProblem } from '../../clusters/tags/index.js';
 import type { NewTagAssignment } from '../../store/index.js';
 import type { OpsDependencies } from '../dependencies.js';
 import type { TagAllocator } from '../inventory/role-tags.js';
@@ -128,12 +128,10 @@ function merged(
     for (const tag of tags as readonly unknown[]) {
       const wrong = typeof tag === 'string' ? tagNameProblem(tag) : `${JSON.stringify(tag)} is not text`;
       if (wrong !== undefined) throw refusal(name, `it gives node ${node.node_id} an invalid tag: ${wrong}`);
-      const base = (tag as string).split(':')[0]!;
-      if (!catalogue.tags.has(tag as string) && !catalogue.tags.has(base) && !catalogue.roles.has(tag as string)) {
-        throw refusal(
-          name,
-          `it gives node ${node.node_id} the tag '${String(tag)}', but the cluster has no tag '${base}'`,
-        );
+      // Instances may be of what is no tag, as `cluster:2` in the specification: they are facts of the node.
+      if (isInstanceTag(tag as string)) continue;
+      if (!catalogue.tags.has(tag as string) && !catalogue.roles.has(tag as string)) {
+        throw refusal(name, `it gives node ${node.node_id} the tag '${String(tag)}', but the cluster has no such tag`);
       }
     }
     answered.set(node.node_id, [...new Set(tags as readonly string[])]);

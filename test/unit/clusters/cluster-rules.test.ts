@@ -116,7 +116,7 @@ describe('the state of a cluster', () => {
     const nodes = [node(8, ['compute'], { tags: ['compute'] }), node(9, ['compute'], { tags: ['mysql:1'] })];
     const found = state(plain(nodes, { placesByTags: true, deploymentInfo }));
     expect(found.nodes['8']).not.toHaveProperty('tags');
-    expect(found.nodes['9']).toMatchObject({ tags: ['mysql:1'] });
+    expect(found.nodes['9']).toMatchObject({ tags: ['mysql:1', 'compute'] });
   });
 
   it('gives the same for all nodes, whichever of them a run is for', () => {
@@ -128,7 +128,9 @@ describe('the state of a cluster', () => {
     );
     const common = (run: readonly number[]) => clusterState(sources, tagCluster(sources, run).nodes).common;
     expect(common([8])).toEqual(common([8, 9]));
-    expect(common([8])).toMatchObject({ network_metadata: { nodes: { 'node-9': { node_roles: ['mysql:2'] } } } });
+    expect(common([8])).toMatchObject({
+      network_metadata: { nodes: { 'node-9': { node_roles: ['compute', 'mysql:2'] } } },
+    });
   });
 });
 

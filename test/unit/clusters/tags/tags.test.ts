@@ -168,8 +168,11 @@ describe('primary nodes', () => {
 
 describe('the engine', () => {
   // promise: 3.5 3.9
-  it('on: what is assigned counts, and a node without tags has none', () => {
-    expect(tagsOf([node(1, ['compute'], { tags: [] })])).toEqual({ 1: [] });
+  it('on: what is assigned counts, and a node without tags has the name of its role', () => {
+    expect(tagsOf([node(1, ['compute'], { tags: [] }), node(2, ['compute'], { tags: ['mysql'] })])).toEqual({
+      1: ['compute'],
+      2: ['compute', 'primary-mysql'],
+    });
   });
 
   // promise: 3.27
@@ -177,8 +180,8 @@ describe('the engine', () => {
     expect(tagsOf([node(1, ['compute'], { tags: ['mysql'] })], { tagsEngine: false })).toEqual({ 1: ['compute'] });
   });
 
-  const plan = (tasks: object[], nodes: readonly ClusterNode[], layer = 'cluster') => {
-    const tagged = resolve(nodes).nodes;
+  const plan = (tasks: object[], nodes: readonly ClusterNode[], layer = 'cluster', highAvailability = true) => {
+    const tagged = resolve(nodes, { highAvailability }).nodes;
     const read = readPlanInput({
       layers: { [layer]: layer === 'plugins' ? [{ name: 'p', tasks }] : tasks },
       cluster: { resolver: [], deployment_info: { common: {}, nodes: { 1: {}, 2: {}, null: {} } } },
@@ -227,24 +230,42 @@ describe('the engine', () => {
       task('old', { roles: ['/(primary-)?controller/'] }),
       task('new', { tags: ['/(primary-)?controller/'] }),
     ];
-    expect(plan(tasks, nodes, 'plugins')).toEqual({ old: ['1'], new: ['2'] });
-    expect(plan(tasks, nodes)).toEqual({ old: ['2'], new: ['2'] });
+    expect(plan(tasks, nodes, 'plugins')).toEqual({ old: ['1'], new: ['1', '2'] });
+    expect(plan(tasks, nodes)).toEqual({ old: ['1', '2'], new: ['1', '2'] });
+  });
+
+  it('the three tasks of the specification are all on its node, which has the role and one tag', () => {
+    const tasks = [
+      task('mysql', { tags: ['controller', 'mysql'] }),
+      task('haproxy', { role: ['controller'] }),
+      task('globals', { role: ['/.*/'] }),
+    ];
+    expect(plan(tasks, [node(1, ['controller'], { tags: ['mysql'] })], 'cluster', false)).toEqual({
+      mysql: ['1'],
+      haproxy: ['1'],
+      globals: ['1'],
+    });
   });
 
   // promise: 3.18 3.19
-  it('an instance places what names it exactly, or matches it', () => {
+  it('an instance places what names it: exactly, with an asterisk, or by an expression with a colon', () => {
     const nodes = [node(1, [], { tags: ['mysql:1'] }), node(2, [], { tags: ['compute'] })];
     expect(
       plan(
         [
           task('service', { tags: ['mysql'] }),
-          task('regex', { tags: ['/mysql.*/'] }),
+          task('everything', { tags: ['/.*/'] }),
+          task('prefix', { tags: ['/(?:primary-)?mysql/'] }),
+          task('regex', { tags: ['/mysql:[0-9]/'] }),
+          task('asterisk', { tags: ['mysql*'] }),
           task('all', { tags: '*' }),
           task('exact', { tags: ['mysql:1'] }),
         ],
         nodes,
       ),
-    ).toEqual({ service: [], regex: ['1'], all: ['2'], exact: ['1'] });
+    ).toEqual({
+      ...{ service: [], everything: ['2'], prefix: [], regex: ['1'], asterisk: ['1'], all: ['2'], exact: ['1'] },
+    });
   });
 
   // promise: 3.25
