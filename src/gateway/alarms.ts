@@ -11,16 +11,31 @@ interface Alarm {
   readonly kind: string;
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>>;
+  /** The node itself chose kind and words. */
+  readonly reported?: true;
 }
 
 export type Alarms = (alarm: Alarm) => Promise<void>;
 
+/** Different alarms of one node and kind within an hour, and of all that it reports itself. */
+const MOST_IN_AN_HOUR = 30;
+
 /**
  * Writes alarms to the audit trail (`agent.alarm`) and to the log. Writes equal alarms once an hour, so that a faulty
- * program does not fill the store.
+ * program does not fill the store; of different ones, so many of a node, and then that there were more.
  */
 export function auditedAlarms(audit: AuditStore, log: Logger, now: () => Date = () => new Date()): Alarms {
-  return async ({ site, node, kind, message: written, details }) => {
+  let hour = '';
+  const counts = new Map<string, number>();
+  /** How many there were of this class in this hour, with this one. */
+  const counted = (at: string, name: string): number => {
+    if (hour !== at.slice(0, 13)) counts.clear();
+    hour = at.slice(0, 13);
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count;
+  };
+  const write = async ({ site, node, kind, message: written, details }: Alarm): Promise<void> => {
     // A node writes it: it must not pass for other lines of a log.
     const message = printable(written).slice(0, 1000);
     const at = now().toISOString();
@@ -36,5 +51,13 @@ export function auditedAlarms(audit: AuditStore, log: Logger, now: () => Date = 
       details: { kind, ...details },
     });
     if (kept.at === at) log.warn({ site, node, kind }, `alarm: ${message}`);
+  };
+  return async (alarm) => {
+    const { site, node, kind, reported } = alarm;
+    const name = JSON.stringify([site, node, reported ? 'reported' : kind]);
+    if (counted(now().toISOString(), name) <= MOST_IN_AN_HOUR) return write(alarm);
+    const what = reported ? 'alarms that it reports' : `alarms '${kind}'`;
+    const message = `more than ${MOST_IN_AN_HOUR} ${what} within an hour: the rest of them is not recorded`;
+    await write({ site, node, kind: 'too-many-alarms', message });
   };
 }

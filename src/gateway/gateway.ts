@@ -151,7 +151,7 @@ export function createGateway(
   gateway.post('/v1/alarm', async (request, reply) => {
     const node = caller(request);
     const { kind, message, ...details } = readable(alarmRequest, request.body);
-    await parts.alarms({ site: node.site, node: node.node, kind, message, details });
+    await parts.alarms({ site: node.site, node: node.node, kind, message, details, reported: true });
     return reply.code(204).send();
   });
   return gateway;

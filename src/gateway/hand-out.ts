@@ -116,9 +116,15 @@ export class HandOut {
     return await this.#parts.sources.read(path);
   }
 
-  /** Checks that the task is the caller's own, for output and results, which may arrive after the run. */
+  /**
+   * Checks that the attempt is the caller's own and was ordered, for output and results, which may arrive after the run: a
+   * node that makes attempts up would fill the disk.
+   */
   async own(caller: Caller, key: ExecutionKey): Promise<void> {
     await this.#task(caller, key);
+    const { run, task, node, generation } = key;
+    if (await this.#parts.identities.hasOrder({ run, task, node, generation })) return;
+    await this.#refuse(caller, 'not-ordered', 'it sent output of an attempt that was never ordered', key);
   }
 
   #signControl(target: ControlTarget, { reason, by }: ControlOrder): string {

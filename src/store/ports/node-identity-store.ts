@@ -58,6 +58,8 @@ export interface NodeIdentityStore {
     readonly reason: string;
     readonly keepUnused?: boolean;
   }): Promise<number>;
+  /** Whether anything was signed under a key. */
+  hasOrder(key: SignedOrderKey): Promise<boolean>;
   /** Records what was signed under a key, once. Returns the hash of what was signed first. */
   recordOrder(key: SignedOrderKey, executionHash: string, at: string): Promise<string>;
 }

@@ -118,6 +118,20 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     });
   }
 
+  async hasOrder({ run, node, task, generation }: SignedOrderKey): Promise<boolean> {
+    const found = await this.#session.read((db) =>
+      db
+        .selectFrom('signedOrder')
+        .select('signedAt')
+        .where('run', '=', storable(run))
+        .where('node', '=', storable(node))
+        .where('task', '=', storable(task))
+        .where('generation', '=', generation)
+        .executeTakeFirst(),
+    );
+    return found !== undefined;
+  }
+
   async recordOrder(key: SignedOrderKey, executionHash: string, at: string): Promise<string> {
     const check = new InputCheck();
     const row = newRow('signedOrder', check, key, { executionHash, signedAt: at });

@@ -159,3 +159,50 @@ it('a node keeps no key of its enrolment', async () => {
   await enrolNode(folder, await rig.ticket('dc1', 'n1'));
   expect(readdirSync(folder)).toEqual(['credentials.json']);
 });
+
+describe('with the certificate and key of a node', () => {
+  const shell = { run: '', task: 'netconfig', node: 'n1', generation: 1, type: 'shell', parameters: { cmd: 'true' } };
+
+  // threat: node-6 found-11
+  it('no output or result is stored of an attempt that was never ordered', async () => {
+    const node = await rig.node('dc1', 'n1');
+    const { key, certificate } = node.credentials;
+    const execution = { ...shell, run: rig.run };
+    const asked = rig.plan(execution);
+    const result = (generation: number) =>
+      raw(
+        JSON.stringify({
+          run: rig.run,
+          task: 'netconfig',
+          node: 'n1',
+          generation,
+          result: { v: 1, x: 'x'.repeat(400_000) },
+        }),
+        '/v1/result',
+        { key, certificate },
+      );
+    for (let generation = 1; generation < 6; generation++) expect((await result(generation)).status).toBe(403);
+    expect(rig.shipped).toEqual([]);
+    await node.fetch(asked);
+    expect((await result(1)).status).toBe(204);
+    expect((await result(2)).status).toBe(403);
+    expect(rig.shipped.map(({ key: of }) => of.generation)).toEqual([1]);
+    expect(await rig.alarms()).toContain('dc1/n1 not-ordered');
+  });
+
+  // threat: node-6 found-11
+  it('alarms that differ fill no store, and hide no other', async () => {
+    const { key, certificate } = (await rig.node('dc1', 'n1')).credentials;
+    for (let i = 0; i < 60; i++)
+      await raw(JSON.stringify({ kind: `made-up-${'x'.repeat(i % 20)}`, message: `m${i}` }), '/v1/alarm', {
+        key,
+        certificate,
+      });
+    const seen = await rig.alarms();
+    expect(seen).toHaveLength(31);
+    expect(seen).toContain('dc1/n1 too-many-alarms');
+    await rig.store.nodeIdentities.revoke({ site: 'dc1', node: 'n1', at: rig.now.toISOString(), reason: 'stolen' });
+    await raw('{}', '/v1/alarm', { key, certificate });
+    expect(await rig.alarms()).toContain('dc1/n1 revoked-certificate');
+  });
+});
