@@ -118,7 +118,7 @@ function taskShape(types: readonly string[], roleSeverity: 'error' | 'warning', 
     { kind: 'text', pattern: NAME_OR_ALL },
     {
       type: { values: types },
-      version: { kind: 'text', pattern: /^\d+.\d+.\d+$/ },
+      version: { kind: 'text', pattern: /^\d{1,20}.\d{1,20}.\d{1,20}$/ },
       role: roles,
       roles,
       groups: roles,
