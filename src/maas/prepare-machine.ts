@@ -168,6 +168,9 @@ export function decidePrepare(machine: Machine, claim: PrepareClaim, progress: P
       return commission('commissioned', `${machine.hostname} was New; it was commissioned`);
     case MachineStatus.Broken: {
       if (hasCommissioned) return fail(wrongState(machine, 'prepared'));
+      // One that was marked broken with its power on keeps its holder: it may be in use, and is fixed as Deployed.
+      const held = refusal();
+      if (held) return held;
       const why = machine.errorDescription === '' ? '' : ` ("${machine.errorDescription}")`;
       return commission('was-broken', `${machine.hostname} was marked broken${why}; it was commissioned again`);
     }

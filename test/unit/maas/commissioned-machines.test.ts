@@ -410,3 +410,27 @@ it('what MAAS refuses in the middle says what was changed, and how to get back',
     layouts.send = send;
   }
 });
+
+it('a change that has no effect is sent twice, and the failure has what was wanted and what MAAS shows', async () => {
+  const systemId = await commissioned(false);
+  const layout = layoutOf(`{${interfaces(port('b', 'plain', 'eno2', 'oam'), at('oam', '10.23.21.78'))}}`);
+  const { layouts } = context.client;
+  const send = layouts.send.bind(layouts);
+  const sent: string[] = [];
+  layouts.send = async (id, change, signal) => {
+    sent.push(change.op ?? change.method);
+    if (change.op !== 'link_subnet') await send(id, change, signal);
+  };
+  try {
+    const outcome = await deployMachine(context, { systemId, site: 'dc1', node: 'n1', run: 'r1', layout });
+    expect(sent).toEqual(['put', 'link_subnet', 'link_subnet']);
+    expect(!outcome.ok && outcome.failure).toMatchObject({
+      kind: 'layout-stuck',
+      wanted: 'eno2 with static 10.23.21.78 in 10.23.21.0/24',
+      found: expect.stringMatching(/^physical eno2, on VLAN \d+, MTU 1500, no links$/),
+      difference: 'link eno2 (static 10.23.21.78 in 10.23.21.0/24)',
+    });
+  } finally {
+    layouts.send = send;
+  }
+});

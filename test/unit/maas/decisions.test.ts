@@ -245,6 +245,9 @@ describe('prepare', () => {
     [22, 'us', 'commission'],
     [22, 'us', 'fail testing-failed', { progress: progress({ waitedOn: new Set([21]) }) }],
     [8, 'free', 'commission'],
+    [8, 'ours', 'commission'],
+    [8, 'bob', 'fail other-owner'],
+    [8, 'other site', 'fail other-site'],
     [4, 'free', 'done'],
     [4, 'us', 'done'],
     [4, 'bob', 'fail other-owner'],
@@ -351,6 +354,21 @@ it('a machine that we allocated is ours, whatever annotations it kept when it wa
   // After a crash the log of MAAS tells who allocated it last.
   expect(next(noProgress, { reached: 'allocated', isAllocated: true })).toEqual(annotate);
   expect(next(noProgress, { reached: 'allocated', isAllocated: false })).toMatchObject({ do: 'fail' });
+});
+
+// The other side: a MAAS 3.6.5, m1-machine of its recording.
+it('a machine of someone else that was marked broken with its power on is not commissioned', () => {
+  const broken = parseMachine(readLayoutScenario('m1-machine').steps[42]?.response?.json)!;
+  expect([broken.status, broken.owner]).toEqual([8, 'admin']);
+  const by = {
+    me: 'sitewright',
+    site: 'dc1',
+    described: [],
+    failedForThisRequest: false,
+    abortedForThisRequest: false,
+    commissionedForThisRequest: false,
+  };
+  expect(said(decidePrepare(broken, by, noProgress))).toBe('fail other-owner');
 });
 
 describe('release', () => {
