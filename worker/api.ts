@@ -83,7 +83,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
       endFollowing();
       await connection.close();
     });
-    const machines = await machinesOf(settings, onAttempt);
+    const machines = machinesOf(settings, onAttempt);
     closing.push(() => machines.close());
     const planner = await openPlanner(settings.yaql.helpers);
     closing.push(() => planner.close());

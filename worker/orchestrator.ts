@@ -70,7 +70,7 @@ export async function startOrchestrator(
     migrate: true,
     onCall: metrics.storeCall,
   });
-  const machines = await machinesOf(settings, observeMaas(metrics, traces));
+  const machines = machinesOf(settings, observeMaas(metrics, traces));
   const interceptors = [repeatCalls()];
   const first = await connectWhenAvailable(() => Connection.connect({ ...server, interceptors }), address, log, stop);
   const link = new ClientLink(first, (options) => Connection.lazy({ ...options, interceptors }));

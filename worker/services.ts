@@ -10,34 +10,42 @@ import { secretsOf } from './gateway.js';
 
 /**
  * Opens the configured MAAS. A worker without MAAS starts anyway, since graphs and queries do not need it; a call that
- * needs machines then fails with the setting to set.
+ * needs machines then fails with the setting to set, until there is a key.
+ *
+ * @throws MaasConfigurationError when there is a URL or a key that cannot work
  */
-export async function machinesOf(
+export function machinesOf(
   settings: Settings,
   onAttempt?: MachinesConfig['onAttempt'],
-): Promise<{ maas: () => MachineContext; close(): Promise<void> }> {
+): { maas: () => MachineContext; close(): Promise<void> } {
   const { url, timeouts, poll_min_seconds, poll_max_seconds } = settings.maas;
-  const key = await readMaasKey(settings);
-  const problem =
-    url === undefined ? 'MAAS is not configured: set maas.url' : key.ok ? null : `${key.message}. ${key.hint}`;
-  if (url === undefined || !key.ok) {
-    return {
-      maas: () => {
-        throw new MaasConfigurationError([problem ?? 'MAAS is not configured']);
+  const open = () => {
+    if (url === undefined) return 'MAAS is not configured: set maas.url';
+    const key = readMaasKey(settings);
+    if (!key.ok) return `${key.message}. ${key.hint}`;
+    return openMachines({
+      url,
+      apiKey: key.key,
+      rereadKey: () => {
+        const renewed = readMaasKey(settings);
+        return renewed.ok ? renewed.key : undefined;
       },
-      close: async () => undefined,
-    };
-  }
-  const machines = openMachines({
-    url,
-    apiKey: key.key,
-    readTimeoutMs: timeouts.read_seconds * 1000,
-    changeTimeoutMs: timeouts.change_seconds * 1000,
-    pollMinSeconds: poll_min_seconds,
-    pollMaxSeconds: poll_max_seconds,
-    ...(onAttempt === undefined ? {} : { onAttempt }),
-  });
-  return { maas: () => machines, close: () => machines.close() };
+      readTimeoutMs: timeouts.read_seconds * 1000,
+      changeTimeoutMs: timeouts.change_seconds * 1000,
+      pollMinSeconds: poll_min_seconds,
+      pollMaxSeconds: poll_max_seconds,
+      ...(onAttempt === undefined ? {} : { onAttempt }),
+    });
+  };
+  let machines = open();
+  return {
+    maas: () => {
+      if (typeof machines === 'string') machines = open();
+      if (typeof machines === 'string') throw new MaasConfigurationError([machines]);
+      return machines;
+    },
+    close: async () => (typeof machines === 'string' ? undefined : machines.close()),
+  };
 }
 
 /**

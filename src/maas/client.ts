@@ -1,4 +1,5 @@
 import { AddressCalls } from './address-calls.js';
+import type { ApiKey } from './api-key.js';
 import { MaasConnection, type MaasConnectionConfig } from './connection.js';
 import { DiagnosticCalls } from './diagnostic-calls.js';
 import { InventoryCalls } from './inventory-calls.js';
@@ -26,6 +27,8 @@ export class MaasClient {
   readonly diagnostics: DiagnosticCalls;
   readonly #maas: MaasConnection;
   #user: MaasUser | undefined;
+  /** The key that the user is of. */
+  #userKey: ApiKey | undefined;
 
   /** @throws MaasConfigurationError when URL or key cannot work. */
   constructor(config: MaasConnectionConfig) {
@@ -52,16 +55,19 @@ export class MaasClient {
 
   /** Checks the key. */
   async whoami(signal?: AbortSignal): Promise<MaasUser> {
+    const { key } = this.#maas;
     const o = await this.#maas.object('users/', { query: { op: 'whoami' }, signal });
     const username = asText(o.username);
     if (username === '') throw unexpectedAnswer('GET users/?op=whoami', 'has no user');
-    this.#user = { username, isSuperuser: asFlag(o.is_superuser) };
-    return this.#user;
+    const user = { username, isSuperuser: asFlag(o.is_superuser) };
+    this.#user = user;
+    this.#userKey = key;
+    return user;
   }
 
-  /** The key's user, read once. */
+  /** The key's user, read once for each key. */
   async user(signal?: AbortSignal): Promise<MaasUser> {
-    return this.#user ?? (await this.whoami(signal));
+    return this.#user !== undefined && this.#userKey === this.#maas.key ? this.#user : await this.whoami(signal);
   }
 
   /** User name of the key: the `owner` of our machines. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isMapping } from '../core/plain-value.js';
-import { type ApiKey, parseApiKey } from './api-key.js';
+import { type ApiKey, MaasConfigurationError, parseApiKey } from './api-key.js';
 import { maasApiRoot } from './base-url.js';
 import { classifyAnswer, clockFailure } from './classify-answer.js';
 import { type Clock, systemClock } from './clock.js';
@@ -16,6 +16,11 @@ export interface MaasConnectionConfig {
   readonly url: string;
   /** `consumer:token:secret`. */
   readonly apiKey: string;
+  /**
+   * Reads the key again, which someone may have renewed. Called before each request, so that it must be quick; of what is
+   * `undefined` or no key, the last good one stays in use.
+   */
+  readonly rereadKey?: () => string | undefined;
   /** Timeout of a read; default 60 s. */
   readonly readTimeoutMs?: number;
   /**
@@ -64,7 +69,9 @@ type Expected = 'nothing' | 'any' | 'list' | 'object';
 export class MaasConnection {
   /** Ends in `/api/2.0/`. */
   readonly root: string;
-  readonly #key: ApiKey;
+  readonly #rereadKey: () => string | undefined;
+  #keyText: string;
+  #key: ApiKey;
   readonly #transport: Transport;
   readonly #clock: Clock;
   readonly #readTimeoutMs: number;
@@ -81,6 +88,8 @@ export class MaasConnection {
   constructor(config: MaasConnectionConfig) {
     this.root = maasApiRoot(config.url);
     this.#key = parseApiKey(config.apiKey);
+    this.#keyText = config.apiKey;
+    this.#rereadKey = config.rereadKey ?? (() => undefined);
     const concurrency = config.concurrency ?? 6;
     this.#reads = new Gate(concurrency);
     this.#changes = new Gate(concurrency);
@@ -102,6 +111,19 @@ export class MaasConnection {
   /** When MAAS last answered anything, ms since 1970. */
   get lastAnswerAt(): number | undefined {
     return this.#lastAnswerAt;
+  }
+
+  /** The key to use now: the same object until it is renewed. */
+  get key(): ApiKey {
+    const text = this.#rereadKey();
+    if (text === undefined || text === this.#keyText) return this.#key;
+    try {
+      this.#key = parseApiKey(text);
+      this.#keyText = text;
+    } catch (error) {
+      if (!(error instanceof MaasConfigurationError)) throw error;
+    }
+    return this.#key;
   }
 
   /** A read; retried once, with a new header, when its answer was lost or garbled or its nonce was used. */
@@ -164,13 +186,20 @@ export class MaasConnection {
     // Long lists of ids are cut: the line is for people.
     const request = `${method} ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`;
     const gate = changes ? this.#changes : this.#reads;
-    const answer = await gate.pass(() => this.#attempt(method, target, request, options, again), options);
+    let key = this.key;
+    const send = () => gate.pass(() => this.#attempt(key, method, target, request, options, again), options);
+    let answer = await send();
+    // Refused, and so not done: it is sent again with a key that was renewed meanwhile.
+    if (answer.status === 401 && !options.unsigned && this.key !== key) {
+      key = this.key;
+      answer = await send();
+    }
     const exchange = {
       request,
       changes,
       answer,
       now: this.#clock.now(),
-      secrets: [this.#key.tokenSecret, this.#key.tokenKey, this.#key.consumerKey, ...(options.secrets ?? [])],
+      secrets: [key.tokenSecret, key.tokenKey, key.consumerKey, ...(options.secrets ?? [])],
     };
     if (answer.status < 200 || answer.status > 299) throw new MaasError(classifyAnswer(exchange));
     // Of a read alone: a change has been made, and the next read finds out.
@@ -203,6 +232,7 @@ export class MaasConnection {
   }
 
   async #attempt(
+    key: ApiKey,
     method: HttpRequest['method'],
     target: string,
     request: string,
@@ -214,7 +244,7 @@ export class MaasConnection {
     const started = this.#clock.now();
     const timeoutMs = changes ? this.#changeTimeoutMs : this.#readTimeoutMs;
     this.#begin(started);
-    const authorization = oauthHeader(this.#key, randomUUID().replaceAll('-', ''), Math.floor(started / 1000));
+    const authorization = oauthHeader(key, randomUUID().replaceAll('-', ''), Math.floor(started / 1000));
     try {
       const answer = await this.#transport.send({
         method,

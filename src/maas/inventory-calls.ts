@@ -13,7 +13,7 @@ interface Pool {
   readonly name: string;
   readonly description: string;
 }
-interface Tag {
+export interface Tag {
   readonly name: string;
   readonly comment: string;
   /** XPath by which MAAS assigns the tag; `''` for manual tags. */

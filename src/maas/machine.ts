@@ -25,6 +25,9 @@ export interface Machine {
   readonly annotations: Readonly<Record<string, string>>;
   readonly locked: boolean;
   readonly architecture: string;
+  readonly processors: number | undefined;
+  /** MiB. */
+  readonly memory: number | undefined;
   readonly osystem: string;
   readonly distroSeries: string;
   readonly hweKernel: string;
@@ -84,6 +87,8 @@ export function parseMachine(answer: unknown): Machine | undefined {
     annotations: { ...texts(o.owner_data), ...texts(o.workload_annotations) },
     locked: asFlag(o.locked),
     architecture: asText(o.architecture),
+    processors: asNumber(o.cpu_count),
+    memory: asNumber(o.memory),
     osystem: asText(o.osystem),
     distroSeries: asText(o.distro_series),
     hweKernel: asText(o.hwe_kernel),

@@ -96,7 +96,10 @@ export async function resolveMachine(
       kind: 'unknown-machine',
       hostname,
       message: `MAAS has no machine named ${hostname}${where}${mac === undefined ? '' : `, and none with MAC ${mac}`}${hidden}`,
-      hint: "enlist it (PXE-boot it in MAAS' network, or add it by hand), and give it this hostname",
+      hint:
+        hidden === ''
+          ? "enlist it (PXE-boot it in MAAS' network, or add it by hand), and give it this hostname"
+          : "use an administrator's key, or have it released by whoever holds it; a machine that is not in MAAS is to be enlisted",
     },
   };
 }

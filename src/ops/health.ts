@@ -1,6 +1,7 @@
+import { summaryOfMaasCheck } from '../core/maas-check-summary.js';
 import { checkMaas, type MaasCheck } from '../maas/index.js';
 import type { OpsDependencies } from './dependencies.js';
-import { asProblem } from './problem.js';
+import { asProblem, problem } from './problem.js';
 import { callTemporal } from './temporal-calls.js';
 import { wantedSeries } from './wanted-series.js';
 
@@ -95,9 +96,10 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
           'maas',
           "Look at the region controller, then run 'sitewright maas check'.",
           async (signal) => {
-            const { client } = deps.maas();
-            const [version, user] = [await client.version(signal), await client.whoami(signal)];
-            return `MAAS ${version.version} as ${user.username}`;
+            const check = await checkMaas(deps.maas().client, { onlyAccess: true }, signal);
+            const { ok, message, fix: hint } = summaryOfMaasCheck(check);
+            if (!ok) throw problem('maas-failed', message, hint === undefined ? {} : { hint });
+            return message;
           },
           `MAAS does not answer within ${LIMIT_MS / 1000} s: it hangs or is overloaded, or packets to it are dropped`,
         ),

@@ -3,6 +3,8 @@ import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { machinesOf } from '../../../worker/services.js';
+import { summaryOfMaasCheck } from '../../core/maas-check-summary.js';
+import { checkMaas, type MachineContext } from '../../maas/index.js';
 import { createOperations } from '../../ops/index.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { connectionOptions } from '../../platform/temporal/connection-options.js';
@@ -30,7 +32,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
   // No retries: the check reports the current state, and a retry would outlive the connection.
   const once = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 1 }));
   const connection = Connection.lazy({ ...connectionOptions(settings.temporal), interceptors: [once] });
-  const machines = await machinesOf(settings);
+  const machines = machinesOf(settings);
   try {
     const operations = createOperations({
       store: unusedStore,
@@ -43,8 +45,13 @@ export async function examine(settings: Settings): Promise<Finding[]> {
       },
       maas: machines.maas,
     });
-    const [health, attributes, retention] = await Promise.all([
+    const [health, wholeMaas, attributes, retention] = await Promise.all([
       operations.health.check(),
+      limited(
+        maasOf(machines.maas, settings),
+        'maas',
+        "Look at the region controller, then run 'sitewright maas check'.",
+      ),
       limited(searchAttributesOf(connection, namespace), 'search attributes', ''),
       limited(retentionOf(connection, settings.temporal), 'retention', ''),
     ]);
@@ -61,7 +68,8 @@ export async function examine(settings: Settings): Promise<Finding[]> {
       state: 'skip',
       message: `not checked: ${missing} must work first`,
     });
-    const maas = found.get('maas')!;
+    // The quick check says in better words why MAAS cannot be used at all.
+    const maas = found.get('maas')?.state === 'fail' ? found.get('maas')! : wholeMaas;
     if (temporal.state !== 'ok') {
       const down: Finding = {
         ...temporal,
@@ -85,6 +93,13 @@ export async function examine(settings: Settings): Promise<Finding[]> {
 const unusedStore = {
   status: () => Promise.reject(new Error('not used')),
 } as unknown as Store;
+
+/** The whole check, as `maas check --direct` makes it. */
+async function maasOf(maas: () => MachineContext, { deploy }: Settings): Promise<Finding> {
+  const needs = deploy.distro_series === undefined ? {} : { series: [deploy.distro_series] };
+  const { ok, ...summary } = summaryOfMaasCheck(await checkMaas(maas().client, needs));
+  return { name: 'maas', state: ok ? 'ok' : 'fail', ...summary };
+}
 
 async function searchAttributesOf(connection: Connection, namespace: string): Promise<Finding> {
   const name = 'search attributes';

@@ -7,7 +7,7 @@ import { CliError } from '../problem.js';
 
 /** Checks MAAS from this process with the settings. */
 export async function checkMaasDirectly(settings: Settings): Promise<MaasCheck> {
-  const machines = await machinesOf(settings);
+  const machines = machinesOf(settings);
   try {
     const { distro_series: series } = settings.deploy;
     const needs = series === undefined ? {} : { series: [series] };

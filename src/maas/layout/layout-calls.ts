@@ -1,5 +1,6 @@
 import { type MaasConnection, segment } from '../connection.js';
 import { isMaasFailure } from '../failure.js';
+import { InventoryCalls, type Tag } from '../inventory-calls.js';
 import { asList, asObject } from '../lenient.js';
 import { parseMachine } from '../machine.js';
 import { chunks, unexpectedAnswer } from '../machine-calls.js';
@@ -23,9 +24,11 @@ import type { MaasNetworks } from './target-interfaces.js';
 /** Interfaces and disks of machines, and the networks they can be on. */
 export class LayoutCalls {
   readonly #maas: MaasConnection;
+  readonly #inventory: InventoryCalls;
 
   constructor(maas: MaasConnection) {
     this.#maas = maas;
+    this.#inventory = new InventoryCalls(maas);
   }
 
   async interfaces(systemId: string, signal?: AbortSignal): Promise<readonly Interface[]> {
@@ -40,15 +43,16 @@ export class LayoutCalls {
     return parseHardware(asObject(machine), hasGroups ? await this.#maas.list(path, { signal }) : []);
   }
 
-  /** A machine with its interfaces and disks, but not the logical volumes. */
+  /** A machine with its interfaces, disks and kernel options, but not the logical volumes. */
   async machine(systemId: string, signal?: AbortSignal): Promise<WholeMachine> {
     const answer = await this.#maas.object(`machines/${segment(systemId)}/`, { signal });
     const whole = wholeMachine(answer);
     if (!whole) throw unexpectedAnswer(`GET machines/${systemId}/`, 'is not a machine');
-    return whole;
+    const tags = await Promise.all(whole.machine.tags.map((tag) => this.#inventory.findTag(tag, signal)));
+    return { ...whole, kernelOptions: Object.fromEntries(kernelOptionsOf(tags)) };
   }
 
-  /** Those of these machines that MAAS has; one request for a hundred. */
+  /** Those of these machines that MAAS has; one request for a hundred, and one for all tags. */
   async machines(systemIds: readonly string[], signal?: AbortSignal): Promise<readonly WholeMachine[]> {
     const found: WholeMachine[] = [];
     for (const id of chunks(systemIds)) {
@@ -57,7 +61,13 @@ export class LayoutCalls {
         if (whole) found.push(whole);
       }
     }
-    return found;
+    if (found.every(({ machine }) => machine.tags.length === 0))
+      return found.map((one) => ({ ...one, kernelOptions: {} }));
+    const options = kernelOptionsOf(await this.#inventory.tags(signal));
+    return found.map((one) => ({
+      ...one,
+      kernelOptions: Object.fromEntries(options.filter(([tag]) => one.machine.tags.includes(tag))),
+    }));
   }
 
   async networks(signal?: AbortSignal): Promise<MaasNetworks> {
@@ -104,3 +114,8 @@ function wholeMachine(answer: unknown): WholeMachine | undefined {
   const machine = parseMachine(answer);
   return machine && { machine, hardware: parseHardware(asObject(answer), []) };
 }
+
+const kernelOptionsOf = (tags: readonly (Tag | undefined)[]): readonly (readonly [string, string])[] =>
+  tags.flatMap((tag) =>
+    tag === undefined || tag.kernelOptions === '' ? [] : [[tag.name, tag.kernelOptions] as const],
+  );

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { Settings } from './settings.js';
 
 /** The MAAS API key, or why there is none. */
@@ -7,10 +7,10 @@ type MaasKey =
   | { readonly ok: false; readonly message: string; readonly hint: string };
 
 /**
- * Reads the MAAS key when it is used, so that a renewed file needs no restart. Messages never
- ** contain any part of it.
+ * Reads the MAAS key, each time it is used, so that a renewed file needs no restart. Messages never
+ * contain any part of it.
  */
-export async function readMaasKey(settings: Settings): Promise<MaasKey> {
+export function readMaasKey(settings: Settings): MaasKey {
   const { key, key_file: file } = settings.maas;
   if (key !== undefined) return { ok: true, key };
   if (file === undefined) {
@@ -20,7 +20,7 @@ export async function readMaasKey(settings: Settings): Promise<MaasKey> {
   }
   let text: string;
   try {
-    text = (await readFile(file, 'utf8')).trim();
+    text = readFileSync(file, 'utf8').trim();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     return {

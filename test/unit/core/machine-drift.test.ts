@@ -32,6 +32,33 @@ it('names what was changed, added and removed', () => {
   ]);
 });
 
+it('names what else MAAS keeps of it, but not what an earlier version did not record', () => {
+  const before: MachineState = {
+    ...deployed,
+    ...{ lock: '', domain: 'maas', powerType: 'ipmi', processors: '4', memory: '8192 MiB' },
+    storage: { 'partition sda-part1': '1000 bytes, ext4 at /' },
+    kernelOptions: { blue: 'nosmt' },
+  };
+  const now: MachineState = {
+    ...before,
+    ...{ lock: 'locked', domain: 'lab', powerType: 'manual', processors: '8', memory: '4096 MiB' },
+    storage: { 'partition sda-part1': '1000 bytes, xfs at /', 'filesystem sdb': 'ext4 at /srv' },
+    kernelOptions: { blue: 'nosmt quiet' },
+  };
+  expect(driftOf(before, now)).toEqual([
+    { what: 'domain', deployed: 'maas', now: 'lab' },
+    { what: 'lock', deployed: null, now: 'locked' },
+    { what: 'power type', deployed: 'ipmi', now: 'manual' },
+    { what: 'processors', deployed: '4', now: '8' },
+    { what: 'memory', deployed: '8192 MiB', now: '4096 MiB' },
+    { what: 'kernel options of tag blue', deployed: 'nosmt', now: 'nosmt quiet' },
+    { what: 'filesystem sdb', deployed: null, now: 'ext4 at /srv' },
+    { what: 'partition sda-part1', deployed: '1000 bytes, ext4 at /', now: '1000 bytes, xfs at /' },
+  ]);
+  expect(driftOf(deployed, now)).toEqual([]);
+  expect(recordAfter(deployed, now, { added: [], removed: [] })).toEqual({ ...now, tags: deployed.tags });
+});
+
 it('says of a released machine that it is released, and not what a release clears', () => {
   const released = { ...deployed, status: 'Ready', owner: '', system: '', deployment: '' };
   expect(driftOf(deployed, released)).toEqual([{ what: 'status', deployed: 'Deployed', now: 'Ready' }]);

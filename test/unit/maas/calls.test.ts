@@ -190,7 +190,9 @@ describe('resolve', () => {
     expect(!missing.ok && missing.failure.message).toBe(
       'MAAS has no machine named n7 (oper is not an administrator and cannot see machines of other users)',
     );
+    expect(!missing.ok && missing.failure.hint).toMatch(/^use an administrator's key/);
     const absent = await resolveMachine(clientOf(answering), { hostname: 'n7' });
+    expect(!absent.ok && absent.failure.hint).toMatch(/^enlist it/);
     expect(!absent.ok && absent.failure.message).toBe('MAAS has no machine named n7');
   });
 

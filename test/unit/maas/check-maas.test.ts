@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { summaryOfMaasCheck } from '../../../src/core/maas-check-summary.js';
 import { checkMaas } from '../../../src/maas/check-maas.js';
 import { MaasClient } from '../../../src/maas/client.js';
 import { type HttpAnswer, TransportError } from '../../../src/maas/transport.js';
@@ -72,6 +73,17 @@ describe('maas check', () => {
     expect(bad[0]?.fix).toMatch(fix);
     expect(result.ok).toBe(at === 'images');
     expect(JSON.stringify(result)).not.toContain(testKey.split(':')[2]);
+  });
+
+  it('is said in one line: which MAAS it is, or all that keeps from deploying', async () => {
+    expect(summaryOfMaasCheck(await check(ok))).toEqual({ ok: true, message: 'MAAS 3.6.5 as admin' });
+    expect(summaryOfMaasCheck(await check({ ...ok, 'boot-resources/': { body: '[]' } })).ok).toBe(true);
+    const operator = { ...ok, 'users/': { body: '{"username": "oper", "is_superuser": false}' } };
+    expect(summaryOfMaasCheck(await check(operator, ['noble']))).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/^oper is not an administrator: .*; MAAS has no image for noble/),
+      fix: expect.stringMatching(/administrator.*; import the image/),
+    });
   });
 
   it('a series that documents name and MAAS has no image of is an error', async () => {

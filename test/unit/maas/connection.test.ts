@@ -44,6 +44,41 @@ describe('requests on the wire', () => {
     expect(Math.abs(stamp - Date.now() / 1000)).toBeLessThan(60);
   });
 
+  it('a key that was renewed is used at once, also where the old one is refused, and its user is read anew', async () => {
+    let key: string | undefined = testKey;
+    const patient = new MaasClient({ url: server.url, apiKey: testKey, rereadKey: () => key });
+    const users = ({ url }: { url: string }) => url.includes('users/');
+    const consumers = () =>
+      server.requests.map((r) => /oauth_consumer_key="(\w+)"/.exec(r.headers.authorization ?? '')?.[1]);
+    const [old] = testKey.split(':');
+    try {
+      server.answer = (request) => {
+        if (users(request)) return { status: 200, body: { username: 'one', is_superuser: true } };
+        if (server.requests.length > 2) return { status: 200, body: machine };
+        key = 'renewed:token:secret';
+        return { status: 401, body: 'Authorization Error: Invalid API key.' };
+      };
+      expect(await patient.username()).toBe('one');
+      await patient.machines.deploy('abc123');
+      expect(consumers()).toEqual([old, old, 'renewed']);
+      await patient.username();
+      await patient.username();
+      expect(consumers()).toEqual([old, old, 'renewed', 'renewed']);
+      // Unreadable, or half written: the last one stays.
+      for (const broken of [undefined, 'half:writ']) {
+        key = broken;
+        await patient.machines.read('abc123');
+        expect(consumers().at(-1)).toBe('renewed');
+      }
+      server.script({ status: 401, body: 'Authorization Error: Invalid API key.' });
+      const sent = server.requests.length;
+      await expect(patient.machines.deploy('abc123')).rejects.toMatchObject({ failure: { kind: 'unauthorised' } });
+      expect(server.requests).toHaveLength(sent + 1);
+    } finally {
+      await patient.close();
+    }
+  });
+
   it('(19) a broken connection is not repeated for a change, and its outcome is unknown', async () => {
     server.script('drop');
     const failure = await failureOf(client.machines.deploy('abc123'));

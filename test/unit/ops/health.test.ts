@@ -29,7 +29,7 @@ function health(
         },
       },
     },
-    maas: () => ({ client: { version, whoami: async () => ({ username: 'admin' }) } }),
+    maas: () => ({ client: { version, whoami: async () => ({ username: 'admin', isSuperuser: true }) } }),
   } as unknown as OpsDependencies);
 }
 

@@ -9,7 +9,18 @@ const answerOf = (id: string, more: object = {}) => ({
   ...{ system_id: id, hostname: `host-${id}`, status: 6, owner: 'us', osystem: 'ubuntu', distro_series: 'jammy' },
   ...{ zone: { name: 'default' }, pool: { name: 'default' }, tag_names: ['b', 'a'], hwe_kernel: 'ga-22.04' },
   workload_annotations: { sitewright_site: 'dc1', sitewright_node: `n-${id}`, sitewright_run: 'r1' },
-  physicalblockdevice_set: [{ id: 1, name: 'sda', size: 1000 }],
+  ...{ locked: false, domain: { name: 'lab' }, power_type: 'ipmi', cpu_count: 4, memory: 8192 },
+  physicalblockdevice_set: [
+    {
+      ...{ id: 1, name: 'sda', size: 1000 },
+      partitions: [
+        {
+          ...{ id: 2, size: 900 },
+          filesystem: { fstype: 'ext4', label: 'root', mount_point: '/', mount_options: 'noatime' },
+        },
+      ],
+    },
+  ],
   interface_set: [
     {
       ...{
@@ -85,6 +96,8 @@ it('records what MAAS keeps, in words', () => {
     interfaces: {
       eth0: 'physical 52:54:00:aa:00:01, VLAN 10, dhcp 10.0.0.0/24, static 10.1.0.5 10.1.0.0/24',
     },
+    ...{ lock: '', domain: 'lab', powerType: 'ipmi', processors: '4', memory: '8192 MiB' },
+    storage: { 'partition sda-part1': '900 bytes, ext4 named root at / with noatime' },
   };
   expect(record('a').state).toEqual(state);
 });

@@ -234,10 +234,10 @@ describe('loadSettings', () => {
       chmodSync(join(cwd, 'maas.key'), mode);
     };
 
-    it('come from a file beside the settings file that only its owner may read', async () => {
+    it('come from a file beside the settings file that only its owner may read', () => {
       keyFile(0o600);
       const { settings } = good({ file: 'maas: {key_file: maas.key}' });
-      expect(await readMaasKey(settings)).toEqual({ ok: true, key: secret });
+      expect(readMaasKey(settings)).toEqual({ ok: true, key: secret });
       keyFile(0o640);
       expect(bad({})[0]).toMatchObject({ code: 'settings.secret-file', hint: `chmod 600 ${join(cwd, 'maas.key')}` });
     });
@@ -248,10 +248,10 @@ describe('loadSettings', () => {
       expect(JSON.stringify(problems)).not.toContain('verysecret');
     });
 
-    it('are not repeated when malformed in the environment or the file', async () => {
+    it('are not repeated when malformed in the environment or the file', () => {
       expect(JSON.stringify(bad({ env: { SITEWRIGHT_MAAS_KEY: 'verysecret' } }))).not.toContain('verysecret');
       keyFile(0o600, 'verysecret');
-      const key = await readMaasKey(good({ file: 'maas: {key_file: maas.key}' }).settings);
+      const key = readMaasKey(good({ file: 'maas: {key_file: maas.key}' }).settings);
       expect(key.ok).toBe(false);
       expect(JSON.stringify(key)).not.toContain('verysecret');
     });
