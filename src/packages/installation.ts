@@ -68,7 +68,7 @@ export function packageInstallation(report: PackageReport): PackageInstallation 
   const contents = packageContents(report);
   const root = report.loaded.root;
   if (contents === undefined || root === undefined) return undefined;
-  const defining = releaseRecords(root).releases;
+  const { releases: defining, extensions: extending } = releaseRecords(root);
   const releases = contents.releases.map((release, at): InstalledRelease => {
     const record = defining[at]!;
     const path: ValuePath = ['releases', record.index];
@@ -85,7 +85,12 @@ export function packageInstallation(report: PackageReport): PackageInstallation 
       roles: objectOr(release.roles_metadata),
       tags: objectOr(release.tags_metadata),
       metadata: without(release, RELEASE_COLUMNS),
-      graphs: graphsOf(release, from('graphs'), from('deployment_tasks'), root),
+      graphs: graphsOf(
+        [{ given: release.graphs, ...from('graphs') }],
+        release.deployment_tasks,
+        from('deployment_tasks'),
+        root,
+      ),
     };
   });
   const { plugin } = contents;
@@ -105,8 +110,14 @@ export function packageInstallation(report: PackageReport): PackageInstallation 
       roles: objectOr(plugin.roles_metadata),
       tags: objectOr(plugin.tags_metadata),
       graphs: graphsOf(
-        plugin,
-        { node: child(root, 'graphs'), path: ['graphs'] },
+        [
+          { given: plugin.graphs, node: child(root, 'graphs'), path: ['graphs'] },
+          ...(Array.isArray(plugin.releases) ? plugin.releases : []).map((record, at) => {
+            const { node, index } = extending[at]!;
+            return { given: objectOr(record).graphs, node: child(node, 'graphs'), path: ['releases', index, 'graphs'] };
+          }),
+        ],
+        plugin.deployment_tasks,
         { node: child(root, 'deployment_tasks'), path: ['deployment_tasks'] },
         root,
       ),
@@ -119,12 +130,21 @@ interface Located {
   readonly path: ValuePath;
 }
 
-/** The graphs of a record by type, the last of each type; tasks without a graph form the one of type `default`. */
-function graphsOf(record: JsonObject, graphs: Located, tasks: Located, root: DataNode): InstalledGraph[] {
+/**
+ * The graphs of a release, or of a plugin with its records, by type, the last of each type; tasks without a graph form the one of
+ * type `default`.
+ */
+function graphsOf(
+  lists: readonly (Located & { readonly given: JsonValue | undefined })[],
+  deploymentTasks: JsonValue | undefined,
+  tasks: Located,
+  root: DataNode,
+): InstalledGraph[] {
   const byType = new Map<string, InstalledGraph>();
-  const listed = Array.isArray(record.graphs) ? record.graphs : [];
-  for (const [index, given] of listed.entries()) {
-    const graph = objectOr(given);
+  const listed = lists.flatMap((graphs) =>
+    (Array.isArray(graphs.given) ? graphs.given : []).map((one, index) => ({ graphs, index, graph: objectOr(one) })),
+  );
+  for (const { graphs, index, graph } of listed) {
     if (typeof graph.type !== 'string') continue;
     const metadata = objectOr(graph.metadata);
     const body: JsonObject = {
@@ -147,10 +167,10 @@ function graphsOf(record: JsonObject, graphs: Located, tasks: Located, root: Dat
       },
     });
   }
-  if (!byType.has('default') && Array.isArray(record.deployment_tasks)) {
+  if (!byType.has('default') && Array.isArray(deploymentTasks)) {
     byType.set('default', {
       type: 'default',
-      body: { tasks: record.deployment_tasks },
+      body: { tasks: deploymentTasks },
       locate: ([, ...below]) => ({
         path: printNodePath([...tasks.path, ...below]),
         place: placeBelow(tasks.node ?? root, below),
