@@ -1,12 +1,14 @@
-import { createEventGroup } from '@temporalio/workflow';
+import { createEventGroup, log } from '@temporalio/workflow';
 import {
   type CallEnd,
+  describeBaremetal,
   describeGroupFailure,
   finishCall,
   finishNode,
   halts,
   type NextCall,
   nextCall,
+  reportBaremetal,
   reportNodes,
   startBaremetal,
 } from '../src/core/deployment/index.js';
@@ -44,6 +46,7 @@ export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> 
     run.retries = null;
     await retries.ended();
     await recheckTimedOutNodes(run, plan);
+    for (const line of describeBaremetal(reportBaremetal(state(run)))) log.info(`${plan.site}, bare metal: ${line}`);
     const failed = state(run).groups.filter((group) => group.plan.critical && group.state === 'failure');
     if (run.control.cancelled || run.control.stopping) return { value: null, state: 'stopped' };
     if (!halts(state(run))) return { value: null };

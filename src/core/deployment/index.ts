@@ -22,7 +22,7 @@ export type { GroupPlan } from './group-plan.js';
 export { parseLabelEntry } from './labels.js';
 export { stableOrder } from './order.js';
 export type { BaremetalState } from './progress.js';
-export { countNodes, reportBaremetal, reportNodes } from './report.js';
+export { countNodes, describeBaremetal, reportBaremetal, reportNodes } from './report.js';
 export {
   deployRetried,
   endRetry,

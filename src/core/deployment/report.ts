@@ -20,6 +20,19 @@ export function reportBaremetal(state: BaremetalState): BaremetalReport {
   };
 }
 
+/**
+ * The report of the step for the log, a line for each group and for each state of nodes (spec/5, "Process" 3: "success/failure of
+ * groups and the status of the individual nodes").
+ */
+export function describeBaremetal({ groups, nodes_by_state: byState }: BaremetalReport): string[] {
+  const groupLine = ({ name, critical, state, nodes, counts, reason }: GroupReport): string => {
+    const of = `${counts.success} of ${nodes.length} nodes succeeded`;
+    return `group ${name}${critical ? ' (critical)' : ''}: ${state}, ${of}${reason === undefined ? '' : `: ${reason}`}`;
+  };
+  const states = NODE_STATES.filter((state) => byState[state].length > 0);
+  return [...groups.map(groupLine), ...states.map((state) => `nodes ${state}: ${byState[state].join(', ')}`)];
+}
+
 /** The reports of the nodes with these indexes. */
 export function reportNodes(state: BaremetalState, indexes: readonly number[]): NodeReport[] {
   return indexes.map((index) => reportNode(state.nodes[index]!));
