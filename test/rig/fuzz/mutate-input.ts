@@ -23,6 +23,30 @@ const NASTY = [
   '%',
 ];
 
+/** What is harmless once and was not thousands of times: to expressions that try each place again. */
+const RUNS = [
+  ' ',
+  '\n',
+  '\r\n',
+  '\t',
+  '#',
+  'a',
+  '0',
+  '/',
+  ':',
+  '-',
+  '.',
+  '=',
+  '"',
+  '(',
+  '<',
+  '@',
+  ' \n',
+  'a:',
+  '- ',
+  '\\',
+];
+
 /** A text changed in one to four places: pieces cut, doubled, moved, replaced, taken from others or from a dictionary. */
 export function mutateText(text: string, others: readonly string[], words: readonly string[], random: Random): string {
   let result = text;
@@ -40,11 +64,20 @@ export function mutateText(text: string, others: readonly string[], words: reado
       () => before + other.slice(from, from + 40) + piece + after,
       () => before + String.fromCharCode(Math.floor(random() * 256)) + after.slice(1),
       () => result.slice(0, at) + other.slice(from),
+      () => before + pick(RUNS, random).repeat(1 + Math.floor(random() * (random() < 0.1 ? 8_000 : 40))) + after,
+      () => before + piece + badlyIndented(after, random),
     ];
     result = pick(changes, random)().slice(0, 20_000);
   }
   return result;
 }
+
+/** The same with some lines indented otherwise. */
+const badlyIndented = (text: string, random: Random): string =>
+  text
+    .split('\n')
+    .map((line) => (random() < 0.3 ? `${' '.repeat(Math.floor(random() * 8))}${line.trimStart()}` : line))
+    .join(random() < 0.2 ? '\r\n' : '\n');
 
 const VALUES: readonly (() => unknown)[] = [
   () => null,
@@ -56,6 +89,11 @@ const VALUES: readonly (() => unknown)[] = [
   () => 0.5,
   () => '',
   () => 'x'.repeat(3_000),
+  () => ' '.repeat(7_900),
+  () => 'a:'.repeat(2_000),
+  // Of attempts that no one made.
+  () => 2,
+  () => 1_000_000,
   () => '__proto__',
   () => 'toString',
   () => '\ud800',
