@@ -204,7 +204,8 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
     limitMs?: number,
   ): Promise<QueryAnswer<RunType, Q>> {
     return callTemporal(temporal, () => handleOf(run).query(query), limitMs).catch(async (error: unknown) => {
-      throw await explainSilence(temporal, run, unanswered(run, error));
+      const shown = unanswered(run, error);
+      throw shown === error ? await explainSilence(temporal, run, error) : shown;
     });
   }
 

@@ -16,9 +16,11 @@ const isFresh = (node: Pick<ClusterNode, 'pendingAddition' | 'status'>): boolean
 export function oldStatesOf(sources: ClusterSources, stored: TaskStates): OldStates {
   const fresh = new Set(sources.nodes.filter(isFresh).map(uidOf));
   const onNodes = new Map<string, Map<string, string>>();
+  const newest = new Map<string, { readonly at: string; readonly state: string }>();
   const used = new Set<string>();
-  for (const { task, node, state } of stored.tasks) {
+  for (const { task, node, state, at } of stored.tasks) {
     if (fresh.has(node)) continue;
+    if (at >= (newest.get(task)?.at ?? '')) newest.set(task, { at, state });
     const nodes = onNodes.get(task) ?? new Map<string, string>();
     onNodes.set(task, nodes.set(node, state));
     used.add(state);
@@ -26,7 +28,7 @@ export function oldStatesOf(sources: ClusterSources, stored: TaskStates): OldSta
   const states = [...used].map((name) => [name, JSON.parse(stored.states[name]!) as ClusterState]);
   return {
     states: Object.fromEntries(states),
-    tasks: {},
+    tasks: Object.fromEntries([...newest].map(([task, { state }]) => [task, state])),
     onNodes: Object.fromEntries([...onNodes].map(([task, nodes]) => [task, Object.fromEntries(nodes)])),
   };
 }

@@ -107,17 +107,20 @@ export class FieldEvaluator {
     return side;
   }
 
-  /** Null if the task never succeeded there. A node without its own data counts as unknown. */
+  /**
+   * Null if the task never succeeded there. A node without its own data counts as unknown; outside any node, the state is the one
+   * with which the task last succeeded anywhere.
+   */
   oldSide(task: string, node: string | null): Side | null {
     const { old } = this.#input;
-    const name = old === undefined || node === null ? undefined : oldStateName(old, task, node);
-    if (old === undefined || node === null || name === undefined) return null;
+    const name = old === undefined ? undefined : oldStateName(old, task, node);
+    if (old === undefined || name === undefined) return null;
     const key = JSON.stringify([name, node]);
     let side = this.#oldSides.get(key);
     if (side === undefined) {
       const state = old.states[name]!;
-      const own = ownPart(state, node);
-      if (own === undefined || Object.keys(own).length === 0) side = null;
+      const own = node === null ? {} : ownPart(state, node);
+      if (own === undefined || (node !== null && Object.keys(own).length === 0)) side = null;
       else {
         let data = this.#oldData.get(name);
         if (data === undefined) {

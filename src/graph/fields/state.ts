@@ -14,14 +14,15 @@ export interface ClusterState {
 /** States of earlier runs: for a task, the state with which it last succeeded. */
 export interface OldStates {
   readonly states: Readonly<Record<string, ClusterState>>;
-  /** By task id, the name of one of `states`. */
+  /** By task id, the name of one of `states`: the last with which it succeeded on any node. */
   readonly tasks: Readonly<Record<string, string>>;
   /** By task id and node, where nodes differ: takes precedence, and a node without an entry has no old state. */
   readonly onNodes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** The name of the state with which a task last succeeded on a node; undefined when it never did. */
-export function oldStateName(old: OldStates, task: string, node: string): string | undefined {
+/** The name of the state with which a task last succeeded on a node, null: on any; undefined when it never did. */
+export function oldStateName(old: OldStates, task: string, node: string | null): string | undefined {
+  if (node === null) return Object.hasOwn(old.tasks, task) ? old.tasks[task] : undefined;
   const nodes = old.onNodes !== undefined && Object.hasOwn(old.onNodes, task) ? old.onNodes[task] : undefined;
   if (nodes !== undefined) return Object.hasOwn(nodes, node) ? nodes[node] : undefined;
   return Object.hasOwn(old.tasks, task) ? old.tasks[task] : undefined;

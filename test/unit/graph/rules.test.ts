@@ -182,6 +182,29 @@ describe('fields', () => {
     expect(running(resultOf({ tasks, cluster: now, old_state }))).toEqual(['t@2', 'u@1', 'u@2']);
   });
 
+  it('what places a task is compared with the state with which the task last succeeded: changed() in tags, roles and type', () => {
+    const moves = (at: 'tags' | 'roles' | 'groups'): object => ({
+      tags: undefined,
+      roles: undefined,
+      [at]: { yaql_exp: 'switch(changed($.x) => [a], true => [b])' },
+    });
+    const type = { type: { yaql_exp: 'switch(changed($.x) => shell, true => skipped)' } };
+    const tasks = [
+      task('t', moves('tags')),
+      task('r', moves('roles')),
+      task('g', moves('groups')),
+      task('k', { tags: ['a'], ...type }),
+    ];
+    const now = cluster({ '1': ['a'], '2': ['b'] }, { x: 1 });
+    const old = (x: number) => ({
+      states: { s: { common: { x }, nodes: {} } },
+      tasks: { t: 's', r: 's', g: 's', k: 's' },
+    });
+    expect(running(resultOf({ tasks, cluster: now, old_state: old(1) }))).toEqual(['g@2', 'r@2', 't@2']);
+    expect(running(resultOf({ tasks, cluster: now, old_state: old(2) }))).toEqual(['g@1', 'k@1', 'r@1', 't@1']);
+    expect(running(resultOf({ tasks, cluster: now }))).toEqual(['g@1', 'k@1', 'r@1', 't@1']);
+  });
+
   it('a node without data of its own in the old state has none', () => {
     const tasks = [task('t', { condition: { yaql_exp: 'changed($.x)' } })];
     const now = cluster({ '1': ['a'] }, { x: 1 });

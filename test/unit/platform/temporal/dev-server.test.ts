@@ -74,7 +74,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
         mistyped,
         missing: {
           names: ['StartedBy'],
-          problem: 'they were never added',
+          problem: 'removed, or never added',
           command: 'temporal operator search-attribute create --namespace extra --name StartedBy --type Keyword',
         },
       });
