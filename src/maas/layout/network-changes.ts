@@ -101,7 +101,7 @@ function unlinking(
 ): LayoutChange | undefined {
   const nic = interfaces.find((each) => each.name === name);
   if (!nic) return undefined;
-  const kept = wanted && nic.links.find((link) => isLink(link, wanted));
+  const kept = wanted && nic.links.find((link) => isLink(nic, link, wanted));
   const extra = nic.links.find((link) => link !== kept && link.mode !== 'link_up');
   if (!extra) return undefined;
   const what = linkText(extra);
@@ -117,10 +117,15 @@ function unlinking(
   };
 }
 
-/** One without an address is right on any subnet: MAAS takes that of the address found at the commissioning. */
-const isLink = (link: InterfaceLink, wanted: TargetLink): boolean =>
+/**
+ * One without an address is right on any subnet: MAAS shows that of the address found at the commissioning. Of a link by DHCP it
+ * shows that, too, where there is one: it says nothing of the subnet that was asked for.
+ */
+const isLink = (nic: Interface, link: InterfaceLink, wanted: TargetLink): boolean =>
   link.mode === wanted.mode &&
-  (wanted.mode === 'link_up' || link.subnetId === wanted.subnet?.id) &&
+  (wanted.mode === 'link_up' ||
+    link.subnetId === wanted.subnet?.id ||
+    (wanted.mode === 'dhcp' && link.subnetId !== undefined && nic.discovered.has(link.subnetId))) &&
   (wanted.address === undefined || isSameAddress(link.ipAddress, wanted.address));
 
 function creation(interfaces: readonly Interface[], wanted: TargetInterface): LayoutChange | undefined {
@@ -153,7 +158,7 @@ function adjustment(interfaces: readonly Interface[], wanted: TargetInterface): 
     const text = `set the MTU of ${name} to ${mtu}`;
     return { method: 'put', path: pathOf(nic), form: { mtu }, text, wanted: `${name} with MTU ${mtu}`, found };
   }
-  if (!link || nic.links.some((each) => isLink(each, link))) return undefined;
+  if (!link || nic.links.some((each) => isLink(nic, each, link))) return undefined;
   const what = linkText(link);
   return {
     method: 'post',
@@ -172,7 +177,7 @@ function gatewayChange(
   { name, link }: TargetInterface,
 ): LayoutChange | undefined {
   const nic = interfaces.find((each) => each.name === name);
-  const made = link?.isGateway ? nic?.links.find((each) => isLink(each, link)) : undefined;
+  const made = link?.isGateway ? nic?.links.find((each) => isLink(nic, each, link)) : undefined;
   if (!nic || !made || gateways.includes(made.id)) return undefined;
   return {
     method: 'post',
