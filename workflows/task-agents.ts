@@ -133,7 +133,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     callActivityThen('run_task', request, options, ended, (error) => {
       const silence = silenceIn(error);
       if (silence === null) return ended(endOf(error));
-      if (open.delete(request)) return wait(attempt, times, isTaken || silence === 'taken');
+      if (open.delete(request)) void wait(attempt, times, isTaken || silence === 'taken');
     });
   }
 

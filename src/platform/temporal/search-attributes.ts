@@ -73,11 +73,12 @@ export async function keepSearchAttributes(
   const { missing, mistyped } = await ensureSearchAttributes(connection, namespace);
   if (missing) log.warn(missing, 'search attributes are absent: runs work, but lists have fewer filters');
   if (mistyped) log.warn(mistyped, 'search attributes have another type and are not used');
-  const repair = setInterval(async () => {
+  const addRemoved = async (): Promise<void> => {
     const { added } = await ensureSearchAttributes(connection, namespace);
     if (added.length > 0)
       log.warn({ added }, 'search attributes had been removed: runs that set them stood still. They are back');
-  }, everyMs);
+  };
+  const repair = setInterval(() => void addRemoved(), everyMs);
   repair.unref();
   return {
     usable: async () => (await checkSearchAttributes(connection, namespace)).usable,

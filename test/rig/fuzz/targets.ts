@@ -82,8 +82,8 @@ const jsonTarget: FuzzTarget = {
     }
     // Halves of pairs are JSON, but no text; ours refuses them.
     if (isJson && !ok && /\\u|[\ud800-\udfff]/.test(text)) return;
-    // So are control characters, which JSON allows from U+007F on, and numbers that no double holds.
-    if (isJson && !ok && /[\u007f-\u009f]/.test(text)) return;
+    // So are control characters, which JSON allows from U+007F on and as escapes, and numbers that no double holds.
+    if (isJson && !ok && /\\[bf]|[\u007f-\u009f]/.test(text)) return;
     if (isJson && !ok && /[eE]\+?\d{3,}|\d{300,}/.test(text)) return;
     if (ok !== isJson) throw new Error(`${ok ? 'taken' : 'refused'}, other than JSON.parse does`);
   },

@@ -45,6 +45,8 @@ export const serveExecutions: RouteGroup = async (app, { operations: { deploymen
     },
     'PUT /clusters/:id/deploy/': async (request) =>
       viewStarted(await deployments.deploy(request.params.id, deploymentOf(request, request.query))),
+    'PUT /cluster/:id/deploy/': async (request) =>
+      viewStarted(await deployments.deploy(request.params.id, deploymentOf(request, request.query))),
     async 'PUT /clusters/:id/provision/'(request) {
       const wanted = { ...deploymentOf(request, request.query), type: 'provisioning' };
       return viewStarted(await deployments.deploy(request.params.id, wanted));

@@ -238,6 +238,14 @@ export const executionRoutes = tagged('deployments', {
     query: deployQuery,
     body: ignoredBody,
   },
+  // As the specification of custom graphs spells it.
+  'PUT /cluster/:id/deploy/': {
+    ...ofCluster,
+    id: 'deployOneCluster',
+    summary: 'Run one graph of a cluster; the same as `PUT /clusters/:id/deploy/`',
+    query: deployQuery,
+    body: ignoredBody,
+  },
   'PUT /clusters/:id/provision/': {
     ...ofCluster,
     id: 'provisionCluster',
