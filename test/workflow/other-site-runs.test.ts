@@ -100,6 +100,7 @@ describe('redeploy_nodes', () => {
     site.hold.add('prepare:n2');
     const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: ['n1', 'n2'] });
     await site.heldCall('prepare', 'n2');
+    await reaches(started, ({ current }) => current?.call === 'prepare' && String(current.running) === 'n2');
     await started.handle.cancel();
     await started.ended();
     const { report } = site.closed[0]!;
