@@ -1,6 +1,7 @@
 import { isFor, type NodeStanding, standingOf } from '../core/graph-nodes.js';
 import { actionOf, type GraphAction } from '../core/graph-types.js';
 import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.js';
+import type { Engine } from '../yaql/index.js';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
 import { filterRow } from './state/cluster-state.js';
 
@@ -23,6 +24,7 @@ export interface NodeLeftOut {
  * match the graph's filter, else all that are ready for its work. Reports why each other node is left out.
  *
  * @param ids from the user; one outside the cluster is an error at its place
+ * @param engine with registered helper functions, which filters may call
  */
 export function chooseNodes(
   sources: ClusterSources,
@@ -30,6 +32,7 @@ export function chooseNodes(
   ids: readonly number[] | undefined,
   filter: string | null,
   problems: Problems,
+  engine?: Engine,
 ): ChosenNodes {
   const known = new Set(sources.nodes.map(({ id }) => id));
   ids?.forEach((id, at) => {
@@ -47,7 +50,7 @@ export function chooseNodes(
   const rows = sources.nodes.map((node) => filterRow(sources, node) as NodeRow);
   let matching: ReadonlySet<string>;
   try {
-    matching = new Set(filterNodes(rows, choice).map(({ id }) => String(id)));
+    matching = new Set(filterNodes(rows, choice, engine).map(({ id }) => String(id)));
   } catch (error) {
     if (!(error instanceof GraphProblemError)) throw error;
     problems.error(error.below, error.code, error.message, error.hint);

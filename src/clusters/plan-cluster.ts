@@ -111,7 +111,14 @@ export function planCluster(
         'Correct the name.',
       );
   });
-  const chosen = chooseNodes(sources, request.type, request.nodes, merged.metadata.nodeFilter, problems);
+  const chosen = chooseNodes(
+    sources,
+    request.type,
+    request.nodes,
+    merged.metadata.nodeFilter,
+    problems,
+    context.engine,
+  );
   const tagged = tagCluster(
     sources,
     chosen.nodes.map(({ id }) => id),

@@ -11,6 +11,7 @@ import {
   tagCluster,
 } from '../../../src/clusters/index.js';
 import type { Fields } from '../../../src/graph/index.js';
+import { createTaskEngine, defineFunction, p, registerHelpers } from '../../../src/yaql/index.js';
 import { layer, node, sixNodes } from './six-nodes.js';
 
 const plain = (nodes: readonly ClusterNode[], more = {}) => ({
@@ -165,6 +166,22 @@ describe('the nodes of a plan', () => {
     ];
     const result = planCluster(plain(nodes), layers, { type: 'default' });
     expect(result.ok && running(result)).toEqual(['a@1']);
+  });
+
+  it('are filtered with the installation’s own helper functions, as tasks are evaluated', () => {
+    const engine = createTaskEngine();
+    const isFirst = defineFunction({
+      name: 'isFirst',
+      call: 'function',
+      parameters: [p.integer('id')],
+      documentation: 'Whether a node is the first.',
+      implementation: (_context, id) => Number(id) === 1,
+    });
+    registerHelpers(engine, { helpers: [isFirst] });
+    const layers = [layer('release', [shell('a')], { nodeFilter: 'isFirst($.id)' })];
+    const result = planCluster(plain(nodes), layers, { type: 'default' }, { engine });
+    expect(result.ok ? running(result) : result.problems).toEqual(['a@1']);
+    expect(planCluster(plain(nodes), layers, { type: 'default' })).toMatchObject({ ok: false });
   });
 
   it.each([
