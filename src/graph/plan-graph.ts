@@ -155,7 +155,7 @@ class Draft {
     const number = this.#placements.length;
     this.#placements.push(placement);
     const { merged } = placement;
-    const template = compileTask(merged.task, merged.at, this.#problems);
+    const template = compileTask(merged, this.#problems);
     if (template === undefined) return;
     for (const node of placement.nodes) {
       const name = this.#resolver.nodes[node]!;

@@ -1,8 +1,8 @@
-import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
+import { isMapping, kindOf } from '../../core/plain-value.js';
 import type { SkipReason } from '../plan.js';
 import { GraphProblemError, type Problems } from '../problem.js';
 
-import type { GraphTask } from '../tasks/task.js';
+import type { MergedTask } from '../tasks/merge-layers.js';
 import type { NodeScope } from './evaluator.js';
 import { compileTemplate, expressionsIn, instantiate, type Template } from './template.js';
 import { truthy } from './truth.js';
@@ -18,6 +18,8 @@ export interface TaskTemplate {
   readonly dependencies: readonly (Template | undefined)[];
   /** Fields that nothing reads. Their expressions must still evaluate. */
   readonly others: readonly Template[];
+  /** The `cwd` of parameters without one. */
+  readonly folder: string;
   /** Parameters that are the same everywhere. */
   readonly constantParameters: Readonly<Record<string, unknown>> | undefined;
 }
@@ -36,7 +38,10 @@ const SEPARATE: ReadonlySet<string> = new Set([
 ]);
 
 /** Undefined when an expression is invalid; `problems` says which. */
-export function compileTask(task: GraphTask, at: ValuePath, problems: Problems): TaskTemplate | undefined {
+export function compileTask(
+  { task, at, folder = '/' }: Pick<MergedTask, 'task' | 'at' | 'folder'>,
+  problems: Problems,
+): TaskTemplate | undefined {
   let ok = true;
   const compile = (field: string): Template | undefined => {
     if (!Object.hasOwn(task, field)) return undefined;
@@ -46,6 +51,7 @@ export function compileTask(task: GraphTask, at: ValuePath, problems: Problems):
   };
   const parameters = compile('parameters');
   const compiled = {
+    folder,
     id: compileTemplate(task.id, ['id']),
     condition: compile('condition'),
     parameters,
@@ -57,9 +63,9 @@ export function compileTask(task: GraphTask, at: ValuePath, problems: Problems):
       .filter((template) => !expressionsIn(template).next().done),
     constantParameters:
       parameters === undefined
-        ? withDirectory({})
+        ? withDirectory({}, folder)
         : parameters.kind === 'constant' && isMapping(parameters.value)
-          ? withDirectory(parameters.value)
+          ? withDirectory(parameters.value, folder)
           : undefined,
   };
   return ok ? compiled : undefined;
@@ -95,7 +101,7 @@ function holds(condition: Template, scope: NodeScope): boolean {
 export function parametersOf(template: TaskTemplate, scope: NodeScope): Readonly<Record<string, unknown>> {
   if (template.constantParameters !== undefined) return template.constantParameters;
   const value = instantiate(template.parameters!, scope);
-  if (isMapping(value)) return withDirectory(value);
+  if (isMapping(value)) return withDirectory(value, template.folder);
   throw new GraphProblemError(
     'graph.bad-parameters',
     `parameters must be a mapping, not ${kindOf(value)}`,
@@ -104,8 +110,10 @@ export function parametersOf(template: TaskTemplate, scope: NodeScope): Readonly
   );
 }
 
-const withDirectory = (parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.hasOwn(parameters, 'cwd') ? parameters : { ...parameters, cwd: '/' };
+const withDirectory = (
+  parameters: Readonly<Record<string, unknown>>,
+  cwd: string,
+): Readonly<Record<string, unknown>> => (Object.hasOwn(parameters, 'cwd') ? parameters : { ...parameters, cwd });
 
 /** Evaluates the fields that nothing reads, to find their errors. */
 export function checkOthers(template: TaskTemplate, scope: NodeScope): void {

@@ -30,6 +30,8 @@ export interface MergedTask extends PlacedInInput {
   readonly owner?: string;
   /** Layers whose task of the same id this one replaces entirely. */
   readonly replaces: readonly LayerName[];
+  /** Of a task of a plugin whose parameters are one expression: the `cwd` that its value gets. */
+  readonly folder?: string;
   /** Of a `Preparation`. */
   readonly prepares?: true;
 }
@@ -67,7 +69,15 @@ export function mergeLayers(
         if (above !== undefined) above.replaces.push(name);
         else {
           const owner = layer.owner === undefined ? {} : { owner: layer.owner };
-          merged.set(task.id, { task: withOwnersDefaults(task, layer), at, layer: name, ...owner, replaces: [] });
+          const folder = layer.path !== undefined && isExpression(task.parameters) ? { folder: layer.path } : {};
+          merged.set(task.id, {
+            task: withOwnersDefaults(task, layer),
+            at,
+            layer: name,
+            ...owner,
+            ...folder,
+            replaces: [],
+          });
         }
       }
     }
@@ -96,10 +106,12 @@ function sameId(
   );
 }
 
+const isExpression = (parameters: unknown): boolean => isMapping(parameters) && 'yaql_exp' in parameters;
+
 function withOwnersDefaults(task: GraphTask, layer: LayerTasks): GraphTask {
   const added: Record<string, unknown> = {};
   const { parameters } = task;
-  const filled = isMapping(parameters) && Object.keys(parameters).length > 0 && !('yaql_exp' in parameters);
+  const filled = isMapping(parameters) && Object.keys(parameters).length > 0 && !isExpression(parameters);
   if (layer.path !== undefined && filled && !('cwd' in parameters)) {
     const withCwd: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(parameters)) setKey(withCwd, key, value);

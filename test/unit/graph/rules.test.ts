@@ -387,6 +387,20 @@ describe('layers', () => {
     expect(plan.instances[0]!.requires).toEqual([]);
   });
 
+  it('parameters that are one expression get the folder of the package, too, unless they name another', () => {
+    const parameters = (yaql: string) => ({ parameters: { yaql_exp: yaql } });
+    const tasks = [task('whole', parameters('{cmd => x}')), task('own', parameters("{cmd => x, cwd => '/own'}"))];
+    const plan = planOf({
+      layers: { release: [task('r', parameters('{cmd => x}'))], plugins: [{ name: 'p', path: '/plugins/p/', tasks }] },
+      cluster: cluster({ '1': ['x'] }),
+    });
+    expect(plan.instances.map(({ id, parameters: { cwd } = {} }) => [id, cwd])).toEqual([
+      ['whole', '/plugins/p/'],
+      ['own', '/own'],
+      ['r', '/'],
+    ]);
+  });
+
   // promise: 1.9
   it('two plugins with one task are refused, with both names', () => {
     const plugins = ['a', 'b'].map((name) => ({ name, tasks: [task('same')] }));
