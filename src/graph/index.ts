@@ -47,7 +47,7 @@ export {
   mergeLayers,
   type Preparation,
 } from './tasks/merge-layers.js';
-export { namePattern } from './tasks/name-pattern.js';
+export { isInstanceTag, namePattern } from './tasks/name-pattern.js';
 export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.js';
 export { diffGraphs, diffText } from './view/diff-graphs.js';
 export { type DrawOptions, drawGraph } from './view/draw-graph.js';

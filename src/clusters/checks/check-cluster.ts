@@ -1,11 +1,10 @@
 import { compareKeys } from '../../core/compare-text.js';
 import type { Diagnostic } from '../../core/diagnostic.js';
 import { isMapping } from '../../core/plain-value.js';
-import type { Fields } from '../../graph/index.js';
+import { type Fields, isInstanceTag } from '../../graph/index.js';
 import type { ClusterNode, ClusterSources } from '../sources.js';
 import type { Catalogue } from '../tags/catalogue.js';
 import { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from '../tags/of-sources.js';
-import { isInstanceTag } from '../tags/tag-name.js';
 import { checkLimits } from './limits.js';
 import { checkRestrictions } from './restrictions.js';
 import type { ExpressionModels } from './settings-expression.js';

@@ -1,4 +1,6 @@
 /** Tags of a cluster: from roles, for primary nodes, and for matching tasks. Pure. */
+
+export { isInstanceTag } from '../../graph/index.js';
 export {
   type Catalogue,
   catalogueOf,
@@ -12,5 +14,5 @@ export { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from './of-s
 export { withPrimaries } from './primary-tags.js';
 export { tagsOnRoleChange } from './role-change.js';
 export { type RoleTagChange, roleTagChanges, roleTagsAfter, tagsAfter } from './role-tag-changes.js';
-export { isInstanceTag, tagNameProblem } from './tag-name.js';
+export { tagNameProblem } from './tag-name.js';
 export { type ClusterNode, resolveTaggedNodes, type TaggedNodesInput } from './tagged-nodes.js';

@@ -14,6 +14,3 @@ export function tagNameProblem(name: string): string | undefined {
   if (name.startsWith('primary-')) return `'${name}' starts with 'primary-', which marks the primary node of a tag`;
   return undefined;
 }
-
-/** Whether a tag is an instance: data for the node, which matches only tasks with exactly this tag. */
-export const isInstanceTag = (name: string): boolean => name.includes(':');

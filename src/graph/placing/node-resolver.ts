@@ -2,7 +2,7 @@ import { compareText } from '../../core/compare-text.js';
 import { kindOf } from '../../core/plain-value.js';
 import { valueKey } from '../fields/value-key.js';
 import { GraphProblemError } from '../problem.js';
-import { tagPattern } from '../tasks/name-pattern.js';
+import { isInstanceTag, tagPattern } from '../tasks/name-pattern.js';
 
 /** A node of the run, with the tags and roles that tasks match. */
 export interface TaggedNode {
@@ -12,9 +12,6 @@ export interface TaggedNode {
   /** Its roles in the same form, for tasks of plugins without tags; absent: those tasks use tags, too. */
   readonly roles?: readonly string[];
 }
-
-/** An instance of a service, such as `mysql:1`: only its whole name, or a pattern that matches it, places a task. */
-const isInstance = (tag: string): boolean => tag.includes(':');
 
 /** The orchestrator's own host, as a node. */
 export const MASTER = 'master';
@@ -55,7 +52,7 @@ export class NodeResolver {
     this.sync = nodes.length + 1;
     const any: number[] = [];
     nodes.forEach(({ tags }, node) => {
-      if (tags.some((tag) => !isInstance(tag))) any.push(node);
+      if (tags.some((tag) => !isInstanceTag(tag))) any.push(node);
       for (const tag of new Set(tags)) {
         const list = this.#byTag.get(tag);
         if (list === undefined) this.#byTag.set(tag, [node]);

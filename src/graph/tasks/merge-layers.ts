@@ -1,4 +1,5 @@
 import { isMapping, setKey, type ValuePath } from '../../core/plain-value.js';
+import { isExpression } from '../fields/template.js';
 import { GraphProblemError } from '../problem.js';
 import type { Fields, GraphTask } from './task.js';
 
@@ -105,8 +106,6 @@ function sameId(
     'Disable one of the plugins, or rename its task.',
   );
 }
-
-const isExpression = (parameters: unknown): boolean => isMapping(parameters) && 'yaql_exp' in parameters;
 
 function withOwnersDefaults(task: GraphTask, layer: LayerTasks): GraphTask {
   const added: Record<string, unknown> = {};

@@ -59,12 +59,15 @@ export function tagPattern(text: unknown): NamePattern {
   return { exact: undefined, matches: (tag) => matchesWildcard(text.split('*'), tag) };
 }
 
+/** Whether a tag is an instance of a service, such as `mysql:1`: only what names it places a task by it. */
+export const isInstanceTag = (tag: string): boolean => tag.includes(':');
+
 /** Whether a regular expression has a colon of its own, not one of `(?:` or `(?i:`. */
 const namesInstances = (regex: string): boolean => regex.replace(/\(\?[a-zA-Z-]{0,10}:/g, '').includes(':');
 
 const withoutInstances = (pattern: NamePattern): NamePattern => ({
   exact: undefined,
-  matches: (tag) => !tag.includes(':') && pattern.matches(tag),
+  matches: (tag) => !isInstanceTag(tag) && pattern.matches(tag),
   get failure() {
     return pattern.failure;
   },
