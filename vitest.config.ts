@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import LongestFirst from './test/longest-first.js';
+import LongestFirst from './test/longest-first.ts';
 
 /**
  * Four times the two cores that are counted on: a file that works with servers and processes waits for them three quarters

@@ -1,6 +1,6 @@
-import type { NodeReport } from '../src/core/contracts/site-run-report.js';
-import { describedRun, type RunDescription } from '../src/core/run-description.js';
-import { describeRunFailure, type RunFailure, type RunReport } from '../src/core/site-run/index.js';
+import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
+import { describedRun, type RunDescription } from '../src/core/run-description.ts';
+import { describeRunFailure, type RunFailure, type RunReport } from '../src/core/site-run/index.ts';
 import {
   closeGoneRuns,
   closeRun,
@@ -10,11 +10,11 @@ import {
   type RunNodeWrite,
   reopenRun,
   StoreError,
-} from '../src/store/index.js';
-import type { OpenRun, SiteActivities } from './contract.js';
-import { type ActivityDependencies, openedRun } from './dependencies.js';
-import { translated } from './failures.js';
-import { closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.js';
+} from '../src/store/index.ts';
+import type { OpenRun, SiteActivities } from './contract.ts';
+import { type ActivityDependencies, openedRun } from './dependencies.ts';
+import { translated } from './failures.ts';
+import { closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.ts';
 
 /** Higher than any record's sequence, so that a late record never overwrites the end of a run. */
 export const CLOSING = 1_000_000_000;

@@ -1,7 +1,7 @@
-import type { NodeReport } from '../src/core/contracts/site-run-report.js';
-import type { NodeResult } from '../src/core/deployment/index.js';
-import type { SiteRunOutcome } from '../src/core/run/index.js';
-import type { Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.js';
+import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
+import type { NodeResult } from '../src/core/deployment/index.ts';
+import type { SiteRunOutcome } from '../src/core/run/index.ts';
+import type { Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.ts';
 
 /**
  * The activities that site workflows may call. Types only: workflows import this file, activities implement it.

@@ -1,12 +1,12 @@
-import type { ClusterSources } from '../src/clusters/index.js';
-import type { Planner } from '../src/clusters/planning/index.js';
-import type { LoadedSite, SourceFile } from '../src/documents/index.js';
-import type { MachineContext } from '../src/maas/index.js';
-import type { GitLimits } from '../src/platform/git/index.js';
-import type { SecretProvider } from '../src/platform/secrets/index.js';
-import type { RunLookups } from '../src/platform/temporal/run-lookups.js';
-import type { AnnounceEnd, Store } from '../src/store/index.js';
-import type { SilenceReports } from './maas-silence.js';
+import type { ClusterSources } from '../src/clusters/index.ts';
+import type { Planner } from '../src/clusters/planning/index.ts';
+import type { LoadedSite, SourceFile } from '../src/documents/index.ts';
+import type { MachineContext } from '../src/maas/index.ts';
+import type { GitLimits } from '../src/platform/git/index.ts';
+import type { SecretProvider } from '../src/platform/secrets/index.ts';
+import type { RunLookups } from '../src/platform/temporal/run-lookups.ts';
+import type { AnnounceEnd, Store } from '../src/store/index.ts';
+import type { SilenceReports } from './maas-silence.ts';
 
 /**
  * Dependencies that all activities of a worker process share. Created once by worker/. The lookups decide who may change

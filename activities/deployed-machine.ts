@@ -1,7 +1,7 @@
-import { recordAfter } from '../src/core/machine-drift.js';
-import { machineState, type WholeMachine } from '../src/maas/index.js';
-import type { Store } from '../src/store/index.js';
-import type { NodeCall } from './contract.js';
+import { recordAfter } from '../src/core/machine-drift.ts';
+import { machineState, type WholeMachine } from '../src/maas/index.ts';
+import type { Store } from '../src/store/index.ts';
+import type { NodeCall } from './contract.ts';
 
 /**
  * Records what MAAS says of a machine that was deployed, for `site drift`.

@@ -1,14 +1,14 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { NodeResult } from '../src/core/deployment/index.js';
-import { pascalCase } from '../src/core/pascal-case.js';
+import type { NodeResult } from '../src/core/deployment/index.ts';
+import { pascalCase } from '../src/core/pascal-case.ts';
 import {
   MaasConfigurationError,
   MaasError,
   type MachineFailure,
   type MachineOutcome,
   retryAfterSeconds,
-} from '../src/maas/index.js';
-import { StoreError } from '../src/store/index.js';
+} from '../src/maas/index.ts';
+import { StoreError } from '../src/store/index.ts';
 
 /** Transient store failures. All others need a person and fail the activity without a retry. */
 const TRANSIENT_STORE_FAILURES = new Set(['unreachable', 'busy', 'full', 'read-only', 'closed', 'schema-behind']);

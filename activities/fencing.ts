@@ -1,5 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { CLAIM_LOST } from '../src/core/run/index.js';
+import { CLAIM_LOST } from '../src/core/run/index.ts';
 import {
   type Claim,
   type ClaimHolder,
@@ -7,9 +7,9 @@ import {
   claimFor,
   type IsOpen,
   reopenRun,
-} from '../src/store/index.js';
-import type { ActivityDependencies } from './dependencies.js';
-import { held, RUN_STOPPED } from './run-holds.js';
+} from '../src/store/index.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { held, RUN_STOPPED } from './run-holds.ts';
 
 type Fence = Pick<ActivityDependencies, 'store' | 'execution'>;
 /** What is asked before a change. */

@@ -1,10 +1,10 @@
-import { type Diagnostic, isError } from '../src/core/diagnostic.js';
-import { commitUrl, repositorySecretProblem } from '../src/core/git-source.js';
-import { RefusalError } from '../src/core/problem-error.js';
-import { type FetchedBranch, fetchBranch, GitError } from '../src/platform/git/index.js';
-import type { FetchSourceAnswer, SiteActivities } from './contract.js';
-import type { ActivityDependencies } from './dependencies.js';
-import { withHeartbeats } from './heartbeats.js';
+import { type Diagnostic, isError } from '../src/core/diagnostic.ts';
+import { commitUrl, repositorySecretProblem } from '../src/core/git-source.ts';
+import { RefusalError } from '../src/core/problem-error.ts';
+import { type FetchedBranch, fetchBranch, GitError } from '../src/platform/git/index.ts';
+import type { FetchSourceAnswer, SiteActivities } from './contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { withHeartbeats } from './heartbeats.ts';
 
 /** Takes the documents of a site from the branch that it follows. */
 export const sourceActivities = (deps: ActivityDependencies): Pick<SiteActivities, 'fetch_source'> => ({

@@ -1,11 +1,11 @@
-import type { NodeTransition } from '../src/clusters/index.js';
-import type { StoredReference } from '../src/clusters/planning/index.js';
-import type { RunResult } from '../src/core/scheduler/index.js';
-import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.js';
-import type { ActivityDependencies } from './dependencies.js';
-import { translated } from './failures.js';
-import { proveClaim } from './fencing.js';
-import type { CloseGraph, GraphActivities } from './graph-contract.js';
+import type { NodeTransition } from '../src/clusters/index.ts';
+import type { StoredReference } from '../src/clusters/planning/index.ts';
+import type { RunResult } from '../src/core/scheduler/index.ts';
+import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { translated } from './failures.ts';
+import { proveClaim } from './fencing.ts';
+import type { CloseGraph, GraphActivities } from './graph-contract.ts';
 
 /** Closes one graph of a run: writes states for the next run's `changed()`, node rows, the transaction. Safe to repeat. */
 export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActivities, 'close_graph'> {

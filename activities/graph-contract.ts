@@ -7,10 +7,10 @@ import type {
   TaskEnd,
   TaskOutcomeKind,
   TaskRow,
-} from '../src/core/graph-run/index.js';
-import type { GraphRunOutcome } from '../src/core/run/index.js';
-import type { RunResult } from '../src/core/scheduler/index.js';
-import type { OpenedRun } from './contract.js';
+} from '../src/core/graph-run/index.ts';
+import type { GraphRunOutcome } from '../src/core/run/index.ts';
+import type { RunResult } from '../src/core/scheduler/index.ts';
+import type { OpenedRun } from './contract.ts';
 
 export type { ExecutablePart, PlanReference, TaskEnd, TaskOutcomeKind, TaskRow };
 

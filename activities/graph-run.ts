@@ -1,6 +1,6 @@
-import { clusterStatusAfter } from '../src/clusters/index.js';
-import type { GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.js';
-import { describedRun } from '../src/core/run-description.js';
+import { clusterStatusAfter } from '../src/clusters/index.ts';
+import type { GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.ts';
+import { describedRun } from '../src/core/run-description.ts';
 import {
   type ClaimHolder,
   type ClusterRecord,
@@ -14,13 +14,13 @@ import {
   type Store,
   StoreError,
   type TransactionRecord,
-} from '../src/store/index.js';
-import { CLOSING } from './bookkeeping.js';
-import { type ActivityDependencies, type ActivitySettings, openedRun } from './dependencies.js';
-import { translated } from './failures.js';
-import { closeClaim, isOpenBy, openClaim } from './fencing.js';
-import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.js';
-import { requestedGraphs } from './requested-graphs.js';
+} from '../src/store/index.ts';
+import { CLOSING } from './bookkeeping.ts';
+import { type ActivityDependencies, type ActivitySettings, openedRun } from './dependencies.ts';
+import { translated } from './failures.ts';
+import { closeClaim, isOpenBy, openClaim } from './fencing.ts';
+import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
+import { requestedGraphs } from './requested-graphs.ts';
 
 const OFFLINE_WAIT_SECONDS = 120;
 

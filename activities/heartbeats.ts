@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
-import { describeSilence } from '../src/core/run/index.js';
-import { MaasConfigurationError, type Machine, machineStatusName, type OperationOptions } from '../src/maas/index.js';
-import type { ActivityDependencies } from './dependencies.js';
-import { translated } from './failures.js';
-import { type MaasPulse, reportedSilence } from './maas-silence.js';
+import { describeSilence } from '../src/core/run/index.ts';
+import { MaasConfigurationError, type Machine, machineStatusName, type OperationOptions } from '../src/maas/index.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { translated } from './failures.ts';
+import { type MaasPulse, reportedSilence } from './maas-silence.ts';
 
 /** Heartbeat details, shown under *Pending Activities* in Temporal's Web UI. */
 interface Beat {

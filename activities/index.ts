@@ -1,22 +1,22 @@
-import { bookkeepingActivities } from './bookkeeping.js';
-import type { SiteActivities } from './contract.js';
-import type { ActivityDependencies } from './dependencies.js';
-import { sourceActivities } from './fetch-source.js';
-import { graphCloseActivities } from './graph-close.js';
-import type { GraphActivities } from './graph-contract.js';
-import { graphRunActivities } from './graph-run.js';
-import { planActivities } from './load-plan.js';
-import { nodeActivities } from './node-calls.js';
-import type { NoticeActivities } from './notice-contract.js';
-import { noticeActivities } from './notices.js';
-import { planGraphActivities } from './plan-graph.js';
-import { SiteCache } from './site-cache.js';
-import { siteCheckActivities } from './site-checks.js';
-import { taskRecordActivities } from './task-records.js';
+import { bookkeepingActivities } from './bookkeeping.ts';
+import type { SiteActivities } from './contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { sourceActivities } from './fetch-source.ts';
+import { graphCloseActivities } from './graph-close.ts';
+import type { GraphActivities } from './graph-contract.ts';
+import { graphRunActivities } from './graph-run.ts';
+import { planActivities } from './load-plan.ts';
+import { nodeActivities } from './node-calls.ts';
+import type { NoticeActivities } from './notice-contract.ts';
+import { noticeActivities } from './notices.ts';
+import { planGraphActivities } from './plan-graph.ts';
+import { SiteCache } from './site-cache.ts';
+import { siteCheckActivities } from './site-checks.ts';
+import { taskRecordActivities } from './task-records.ts';
 
-export type { ActivityDependencies, ActivitySettings } from './dependencies.js';
-export { pulseOf } from './heartbeats.js';
-export { SilenceReports } from './maas-silence.js';
+export type { ActivityDependencies, ActivitySettings } from './dependencies.ts';
+export { pulseOf } from './heartbeats.ts';
+export { SilenceReports } from './maas-silence.ts';
 
 /** All activities of the orchestrator worker. */
 export function createActivities(deps: ActivityDependencies): SiteActivities & GraphActivities & NoticeActivities {

@@ -1,14 +1,14 @@
-import { allAtOnceStrategy, checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.js';
-import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.js';
-import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.js';
-import { holdOf, MachineStatus, machinesNamed } from '../src/maas/index.js';
-import { parseRevisionReference, StoreError } from '../src/store/index.js';
-import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.js';
-import type { ActivityDependencies, ActivitySettings } from './dependencies.js';
-import { proveClaim } from './fencing.js';
-import { withHeartbeats } from './heartbeats.js';
-import type { ParsedRevision, SiteCache } from './site-cache.js';
-import { clusterOfSite, markProvisioned } from './site-cluster.js';
+import { allAtOnceStrategy, checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.ts';
+import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.ts';
+import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.ts';
+import { holdOf, MachineStatus, machinesNamed } from '../src/maas/index.ts';
+import { parseRevisionReference, StoreError } from '../src/store/index.ts';
+import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.ts';
+import type { ActivityDependencies, ActivitySettings } from './dependencies.ts';
+import { proveClaim } from './fencing.ts';
+import { withHeartbeats } from './heartbeats.ts';
+import type { ParsedRevision, SiteCache } from './site-cache.ts';
+import { clusterOfSite, markProvisioned } from './site-cluster.ts';
 
 /** Converts documents into a workflow's plan: node names, groups, time limits, and nodes that need no work. */
 export function planActivities(deps: ActivityDependencies, cache: SiteCache): Pick<SiteActivities, 'load_plan'> {

@@ -1,5 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { MaasSilence } from '../src/core/run/index.js';
+import type { MaasSilence } from '../src/core/run/index.ts';
 
 /** An execution of a workflow, whose activities ask MAAS. */
 export interface Asking {

@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { NodeResult } from '../src/core/deployment/index.js';
-import type { ResolvedNode } from '../src/documents/index.js';
+import type { NodeResult } from '../src/core/deployment/index.ts';
+import type { ResolvedNode } from '../src/documents/index.ts';
 import {
   abortMachine,
   deployMachine,
@@ -13,16 +13,16 @@ import {
   prepareMachine,
   releaseMachine,
   resolveMachine,
-} from '../src/maas/index.js';
-import type { AbortAnswer, NodeCall, SiteActivities } from './contract.js';
-import type { ActivityDependencies } from './dependencies.js';
-import { recordDeployed } from './deployed-machine.js';
-import { asNodeResult } from './failures.js';
-import { assertMayStart, proveClaim } from './fencing.js';
-import { withHeartbeats } from './heartbeats.js';
-import type { SiteCache } from './site-cache.js';
-import { markProvisioned, markReleased } from './site-cluster.js';
-import { removedTags } from './site-tags.js';
+} from '../src/maas/index.ts';
+import type { AbortAnswer, NodeCall, SiteActivities } from './contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { recordDeployed } from './deployed-machine.ts';
+import { asNodeResult } from './failures.ts';
+import { assertMayStart, proveClaim } from './fencing.ts';
+import { withHeartbeats } from './heartbeats.ts';
+import type { SiteCache } from './site-cache.ts';
+import { markProvisioned, markReleased } from './site-cluster.ts';
+import { removedTags } from './site-tags.ts';
 
 type NodeActivities = Pick<
   SiteActivities,

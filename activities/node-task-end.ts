@@ -1,7 +1,7 @@
-import { type CarriedOut, describeFailure, outcomeOf, type TaskResult } from '../src/agent/index.js';
-import { readGraphRunName } from '../src/core/graph-run/index.js';
-import { isMapping } from '../src/core/plain-value.js';
-import type { TaskEnd } from './graph-contract.js';
+import { type CarriedOut, describeFailure, outcomeOf, type TaskResult } from '../src/agent/index.ts';
+import { readGraphRunName } from '../src/core/graph-run/index.ts';
+import { isMapping } from '../src/core/plain-value.ts';
+import type { TaskEnd } from './graph-contract.ts';
 
 const MESSAGE_CHARACTERS = 300;
 const SUMMARY_ENTRIES = 20;

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { OrderRefused, type OrderSource } from '../src/agent/index.js';
-import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.js';
-import { mayRunOn, type NodeStanding } from '../src/core/graph-nodes.js';
+import { OrderRefused, type OrderSource } from '../src/agent/index.ts';
+import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.ts';
+import { mayRunOn, type NodeStanding } from '../src/core/graph-nodes.ts';
 import {
   type KnownMachine,
   MaasConfigurationError,
@@ -9,11 +9,11 @@ import {
   type MachineContext,
   markerOf,
   resolveMachine,
-} from '../src/maas/index.js';
-import type { RunTask, TaskEnd } from './graph-contract.js';
-import type { SilenceReports } from './maas-silence.js';
-import type { FurtherTask } from './node-task.js';
-import { RUN_STOPPED } from './run-holds.js';
+} from '../src/maas/index.ts';
+import type { RunTask, TaskEnd } from './graph-contract.ts';
+import type { SilenceReports } from './maas-silence.ts';
+import type { FurtherTask } from './node-task.ts';
+import { RUN_STOPPED } from './run-holds.ts';
 
 /** Identifies the machine of a node in MAAS. */
 export interface NodeMachine {

@@ -12,10 +12,10 @@ import {
   type OrderVerifier,
   type RaiseAlarm,
   RunHeld,
-} from '../src/agent/index.js';
-import type { AgentFacts, NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from './graph-contract.js';
-import { taskEnd } from './node-task-end.js';
-import { held, RUN_HELD } from './run-holds.js';
+} from '../src/agent/index.ts';
+import type { AgentFacts, NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from './graph-contract.ts';
+import { taskEnd } from './node-task-end.ts';
+import { held, RUN_HELD } from './run-holds.ts';
 
 /** Dependencies that the activities of one node share. Created by worker/. */
 interface NodeTaskDependencies {

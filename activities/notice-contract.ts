@@ -1,5 +1,5 @@
-import type { Notice, NoticeBody, NoticeDelivery } from '../src/core/contracts/notice.js';
-import type { SendNotice } from '../src/core/notice.js';
+import type { Notice, NoticeBody, NoticeDelivery } from '../src/core/contracts/notice.ts';
+import type { SendNotice } from '../src/core/notice.ts';
 
 /** The activities that `send_notice` calls. Types only, with wire names, as in contract.ts. */
 export interface NoticeActivities {

@@ -1,10 +1,10 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { NoticeBody } from '../src/core/contracts/notice.js';
-import { noticeText } from '../src/core/notice.js';
-import { type Receiver, ReceiversError, readReceivers, sendNotice } from '../src/platform/notices/index.js';
-import type { ActivityDependencies } from './dependencies.js';
-import { translated } from './failures.js';
-import type { DeliverNotice, NoticeActivities } from './notice-contract.js';
+import type { NoticeBody } from '../src/core/contracts/notice.ts';
+import { noticeText } from '../src/core/notice.ts';
+import { type Receiver, ReceiversError, readReceivers, sendNotice } from '../src/platform/notices/index.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { translated } from './failures.ts';
+import type { DeliverNotice, NoticeActivities } from './notice-contract.ts';
 
 /** Finds the receivers of a notice and sends it, once each try. */
 export const noticeActivities = (deps: ActivityDependencies): NoticeActivities => ({

@@ -6,19 +6,19 @@ import {
   nodesBehindRoles,
   readClusterSources,
   readGraphLayers,
-} from '../src/clusters/index.js';
-import type { PreparedRun, StoredReference } from '../src/clusters/planning/index.js';
-import { didYouMean } from '../src/core/did-you-mean.js';
-import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.js';
-import { BEFORE_CHANGES } from '../src/core/run/index.js';
-import { type EarlierTask, taskKey } from '../src/core/scheduler/index.js';
-import { type GraphProblem, Problems } from '../src/graph/index.js';
-import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.js';
-import type { ActivityDependencies } from './dependencies.js';
-import { translated } from './failures.js';
-import { proveClaim } from './fencing.js';
-import type { GraphActivities, PlanGraph, PlanGraphAnswer } from './graph-contract.js';
-import { withHeartbeats } from './heartbeats.js';
+} from '../src/clusters/index.ts';
+import type { PreparedRun, StoredReference } from '../src/clusters/planning/index.ts';
+import { didYouMean } from '../src/core/did-you-mean.ts';
+import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.ts';
+import { BEFORE_CHANGES } from '../src/core/run/index.ts';
+import { type EarlierTask, taskKey } from '../src/core/scheduler/index.ts';
+import { type GraphProblem, Problems } from '../src/graph/index.ts';
+import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { translated } from './failures.ts';
+import { proveClaim } from './fencing.ts';
+import type { GraphActivities, PlanGraph, PlanGraphAnswer } from './graph-contract.ts';
+import { withHeartbeats } from './heartbeats.ts';
 
 /** Plans graphs with the current states and returns stored plans in chunks. Safe to repeat. */
 export function planGraphActivities(

@@ -1,6 +1,6 @@
-import { readGraphsLeft } from '../src/clusters/index.js';
-import type { GraphRequest, GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.js';
-import { type ClusterRecord, type Store, StoreError } from '../src/store/index.js';
+import { readGraphsLeft } from '../src/clusters/index.ts';
+import type { GraphRequest, GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.ts';
+import { type ClusterRecord, type Store, StoreError } from '../src/store/index.ts';
 
 type RequestedGraphs =
   | { readonly ok: true; readonly graphs: readonly GraphRequest[] }

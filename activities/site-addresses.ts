@@ -1,8 +1,8 @@
-import { readClusterSources, type VirtualAddress, virtualAddresses } from '../src/clusters/index.js';
-import { isMapping } from '../src/core/plain-value.js';
-import { isMaasFailure, type MachineContext } from '../src/maas/index.js';
-import type { Store } from '../src/store/index.js';
-import { clusterOfSite } from './site-cluster.js';
+import { readClusterSources, type VirtualAddress, virtualAddresses } from '../src/clusters/index.ts';
+import { isMapping } from '../src/core/plain-value.ts';
+import { isMaasFailure, type MachineContext } from '../src/maas/index.ts';
+import type { Store } from '../src/store/index.ts';
+import { clusterOfSite } from './site-cluster.ts';
 
 /** How many other addresses are tried where someone else is faster. */
 const TRIES = 5;

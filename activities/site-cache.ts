@@ -1,11 +1,11 @@
-import { isError } from '../src/core/diagnostic.js';
+import { isError } from '../src/core/diagnostic.ts';
 import {
   type DeploymentConfiguration,
   loadSite,
   type ResolvedNode,
   type SiteDocuments,
-} from '../src/documents/index.js';
-import { type RevisionRecord, type RevisionReference, type Store, StoreError } from '../src/store/index.js';
+} from '../src/documents/index.ts';
+import { type RevisionRecord, type RevisionReference, type Store, StoreError } from '../src/store/index.ts';
 
 /** A parsed revision, or why it cannot be used. */
 export type ParsedRevision =

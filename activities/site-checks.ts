@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
-import { counted } from '../src/core/counted.js';
-import type { NetworkSettings } from '../src/core/network-settings.js';
-import type { ResolvedNode } from '../src/documents/index.js';
+import { counted } from '../src/core/counted.ts';
+import type { NetworkSettings } from '../src/core/network-settings.ts';
+import type { ResolvedNode } from '../src/documents/index.ts';
 import {
   checkLayout,
   decideRelease,
@@ -20,14 +20,14 @@ import {
   noProgress,
   resolveMachine,
   syncNetworks,
-} from '../src/maas/index.js';
-import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.js';
-import type { ActivityDependencies } from './dependencies.js';
-import { assertMayStart, proveClaim } from './fencing.js';
-import { withHeartbeats } from './heartbeats.js';
-import { reserveAddresses } from './site-addresses.js';
-import type { SiteCache } from './site-cache.js';
-import { syncTags } from './site-tags.js';
+} from '../src/maas/index.ts';
+import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { assertMayStart, proveClaim } from './fencing.ts';
+import { withHeartbeats } from './heartbeats.ts';
+import { reserveAddresses } from './site-addresses.ts';
+import type { SiteCache } from './site-cache.ts';
+import { syncTags } from './site-tags.ts';
 
 /** Checks of a site as a whole. A failed check is repeated every `interval` seconds until `timeout`. */
 export function siteCheckActivities(

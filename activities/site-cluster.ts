@@ -1,6 +1,6 @@
-import { agentAddress } from '../src/clusters/index.js';
-import type { MachineFacts } from '../src/maas/index.js';
-import { type NodeRecord, type Store, StoreError } from '../src/store/index.js';
+import { agentAddress } from '../src/clusters/index.ts';
+import type { MachineFacts } from '../src/maas/index.ts';
+import { type NodeRecord, type Store, StoreError } from '../src/store/index.ts';
 
 /** The cluster of a site: the one that the site names, or else the first that names the site. */
 export async function clusterOfSite(store: Store, site: string): Promise<number | undefined> {

@@ -1,6 +1,6 @@
-import { compareKeys } from '../src/core/compare-text.js';
-import type { ResolvedNode } from '../src/documents/index.js';
-import { isMaasFailure, type KnownMachine, type MachineContext, machinesNamed } from '../src/maas/index.js';
+import { compareKeys } from '../src/core/compare-text.ts';
+import type { ResolvedNode } from '../src/documents/index.ts';
+import { isMaasFailure, type KnownMachine, type MachineContext, machinesNamed } from '../src/maas/index.ts';
 
 const TAG_NAME = /^[\w-]+$/;
 

@@ -1,10 +1,10 @@
-import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.js';
-import { percentOf, shownStatus, sumCounts } from '../src/core/task-counts.js';
-import type { Store, TaskHistoryWrite } from '../src/store/index.js';
-import type { ActivityDependencies } from './dependencies.js';
-import { translated } from './failures.js';
-import { proveClaim, sequenceIn } from './fencing.js';
-import type { GraphActivities, RecordTasks } from './graph-contract.js';
+import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.ts';
+import { percentOf, shownStatus, sumCounts } from '../src/core/task-counts.ts';
+import type { Store, TaskHistoryWrite } from '../src/store/index.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { translated } from './failures.ts';
+import { proveClaim, sequenceIn } from './fencing.ts';
+import type { GraphActivities, RecordTasks } from './graph-contract.ts';
 
 /** More than the rows of any batch, so that sequences order rows within a batch and across batches. */
 const ROWS_A_BATCH = 100_000;

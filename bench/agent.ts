@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { NodeAgent } from '../src/agent/index.js';
+import { NodeAgent } from '../src/agent/index.ts';
 
 const tasks = Number(process.argv[2] ?? 20);
 const mebibytes = Number(process.argv[3] ?? 1024);

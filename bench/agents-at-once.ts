@@ -2,15 +2,15 @@
  * Agents of a site's nodes in one process, with orders from the store as `sitewright agent run` has them, that end every task
  * at once without doing it: `node --import tsx bench/agents-at-once.ts SITE NODE…`, with settings in the environment.
  */
-import type { FollowEvent } from '../src/agent/index.js';
-import { loadSettings } from '../src/platform/settings/index.js';
-import { createLogger } from '../src/platform/telemetry/log.js';
-import { openStore } from '../src/store/index.js';
-import { startAgents } from '../worker/agent.js';
-import { storeOrdersOf } from '../worker/agent-orders.js';
-import { installRuntime } from '../worker/runtime.js';
-import { openStartGate } from '../worker/start-gate.js';
-import { stubHost } from './stub-host.js';
+import type { FollowEvent } from '../src/agent/index.ts';
+import { loadSettings } from '../src/platform/settings/index.ts';
+import { createLogger } from '../src/platform/telemetry/log.ts';
+import { openStore } from '../src/store/index.ts';
+import { startAgents } from '../worker/agent.ts';
+import { storeOrdersOf } from '../worker/agent-orders.ts';
+import { installRuntime } from '../worker/runtime.ts';
+import { openStartGate } from '../worker/start-gate.ts';
+import { stubHost } from './stub-host.ts';
 
 const [site = '', ...nodes] = process.argv.slice(2);
 const loaded = loadSettings({ env: process.env, cwd: process.cwd() });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { tarEnd, tarHeader, tarPadding } from '../src/packages/tar.js';
+import { tarEnd, tarHeader, tarPadding } from '../src/packages/tar.ts';
 
 export interface AimedRequest {
   readonly method: string;

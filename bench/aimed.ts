@@ -2,10 +2,10 @@
 // answers of 500 and above: `npx tsx bench/aimed.ts [--any-latency]
 // [name of a group …]`. Copy the table to bench/aimed-results.md.
 import { parseArgs } from 'node:util';
-import { AIMS, type Aim } from './aimed-requests.js';
-import { startApiProcess } from './api-process.js';
-import { watchBystander } from './bystander.js';
-import { type Answered, HarmTable } from './harm-table.js';
+import { AIMS, type Aim } from './aimed-requests.ts';
+import { startApiProcess } from './api-process.ts';
+import { watchBystander } from './bystander.ts';
+import { type Answered, HarmTable } from './harm-table.ts';
 
 /** Requests of a group under way at once. */
 const AT_ONCE = 4;

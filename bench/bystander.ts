@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import { runnableProgram } from '../src/platform/threads/runnable-program.js';
-import type { BystanderAnswer } from './bystander-main.js';
+import { runnableProgram } from '../src/platform/threads/runnable-program.ts';
+import type { BystanderAnswer } from './bystander-main.ts';
 
 /** What a bystander of an API saw, and what its process used, since the watch or its last phase began. */
 export interface Seen {

@@ -4,8 +4,8 @@
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { type SystemChaosResult, systemChaos } from '../test/rig/system-chaos.js';
-import { temporalBinary } from './dev-server.js';
+import { type SystemChaosResult, systemChaos } from '../test/rig/system-chaos.ts';
+import { temporalBinary } from './dev-server.ts';
 
 interface Row extends SystemChaosResult {
   readonly seed: number;

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { runAfterUs } from '../scripts/run-after-us.mjs';
-import { freePort } from '../src/platform/free-port.js';
-import { devServerArguments } from '../src/platform/temporal/dev-server.js';
-import { probeServer } from '../src/platform/temporal/probe.js';
-import { readComposeFile } from '../test/rig/compose-file.js';
-import { startPostgres, whyNoPostgres } from '../test/rig/postgres.js';
-import { DYNAMIC_CONFIG, startTemporalServer, whyNoTemporalServer } from '../test/rig/temporal-server.js';
-import { temporalBinary } from './dev-server.js';
-import { startProgram } from './processes.js';
+import { freePort } from '../src/platform/free-port.ts';
+import { devServerArguments } from '../src/platform/temporal/dev-server.ts';
+import { probeServer } from '../src/platform/temporal/probe.ts';
+import { readComposeFile } from '../test/rig/compose-file.ts';
+import { startPostgres, whyNoPostgres } from '../test/rig/postgres.ts';
+import { DYNAMIC_CONFIG, startTemporalServer, whyNoTemporalServer } from '../test/rig/temporal-server.ts';
+import { temporalBinary } from './dev-server.ts';
+import { startProgram } from './processes.ts';
 
 /** Megabytes on disk. */
 export interface Sizes {

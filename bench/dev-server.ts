@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type DevServer, startDevServer } from '../src/platform/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
+import { type DevServer, startDevServer } from '../src/platform/temporal/dev-server.ts';
+import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
 
 /** The Temporal CLI. @throws what to do when there is none */
 export async function temporalBinary(): Promise<string> {

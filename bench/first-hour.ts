@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../src/platform/free-port.js';
-import { newcomer } from '../test/rig/newcomer.js';
-import { endUp, isUp } from '../test/rig/running-up.js';
+import { freePort } from '../src/platform/free-port.ts';
+import { newcomer } from '../test/rig/newcomer.ts';
+import { endUp, isUp } from '../test/rig/running-up.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-first-hour-'));

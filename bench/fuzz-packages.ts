@@ -1,9 +1,9 @@
 // Checks mutated packages and converts them to what an installation stores: there must be no crash and no finding
 // without a position. Result: docs/packages.md, "How it is tested".
 //   npx tsx bench/fuzz-packages.ts [count] [seed]
-import { checkPackage, packageInstallation, packageTree } from '../src/packages/index.js';
-import { mutate, random } from '../test/unit/packages/mutations.js';
-import { contentsOf, vectors } from '../test/unit/packages/recorded-packages.js';
+import { checkPackage, packageInstallation, packageTree } from '../src/packages/index.ts';
+import { mutate, random } from '../test/unit/packages/mutations.ts';
+import { contentsOf, vectors } from '../test/unit/packages/recorded-packages.ts';
 
 const count = Number(process.argv[2] ?? 10_000);
 const seed = Number(process.argv[3] ?? 1);

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { fuzz } from '../test/rig/fuzz/guided.js';
-import { TARGETS } from '../test/rig/fuzz/targets.js';
-import { seededRandom } from '../test/unit/yaql/mutations.js';
+import { fuzz } from '../test/rig/fuzz/guided.ts';
+import { TARGETS } from '../test/rig/fuzz/targets.ts';
+import { seededRandom } from '../test/unit/yaql/mutations.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -6,8 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { formatChecksums } from '../src/packages/archive-content.js';
-import { tarEnd, tarHeader, tarPadding } from '../src/packages/tar.js';
+import { formatChecksums } from '../src/packages/archive-content.ts';
+import { tarEnd, tarHeader, tarPadding } from '../src/packages/tar.ts';
 import {
   type Description,
   type Made,
@@ -15,13 +15,13 @@ import {
   requestTo,
   text,
   wellFormed,
-} from '../test/rig/fuzz/api-requests.js';
-import { mutateJson, mutateText } from '../test/rig/fuzz/mutate-input.js';
-import { TARGETS } from '../test/rig/fuzz/targets.js';
-import { mutate as mutateExpression, seededRandom } from '../test/unit/yaql/mutations.js';
-import { startApiProcess } from './api-process.js';
-import { watchBystander } from './bystander.js';
-import { type Answered, HarmTable, isHarm } from './harm-table.js';
+} from '../test/rig/fuzz/api-requests.ts';
+import { mutateJson, mutateText } from '../test/rig/fuzz/mutate-input.ts';
+import { TARGETS } from '../test/rig/fuzz/targets.ts';
+import { mutate as mutateExpression, seededRandom } from '../test/unit/yaql/mutations.ts';
+import { startApiProcess } from './api-process.ts';
+import { watchBystander } from './bystander.ts';
+import { type Answered, HarmTable, isHarm } from './harm-table.ts';
 
 const AT_ONCE = 4;
 

@@ -1,7 +1,7 @@
 /** Workflows of bench/graph.ts: the project's own, and a minimal set as the baseline. */
 import { executeChild, scheduleActivity, workflowInfo } from '@temporalio/workflow';
 
-export * from '../workflows/index.js';
+export * from '../workflows/index.ts';
 
 type Chain = { readonly queue: string; readonly tasks: number };
 

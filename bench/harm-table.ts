@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import type { Seen } from './bystander.js';
+import type { Seen } from './bystander.ts';
 
 /** What issue 18 promises: a bystander's p99 in milliseconds, and memory in megabytes. */
 const MOST_P99_MS = 250;

@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startAgentHost } from '../test/rig/agent-host-process.js';
-import { startBenchServer } from './dev-server.js';
-import { processorSeconds } from './processes.js';
+import { startAgentHost } from '../test/rig/agent-host-process.ts';
+import { startBenchServer } from './dev-server.ts';
+import { processorSeconds } from './processes.ts';
 
 const [agents = 1_000, seconds = 60] = process.argv.slice(2).map(Number);
 const rssMb = (pid: number): number =>

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.js';
-import { freePort } from '../src/platform/free-port.js';
-import { openStore } from '../src/store/index.js';
-import { type Bystander, type Seen, watchBystander } from './bystander.js';
-import type { Databases, Sizes } from './databases.js';
-import { type Program, startProgram, type Usage, usageOf } from './processes.js';
-import type { Json } from './recorded-cluster.js';
-import { LIBRARY, type StoredCluster, storeRecordedCluster } from './recorded-installation.js';
-import { siteDocuments } from './site-documents.js';
+import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.ts';
+import { freePort } from '../src/platform/free-port.ts';
+import { openStore } from '../src/store/index.ts';
+import { type Bystander, type Seen, watchBystander } from './bystander.ts';
+import type { Databases, Sizes } from './databases.ts';
+import { type Program, startProgram, type Usage, usageOf } from './processes.ts';
+import type { Json } from './recorded-cluster.ts';
+import { LIBRARY, type StoredCluster, storeRecordedCluster } from './recorded-installation.ts';
+import { siteDocuments } from './site-documents.ts';
 
 const SITE = 'bench';
 /** Of the recorded library: a task of every node. */

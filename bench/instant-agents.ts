@@ -3,7 +3,7 @@
  * Usage: node --import tsx bench/instant-agents.ts ADDRESS QUEUE…
  */
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { controlQueue } from '../workflows/protocol.js';
+import { controlQueue } from '../workflows/protocol.ts';
 
 const [address = '', ...queues] = process.argv.slice(2);
 Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });

@@ -1,5 +1,5 @@
-import type { SchedulerGraph } from '../src/core/scheduler/index.js';
-import { topologicalOrder } from '../src/core/scheduler/topology.js';
+import type { SchedulerGraph } from '../src/core/scheduler/index.ts';
+import { topologicalOrder } from '../src/core/scheduler/topology.ts';
 
 /** What no order of the tasks can beat, in the unit of the durations. */
 export interface LowerBound {

@@ -1,10 +1,10 @@
 /** Runs of a graph in which only tasks take time: how long they take by the order of the tasks alone. */
 
-import { keyOf } from '../src/core/scheduler/graph.js';
-import type { SchedulerCommand, SchedulerEvent, SchedulerGraph } from '../src/core/scheduler/index.js';
-import { apply, createScheduler } from '../src/core/scheduler/index.js';
-import { PriorityQueue } from '../src/core/scheduler/priority-queue.js';
-import type { RecordedRun } from './recorded-run.js';
+import { keyOf } from '../src/core/scheduler/graph.ts';
+import type { SchedulerCommand, SchedulerEvent, SchedulerGraph } from '../src/core/scheduler/index.ts';
+import { apply, createScheduler } from '../src/core/scheduler/index.ts';
+import { PriorityQueue } from '../src/core/scheduler/priority-queue.ts';
+import type { RecordedRun } from './recorded-run.ts';
 
 /**
  * Seconds, by task: a median by type, a factor for the task that all nodes share (most are short, a few long), and up to a

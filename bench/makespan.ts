@@ -5,9 +5,9 @@
  * Usage: npx tsx bench/makespan.ts [nodes [draws]]
  */
 
-import { lowerBound } from './makespan-bound.js';
-import { drawDurations, makespan, makespanOfLoop } from './makespan-simulation.js';
-import { recordedRun } from './recorded-run.js';
+import { lowerBound } from './makespan-bound.ts';
+import { drawDurations, makespan, makespanOfLoop } from './makespan-simulation.ts';
+import { recordedRun } from './recorded-run.ts';
 
 const nodes = Number(process.argv[2] ?? 200);
 const draws = Number(process.argv[3] ?? 3);

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { openStore, type Store } from '../src/store/index.js';
-import { startBenchServer } from './dev-server.js';
+import { openStore, type Store } from '../src/store/index.ts';
+import { startBenchServer } from './dev-server.ts';
 
 const PROGRAM = fileURLToPath(new URL('../bin/sitewright', import.meta.url));
 

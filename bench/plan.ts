@@ -4,9 +4,9 @@
  * Usage: npx tsx bench/plan.ts [nodes ...]
  */
 import { execFileSync } from 'node:child_process';
-import { compilePlan } from '../src/core/scheduler/index.js';
-import { digestOf, findCycles, planGraph, planOrder, readPlanInput, schedulerPlan } from '../src/graph/index.js';
-import { clusterOf, type Json, recorded } from './recorded-cluster.js';
+import { compilePlan } from '../src/core/scheduler/index.ts';
+import { digestOf, findCycles, planGraph, planOrder, readPlanInput, schedulerPlan } from '../src/graph/index.ts';
+import { clusterOf, type Json, recorded } from './recorded-cluster.ts';
 
 const SIZES = [1, 6, 50, 200, 500, 1000];
 

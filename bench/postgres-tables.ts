@@ -1,4 +1,4 @@
-import type { Group, Read, Timed } from './installation.js';
+import type { Group, Read, Timed } from './installation.ts';
 
 /** The same runs on both. */
 export interface Row {

@@ -13,9 +13,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { runAfterUs } from '../scripts/run-after-us.mjs';
-import { type Databases, onFiles, onPostgres } from './databases.js';
-import { Installation, type Timed } from './installation.js';
-import { costTable, type Removal, ratesTable, readsTable, removalTable } from './postgres-tables.js';
+import { type Databases, onFiles, onPostgres } from './databases.ts';
+import { Installation, type Timed } from './installation.ts';
+import { costTable, type Removal, ratesTable, readsTable, removalTable } from './postgres-tables.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

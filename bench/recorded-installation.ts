@@ -1,7 +1,7 @@
-import { normaliseTask } from '../src/graph/index.js';
-import type { Store } from '../src/store/index.js';
-import { RELEASE_ROLES, RELEASE_TAGS } from '../test/unit/clusters/six-nodes.js';
-import { clusterOf, type Json, recorded } from './recorded-cluster.js';
+import { normaliseTask } from '../src/graph/index.ts';
+import type { Store } from '../src/store/index.ts';
+import { RELEASE_ROLES, RELEASE_TAGS } from '../test/unit/clusters/six-nodes.ts';
+import { clusterOf, type Json, recorded } from './recorded-cluster.ts';
 
 /** The graph type under which the recorded library is stored. */
 export const LIBRARY = 'default';

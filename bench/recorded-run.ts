@@ -1,8 +1,8 @@
-import { keyOf } from '../src/core/scheduler/graph.js';
-import { compilePlan, type SchedulerGraph } from '../src/core/scheduler/index.js';
-import type { GraphRunMode } from '../src/core/words.js';
-import { planGraph, readPlanInput, schedulerPlan } from '../src/graph/index.js';
-import { clusterOf, recorded } from './recorded-cluster.js';
+import { keyOf } from '../src/core/scheduler/graph.ts';
+import { compilePlan, type SchedulerGraph } from '../src/core/scheduler/index.ts';
+import type { GraphRunMode } from '../src/core/words.ts';
+import { planGraph, readPlanInput, schedulerPlan } from '../src/graph/index.ts';
+import { clusterOf, recorded } from './recorded-cluster.ts';
 
 /** A run of the recorded library. */
 export interface RecordedRun {

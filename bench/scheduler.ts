@@ -2,7 +2,7 @@
  * Measures the speed of the scheduler alone, in whole runs with tasks that end immediately.
  * Usage: npx tsx bench/scheduler.ts [nodes [tasks per node]]
  */
-import type { Scheduler, SchedulerCommand, SchedulerEvent, SchedulerPlan } from '../src/core/scheduler/index.js';
+import type { Scheduler, SchedulerCommand, SchedulerEvent, SchedulerPlan } from '../src/core/scheduler/index.ts';
 import {
   apply,
   blocksOfNodes,
@@ -12,8 +12,8 @@ import {
   createScheduler,
   partition,
   takeSnapshot,
-} from '../src/core/scheduler/index.js';
-import { simulate } from '../src/core/scheduler/simulate.js';
+} from '../src/core/scheduler/index.ts';
+import { simulate } from '../src/core/scheduler/simulate.ts';
 
 /** A chain of tasks on each node, a join over all nodes after every tenth task, and limits for some tasks. */
 function plan(nodes: number, perNode: number, limited: boolean): SchedulerPlan {

@@ -7,9 +7,9 @@
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.js';
-import { startOneWorker } from './one-worker.js';
-import { siteDocuments } from './site-documents.js';
+import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.ts';
+import { startOneWorker } from './one-worker.ts';
+import { siteDocuments } from './site-documents.ts';
 
 const [nodes = 20] = process.argv.slice(2).map(Number);
 const SITES = { alone: nodes, beside: nodes, crowd: 3 * nodes };

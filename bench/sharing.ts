@@ -11,10 +11,10 @@
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { graphWorkflowId, nodeQueue } from '../workflows/protocol.js';
-import { historySizes } from './history-sizes.js';
-import { startOneWorker } from './one-worker.js';
-import { type Program, processorSeconds, startProgram } from './processes.js';
+import { graphWorkflowId, nodeQueue } from '../workflows/protocol.ts';
+import { historySizes } from './history-sizes.ts';
+import { startOneWorker } from './one-worker.ts';
+import { type Program, processorSeconds, startProgram } from './processes.ts';
 
 const [nodes = 100, tasks = 200, most = Number.POSITIVE_INFINITY] = process.argv.slice(2).map(Number);
 /** Small runs before the large one. */

@@ -13,10 +13,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { runAfterUs } from '../scripts/run-after-us.mjs';
-import type { Seen } from './bystander.js';
-import { onFiles } from './databases.js';
-import { historySizes } from './history-sizes.js';
-import { Installation } from './installation.js';
+import type { Seen } from './bystander.ts';
+import { onFiles } from './databases.ts';
+import { historySizes } from './history-sizes.ts';
+import { Installation } from './installation.ts';
 
 const nodes = Number(process.argv[2] ?? 1_000);
 const run = promisify(execFile);

@@ -3,7 +3,7 @@
  * `npx tsx bench/yaql-fuzz.ts [COUNT [SEED]]` prints a summary and every finding; exit code 1 if there are any.
  */
 import { readFileSync } from 'node:fs';
-import { findingsOf, seededRandom } from '../test/unit/yaql/mutations.js';
+import { findingsOf, seededRandom } from '../test/unit/yaql/mutations.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const seed = Number(process.argv[3] ?? 1);

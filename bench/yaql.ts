@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { createEngine } from '../src/yaql/index.js';
+import { createEngine } from '../src/yaql/index.ts';
 
 const workloads: Readonly<Record<string, string>> = {
   filter: "$.nodes.where($.status = ready and 'compute' in $.roles and $.memory > 2048).name",

@@ -1,6 +1,6 @@
 // The parts of deploy/helm/sitewright/values.schema.json that follow from the settings. `npm run docs:settings` writes them.
 import { z } from 'zod';
-import { type SettingDefinition, settingDefinitions } from '../src/platform/settings/settings.js';
+import { type SettingDefinition, settingDefinitions } from '../src/platform/settings/settings.ts';
 
 export const CHART_SCHEMA = new URL('../deploy/helm/sitewright/values.schema.json', import.meta.url);
 

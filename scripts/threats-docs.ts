@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
-import { cell, type HoldingTest, holdingTests, shownTest } from './promises-docs.js';
+import { cell, type HoldingTest, holdingTests, shownTest } from './promises-docs.ts';
 
 interface Sentence {
   readonly id: string;

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startDevServer } from '../src/platform/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.js';
-import { bundleProjectWorkflows } from './rig/workflow-bundle.js';
+import { startDevServer } from '../src/platform/temporal/dev-server.ts';
+import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
+import { bundleProjectWorkflows } from './rig/workflow-bundle.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { memoryFolder } from './rig/memory-folder.js';
-import { endPostgresIn } from './rig/postgres.js';
+import { memoryFolder } from './rig/memory-folder.ts';
+import { endPostgresIn } from './rig/postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

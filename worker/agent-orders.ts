@@ -1,17 +1,17 @@
 import { isAbsolute } from 'node:path';
-import type { OrderSource } from '../src/agent/index.js';
-import { auditedAlarms, sourceFilesBelow } from '../src/gateway/index.js';
-import { withPackageSources } from '../src/ops/packages/index.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import type { Store } from '../src/store/index.js';
-import type { StartAgentsOptions } from './agent.js';
-import { archiveLimitsOf } from './archive-limits.js';
-import { secretsOf } from './gateway.js';
-import type { StartGate } from './start-gate.js';
-import { storeControl } from './store-control.js';
-import { type StoreOrdersParts, storeOrders } from './store-orders.js';
-import { taskLogs } from './task-logs.js';
+import type { OrderSource } from '../src/agent/index.ts';
+import { auditedAlarms, sourceFilesBelow } from '../src/gateway/index.ts';
+import { withPackageSources } from '../src/ops/packages/index.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import type { Store } from '../src/store/index.ts';
+import type { StartAgentsOptions } from './agent.ts';
+import { archiveLimitsOf } from './archive-limits.ts';
+import { secretsOf } from './gateway.ts';
+import type { StartGate } from './start-gate.ts';
+import { storeControl } from './store-control.ts';
+import { type StoreOrdersParts, storeOrders } from './store-orders.ts';
+import { taskLogs } from './task-logs.ts';
 
 /** Orders from the store, for agents on machines that may access it. */
 export function localOrders(settings: Settings, store: Store, gate: StoreOrdersParts['gate']): OrderSource {

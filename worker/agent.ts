@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DataConverter } from '@temporalio/common';
-import type { RunTask } from '../activities/graph-contract.js';
+import type { RunTask } from '../activities/graph-contract.ts';
 import {
   type FollowedTasks,
   type FurtherTask,
   nodeControlActivities,
   nodeTaskActivities,
-} from '../activities/node-task.js';
-import { plainFailures } from '../activities/plain-failures.js';
+} from '../activities/node-task.ts';
+import { plainFailures } from '../activities/plain-failures.ts';
 import {
   type ControlJudge,
   type ExecutionHost,
@@ -19,19 +19,19 @@ import {
   type OrderSource,
   type OrderVerifier,
   type RaiseAlarm,
-} from '../src/agent/index.js';
-import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import type { Traces } from '../src/platform/telemetry/traces.js';
-import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.js';
-import { followCredentials } from '../src/platform/temporal/follow-credentials.js';
-import { controlQueue, nodeQueue, prefixed } from '../workflows/protocol.js';
-import { encryptionOf } from './encryption.js';
-import { noteAttempt, returnAttempt } from './left-attempt.js';
-import { NativeLink } from './native-link.js';
-import { traceActivities } from './traces.js';
-import { connectWhenAvailable } from './when-available.js';
+} from '../src/agent/index.ts';
+import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import type { Traces } from '../src/platform/telemetry/traces.ts';
+import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.ts';
+import { followCredentials } from '../src/platform/temporal/follow-credentials.ts';
+import { controlQueue, nodeQueue, prefixed } from '../workflows/protocol.ts';
+import { encryptionOf } from './encryption.ts';
+import { noteAttempt, returnAttempt } from './left-attempt.ts';
+import { NativeLink } from './native-link.ts';
+import { traceActivities } from './traces.ts';
+import { connectWhenAvailable } from './when-available.ts';
 
 /** A node whose tasks this process runs. */
 export interface AgentNode {

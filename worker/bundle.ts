@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, type WorkerOptions } from '@temporalio/worker';
-import { programVersion } from './program-version.js';
+import { programVersion } from './program-version.ts';
 
 /**
  * The workflow code of a worker: the bundle that `npm run build` made beside the compiled code, so that a worker

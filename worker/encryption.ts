@@ -5,10 +5,10 @@ import {
   EncryptionCodec,
   encryptedData,
   readEncryptionKeys,
-} from '../src/platform/codec/index.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import { cannotListen, ListenError } from './listen-error.js';
+} from '../src/platform/codec/index.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import { cannotListen, ListenError } from './listen-error.ts';
 
 /** Options for clients and workers: they encrypt what they send if the settings require it. */
 export function encryptionOf({ temporal }: { readonly temporal: Pick<Settings['temporal'], 'encryption_key_file'> }): {
@@ -40,7 +40,7 @@ export async function startCodecEndpoint(
       `the codec endpoint cannot listen on ${host}:${port}: it would decrypt for anyone. Set access.tokens to on, or codec.host to 127.0.0.1`,
     );
   // Only here: agents on every node use this file and serve nothing.
-  const { createCodecEndpoint } = await import('../src/platform/codec/codec-endpoint.js');
+  const { createCodecEndpoint } = await import('../src/platform/codec/codec-endpoint.ts');
   const endpoint = createCodecEndpoint(new EncryptionCodec(readEncryptionKeys(keyFile)), origin, authorize);
   await endpoint.listen({ host, port }).catch(cannotListen('the codec endpoint', { host, port }, 'codec.'));
   const { port: bound } = endpoint.server.address() as { port: number };

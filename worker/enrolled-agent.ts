@@ -2,18 +2,18 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { OrderRefused } from '../src/agent/index.js';
-import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.js';
-import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.js';
-import { SetupError } from '../src/core/setup-error.js';
-import { GatewayClient } from '../src/gateway/gateway-client.js';
-import { enrolNode, type NodeCredentials, readCredentials } from '../src/gateway/node-credentials.js';
-import { readPrivate } from '../src/platform/files/private-file.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.js';
-import { openStateFolder } from './state-folder.js';
-import { tracesOf } from './traces.js';
+import { OrderRefused } from '../src/agent/index.ts';
+import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.ts';
+import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.ts';
+import { SetupError } from '../src/core/setup-error.ts';
+import { GatewayClient } from '../src/gateway/gateway-client.ts';
+import { enrolNode, type NodeCredentials, readCredentials } from '../src/gateway/node-credentials.ts';
+import { readPrivate } from '../src/platform/files/private-file.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.ts';
+import { openStateFolder } from './state-folder.ts';
+import { tracesOf } from './traces.ts';
 
 /** Files of a node's folder, `/etc/sitewright`. */
 export const nodeFiles = (folder: string) => ({

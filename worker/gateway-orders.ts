@@ -1,11 +1,11 @@
-import { type ExecutionKey, OrderRefused } from '../src/agent/index.js';
-import { readTaskOrder } from '../src/clusters/index.js';
-import type { OrderBook, PlannedTask } from '../src/gateway/index.js';
-import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.js';
-import { earlierRuns, graphOfRun } from './graph-of-run.js';
-import { operatorOrders } from './operator-orders.js';
-import type { SigningGate, StartGate } from './start-gate.js';
-import { plannedExecution, whyNoneOf } from './store-orders.js';
+import { type ExecutionKey, OrderRefused } from '../src/agent/index.ts';
+import { readTaskOrder } from '../src/clusters/index.ts';
+import type { OrderBook, PlannedTask } from '../src/gateway/index.ts';
+import { type Store, StoreError, type TaskHistoryRow } from '../src/store/index.ts';
+import { earlierRuns, graphOfRun } from './graph-of-run.ts';
+import { operatorOrders } from './operator-orders.ts';
+import type { SigningGate, StartGate } from './start-gate.ts';
+import { plannedExecution, whyNoneOf } from './store-orders.ts';
 
 /** The order book of the gateway, from plans, runs and histories in the store. */
 export function storeOrderBook(store: Store, gate: SigningGate): OrderBook {

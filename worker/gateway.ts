@@ -1,20 +1,20 @@
 import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
-import { SetupError } from '../src/core/setup-error.js';
-import { OrderKeys } from '../src/gateway/identity/index.js';
-import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.js';
-import { withPackageSources } from '../src/ops/packages/index.js';
-import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.js';
-import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/platform/secrets/index.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import { controlQueue, nodeQueue, prefixed } from '../workflows/protocol.js';
-import { archiveLimitsOf } from './archive-limits.js';
-import { storeOrderBook } from './gateway-orders.js';
-import { cannotListen } from './listen-error.js';
-import { openStartGate } from './start-gate.js';
-import { openStoreWhenAvailable } from './store-when-available.js';
-import { taskLogs } from './task-logs.js';
+import { SetupError } from '../src/core/setup-error.ts';
+import { OrderKeys } from '../src/gateway/identity/index.ts';
+import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.ts';
+import { withPackageSources } from '../src/ops/packages/index.ts';
+import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.ts';
+import { directorySecrets, environmentSecrets, firstOf, type SecretProvider } from '../src/platform/secrets/index.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import { controlQueue, nodeQueue, prefixed } from '../workflows/protocol.ts';
+import { archiveLimitsOf } from './archive-limits.ts';
+import { storeOrderBook } from './gateway-orders.ts';
+import { cannotListen } from './listen-error.ts';
+import { openStartGate } from './start-gate.ts';
+import { openStoreWhenAvailable } from './store-when-available.ts';
+import { taskLogs } from './task-logs.ts';
 
 export interface RunningGateway {
   /** The address at which nodes reach it. */
@@ -48,7 +48,7 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
   const { host, port, data_dir, source_roots, temporal_address } = settings.gateway;
   const { namespace, prefix } = settings.temporal;
   if (host === undefined) throw new SetupError('settings', 'gateway.host is not set: there is no gateway to start');
-  const { CertificateAuthority } = await import('../src/gateway/identity/certificate-authority.js');
+  const { CertificateAuthority } = await import('../src/gateway/identity/certificate-authority.ts');
   const authority = new CertificateAuthority(data_dir);
   const orderKeys = new OrderKeys(data_dir);
   const names = [...new Set([new URL(gatewayUrl(settings)).hostname, host, 'localhost', '127.0.0.1'])];

@@ -1,6 +1,6 @@
-import { graphRunName, readGraphRunName } from '../src/core/graph-run/index.js';
-import { isMapping } from '../src/core/plain-value.js';
-import { type Store, StoreError, type TransactionRecord } from '../src/store/index.js';
+import { graphRunName, readGraphRunName } from '../src/core/graph-run/index.ts';
+import { isMapping } from '../src/core/plain-value.ts';
+import { type Store, StoreError, type TransactionRecord } from '../src/store/index.ts';
 
 /**
  * The transactions of a graph that agents name, and of its run. Undefined if this store has no such run: agents outlive

@@ -1,11 +1,11 @@
 import { Connection } from '@temporalio/client';
-import { ClientLink } from '../src/platform/temporal/client-link.js';
-import { repeatCalls } from '../src/platform/temporal/closed-channel.js';
+import { ClientLink } from '../src/platform/temporal/client-link.ts';
+import { repeatCalls } from '../src/platform/temporal/closed-channel.ts';
 import {
   type ConnectionSettings,
   connectionOptions,
   type ServerSettings,
-} from '../src/platform/temporal/connection-options.js';
+} from '../src/platform/temporal/connection-options.ts';
 
 /**
  * Connects on first use and again whenever the connection is lost, quickly enough for a server that is just starting.

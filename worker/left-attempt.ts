@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ActivityNotFoundError, AsyncCompletionClient, type AsyncCompletionClientOptions } from '@temporalio/client';
-import { agentGone } from '../activities/node-task.js';
+import { agentGone } from '../activities/node-task.ts';
 
 /** A server that is away for longer has noticed by itself that the attempt has no heartbeats. */
 const MOST_TRIES = 60;

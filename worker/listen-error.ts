@@ -1,5 +1,5 @@
-import { SetupError } from '../src/core/setup-error.js';
-import { variableOf } from '../src/platform/settings/index.js';
+import { SetupError } from '../src/core/setup-error.ts';
+import { variableOf } from '../src/platform/settings/index.ts';
 
 /** A server of this process cannot listen at its address, for a reason that the operator can fix. */
 export class ListenError extends SetupError {

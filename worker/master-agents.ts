@@ -1,18 +1,18 @@
-import { assertMayStart, type Gate } from '../activities/fencing.js';
-import type { MaasTaskDependencies } from '../activities/node-task-maas.js';
-import { maasTask } from '../activities/node-task-maas.js';
-import { maasTaskTypes } from '../src/agent/master/index.js';
-import { agentAddress } from '../src/clusters/index.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.js';
-import { localOrders, storeOrdersOf } from './agent-orders.js';
-import { graphOfRun } from './graph-of-run.js';
-import { machinesOfNodes } from './node-machine.js';
-import { endsIdentities } from './node-user-data.js';
-import { programVersion } from './program-version.js';
-import { startGate } from './start-gate.js';
-import { openStateFolder, StateFolderError } from './state-folder.js';
+import { assertMayStart, type Gate } from '../activities/fencing.ts';
+import type { MaasTaskDependencies } from '../activities/node-task-maas.ts';
+import { maasTask } from '../activities/node-task-maas.ts';
+import { maasTaskTypes } from '../src/agent/master/index.ts';
+import { agentAddress } from '../src/clusters/index.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.ts';
+import { localOrders, storeOrdersOf } from './agent-orders.ts';
+import { graphOfRun } from './graph-of-run.ts';
+import { machinesOfNodes } from './node-machine.ts';
+import { endsIdentities } from './node-user-data.ts';
+import { programVersion } from './program-version.ts';
+import { startGate } from './start-gate.ts';
+import { openStateFolder, StateFolderError } from './state-folder.ts';
 
 /** How often to look for clusters that have no agent here yet. */
 const POLL_MS = 3_000;

@@ -4,16 +4,16 @@ import { isIP } from 'node:net';
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import type { RecordTasks } from '../activities/graph-contract.js';
-import { readTaskOrder } from '../src/clusters/index.js';
-import type { AttemptRecord } from '../src/maas/index.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import type { MetricsPage, ProcessMetrics, WorkerMetrics } from '../src/platform/telemetry/metrics.js';
-import type { Traces } from '../src/platform/telemetry/traces.js';
-import type { Store } from '../src/store/index.js';
-import { cannotListen } from './listen-error.js';
-import { subjectOfActivity } from './traces.js';
+import type { RecordTasks } from '../activities/graph-contract.ts';
+import { readTaskOrder } from '../src/clusters/index.ts';
+import type { AttemptRecord } from '../src/maas/index.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import type { MetricsPage, ProcessMetrics, WorkerMetrics } from '../src/platform/telemetry/metrics.ts';
+import type { Traces } from '../src/platform/telemetry/traces.ts';
+import type { Store } from '../src/store/index.ts';
+import { cannotListen } from './listen-error.ts';
+import { subjectOfActivity } from './traces.ts';
 
 /** Serves the metrics of a process without its own HTTP server; undefined if it is not configured. @throws ListenError */
 export async function startMetricsServer(

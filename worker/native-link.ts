@@ -1,6 +1,6 @@
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
-import type { ConnectionSettings } from '../src/platform/temporal/connection-options.js';
-import { type Credentialed, RetiredConnections } from '../src/platform/temporal/follow-credentials.js';
+import type { ConnectionSettings } from '../src/platform/temporal/connection-options.ts';
+import { type Credentialed, RetiredConnections } from '../src/platform/temporal/follow-credentials.ts';
 
 const ENDED: readonly string[] = ['STOPPED', 'FAILED'];
 

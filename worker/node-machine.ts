@@ -1,9 +1,9 @@
-import type { MaasTaskDependencies, NodeMachine } from '../activities/node-task-maas.js';
-import { SiteCache } from '../activities/site-cache.js';
-import { agentAddress, readClusterSources, standingIn, uidOf } from '../src/clusters/index.js';
-import type { ResolvedNode } from '../src/documents/index.js';
-import { type NodeRecord, type Store, StoreError } from '../src/store/index.js';
-import { graphOfRun } from './graph-of-run.js';
+import type { MaasTaskDependencies, NodeMachine } from '../activities/node-task-maas.ts';
+import { SiteCache } from '../activities/site-cache.ts';
+import { agentAddress, readClusterSources, standingIn, uidOf } from '../src/clusters/index.ts';
+import type { ResolvedNode } from '../src/documents/index.ts';
+import { type NodeRecord, type Store, StoreError } from '../src/store/index.ts';
+import { graphOfRun } from './graph-of-run.ts';
 
 /**
  * Finds the MAAS machine of a node in the cluster of a graph. For a node of a site its documents decide, as for runs of

@@ -1,9 +1,9 @@
-import type { ActivityDependencies } from '../activities/index.js';
-import { agentCloudConfig, mergeUserData } from '../src/agent/onboarding/index.js';
-import { issueTicket } from '../src/gateway/index.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Store } from '../src/store/index.js';
-import { gatewayUrl } from './gateway.js';
+import type { ActivityDependencies } from '../activities/index.ts';
+import { agentCloudConfig, mergeUserData } from '../src/agent/onboarding/index.ts';
+import { issueTicket } from '../src/gateway/index.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Store } from '../src/store/index.ts';
+import { gatewayUrl } from './gateway.ts';
 
 /**
  * User data of deployed nodes: the operator's own and, if a gateway and an agent package are configured, the part that

@@ -1,10 +1,10 @@
-import { CALLBACK_PATH } from '../src/api/access/sign-in-routes.js';
-import type { ApiOptions } from '../src/api/index.js';
-import { SetupError } from '../src/core/setup-error.js';
-import { signIn } from '../src/ops/index.js';
-import { readSettingFile } from '../src/platform/files/setting-file.js';
-import { openIdProvider } from '../src/platform/openid/openid-provider.js';
-import type { Settings } from '../src/platform/settings/index.js';
+import { CALLBACK_PATH } from '../src/api/access/sign-in-routes.ts';
+import type { ApiOptions } from '../src/api/index.ts';
+import { SetupError } from '../src/core/setup-error.ts';
+import { signIn } from '../src/ops/index.ts';
+import { readSettingFile } from '../src/platform/files/setting-file.ts';
+import { openIdProvider } from '../src/platform/openid/openid-provider.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
 
 /** Sign-in through the configured OpenID provider; undefined if there is none. It is not asked before the first sign-in. */
 export function openIdOf({ access: { openid, tokens } }: Pick<Settings, 'access'>): ApiOptions['openId'] {

@@ -1,6 +1,6 @@
-import type { ControlOrder } from '../src/agent/index.js';
-import type { AuditEntry, Store } from '../src/store/index.js';
-import { graphOfRun } from './graph-of-run.js';
+import type { ControlOrder } from '../src/agent/index.ts';
+import type { AuditEntry, Store } from '../src/store/index.ts';
+import { graphOfRun } from './graph-of-run.ts';
 
 /** How long an order to drain is valid: an agent that is unavailable for longer is not drained when it returns. */
 const DRAIN_VALID_MS = 15 * 60_000;

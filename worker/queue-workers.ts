@@ -1,6 +1,6 @@
 import type { Worker, WorkerOptions } from '@temporalio/worker';
-import type { Settings } from '../src/platform/settings/index.js';
-import { sideQueue } from '../workflows/protocol.js';
+import type { Settings } from '../src/platform/settings/index.ts';
+import { sideQueue } from '../workflows/protocol.ts';
 
 type Options = Omit<WorkerOptions, 'connection'>;
 

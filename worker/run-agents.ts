@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import { folderName } from '../src/agent/index.js';
-import { agentOptionsOf, policyRefusal, type SshTarget, usablePolicy } from '../src/agent/onboarding/index.js';
-import { SshNode } from '../src/agent/ssh/index.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import { type AgentNode, type RunningAgents, startAgents } from './agent.js';
-import { storeOrdersOf } from './agent-orders.js';
-import { encryptionOf } from './encryption.js';
-import { programVersion } from './program-version.js';
-import { openStartGate } from './start-gate.js';
-import { openStateFolder } from './state-folder.js';
-import { openStoreWhenAvailable } from './store-when-available.js';
-import { tracesOf } from './traces.js';
+import { folderName } from '../src/agent/index.ts';
+import { agentOptionsOf, policyRefusal, type SshTarget, usablePolicy } from '../src/agent/onboarding/index.ts';
+import { SshNode } from '../src/agent/ssh/index.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import { type AgentNode, type RunningAgents, startAgents } from './agent.ts';
+import { storeOrdersOf } from './agent-orders.ts';
+import { encryptionOf } from './encryption.ts';
+import { programVersion } from './program-version.ts';
+import { openStartGate } from './start-gate.ts';
+import { openStateFolder } from './state-folder.ts';
+import { openStoreWhenAvailable } from './store-when-available.ts';
+import { tracesOf } from './traces.ts';
 
 interface RunAgentsOptions {
   /** A machine without an agent on which to run tasks over ssh. Absent: tasks run on the machine of this process. */

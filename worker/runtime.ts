@@ -1,7 +1,7 @@
 import { DefaultLogger, Runtime, type RuntimeOptions } from '@temporalio/worker';
-import { freePort } from '../src/platform/free-port.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import { LOADED_AHEAD } from '../workflows/protocol.js';
+import { freePort } from '../src/platform/free-port.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import { LOADED_AHEAD } from '../workflows/protocol.ts';
 
 let installed = false;
 let sdkMetricsAt: string | undefined;

@@ -1,12 +1,12 @@
-import type { ActivityDependencies, ActivitySettings } from '../activities/index.js';
-import { MaasConfigurationError, type MachineContext } from '../src/maas/index.js';
-import { type MachinesConfig, openMachines } from '../src/maas/open-machines.js';
-import { ProblemError } from '../src/ops/problem.js';
-import { tagExtensionsOf, withAllocatedTags } from '../src/ops/tags/index.js';
-import { readSettingFile } from '../src/platform/files/setting-file.js';
-import { readMaasKey, type Settings } from '../src/platform/settings/index.js';
-import type { Store } from '../src/store/index.js';
-import { secretsOf } from './gateway.js';
+import type { ActivityDependencies, ActivitySettings } from '../activities/index.ts';
+import { MaasConfigurationError, type MachineContext } from '../src/maas/index.ts';
+import { type MachinesConfig, openMachines } from '../src/maas/open-machines.ts';
+import { ProblemError } from '../src/ops/problem.ts';
+import { tagExtensionsOf, withAllocatedTags } from '../src/ops/tags/index.ts';
+import { readSettingFile } from '../src/platform/files/setting-file.ts';
+import { readMaasKey, type Settings } from '../src/platform/settings/index.ts';
+import type { Store } from '../src/store/index.ts';
+import { secretsOf } from './gateway.ts';
 
 /**
  * Opens the configured MAAS. A worker without MAAS starts anyway, since graphs and queries do not need it; a call that

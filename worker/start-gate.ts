@@ -1,15 +1,15 @@
 import { Client } from '@temporalio/client';
-import { OrderWithdrawn, RunHeld } from '../src/agent/index.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import { followCredentials } from '../src/platform/temporal/follow-credentials.js';
-import { type RunLookups, runLookups } from '../src/platform/temporal/run-lookups.js';
-import { startedLookup } from '../src/platform/temporal/started-lookup.js';
-import { reopenRun, type Store, type TransactionRecord } from '../src/store/index.js';
-import { taskActivityId } from '../workflows/protocol.js';
-import { encryptionOf } from './encryption.js';
-import { graphOfRun } from './graph-of-run.js';
-import { lazyLink } from './lazy-connection.js';
+import { OrderWithdrawn, RunHeld } from '../src/agent/index.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import { followCredentials } from '../src/platform/temporal/follow-credentials.ts';
+import { type RunLookups, runLookups } from '../src/platform/temporal/run-lookups.ts';
+import { startedLookup } from '../src/platform/temporal/started-lookup.ts';
+import { reopenRun, type Store, type TransactionRecord } from '../src/store/index.ts';
+import { taskActivityId } from '../workflows/protocol.ts';
+import { encryptionOf } from './encryption.ts';
+import { graphOfRun } from './graph-of-run.ts';
+import { lazyLink } from './lazy-connection.ts';
 
 /** Asked before an order is handed out. */
 export interface StartGate {

@@ -1,5 +1,5 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { SetupError } from '../src/core/setup-error.js';
+import { SetupError } from '../src/core/setup-error.ts';
 
 /** This user cannot write to the folder of the agents' journals. */
 export class StateFolderError extends SetupError {

@@ -1,6 +1,6 @@
-import type { ControlJudge } from '../src/agent/index.js';
-import type { Store } from '../src/store/index.js';
-import { operatorOrders } from './operator-orders.js';
+import type { ControlJudge } from '../src/agent/index.ts';
+import type { Store } from '../src/store/index.ts';
+import { operatorOrders } from './operator-orders.ts';
 
 /**
  * For agents that read their unsigned orders directly from the store. They obey every request from Temporal, also an

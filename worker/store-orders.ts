@@ -4,13 +4,13 @@ import {
   OrderRefused,
   type OrderSource,
   type SecretUse,
-} from '../src/agent/index.js';
-import type { TaskLogs } from '../src/agent/logs/index.js';
-import { readTaskOrder, type TaskOrder } from '../src/clusters/index.js';
-import type { SecretProvider } from '../src/platform/secrets/index.js';
-import { type Store, StoreError } from '../src/store/index.js';
-import { earlierRuns, graphOfRun } from './graph-of-run.js';
-import type { StartGate } from './start-gate.js';
+} from '../src/agent/index.ts';
+import type { TaskLogs } from '../src/agent/logs/index.ts';
+import { readTaskOrder, type TaskOrder } from '../src/clusters/index.ts';
+import type { SecretProvider } from '../src/platform/secrets/index.ts';
+import { type Store, StoreError } from '../src/store/index.ts';
+import { earlierRuns, graphOfRun } from './graph-of-run.ts';
+import type { StartGate } from './start-gate.ts';
 
 export interface StoreOrdersParts {
   readonly store: Store;

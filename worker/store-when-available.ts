@@ -1,6 +1,6 @@
-import type { Logger } from '../src/platform/telemetry/log.js';
-import { type OpenStoreOptions, openStore, type Store, StoreError } from '../src/store/index.js';
-import { whenAvailable } from './when-available.js';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import { type OpenStoreOptions, openStore, type Store, StoreError } from '../src/store/index.ts';
+import { whenAvailable } from './when-available.ts';
 
 /** `openStore` for a service, which waits while the database server is away. A file that cannot be opened is an error. */
 export async function openStoreWhenAvailable(

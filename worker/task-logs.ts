@@ -1,5 +1,5 @@
-import { TaskLogs } from '../src/agent/logs/index.js';
-import type { Settings } from '../src/platform/settings/index.js';
+import { TaskLogs } from '../src/agent/logs/index.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
 
 /** The configured store of task output. */
 export const taskLogs = ({ task_logs }: Pick<Settings, 'task_logs'>): TaskLogs =>

@@ -1,8 +1,8 @@
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import type { WorkerVersions } from '../src/platform/temporal/worker-versions.js';
-import type { PollingWorkers } from './queue-workers.js';
-import { hasVersions, type OwnVersion, ownVersion } from './worker-version.js';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import type { WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
+import type { PollingWorkers } from './queue-workers.ts';
+import { hasVersions, type OwnVersion, ownVersion } from './worker-version.ts';
 
 interface PollingWorker {
   /** Resolves when the worker has stopped; rejects if it fails. */

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerOptions } from '@temporalio/worker';
-import { stepsOf, type WorkerBuild } from '../src/core/worker-versions.js';
-import type { Settings } from '../src/platform/settings/index.js';
-import type { Logger } from '../src/platform/telemetry/log.js';
-import { hasNoVersions, type WorkerVersions } from '../src/platform/temporal/worker-versions.js';
+import { stepsOf, type WorkerBuild } from '../src/core/worker-versions.ts';
+import type { Settings } from '../src/platform/settings/index.ts';
+import type { Logger } from '../src/platform/telemetry/log.ts';
+import { hasNoVersions, type WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
 
 /** How often to look which builds have workers. */
 const LOOK_EVERY_MS = 15_000;

@@ -1,7 +1,7 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import { ActivityCancellationType, workflowInfo } from '@temporalio/workflow';
-import type { Pace } from '../src/core/site-run/index.js';
-import { sideQueue } from './protocol.js';
+import type { Pace } from '../src/core/site-run/index.ts';
+import { sideQueue } from './protocol.ts';
 
 /**
  * Temporal retries only while the worker, the store or MAAS is unavailable (design §5). The retries never

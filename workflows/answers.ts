@@ -10,20 +10,20 @@ import type {
   LoadPlanAnswer,
   OpenRunAnswer,
   SiteCheckAnswer,
-} from '../activities/contract.js';
+} from '../activities/contract.ts';
 import type {
   AgentFacts,
   OpenGraphRunAnswer,
   PlanGraphAnswer,
   PlanReference,
   TaskEnd,
-} from '../activities/graph-contract.js';
-import type { GroupWire } from '../src/core/contracts/site-run.js';
-import type { NodeResult } from '../src/core/deployment/index.js';
-import type { ExecutablePart, PlanningFailure } from '../src/core/graph-run/index.js';
-import { isMapping } from '../src/core/plain-value.js';
-import { describeFields } from '../src/core/run-input.js';
-import type { Coordination } from '../src/core/scheduler/index.js';
+} from '../activities/graph-contract.ts';
+import type { GroupWire } from '../src/core/contracts/site-run.ts';
+import type { NodeResult } from '../src/core/deployment/index.ts';
+import type { ExecutablePart, PlanningFailure } from '../src/core/graph-run/index.ts';
+import { isMapping } from '../src/core/plain-value.ts';
+import { describeFields } from '../src/core/run-input.ts';
+import type { Coordination } from '../src/core/scheduler/index.ts';
 import {
   checkShape,
   flag,
@@ -35,11 +35,11 @@ import {
   type Shape,
   valueThat,
   variantsOf,
-} from '../src/core/shape.js';
-import type { Pace, RunFailure, SitePace, SitePlan } from '../src/core/site-run/index.js';
-import { GRAPH_RUN_MODES } from '../src/core/words.js';
-import type { Activities, ActivityName } from './contract.js';
-import { failure } from './failures.js';
+} from '../src/core/shape.ts';
+import type { Pace, RunFailure, SitePace, SitePlan } from '../src/core/site-run/index.ts';
+import { GRAPH_RUN_MODES } from '../src/core/words.ts';
+import type { Activities, ActivityName } from './contract.ts';
+import { failure } from './failures.ts';
 
 type Answer<N extends ActivityName> = Awaited<ReturnType<Activities[N]>>;
 

@@ -8,10 +8,10 @@ import {
   readRequest,
   undecided,
   whyNotDecide,
-} from '../src/core/run/index.js';
-import type { Decision } from '../src/core/words.js';
-import { failure } from './failures.js';
-import type { Run } from './run-frame.js';
+} from '../src/core/run/index.ts';
+import type { Decision } from '../src/core/words.ts';
+import { failure } from './failures.ts';
+import type { Run } from './run-frame.ts';
 
 type HeldProgress = AnyProgress<{ readonly started_by?: string }>;
 

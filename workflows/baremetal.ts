@@ -11,16 +11,16 @@ import {
   reportBaremetal,
   reportNodes,
   startBaremetal,
-} from '../src/core/deployment/index.js';
-import { undecided } from '../src/core/run/index.js';
-import { fromRanges, groupFromWire, type SitePlan } from '../src/core/site-run/index.js';
-import { abortCall } from './activity-options.js';
-import { callActivity } from './border.js';
-import { lateResult, nodeRequest, runCall } from './call.js';
-import { NODES_IN_ONE_WORKFLOW } from './call-slices.js';
-import { groupCall, nodeListener } from './group-call.js';
-import { createRetries, type NodeRetries } from './node-retries.js';
-import type { SiteRun } from './site-run.js';
+} from '../src/core/deployment/index.ts';
+import { undecided } from '../src/core/run/index.ts';
+import { fromRanges, groupFromWire, type SitePlan } from '../src/core/site-run/index.ts';
+import { abortCall } from './activity-options.ts';
+import { callActivity } from './border.ts';
+import { lateResult, nodeRequest, runCall } from './call.ts';
+import { NODES_IN_ONE_WORKFLOW } from './call-slices.ts';
+import { groupCall, nodeListener } from './group-call.ts';
+import { createRetries, type NodeRetries } from './node-retries.ts';
+import type { SiteRun } from './site-run.ts';
 
 /**
  * The baremetal step prepares and deploys one group after the other until none is left (spec/5, "Process").

@@ -20,10 +20,10 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { unknownName } from '../src/core/did-you-mean.js';
-import type { ReadRequest } from '../src/core/run/index.js';
-import { afterResults } from './after-results.js';
-import { readAnswer } from './answers.js';
+import { unknownName } from '../src/core/did-you-mean.ts';
+import type { ReadRequest } from '../src/core/run/index.ts';
+import { afterResults } from './after-results.ts';
+import { readAnswer } from './answers.ts';
 import type {
   Activities,
   ActivityName,
@@ -33,10 +33,10 @@ import type {
   WorkflowContract,
   WorkflowContracts,
   WorkflowType,
-} from './contract.js';
-import { failure } from './failures.js';
-import { UNREADABLE } from './payload-converter.js';
-import { sideQueue } from './protocol.js';
+} from './contract.ts';
+import { failure } from './failures.ts';
+import { UNREADABLE } from './payload-converter.ts';
+import { sideQueue } from './protocol.ts';
 
 /**
  * Creates one promise beside the SDK's own, which records a stack trace for each in a workflow.

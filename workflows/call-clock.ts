@@ -1,5 +1,5 @@
 import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
-import type { Control } from './control.js';
+import type { Control } from './control.ts';
 
 /** The time limit of one call. The clock stops while the run is paused. */
 interface CallClock {

@@ -1,16 +1,16 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
-import { counted } from '../src/core/counted.js';
-import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
-import { isMapping } from '../src/core/plain-value.js';
-import { CLAIM_LOST, type Paused, type ReadRequest, readRequest } from '../src/core/run/index.js';
-import { MOST } from '../src/core/run-description.js';
-import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.js';
-import { type Child, startChildOf } from './border.js';
-import { abortNode, type CallListener, type CallRequest } from './call.js';
-import type { Control } from './control.js';
-import { stepError } from './failures.js';
-import type { Steering } from './operators.js';
+import { counted } from '../src/core/counted.ts';
+import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
+import { isMapping } from '../src/core/plain-value.ts';
+import { CLAIM_LOST, type Paused, type ReadRequest, readRequest } from '../src/core/run/index.ts';
+import { MOST } from '../src/core/run-description.ts';
+import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.ts';
+import { type Child, startChildOf } from './border.ts';
+import { abortNode, type CallListener, type CallRequest } from './call.ts';
+import type { Control } from './control.ts';
+import { stepError } from './failures.ts';
+import type { Steering } from './operators.ts';
 
 /**
  * With more nodes than this, calls run in child workflows: a node has two calls of up to six events each,

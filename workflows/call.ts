@@ -1,13 +1,13 @@
 import { CancellationScope, isCancellation, patched } from '@temporalio/workflow';
-import type { AbortAnswer, NodeCall } from '../activities/contract.js';
-import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
-import { CLAIM_LOST, describeSilence } from '../src/core/run/index.js';
-import { abortCall, nodeCall } from './activity-options.js';
-import { callActivity } from './border.js';
-import { startClock } from './call-clock.js';
-import type { Control } from './control.js';
-import { failure, stepError } from './failures.js';
-import { nodeActivityId } from './protocol.js';
+import type { AbortAnswer, NodeCall } from '../activities/contract.ts';
+import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
+import { CLAIM_LOST, describeSilence } from '../src/core/run/index.ts';
+import { abortCall, nodeCall } from './activity-options.ts';
+import { callActivity } from './border.ts';
+import { startClock } from './call-clock.ts';
+import type { Control } from './control.ts';
+import { failure, stepError } from './failures.ts';
+import { nodeActivityId } from './protocol.ts';
 
 type CallVerb = 'prepare' | 'deploy' | 'release';
 

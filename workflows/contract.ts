@@ -1,7 +1,7 @@
-import type { SiteActivities } from '../activities/contract.js';
-import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from '../activities/graph-contract.js';
-import type { NoticeActivities } from '../activities/notice-contract.js';
-import type { GraphRunNews, ShownPlan } from '../src/core/contracts/site-run.js';
+import type { SiteActivities } from '../activities/contract.ts';
+import type { GraphActivities, NodeControlActivities, NodeTaskActivities } from '../activities/graph-contract.ts';
+import type { NoticeActivities } from '../activities/notice-contract.ts';
+import type { GraphRunNews, ShownPlan } from '../src/core/contracts/site-run.ts';
 import type {
   FailedTask,
   GraphRunInput,
@@ -10,22 +10,22 @@ import type {
   PartReport,
   PartStatus,
   PlanReference,
-} from '../src/core/graph-run/index.js';
-import type { SendNotice } from '../src/core/notice.js';
+} from '../src/core/graph-run/index.ts';
+import type { SendNotice } from '../src/core/notice.ts';
 import type {
   ApprovalRequest,
   GraphRunOutcome,
   MaasSilence,
   OperatorNote,
   SiteRunOutcome,
-} from '../src/core/run/index.js';
-import type { RunReport, RunStatus, SiteRunInput, SiteRunKind, TreeNode } from '../src/core/site-run/index.js';
-import type { SliceProgress, SliceResult, SliceStatus } from './call-slices.js';
-import type { DrainAgent, DrainedAgent } from './drain-agent.js';
-import type { FromPartSignal, ToPartSignal } from './graph-signals.js';
-import type { RunCallInput } from './run-call.js';
-import type { RunGraphPartInput } from './run-graph-part.js';
-import type { SentNotice } from './send-notice.js';
+} from '../src/core/run/index.ts';
+import type { RunReport, RunStatus, SiteRunInput, SiteRunKind, TreeNode } from '../src/core/site-run/index.ts';
+import type { SliceProgress, SliceResult, SliceStatus } from './call-slices.ts';
+import type { DrainAgent, DrainedAgent } from './drain-agent.ts';
+import type { FromPartSignal, ToPartSignal } from './graph-signals.ts';
+import type { RunCallInput } from './run-call.ts';
+import type { RunGraphPartInput } from './run-graph-part.ts';
+import type { SentNotice } from './send-notice.ts';
 
 /**
  * Input, result, signals, updates and queries of each workflow, and all activities. Declared once, as types only, for

@@ -1,5 +1,5 @@
 import { CancellationScope, condition, patched } from '@temporalio/workflow';
-import type { MaasSilence, OperatorAction, OperatorNote, Paused, RunAction } from '../src/core/run/index.js';
+import type { MaasSilence, OperatorAction, OperatorNote, Paused, RunAction } from '../src/core/run/index.ts';
 
 /**
  * Whether operators have paused, stopped or cancelled a run. A workflow waits only through `changed`, with one waiter

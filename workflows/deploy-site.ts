@@ -1,7 +1,7 @@
-import type { SiteRunResult } from './contract.js';
-import { deployGroups } from './site-phases.js';
-import { runSite } from './site-run.js';
-import { runSoftware } from './site-software.js';
+import type { SiteRunResult } from './contract.ts';
+import { deployGroups } from './site-phases.ts';
+import { runSite } from './site-run.ts';
+import { runSoftware } from './site-software.ts';
 
 /** Deploys a site: verifies and prepares it, deploys group after group, then runs the software phase (design §4). */
 export async function deploy_site(...args: unknown[]): Promise<SiteRunResult> {

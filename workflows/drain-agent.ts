@@ -1,9 +1,9 @@
-import { MOST } from '../src/core/run-description.js';
-import { parseRunInput } from '../src/core/run-input.js';
-import { lineOf, objectOf, positiveInteger } from '../src/core/shape.js';
-import { callActivity } from './border.js';
-import { controlQueue, nodeQueue, prefixed } from './protocol.js';
-import { validInput } from './run-input.js';
+import { MOST } from '../src/core/run-description.ts';
+import { parseRunInput } from '../src/core/run-input.ts';
+import { lineOf, objectOf, positiveInteger } from '../src/core/shape.ts';
+import { callActivity } from './border.ts';
+import { controlQueue, nodeQueue, prefixed } from './protocol.ts';
+import { validInput } from './run-input.ts';
 
 /** A running agent answers in seconds. */
 const ANSWER_MS = 60_000;

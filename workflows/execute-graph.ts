@@ -1,5 +1,5 @@
 import { isCancellation, TemporalFailure, workflowInfo } from '@temporalio/workflow';
-import type { CloseGraph, OpenGraphRunAnswer } from '../activities/graph-contract.js';
+import type { CloseGraph, OpenGraphRunAnswer } from '../activities/graph-contract.ts';
 import {
   describeGraphRunFailure,
   detailsOfGraphRun,
@@ -16,17 +16,17 @@ import {
   reportGraphRun,
   statusOfGraphRun,
   taskCapacity,
-} from '../src/core/graph-run/index.js';
-import { BEFORE_CHANGES, claimLost, type GraphRunOutcome, isoTime, rejectionIn } from '../src/core/run/index.js';
-import type { RunResult } from '../src/core/scheduler/index.js';
-import { bookkeeping, inquiry } from './activity-options.js';
-import { approved, isHeld } from './approval.js';
-import { callActivity } from './border.js';
-import type { GraphRunResult } from './contract.js';
-import { driveGraph, type GraphDrive } from './graph-drive.js';
-import { createNews } from './graph-news.js';
-import { type GraphRun, handleGraphOperators } from './graph-operators.js';
-import { createRun, endOf, identityOf, runInFrame, startProgress } from './run-frame.js';
+} from '../src/core/graph-run/index.ts';
+import { BEFORE_CHANGES, claimLost, type GraphRunOutcome, isoTime, rejectionIn } from '../src/core/run/index.ts';
+import type { RunResult } from '../src/core/scheduler/index.ts';
+import { bookkeeping, inquiry } from './activity-options.ts';
+import { approved, isHeld } from './approval.ts';
+import { callActivity } from './border.ts';
+import type { GraphRunResult } from './contract.ts';
+import { driveGraph, type GraphDrive } from './graph-drive.ts';
+import { createNews } from './graph-news.ts';
+import { type GraphRun, handleGraphOperators } from './graph-operators.ts';
+import { createRun, endOf, identityOf, runInFrame, startProgress } from './run-frame.ts';
 
 type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 

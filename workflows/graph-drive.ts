@@ -9,13 +9,13 @@ import {
   reportPart,
   sumCounts,
   treeOfPart,
-} from '../src/core/graph-run/index.js';
-import { awaitingApproval, type Rejection, type RunResult } from '../src/core/scheduler/index.js';
-import type { Control } from './control.js';
-import { createPartDriver, loadPart } from './graph-part.js';
-import { createPartsDriver } from './graph-parts.js';
-import type { FromPartSignal } from './graph-signals.js';
-import type { TaskRun } from './task-agents.js';
+} from '../src/core/graph-run/index.ts';
+import { awaitingApproval, type Rejection, type RunResult } from '../src/core/scheduler/index.ts';
+import type { Control } from './control.ts';
+import { createPartDriver, loadPart } from './graph-part.ts';
+import { createPartsDriver } from './graph-parts.ts';
+import type { FromPartSignal } from './graph-signals.ts';
+import type { TaskRun } from './task-agents.ts';
 
 /** Operator requests for single tasks. */
 export type TaskUpdate = 'retry_task' | 'skip_task';

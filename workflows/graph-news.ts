@@ -1,13 +1,13 @@
 import { patched, workflowInfo } from '@temporalio/workflow';
-import type { GraphRunNews } from '../src/core/contracts/site-run.js';
-import type { GraphRunStatus } from '../src/core/graph-run/index.js';
-import { isMapping } from '../src/core/plain-value.js';
-import { type ReadRequest, readRequest } from '../src/core/run/index.js';
-import { MOST } from '../src/core/run-description.js';
-import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.js';
-import { allOf, settledOf } from '../src/core/task-counts.js';
-import { signalParent } from './border.js';
-import { createCourier } from './graph-signals.js';
+import type { GraphRunNews } from '../src/core/contracts/site-run.ts';
+import type { GraphRunStatus } from '../src/core/graph-run/index.ts';
+import { isMapping } from '../src/core/plain-value.ts';
+import { type ReadRequest, readRequest } from '../src/core/run/index.ts';
+import { MOST } from '../src/core/run-description.ts';
+import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.ts';
+import { allOf, settledOf } from '../src/core/task-counts.ts';
+import { signalParent } from './border.ts';
+import { createCourier } from './graph-signals.ts';
 
 /** How often: less often the longer the run takes, so that the news of a week cost a few hundred events. */
 const EVERY_MS = 10_000;

@@ -6,18 +6,18 @@ import {
   reportGraphRun,
   statusOfGraphRun,
   treeOfRun,
-} from '../src/core/graph-run/index.js';
-import { isoTime, readRequest } from '../src/core/run/index.js';
-import { noteFields } from '../src/core/run-description.js';
-import { objectOf, valueThat } from '../src/core/shape.js';
-import { approvalHandlers } from './approval.js';
-import { handle } from './border.js';
-import type { GraphRunContract, TaskRequest, UpdateName } from './contract.js';
-import { failure } from './failures.js';
-import type { GraphDrive, TaskUpdate } from './graph-drive.js';
-import { readFromPart } from './graph-signals.js';
-import { maasSilenceHandler, steeringHandlers } from './operators.js';
-import type { Run } from './run-frame.js';
+} from '../src/core/graph-run/index.ts';
+import { isoTime, readRequest } from '../src/core/run/index.ts';
+import { noteFields } from '../src/core/run-description.ts';
+import { objectOf, valueThat } from '../src/core/shape.ts';
+import { approvalHandlers } from './approval.ts';
+import { handle } from './border.ts';
+import type { GraphRunContract, TaskRequest, UpdateName } from './contract.ts';
+import { failure } from './failures.ts';
+import type { GraphDrive, TaskUpdate } from './graph-drive.ts';
+import { readFromPart } from './graph-signals.ts';
+import { maasSilenceHandler, steeringHandlers } from './operators.ts';
+import type { Run } from './run-frame.ts';
 
 export const taskRequest = objectOf<TaskRequest>(
   {

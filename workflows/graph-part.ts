@@ -1,5 +1,5 @@
 import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
-import type { LoadGraphPart } from '../activities/graph-contract.js';
+import type { LoadGraphPart } from '../activities/graph-contract.ts';
 import {
   createLedger,
   createPace,
@@ -15,7 +15,7 @@ import {
   restoreLedger,
   shouldContinue,
   type TaskEnd,
-} from '../src/core/graph-run/index.js';
+} from '../src/core/graph-run/index.ts';
 import {
   apply,
   createScheduler,
@@ -31,14 +31,14 @@ import {
   takeSnapshot,
   workLeft,
   wouldRetry,
-} from '../src/core/scheduler/index.js';
-import { bookkeeping } from './activity-options.js';
-import { type Pieces, readPiece } from './answers.js';
-import { callActivity } from './border.js';
-import { type Control, pauseKeepsOpen } from './control.js';
-import { type Agents, createAgents, type TaskRun } from './task-agents.js';
-import { createAlarm } from './task-clock.js';
-import { createRecords } from './task-records.js';
+} from '../src/core/scheduler/index.ts';
+import { bookkeeping } from './activity-options.ts';
+import { type Pieces, readPiece } from './answers.ts';
+import { callActivity } from './border.ts';
+import { type Control, pauseKeepsOpen } from './control.ts';
+import { type Agents, createAgents, type TaskRun } from './task-agents.ts';
+import { createAlarm } from './task-clock.ts';
+import { createRecords } from './task-records.ts';
 
 /** Identifies a part. */
 export interface PartOf {

@@ -1,7 +1,7 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
-import { counted } from '../src/core/counted.js';
-import { type PartReport, type PartStatus, plannedCounts, type TaskCounts } from '../src/core/graph-run/index.js';
+import { counted } from '../src/core/counted.ts';
+import { type PartReport, type PartStatus, plannedCounts, type TaskCounts } from '../src/core/graph-run/index.ts';
 import {
   type CoordinatorCommand,
   type CoordinatorEvent,
@@ -11,14 +11,14 @@ import {
   type Rejection,
   type RunResult,
   type ToPart,
-} from '../src/core/scheduler/index.js';
-import { startChildOf } from './border.js';
-import { type Control, pauseKeepsOpen } from './control.js';
-import { endOfChild } from './failures.js';
-import type { TaskUpdate } from './graph-drive.js';
-import { loadCoordination } from './graph-part.js';
-import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.js';
-import type { RunGraphPartInput } from './run-graph-part.js';
+} from '../src/core/scheduler/index.ts';
+import { startChildOf } from './border.ts';
+import { type Control, pauseKeepsOpen } from './control.ts';
+import { endOfChild } from './failures.ts';
+import type { TaskUpdate } from './graph-drive.ts';
+import { loadCoordination } from './graph-part.ts';
+import { type Courier, createCourier, type FromPartSignal, type ToPartSignal } from './graph-signals.ts';
+import type { RunGraphPartInput } from './run-graph-part.ts';
 
 interface SplitPlan {
   readonly input: Omit<RunGraphPartInput, 'part' | 'chunks'>;

@@ -1,9 +1,9 @@
-import type { PartStatus } from '../src/core/graph-run/index.js';
-import { isMapping } from '../src/core/plain-value.js';
-import { type ReadRequest, readRequest } from '../src/core/run/index.js';
-import { MOST } from '../src/core/run-description.js';
-import type { FromPart, ToPart } from '../src/core/scheduler/index.js';
-import { limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../src/core/shape.js';
+import type { PartStatus } from '../src/core/graph-run/index.ts';
+import { isMapping } from '../src/core/plain-value.ts';
+import { type ReadRequest, readRequest } from '../src/core/run/index.ts';
+import { MOST } from '../src/core/run-description.ts';
+import type { FromPart, ToPart } from '../src/core/scheduler/index.ts';
+import { limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../src/core/shape.ts';
 
 /** Payload of `from_part`: what a child collected since its last signal. Signals may arrive out of order. */
 export interface FromPartSignal {

@@ -1,8 +1,8 @@
-import { finishNode, startNode } from '../src/core/deployment/index.js';
-import type { SitePlan } from '../src/core/site-run/index.js';
-import type { Call } from '../src/core/words.js';
-import type { CallListener, CallRequest } from './call.js';
-import type { SiteRun } from './site-run.js';
+import { finishNode, startNode } from '../src/core/deployment/index.ts';
+import type { SitePlan } from '../src/core/site-run/index.ts';
+import type { Call } from '../src/core/words.ts';
+import type { CallListener, CallRequest } from './call.ts';
+import type { SiteRun } from './site-run.ts';
 
 /** A call of the baremetal step for these nodes of a group. */
 export function groupCall(

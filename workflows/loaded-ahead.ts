@@ -1,6 +1,6 @@
 import type { WorkflowInternalsInterceptor } from '@temporalio/workflow';
-import { failure } from './failures.js';
-import { LOADED_AHEAD } from './protocol.js';
+import { failure } from './failures.ts';
+import { LOADED_AHEAD } from './protocol.ts';
 
 /** The id that the SDK gives a query that arrives without a workflow task. */
 const QUERY_ALONE = 'legacy_query';

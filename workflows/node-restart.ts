@@ -1,10 +1,10 @@
 import { ActivityFailure, isCancellation, sleep } from '@temporalio/workflow';
-import type { AgentFacts, RunTask } from '../activities/graph-contract.js';
-import type { TaskEnd } from '../src/core/graph-run/index.js';
-import { callActivity } from './border.js';
-import { stepError } from './failures.js';
-import { taskActivityId } from './protocol.js';
-import { nodeTask, ofMaster, type Patience } from './task-options.js';
+import type { AgentFacts, RunTask } from '../activities/graph-contract.ts';
+import type { TaskEnd } from '../src/core/graph-run/index.ts';
+import { callActivity } from './border.ts';
+import { stepError } from './failures.ts';
+import { taskActivityId } from './protocol.ts';
+import { nodeTask, ofMaster, type Patience } from './task-options.ts';
 
 /** A node that answers with its old boot id may be about to shut down. */
 const LOOK_AGAIN_MS = 5_000;

@@ -7,12 +7,12 @@ import {
   reportNodes,
   retryNode,
   startRetry,
-} from '../src/core/deployment/index.js';
-import type { SitePlan } from '../src/core/site-run/index.js';
-import type { Call } from '../src/core/words.js';
-import { runCall } from './call.js';
-import { groupCall, nodeListener } from './group-call.js';
-import type { SiteRun } from './site-run.js';
+} from '../src/core/deployment/index.ts';
+import type { SitePlan } from '../src/core/site-run/index.ts';
+import type { Call } from '../src/core/words.ts';
+import { runCall } from './call.ts';
+import { groupCall, nodeListener } from './group-call.ts';
+import type { SiteRun } from './site-run.ts';
 
 /** Retries of failed nodes at operators' requests, while the baremetal step runs. */
 export interface NodeRetries {

@@ -1,9 +1,9 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { Notice } from '../src/core/contracts/notice.js';
-import { type AnyProgress, awaitingOf, type Explained, isoTime } from '../src/core/run/index.js';
-import type { RunDescription } from '../src/core/run-description.js';
-import { startDetached } from './border.js';
-import { prefixed } from './protocol.js';
+import type { Notice } from '../src/core/contracts/notice.ts';
+import { type AnyProgress, awaitingOf, type Explained, isoTime } from '../src/core/run/index.ts';
+import type { RunDescription } from '../src/core/run-description.ts';
+import { startDetached } from './border.ts';
+import { prefixed } from './protocol.ts';
 
 /** Whom a run belongs to, as far as it knows. */
 export interface AboutRun {

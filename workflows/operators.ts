@@ -1,5 +1,5 @@
-import { type MaasSilence, type OperatorNote, operatorNote, readRequest, readSilence } from '../src/core/run/index.js';
-import type { Control } from './control.js';
+import { type MaasSilence, type OperatorNote, operatorNote, readRequest, readSilence } from '../src/core/run/index.ts';
+import type { Control } from './control.ts';
 
 /** Signals of every run, in the order in which their handlers are set. */
 const STEERING = ['pause', 'resume', 'stop'] as const;

@@ -4,8 +4,8 @@
  * any module may import this file.
  */
 
-import { GRAPH_RUN_ACTIONS, SITE_RUN_ACTIONS } from '../src/core/words.js';
-import type { ActivityName, QueryName, SignalName, UpdateName, WorkflowType } from './contract.js';
+import { GRAPH_RUN_ACTIONS, SITE_RUN_ACTIONS } from '../src/core/words.ts';
+import type { ActivityName, QueryName, SignalName, UpdateName, WorkflowType } from './contract.ts';
 
 /** Exactly the names that contract.ts declares. */
 type Names<N extends string> = { readonly [Name in N]: Name };

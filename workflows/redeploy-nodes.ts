@@ -1,9 +1,9 @@
-import { BEFORE_CHANGES } from '../src/core/run/index.js';
-import { approved, isHeld } from './approval.js';
-import { runBaremetal } from './baremetal.js';
-import type { SiteRunResult } from './contract.js';
-import { checkSite, releaseNodes } from './site-phases.js';
-import { runSite } from './site-run.js';
+import { BEFORE_CHANGES } from '../src/core/run/index.ts';
+import { approved, isHeld } from './approval.ts';
+import { runBaremetal } from './baremetal.ts';
+import type { SiteRunResult } from './contract.ts';
+import { checkSite, releaseNodes } from './site-phases.ts';
+import { runSite } from './site-run.ts';
 
 /** Releases the named nodes, then deploys them as one critical group at 100 %. Deploys nothing unless all were released. */
 export async function redeploy_nodes(...args: unknown[]): Promise<SiteRunResult> {

@@ -1,12 +1,12 @@
 import { CancellationScope, log, patched } from '@temporalio/workflow';
-import type { CallEnd, NodeResult } from '../src/core/deployment/index.js';
-import { handle, signalParent } from './border.js';
-import { type CallListener, type CallRequest, runCall } from './call.js';
-import { PROGRESS_STEPS, type SliceResult } from './call-slices.js';
-import type { WorkflowContracts } from './contract.js';
-import { createControl } from './control.js';
-import { maasSilenceHandler, steeringHandlers } from './operators.js';
-import { assertStartedByRun } from './run-input.js';
+import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
+import { handle, signalParent } from './border.ts';
+import { type CallListener, type CallRequest, runCall } from './call.ts';
+import { PROGRESS_STEPS, type SliceResult } from './call-slices.ts';
+import type { WorkflowContracts } from './contract.ts';
+import { createControl } from './control.ts';
+import { maasSilenceHandler, steeringHandlers } from './operators.ts';
+import { assertStartedByRun } from './run-input.ts';
 
 /** Later failures of a slice are reported with its progress. */
 const FAILURES_AT_ONCE = 20;

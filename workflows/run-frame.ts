@@ -11,7 +11,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OpenedRun } from '../activities/contract.js';
+import type { OpenedRun } from '../activities/contract.ts';
 import {
   type AnyProgress,
   addWarning,
@@ -24,14 +24,14 @@ import {
   reach,
   type StepError,
   startHolds,
-} from '../src/core/run/index.js';
-import type { RunDescription } from '../src/core/run-description.js';
-import type { ParsedRunInput } from '../src/core/run-input.js';
-import { type Control, createControl, pauseKeepsOpen } from './control.js';
-import { failure, stepError } from './failures.js';
-import { type AboutRun, createNotices, type Notices } from './notices.js';
-import type { SearchAttributeName } from './protocol.js';
-import { validInput } from './run-input.js';
+} from '../src/core/run/index.ts';
+import type { RunDescription } from '../src/core/run-description.ts';
+import type { ParsedRunInput } from '../src/core/run-input.ts';
+import { type Control, createControl, pauseKeepsOpen } from './control.ts';
+import { failure, stepError } from './failures.ts';
+import { type AboutRun, createNotices, type Notices } from './notices.ts';
+import type { SearchAttributeName } from './protocol.ts';
+import { validInput } from './run-input.ts';
 
 /** PostgreSQL's column for a keyword; a longer one would fail every workflow task. */
 const LONGEST_KEYWORD = 255;

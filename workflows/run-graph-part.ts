@@ -6,18 +6,18 @@ import {
   patched,
   setCurrentDetails,
 } from '@temporalio/workflow';
-import { counted } from '../src/core/counted.js';
-import { type PartReport, reportPart, type TaskCounts, treeOfPart } from '../src/core/graph-run/index.js';
-import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.js';
-import { handle, signalParent } from './border.js';
-import type { WorkflowContracts } from './contract.js';
-import { createControl } from './control.js';
-import { createPartDriver, intervalOf, type KeptPart, loadPart, type PartDriver, type PartOf } from './graph-part.js';
-import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.js';
-import { maasSilenceHandler } from './operators.js';
-import { assertStartedByRun } from './run-input.js';
-import type { TaskRun } from './task-agents.js';
-import { createAlarm } from './task-clock.js';
+import { counted } from '../src/core/counted.ts';
+import { type PartReport, reportPart, type TaskCounts, treeOfPart } from '../src/core/graph-run/index.ts';
+import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.ts';
+import { handle, signalParent } from './border.ts';
+import type { WorkflowContracts } from './contract.ts';
+import { createControl } from './control.ts';
+import { createPartDriver, intervalOf, type KeptPart, loadPart, type PartDriver, type PartOf } from './graph-part.ts';
+import { createCourier, type FromPartSignal, readToPart, type ToPartSignal } from './graph-signals.ts';
+import { maasSilenceHandler } from './operators.ts';
+import { assertStartedByRun } from './run-input.ts';
+import type { TaskRun } from './task-agents.ts';
+import { createAlarm } from './task-clock.ts';
 
 export interface RunGraphPartInput extends PartOf, TaskRun {
   readonly chunks: number;

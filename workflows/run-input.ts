@@ -1,8 +1,8 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { explainCommon, failureType } from '../src/core/run/index.js';
-import type { ParsedRunInput } from '../src/core/run-input.js';
-import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../src/core/words.js';
-import { failure } from './failures.js';
+import { explainCommon, failureType } from '../src/core/run/index.ts';
+import type { ParsedRunInput } from '../src/core/run-input.ts';
+import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../src/core/words.ts';
+import { failure } from './failures.ts';
 
 /** The input of a workflow that users start. @throws when it is invalid: an exception would be retried for ever */
 export function validInput<Input>(parsed: ParsedRunInput<Input>): Input {

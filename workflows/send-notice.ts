@@ -1,10 +1,10 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { NoticeDelivery } from '../src/core/contracts/notice.js';
-import { type SendNotice, sendNoticeInput } from '../src/core/notice.js';
-import { parseRunInput } from '../src/core/run-input.js';
-import { bookkeeping } from './activity-options.js';
-import { callActivity } from './border.js';
-import { validInput } from './run-input.js';
+import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
+import { type SendNotice, sendNoticeInput } from '../src/core/notice.ts';
+import { parseRunInput } from '../src/core/run-input.ts';
+import { bookkeeping } from './activity-options.ts';
+import { callActivity } from './border.ts';
+import { validInput } from './run-input.ts';
 
 /** What became of a notice, by receiver. */
 export type SentNotice = Readonly<Record<string, Pick<NoticeDelivery, 'delivered' | 'status' | 'message'>>>;

@@ -1,16 +1,16 @@
-import { whyNotRetry } from '../src/core/deployment/index.js';
-import { isoTime, readRequest } from '../src/core/run/index.js';
-import { MOST, noteFields } from '../src/core/run-description.js';
-import { lineOf, objectOf } from '../src/core/shape.js';
-import { fitReport, redeployCommand, reportRun, showPlan, statusOf, treeOf } from '../src/core/site-run/index.js';
-import { approvalHandlers } from './approval.js';
-import { handle } from './border.js';
-import { readProgress } from './call-slices.js';
-import type { RetryNodeRequest, SiteRunContract } from './contract.js';
-import { failure } from './failures.js';
-import { readNews } from './graph-news.js';
-import { maasSilenceHandler, steeringHandlers } from './operators.js';
-import type { SiteRun } from './site-run.js';
+import { whyNotRetry } from '../src/core/deployment/index.ts';
+import { isoTime, readRequest } from '../src/core/run/index.ts';
+import { MOST, noteFields } from '../src/core/run-description.ts';
+import { lineOf, objectOf } from '../src/core/shape.ts';
+import { fitReport, redeployCommand, reportRun, showPlan, statusOf, treeOf } from '../src/core/site-run/index.ts';
+import { approvalHandlers } from './approval.ts';
+import { handle } from './border.ts';
+import { readProgress } from './call-slices.ts';
+import type { RetryNodeRequest, SiteRunContract } from './contract.ts';
+import { failure } from './failures.ts';
+import { readNews } from './graph-news.ts';
+import { maasSilenceHandler, steeringHandlers } from './operators.ts';
+import type { SiteRun } from './site-run.ts';
 
 export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MOST.name) }, ['node']);
 

@@ -1,16 +1,16 @@
 import { patched } from '@temporalio/workflow';
-import type { SiteCheck } from '../activities/contract.js';
-import type { NodeReport } from '../src/core/contracts/site-run-report.js';
-import type { CallEnd } from '../src/core/deployment/index.js';
-import { BEFORE_CHANGES, isoTime } from '../src/core/run/index.js';
-import { type PhaseName, rowsAfterRelease, type SitePlan } from '../src/core/site-run/index.js';
-import { siteCheck } from './activity-options.js';
-import { approved, isHeld } from './approval.js';
-import { runBaremetal } from './baremetal.js';
-import { callActivity } from './border.js';
-import { type CallListener, type CallRequest, runCall } from './call.js';
-import { NODES_IN_ONE_WORKFLOW } from './call-slices.js';
-import type { SiteRun } from './site-run.js';
+import type { SiteCheck } from '../activities/contract.ts';
+import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
+import type { CallEnd } from '../src/core/deployment/index.ts';
+import { BEFORE_CHANGES, isoTime } from '../src/core/run/index.ts';
+import { type PhaseName, rowsAfterRelease, type SitePlan } from '../src/core/site-run/index.ts';
+import { siteCheck } from './activity-options.ts';
+import { approved, isHeld } from './approval.ts';
+import { runBaremetal } from './baremetal.ts';
+import { callActivity } from './border.ts';
+import { type CallListener, type CallRequest, runCall } from './call.ts';
+import { NODES_IN_ONE_WORKFLOW } from './call-slices.ts';
+import type { SiteRun } from './site-run.ts';
 
 /** Verifies or prepares the site as a whole. True when the run may continue. */
 export async function checkSite(

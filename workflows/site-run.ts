@@ -1,9 +1,9 @@
 import { isCancellation } from '@temporalio/workflow';
-import type { OpenedRun } from '../activities/contract.js';
-import type { NodeReport } from '../src/core/contracts/site-run-report.js';
-import { counted } from '../src/core/counted.js';
-import { countNodes, halts } from '../src/core/deployment/index.js';
-import { claimLost, isoTime, type SiteRunOutcome } from '../src/core/run/index.js';
+import type { OpenedRun } from '../activities/contract.ts';
+import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
+import { counted } from '../src/core/counted.ts';
+import { countNodes, halts } from '../src/core/deployment/index.ts';
+import { claimLost, isoTime, type SiteRunOutcome } from '../src/core/run/index.ts';
 import {
   describeRunFailure,
   detailsOf,
@@ -19,14 +19,14 @@ import {
   type SiteRunInput,
   type SiteRunKind,
   statusOf,
-} from '../src/core/site-run/index.js';
-import { bookkeeping, inquiry } from './activity-options.js';
-import { callActivity } from './border.js';
-import { createSlices, type Slices } from './call-slices.js';
-import type { SiteRunResult } from './contract.js';
-import type { NodeRetries } from './node-retries.js';
-import { createRun, endOf, identityOf, type Run, runInFrame, startProgress } from './run-frame.js';
-import { handleSiteOperators } from './site-operators.js';
+} from '../src/core/site-run/index.ts';
+import { bookkeeping, inquiry } from './activity-options.ts';
+import { callActivity } from './border.ts';
+import { createSlices, type Slices } from './call-slices.ts';
+import type { SiteRunResult } from './contract.ts';
+import type { NodeRetries } from './node-retries.ts';
+import { createRun, endOf, identityOf, type Run, runInFrame, startProgress } from './run-frame.ts';
+import { handleSiteOperators } from './site-operators.ts';
 
 /** State of a running site workflow, and what its steps may do. */
 export interface SiteRun extends Run<RunProgress> {

@@ -1,11 +1,11 @@
 import { TemporalFailure } from '@temporalio/workflow';
-import { type GraphRunInput, NO_TASKS } from '../src/core/graph-run/index.js';
-import type { SitePlan } from '../src/core/site-run/index.js';
-import { type Child, startChildOf } from './border.js';
-import type { GraphRunResult } from './contract.js';
-import { stepError } from './failures.js';
-import { graphWorkflowId, prefixed } from './protocol.js';
-import type { SiteRun } from './site-run.js';
+import { type GraphRunInput, NO_TASKS } from '../src/core/graph-run/index.ts';
+import type { SitePlan } from '../src/core/site-run/index.ts';
+import { type Child, startChildOf } from './border.ts';
+import type { GraphRunResult } from './contract.ts';
+import { stepError } from './failures.ts';
+import { graphWorkflowId, prefixed } from './protocol.ts';
+import type { SiteRun } from './site-run.ts';
 
 /** The last phase of a site: runs the graph `default` of its cluster as a child workflow. */
 export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {

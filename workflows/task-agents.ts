@@ -1,12 +1,12 @@
 import { ActivityFailure, CancelledFailure, isCancellation, patched, TimeoutFailure } from '@temporalio/workflow';
-import type { AgentFacts, AttemptKey, RunTask } from '../activities/graph-contract.js';
-import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.js';
-import { goesToMaster } from '../src/core/task-types/off-agent.js';
-import { callActivity, callActivityThen } from './border.js';
-import { stepError } from './failures.js';
-import { needsPowerCycle, restartByPowerCycle } from './node-restart.js';
-import { controlQueue, taskActivityId } from './protocol.js';
-import { controlCall, nodeTask, ofMaster, type Patience, takeSeconds } from './task-options.js';
+import type { AgentFacts, AttemptKey, RunTask } from '../activities/graph-contract.ts';
+import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.ts';
+import { goesToMaster } from '../src/core/task-types/off-agent.ts';
+import { callActivity, callActivityThen } from './border.ts';
+import { stepError } from './failures.ts';
+import { needsPowerCycle, restartByPowerCycle } from './node-restart.ts';
+import { controlQueue, taskActivityId } from './protocol.ts';
+import { controlCall, nodeTask, ofMaster, type Patience, takeSeconds } from './task-options.ts';
 
 /** Nodes pinged in parallel: enough to be fast, few enough to keep a payload of commands small. */
 const PARALLEL_PINGS = 200;

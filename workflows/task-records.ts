@@ -1,9 +1,9 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { RecordTasks } from '../activities/graph-contract.js';
-import { counted } from '../src/core/counted.js';
-import type { Ledger } from '../src/core/graph-run/index.js';
-import { bookkeeping } from './activity-options.js';
-import { callActivity } from './border.js';
+import type { RecordTasks } from '../activities/graph-contract.ts';
+import { counted } from '../src/core/counted.ts';
+import type { Ledger } from '../src/core/graph-run/index.ts';
+import { bookkeeping } from './activity-options.ts';
+import { callActivity } from './border.ts';
 
 /** A full batch is written at once; fewer rows wait. */
 const ROWS = 300;

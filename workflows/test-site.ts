@@ -1,8 +1,8 @@
-import { inquiry } from './activity-options.js';
-import { callActivity } from './border.js';
-import type { SiteRunResult } from './contract.js';
-import { checkSite } from './site-phases.js';
-import { runSite } from './site-run.js';
+import { inquiry } from './activity-options.ts';
+import { callActivity } from './border.ts';
+import type { SiteRunResult } from './contract.ts';
+import { checkSite } from './site-phases.ts';
+import { runSite } from './site-run.ts';
 
 /** Verifies a site and reads the real state of every node. Changes nothing. */
 export async function test_site(...args: unknown[]): Promise<SiteRunResult> {

@@ -1,6 +1,6 @@
 import { defaultPayloadConverter, type Headers, type Payload } from '@temporalio/common';
 import { proxySinks, type Sink, type Sinks, type WorkflowInterceptors, workflowInfo } from '@temporalio/workflow';
-import { TRACE_HEADER } from './protocol.js';
+import { TRACE_HEADER } from './protocol.ts';
 
 /** A workflow as a span of the trace that started it. */
 export interface WorkflowSpan {

@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { unknownName } from '../src/core/did-you-mean.js';
-import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../src/core/words.js';
-import { failure } from './failures.js';
+import { unknownName } from '../src/core/did-you-mean.ts';
+import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../src/core/words.ts';
+import { failure } from './failures.ts';
 
 /** Ends a workflow whose type does not exist: otherwise the server would retry its first task for ever. */
 export async function unknown_workflow(): Promise<never> {

@@ -1,9 +1,9 @@
 import { patched } from '@temporalio/workflow';
-import { counted } from '../src/core/counted.js';
-import type { SiteRunResult } from './contract.js';
-import { deployGroups, releaseNodes } from './site-phases.js';
-import { runSite } from './site-run.js';
-import { runSoftware } from './site-software.js';
+import { counted } from '../src/core/counted.ts';
+import type { SiteRunResult } from './contract.ts';
+import { deployGroups, releaseNodes } from './site-phases.ts';
+import { runSite } from './site-run.ts';
+import { runSoftware } from './site-software.ts';
 
 /**
  * Updates a site from its last good revision to the requested one. Unchanged deployed nodes are not touched and count

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ControlOrder } from './control-judge.js';
-import type { Execution, ExecutionKey } from './execution.js';
-import type { FollowEvent, OutputOffsets } from './follow.js';
-import { shipLog } from './log-shipment.js';
-import type { EnsureAnswer } from './node-agent.js';
+import type { ControlOrder } from './control-judge.ts';
+import type { Execution, ExecutionKey } from './execution.ts';
+import type { FollowEvent, OutputOffsets } from './follow.ts';
+import { shipLog } from './log-shipment.ts';
+import type { EnsureAnswer } from './node-agent.ts';
 import {
   type OrderKey,
   OrderRefused,
@@ -11,9 +11,9 @@ import {
   type OrderVerifier,
   OrderWithdrawn,
   type RaiseAlarm,
-} from './order-source.js';
-import { readableTail } from './output-text.js';
-import type { TaskResult } from './result.js';
+} from './order-source.ts';
+import { readableTail } from './output-text.ts';
+import type { TaskResult } from './result.ts';
 
 /** How far an execution has come. A heartbeat carries it, so that the next follower continues from there. */
 export interface ExecutionProgress {

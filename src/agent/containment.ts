@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Cgroup, removeEmptyGroup } from './cgroup.js';
-import { type ProcessMoment, type ProcessState, readProcess } from './process-identity.js';
-import type { KillRecord } from './result.js';
+import { Cgroup, removeEmptyGroup } from './cgroup.ts';
+import { type ProcessMoment, type ProcessState, readProcess } from './process-identity.ts';
+import type { KillRecord } from './result.ts';
 
 /** Environment variable that marks a task's processes, to find them without a cgroup. */
 export const MARK_VARIABLE = 'SITEWRIGHT_EXECUTION';

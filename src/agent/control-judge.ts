@@ -1,4 +1,4 @@
-import type { ExecutionKey } from './execution.js';
+import type { ExecutionKey } from './execution.ts';
 
 /** Who ordered it, and why. */
 export interface ControlOrder {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileOfSource, readManifest } from '../core/folder-manifest.js';
-import type { TaskInput } from '../core/task-types/index.js';
-import { PlacementError } from './place-file.js';
+import { fileOfSource, readManifest } from '../core/folder-manifest.ts';
+import type { TaskInput } from '../core/task-types/index.ts';
+import { PlacementError } from './place-file.ts';
 
 type FolderInput = Extract<TaskInput, { kind: 'folder' }>;
 

@@ -1,8 +1,8 @@
-import type { Journal, Progress } from './journal.js';
-import { OUTPUT_STREAMS, type OutputStream, READ_BYTES, readOutput } from './output-segments.js';
-import type { TaskResult } from './result.js';
-import { type Machine, settle } from './settle.js';
-import { watchFolder } from './watch-folder.js';
+import type { Journal, Progress } from './journal.ts';
+import { OUTPUT_STREAMS, type OutputStream, READ_BYTES, readOutput } from './output-segments.ts';
+import type { TaskResult } from './result.ts';
+import { type Machine, settle } from './settle.ts';
+import { watchFolder } from './watch-folder.ts';
 
 /** Number of bytes of each stream that the follower has. */
 export type OutputOffsets = Readonly<Record<OutputStream, number>>;

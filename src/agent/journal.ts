@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isMapping } from '../core/plain-value.js';
+import { isMapping } from '../core/plain-value.ts';
 import {
   createDurably,
   readJson,
@@ -9,10 +9,10 @@ import {
   syncFolder,
   UnreadableFile,
   unlessUnreadable,
-} from '../platform/files/durable-file.js';
-import { type Execution, isExecution, stableJson } from './execution.js';
-import type { ProcessIdentity, ProcessMoment } from './process-identity.js';
-import type { TaskResult, TryRecord } from './result.js';
+} from '../platform/files/durable-file.ts';
+import { type Execution, isExecution, stableJson } from './execution.ts';
+import type { ProcessIdentity, ProcessMoment } from './process-identity.ts';
+import type { TaskResult, TryRecord } from './result.ts';
 
 /** State of an execution between its claim and its end. */
 export interface Progress {

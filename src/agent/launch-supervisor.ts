@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runnableProgram } from '../platform/threads/runnable-program.js';
-import type { Journal } from './journal.js';
-import type { SupervisorOrder } from './supervisor-order.js';
+import { runnableProgram } from '../platform/threads/runnable-program.ts';
+import type { Journal } from './journal.ts';
+import type { SupervisorOrder } from './supervisor-order.ts';
 
 /** The command of a supervisor: this Node.js with the supervisor's program. */
 export function ownSupervisor(): readonly [string, string] {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ExecutionKey } from './execution.js';
-import { type LogChunk, OrderRefused, type OrderSource } from './order-source.js';
+import type { ExecutionKey } from './execution.ts';
+import { type LogChunk, OrderRefused, type OrderSource } from './order-source.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type TaskInput, typesOver } from '../core/task-types/index.js';
-import { unlessUnreadable } from '../platform/files/durable-file.js';
-import { fileErrorCode } from '../platform/files/file-errors.js';
-import { ownCgroup } from './cgroup.js';
-import { contain, releaseContainment } from './containment.js';
+import { type TaskInput, typesOver } from '../core/task-types/index.ts';
+import { unlessUnreadable } from '../platform/files/durable-file.ts';
+import { fileErrorCode } from '../platform/files/file-errors.ts';
+import { ownCgroup } from './cgroup.ts';
+import { contain, releaseContainment } from './containment.ts';
 import {
   type Execution,
   type ExecutionKey,
@@ -16,22 +16,22 @@ import {
   folderName,
   isSameOrder,
   nodeFolder,
-} from './execution.js';
-import { fetchFolder } from './fetch-folder.js';
-import { type FollowEvent, follow, type OutputOffsets } from './follow.js';
-import { Journal } from './journal.js';
-import { launchSupervisor, ownSupervisor } from './launch-supervisor.js';
-import { executionFolders, foldersBelow } from './open-executions.js';
-import { DEFAULT_PATH_ROOTS } from './path-rules.js';
-import { PlacementError, systemFailure } from './place-file.js';
-import { prepareTask } from './prepare-task.js';
-import { BOOT_ID_PATH, ownIdentity, readBootId } from './process-identity.js';
-import { underReaper } from './reaper.js';
-import type { TaskFailure, TaskResult } from './result.js';
-import { type Machine, resultWithout, settle } from './settle.js';
-import type { SupervisorOrder } from './supervisor-order.js';
-import { DEFAULT_TASK_PATH } from './task-process.js';
-import type { RunnableTask } from './task-runner.js';
+} from './execution.ts';
+import { fetchFolder } from './fetch-folder.ts';
+import { type FollowEvent, follow, type OutputOffsets } from './follow.ts';
+import { Journal } from './journal.ts';
+import { launchSupervisor, ownSupervisor } from './launch-supervisor.ts';
+import { executionFolders, foldersBelow } from './open-executions.ts';
+import { DEFAULT_PATH_ROOTS } from './path-rules.ts';
+import { PlacementError, systemFailure } from './place-file.ts';
+import { prepareTask } from './prepare-task.ts';
+import { BOOT_ID_PATH, ownIdentity, readBootId } from './process-identity.ts';
+import { underReaper } from './reaper.ts';
+import type { TaskFailure, TaskResult } from './result.ts';
+import { type Machine, resultWithout, settle } from './settle.ts';
+import type { SupervisorOrder } from './supervisor-order.ts';
+import { DEFAULT_TASK_PATH } from './task-process.ts';
+import type { RunnableTask } from './task-runner.ts';
 
 export interface NodeAgentOptions {
   /** The node's id, as executions name it. */

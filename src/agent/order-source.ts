@@ -1,6 +1,6 @@
-import type { Execution, ExecutionKey } from './execution.js';
-import type { OutputStream } from './output-segments.js';
-import type { TaskResult } from './result.js';
+import type { Execution, ExecutionKey } from './execution.ts';
+import type { OutputStream } from './output-segments.ts';
+import type { TaskResult } from './result.ts';
 
 /** Identifies an order: an execution of a stored plan. */
 export interface OrderKey extends ExecutionKey {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, fdatasyncSync, openSync, readdirSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { readableTail } from './output-text.js';
-import type { OutputRecord } from './result.js';
+import { readableTail } from './output-text.ts';
+import type { OutputRecord } from './result.ts';
 
 export type OutputStream = 'stdout' | 'stderr';
 export const OUTPUT_STREAMS: readonly OutputStream[] = ['stdout', 'stderr'];

@@ -1,9 +1,9 @@
 import { constants, statfsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, realpath, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { allowedPath } from '../core/task-types/index.js';
-import { isUnderRoots } from './path-rules.js';
-import type { TaskFailure } from './result.js';
+import { allowedPath } from '../core/task-types/index.ts';
+import { isUnderRoots } from './path-rules.ts';
+import type { TaskFailure } from './result.ts';
 
 /** The desired state of one file. */
 export interface WantedFile {

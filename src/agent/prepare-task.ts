@@ -1,9 +1,9 @@
-import type { Diagnostic } from '../core/diagnostic.js';
-import { printPath } from '../core/plain-value.js';
-import { type TaskInput, typesOver } from '../core/task-types/index.js';
-import { checkExecution, type Execution } from './execution.js';
-import { findRunner } from './task-registry.js';
-import type { RunnableTask } from './task-runner.js';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { printPath } from '../core/plain-value.ts';
+import { type TaskInput, typesOver } from '../core/task-types/index.ts';
+import { checkExecution, type Execution } from './execution.ts';
+import { findRunner } from './task-registry.ts';
+import type { RunnableTask } from './task-runner.ts';
 
 type Preparation =
   | { readonly ok: true; readonly task: RunnableTask }

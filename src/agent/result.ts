@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/diagnostic.js';
-import type { TaskOutcomeKind } from '../core/graph-run/index.js';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import type { TaskOutcomeKind } from '../core/graph-run/index.ts';
 
 /** What is used up. Absent in results of older agents. */
 type SpaceLimit =

@@ -1,6 +1,6 @@
-import type { Progress } from './journal.js';
-import type { TaskFailure, TaskResult, TryRecord } from './result.js';
-import { scrubValue } from './scrubber.js';
+import type { Progress } from './journal.ts';
+import type { TaskFailure, TaskResult, TryRecord } from './result.ts';
+import { scrubValue } from './scrubber.ts';
 
 /** Removes secrets from the parts of a result that a program or a file may have written. */
 export function scrubResult(result: TaskResult, secrets: readonly string[]): TaskResult {

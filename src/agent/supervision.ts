@@ -1,14 +1,14 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { unlessUnreadable } from '../platform/files/durable-file.js';
-import { type Containment, contain, endAll } from './containment.js';
-import { type Execution, executionMark } from './execution.js';
-import type { CancelRequest, Journal, Progress } from './journal.js';
-import { NodeLock } from './node-lock.js';
-import { systemFailure } from './place-file.js';
-import { readBootId } from './process-identity.js';
-import { ownReaper } from './reaper.js';
+import { unlessUnreadable } from '../platform/files/durable-file.ts';
+import { type Containment, contain, endAll } from './containment.ts';
+import { type Execution, executionMark } from './execution.ts';
+import type { CancelRequest, Journal, Progress } from './journal.ts';
+import { NodeLock } from './node-lock.ts';
+import { systemFailure } from './place-file.ts';
+import { readBootId } from './process-identity.ts';
+import { ownReaper } from './reaper.ts';
 import {
   describeFailure,
   isFinal,
@@ -17,14 +17,14 @@ import {
   type TaskFailure,
   type TaskResult,
   type TryRecord,
-} from './result.js';
-import { scrubProgress, scrubResult } from './scrub-result.js';
-import { resultWithout, scratchFolder, settle } from './settle.js';
-import type { SupervisorOrder } from './supervisor-order.js';
-import { TaskOutput } from './task-output.js';
-import { runCommand } from './task-process.js';
-import type { RunnableTask, TaskContext, TryEnd } from './task-runner.js';
-import { watchFolder } from './watch-folder.js';
+} from './result.ts';
+import { scrubProgress, scrubResult } from './scrub-result.ts';
+import { resultWithout, scratchFolder, settle } from './settle.ts';
+import type { SupervisorOrder } from './supervisor-order.ts';
+import { TaskOutput } from './task-output.ts';
+import { runCommand } from './task-process.ts';
+import type { RunnableTask, TaskContext, TryEnd } from './task-runner.ts';
+import { watchFolder } from './watch-folder.ts';
 
 type StopCause =
   | { readonly kind: 'cancel'; readonly request: CancelRequest }

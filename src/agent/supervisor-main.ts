@@ -1,13 +1,13 @@
 // The detached process that runs one task to completion, even if the agent that started it ends.
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { keepMemoryOutOfCoreDumps } from '../platform/secrets/core-dumps.js';
-import { Journal } from './journal.js';
-import { prepareTask } from './prepare-task.js';
-import { ownIdentity } from './process-identity.js';
-import { ownReaper } from './reaper.js';
-import { resultWithout } from './settle.js';
-import { Supervision } from './supervision.js';
-import type { SupervisorOrder } from './supervisor-order.js';
+import { keepMemoryOutOfCoreDumps } from '../platform/secrets/core-dumps.ts';
+import { Journal } from './journal.ts';
+import { prepareTask } from './prepare-task.ts';
+import { ownIdentity } from './process-identity.ts';
+import { ownReaper } from './reaper.ts';
+import { resultWithout } from './settle.ts';
+import { Supervision } from './supervision.ts';
+import type { SupervisorOrder } from './supervisor-order.ts';
 
 // The order may contain secrets.
 keepMemoryOutOfCoreDumps();

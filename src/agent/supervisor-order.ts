@@ -1,5 +1,5 @@
-import type { TaskFailure } from './result.js';
-import type { Machine } from './settle.js';
+import type { TaskFailure } from './result.ts';
+import type { Machine } from './settle.ts';
 
 /**
  * What the agent sends a supervisor, once, on its standard input. It contains values of secrets, so it is never

@@ -1,6 +1,6 @@
-import { OUTPUT_STREAMS, type OutputStream, SegmentedOutput } from './output-segments.js';
-import type { OutputRecord } from './result.js';
-import { Scrubber } from './scrubber.js';
+import { OUTPUT_STREAMS, type OutputStream, SegmentedOutput } from './output-segments.ts';
+import type { OutputRecord } from './result.ts';
+import { Scrubber } from './scrubber.ts';
 
 /** Stores both output streams of a task in the journal's folder, without its secrets. */
 export class TaskOutput {

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { allowCoreDumpsOf } from '../platform/secrets/core-dumps.js';
-import { type Containment, MARK_VARIABLE } from './containment.js';
-import { systemFailure } from './place-file.js';
-import type { Command, CommandEnd } from './task-runner.js';
+import { allowCoreDumpsOf } from '../platform/secrets/core-dumps.ts';
+import { type Containment, MARK_VARIABLE } from './containment.ts';
+import { systemFailure } from './place-file.ts';
+import type { Command, CommandEnd } from './task-runner.ts';
 
 /** Default PATH of tasks. */
 export const DEFAULT_TASK_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/puppetlabs/bin';

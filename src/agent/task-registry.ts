@@ -1,13 +1,13 @@
-import { findTaskType } from '../core/task-types/index.js';
-import { runner, type TaskRunner } from './task-runner.js';
-import { copyFiles } from './task-types/copy-files.js';
-import { packageFiles } from './task-types/package-files.js';
-import { puppet } from './task-types/puppet.js';
-import { reboot } from './task-types/reboot.js';
-import { masterShell, shell } from './task-types/shell.js';
-import { sync } from './task-types/sync.js';
-import { uploadFile } from './task-types/upload-file.js';
-import { uploadFiles } from './task-types/upload-files.js';
+import { findTaskType } from '../core/task-types/index.ts';
+import { runner, type TaskRunner } from './task-runner.ts';
+import { copyFiles } from './task-types/copy-files.ts';
+import { packageFiles } from './task-types/package-files.ts';
+import { puppet } from './task-types/puppet.ts';
+import { reboot } from './task-types/reboot.ts';
+import { masterShell, shell } from './task-types/shell.ts';
+import { sync } from './task-types/sync.ts';
+import { uploadFile } from './task-types/upload-file.ts';
+import { uploadFiles } from './task-types/upload-files.ts';
 
 /** How nodes carry tasks out. Names and parameters of types are in src/core/task-types. */
 const runners: readonly TaskRunner[] = [

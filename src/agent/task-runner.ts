@@ -1,7 +1,7 @@
-import type { Prepared, Reading, TaskType } from '../core/task-types/index.js';
-import type { Execution } from './execution.js';
-import type { TaskFailure } from './result.js';
-import type { RemoteScript, ScriptContext, SshWork } from './ssh/ssh-work.js';
+import type { Prepared, Reading, TaskType } from '../core/task-types/index.ts';
+import type { Execution } from './execution.ts';
+import type { TaskFailure } from './result.ts';
+import type { RemoteScript, ScriptContext, SshWork } from './ssh/ssh-work.ts';
 
 /** A program to run, without a shell: arguments are passed unchanged. */
 export interface Command {

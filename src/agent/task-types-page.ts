@@ -1,5 +1,5 @@
 import { dump } from 'js-yaml';
-import { type Parameters, TASK_TYPES, type TaskType, type Transport } from '../core/task-types/index.js';
+import { type Parameters, TASK_TYPES, type TaskType, type Transport } from '../core/task-types/index.ts';
 
 const CARRIED_OUT: Readonly<Record<Transport, string>> = {
   agent: "the node's agent",

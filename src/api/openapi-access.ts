@@ -1,5 +1,5 @@
-import { type Need, ROLES, type Role } from '../core/access-role.js';
-import { PROBLEM_TYPE } from './problems/answer-problem.js';
+import { type Need, ROLES, type Role } from '../core/access-role.ts';
+import { PROBLEM_TYPE } from './problems/answer-problem.ts';
 
 interface Operation {
   security?: readonly Readonly<Record<string, readonly string[]>>[];

@@ -2,9 +2,9 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import type { Need } from '../core/access-role.js';
-import { describeAccess } from './openapi-access.js';
-import { tidyOpenapi } from './tidy-openapi.js';
+import type { Need } from '../core/access-role.ts';
+import { describeAccess } from './openapi-access.ts';
+import { tidyOpenapi } from './tidy-openapi.ts';
 
 const TAGS = [
   { name: 'sites', description: 'Places with machines, and the documents that describe them.' },

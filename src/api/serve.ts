@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Need } from '../core/access-role.js';
-import { BUDGETS, type Budget, type BudgetName } from '../core/contracts/budget.js';
-import { problemSchema } from '../core/contracts/problem.js';
-import { type AnswerOf, budgetOf, type PartOf, type Route, type RouteMap } from '../core/contracts/route.js';
-import type { Operations } from '../ops/index.js';
-import type { SignInCodes } from './access/sign-in-codes.js';
-import type { ApiSignIn } from './access/sign-in-routes.js';
-import type { ArchiveIntake } from './fuel/packages/archive-slots.js';
-import { PROBLEM_TYPE } from './problems/answer-problem.js';
+import type { Need } from '../core/access-role.ts';
+import { BUDGETS, type Budget, type BudgetName } from '../core/contracts/budget.ts';
+import { problemSchema } from '../core/contracts/problem.ts';
+import { type AnswerOf, budgetOf, type PartOf, type Route, type RouteMap } from '../core/contracts/route.ts';
+import type { Operations } from '../ops/index.ts';
+import type { SignInCodes } from './access/sign-in-codes.ts';
+import type { ApiSignIn } from './access/sign-in-routes.ts';
+import type { ArchiveIntake } from './fuel/packages/archive-slots.ts';
+import { PROBLEM_TYPE } from './problems/answer-problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

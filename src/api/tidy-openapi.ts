@@ -1,5 +1,5 @@
-import { compareKeys } from '../core/compare-text.js';
-import { isMapping } from '../core/plain-value.js';
+import { compareKeys } from '../core/compare-text.ts';
+import { isMapping } from '../core/plain-value.ts';
 
 interface Json {
   [key: string]: Json | unknown;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { EXIT } from './exit-codes.js';
-import { CliError, usageError } from './problem.js';
-import type { Terminal } from './terminal.js';
+import { EXIT } from './exit-codes.ts';
+import { CliError, usageError } from './problem.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Options of every command. */
 export interface GlobalFlags {
@@ -33,7 +33,7 @@ async function settingsOf(terminal: Terminal, flags: GlobalFlags) {
 
 /** Reads and checks all settings, with the origin of each. */
 export async function loadedSettings(terminal: Terminal, flags: GlobalFlags) {
-  const { loadSettings } = await import('../platform/settings/index.js');
+  const { loadSettings } = await import('../platform/settings/index.ts');
   const loaded = loadSettings({
     env: terminal.env,
     cwd: terminal.cwd,

@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isPrivate } from '../platform/secrets/is-private.js';
-import type { GlobalFlags } from './api-address.js';
-import { usageError } from './problem.js';
-import type { Terminal } from './terminal.js';
+import { isPrivate } from '../platform/secrets/is-private.ts';
+import type { GlobalFlags } from './api-address.ts';
+import { usageError } from './problem.ts';
+import type { Terminal } from './terminal.ts';
 
 /**
  * The token for the API: the content of `--token-file`, else SITEWRIGHT_TOKEN; undefined for none. Messages never

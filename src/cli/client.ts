@@ -1,9 +1,9 @@
 import { createParser } from 'eventsource-parser';
-import type { Api } from '../core/contracts/api.js';
-import type { ProblemBody } from '../core/contracts/index.js';
-import type { AnswerOf, AskOf, EventOf } from '../core/contracts/route.js';
-import { EXIT, exitCodeOfStatus } from './exit-codes.js';
-import { CliError, type CliProblem, usageError } from './problem.js';
+import type { Api } from '../core/contracts/api.ts';
+import type { ProblemBody } from '../core/contracts/index.ts';
+import type { AnswerOf, AskOf, EventOf } from '../core/contracts/route.ts';
+import { EXIT, exitCodeOfStatus } from './exit-codes.ts';
+import { CliError, type CliProblem, usageError } from './problem.ts';
 
 /** Timeout of a request. Updates of a run wait for its worker, which may be busy. */
 const LIMIT_MS = 90_000;

@@ -1,8 +1,8 @@
-import type { ClusterStates } from './commands/yaql-input.js';
-import { EXIT } from './exit-codes.js';
-import { idArgument } from './id-argument.js';
-import { CliError } from './problem.js';
-import type { Session } from './session.js';
+import type { ClusterStates } from './commands/yaql-input.ts';
+import { EXIT } from './exit-codes.ts';
+import { idArgument } from './id-argument.ts';
+import { CliError } from './problem.ts';
+import type { Session } from './session.ts';
 
 /** Loads the data of a cluster for expressions from the API, by the cluster's name or id. @throws CliError */
 export async function loadClusterStates(

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
-import { columnOption, formatOption } from './formats/output.js';
-import { wholeNumber } from './id-argument.js';
+import { columnOption, formatOption } from './formats/output.ts';
+import { wholeNumber } from './id-argument.ts';
 
 /** A command. Options shared by several commands are defined here once. */
 export class CliCommand extends Command {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Shell } from './commands/completion.js';
-import type { ValueKind } from './completion-values.js';
+import type { Shell } from './commands/completion.ts';
+import type { ValueKind } from './completion-values.ts';
 
 /** The script by which a shell completes the commands of a program. */
 export const completionScript = (shell: Shell, program: Command): string =>

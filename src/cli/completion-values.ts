@@ -1,4 +1,4 @@
-import type { ApiClient } from './client.js';
+import type { ApiClient } from './client.ts';
 
 /** Runs offered: the newest ones. */
 const NEWEST = 20;
@@ -11,7 +11,7 @@ const READERS = {
   sites: async (client) => (await client.sites.list()).items.map(({ name }) => name),
   runs: async (client) => (await client.runs.list({ limit: NEWEST })).items.flatMap(({ id, site }) => [site, id]),
   'run-nodes': async (client, run) => {
-    const { findRun } = await import('./find-run.js');
+    const { findRun } = await import('./find-run.ts');
     const { id } = await findRun(client, run);
     return (await client.call('GET /runs/:run/nodes', { params: { run: id } })).items.map(({ node }) => node);
   },

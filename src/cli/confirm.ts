@@ -1,6 +1,6 @@
-import { EXIT } from './exit-codes.js';
-import { CliError, usageError } from './problem.js';
-import type { Terminal } from './terminal.js';
+import { EXIT } from './exit-codes.ts';
+import { CliError, usageError } from './problem.ts';
+import type { Terminal } from './terminal.ts';
 
 /**
  * Asks for confirmation. Without a terminal, the answer may come from standard input (`echo y | …`); otherwise

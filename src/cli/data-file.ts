@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
-import type { GraphSource } from '../graph/index.js';
-import { EXIT } from './exit-codes.js';
-import { CliError, usageError } from './problem.js';
-import { readStandardInput } from './read-input.js';
-import type { Terminal } from './terminal.js';
+import type { GraphSource } from '../graph/index.ts';
+import { EXIT } from './exit-codes.ts';
+import { CliError, usageError } from './problem.ts';
+import { readStandardInput } from './read-input.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Reads a file of JSON or YAML with the places of its values; `-` is standard input. @throws CliError */
 export async function readSourceFile(file: string, terminal: Terminal): Promise<GraphSource> {
-  const { readSource } = await import('../graph/index.js');
+  const { readSource } = await import('../graph/index.ts');
   const path = resolve(terminal.cwd, file);
   const name = file === '-' ? 'standard input' : relative(terminal.cwd, path) || file;
   const text = file === '-' ? await readStandardInput() : await textOf(path, name);
@@ -28,7 +28,7 @@ export async function readSourceFile(file: string, terminal: Terminal): Promise<
 /** The value in a file of JSON or YAML, as plain JSON. @throws CliError */
 export async function readDataFile(file: string, terminal: Terminal): Promise<unknown> {
   const { value } = await readSourceFile(file, terminal);
-  return (await import('../graph/index.js')).plainNumbers(value ?? null);
+  return (await import('../graph/index.ts')).plainNumbers(value ?? null);
 }
 
 async function textOf(path: string, name: string): Promise<string> {

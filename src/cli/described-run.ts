@@ -1,5 +1,5 @@
-import type { RunDescription } from '../core/run-description.js';
-import { usageError } from './problem.js';
+import type { RunDescription } from '../core/run-description.ts';
+import { usageError } from './problem.ts';
 
 /** The values of `--title`, `--description` and `--label`. */
 export interface DescriptionFlags {

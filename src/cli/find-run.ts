@@ -1,8 +1,8 @@
-import type { Run } from '../core/contracts/index.js';
-import type { ApiClient } from './client.js';
-import { EXIT } from './exit-codes.js';
-import { CliError } from './problem.js';
-import { subjectOf } from './run-subject.js';
+import type { Run } from '../core/contracts/index.ts';
+import type { ApiClient } from './client.ts';
+import { EXIT } from './exit-codes.ts';
+import { CliError } from './problem.ts';
+import { subjectOf } from './run-subject.ts';
 
 /** Runs searched for a prefix of an id. */
 const NEWEST = 1_000;

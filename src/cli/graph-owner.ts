@@ -1,6 +1,6 @@
-import type { CliCommand } from './command.js';
-import { clusterArgument, idArgument } from './id-argument.js';
-import { usageError } from './problem.js';
+import type { CliCommand } from './command.ts';
+import { clusterArgument, idArgument } from './id-argument.ts';
+import { usageError } from './problem.ts';
 
 /** The owner of a graph; exactly one must be present. */
 export interface OwnerFlags {

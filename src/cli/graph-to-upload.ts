@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Diagnostic } from '../core/diagnostic.js';
-import { isMapping } from '../core/plain-value.js';
-import type { GraphSource } from '../graph/index.js';
-import { readSourceFile } from './data-file.js';
-import { EXIT } from './exit-codes.js';
-import { CliError, usageError } from './problem.js';
-import type { Terminal } from './terminal.js';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { isMapping } from '../core/plain-value.ts';
+import type { GraphSource } from '../graph/index.ts';
+import { readSourceFile } from './data-file.ts';
+import { EXIT } from './exit-codes.ts';
+import { CliError, usageError } from './problem.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Request body of a graph. */
 export interface GraphBody {
@@ -28,7 +28,7 @@ export async function readGraphToUpload(file: string, terminal: Terminal): Promi
 
 /** Converts numbers to plain JSON. */
 async function toSend(body: GraphBody): Promise<GraphBody> {
-  return (await import('../graph/index.js')).plainNumbers(body) as GraphBody;
+  return (await import('../graph/index.ts')).plainNumbers(body) as GraphBody;
 }
 
 /** Reads a folder like Fuel's client: its `metadata.yaml`, and the tasks of every `tasks.yaml` below. */
@@ -79,7 +79,7 @@ function asBody(source: GraphSource): GraphBody {
 
 /** Checks tasks numbered across several files; reports each problem with its file. */
 async function check(tasks: readonly unknown[], sources: readonly GraphSource[], terminal: Terminal): Promise<void> {
-  const { checkGraph, placeInSource, readTasks } = await import('../graph/index.js');
+  const { checkGraph, placeInSource, readTasks } = await import('../graph/index.ts');
   const read = readTasks(tasks);
   const found = [...read.problems, ...checkGraph(read.tasks)];
   const placed = found.flatMap((problem): readonly Diagnostic[] => {
@@ -99,7 +99,7 @@ async function check(tasks: readonly unknown[], sources: readonly GraphSource[],
   const errors = placed.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw invalid(placed);
   if (placed.length === 0) return;
-  const { say } = await import('./commands/graph-input.js');
+  const { say } = await import('./commands/graph-input.ts');
   say(placed, terminal);
 }
 

@@ -1,5 +1,5 @@
-import { type JsonReading, readJsonValue } from '../documents/reader/read-json.js';
-import { locate, SourceText } from '../documents/reader/source-text.js';
+import { type JsonReading, readJsonValue } from '../documents/reader/read-json.ts';
+import { locate, SourceText } from '../documents/reader/source-text.ts';
 
 /** A value of a text of cases, or why it could not be read. `line` counts from 1; 0 for a value among others of a list. */
 type JsonCase =

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
-import { isMapping } from '../core/plain-value.js';
-import type { GraphTask } from '../graph/index.js';
-import { type ApiClient, unchecked } from './client.js';
-import { EXIT } from './exit-codes.js';
-import type { GraphBody } from './graph-to-upload.js';
-import { CliError } from './problem.js';
+import { isMapping } from '../core/plain-value.ts';
+import type { GraphTask } from '../graph/index.ts';
+import { type ApiClient, unchecked } from './client.ts';
+import { EXIT } from './exit-codes.ts';
+import type { GraphBody } from './graph-to-upload.ts';
+import { CliError } from './problem.ts';
 
 /** The cluster of `graph execute --local`: one node, this machine. It stays, with its history, and is used again. */
 const NAME = 'local';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { didYouMean } from '../core/did-you-mean.js';
-import type { ApiClient } from './client.js';
-import { EXIT } from './exit-codes.js';
-import { clusterArgument, clusterListArgument, isId, nodeListArgument } from './id-argument.js';
-import { CliError, usageError } from './problem.js';
-import type { Session } from './session.js';
+import { didYouMean } from '../core/did-you-mean.ts';
+import type { ApiClient } from './client.ts';
+import { EXIT } from './exit-codes.ts';
+import { clusterArgument, clusterListArgument, isId, nodeListArgument } from './id-argument.ts';
+import { CliError, usageError } from './problem.ts';
+import type { Session } from './session.ts';
 
 type Named = { readonly id: number; readonly name: string };
 

@@ -1,5 +1,5 @@
-import { type Refusal, RefusalError } from '../core/problem-error.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
+import { type Refusal, RefusalError } from '../core/problem-error.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 
 /** A problem for people and for `-f json`. */
 export type CliProblem = Refusal;

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { GlobalFlags } from './api-address.js';
-import { CliCommand } from './command.js';
-import { programVersion } from './commands/version.js';
-import { hasNames } from './id-argument.js';
-import { createSession, type Session } from './session.js';
-import type { Terminal } from './terminal.js';
+import type { GlobalFlags } from './api-address.ts';
+import { CliCommand } from './command.ts';
+import { programVersion } from './commands/version.ts';
+import { hasNames } from './id-argument.ts';
+import { createSession, type Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
 
 type Register = (program: CliCommand, session: Session) => void;
 
@@ -18,51 +18,51 @@ interface CommandGroup {
 /** All commands by the headings of the help, in its order. */
 const COMMANDS: Readonly<Record<string, readonly CommandGroup[]>> = {
   'Deploy:': [
-    { names: ['site'], load: async () => (await import('./commands/site.js')).registerSite },
-    { names: ['run'], load: async () => (await import('./commands/run.js')).registerRun },
-    { names: ['node'], load: async () => (await import('./commands/node.js')).registerNode },
-    { names: ['schedule'], load: async () => (await import('./commands/schedule.js')).registerSchedule },
-    { names: ['notice'], load: async () => (await import('./commands/notice.js')).registerNotice },
+    { names: ['site'], load: async () => (await import('./commands/site.ts')).registerSite },
+    { names: ['run'], load: async () => (await import('./commands/run.ts')).registerRun },
+    { names: ['node'], load: async () => (await import('./commands/node.ts')).registerNode },
+    { names: ['schedule'], load: async () => (await import('./commands/schedule.ts')).registerSchedule },
+    { names: ['notice'], load: async () => (await import('./commands/notice.ts')).registerNotice },
   ],
   'Run task graphs:': [
     { names: ['graph'], load: loadGraph },
-    { names: ['cluster'], load: async () => (await import('./commands/cluster.js')).registerCluster },
-    { names: ['release', 'plugin'], load: async () => (await import('./commands/release.js')).registerReleases },
-    { names: ['role'], load: async () => (await import('./commands/role.js')).registerRole },
-    { names: ['tag'], load: async () => (await import('./commands/tag.js')).registerTag },
-    { names: ['sequence'], load: async () => (await import('./commands/sequence.js')).registerSequence },
-    { names: ['history'], load: async () => (await import('./commands/history.js')).registerHistory },
+    { names: ['cluster'], load: async () => (await import('./commands/cluster.ts')).registerCluster },
+    { names: ['release', 'plugin'], load: async () => (await import('./commands/release.ts')).registerReleases },
+    { names: ['role'], load: async () => (await import('./commands/role.ts')).registerRole },
+    { names: ['tag'], load: async () => (await import('./commands/tag.ts')).registerTag },
+    { names: ['sequence'], load: async () => (await import('./commands/sequence.ts')).registerSequence },
+    { names: ['history'], load: async () => (await import('./commands/history.ts')).registerHistory },
   ],
   'Write and check, offline:': [
-    { names: ['init'], load: async () => (await import('./commands/init.js')).registerInit },
-    { names: ['strategy'], load: async () => (await import('./commands/strategy.js')).registerStrategy },
+    { names: ['init'], load: async () => (await import('./commands/init.ts')).registerInit },
+    { names: ['strategy'], load: async () => (await import('./commands/strategy.ts')).registerStrategy },
     { names: ['package'], load: loadPackage },
-    { names: ['schemas'], load: async () => (await import('./commands/schemas.js')).registerSchemas },
+    { names: ['schemas'], load: async () => (await import('./commands/schemas.ts')).registerSchemas },
     { names: ['yaql'], load: loadYaql },
   ],
   'Run and maintain the system:': [
-    { names: ['up', 'api'], load: async () => (await import('./commands/process.js')).registerProcesses },
-    { names: ['worker'], load: async () => (await import('./commands/worker.js')).registerWorker },
+    { names: ['up', 'api'], load: async () => (await import('./commands/process.ts')).registerProcesses },
+    { names: ['worker'], load: async () => (await import('./commands/worker.ts')).registerWorker },
     { names: ['agent'], load: loadAgent },
-    { names: ['identity', 'gateway'], load: async () => (await import('./commands/identity.js')).registerIdentity },
-    { names: ['doctor'], load: async () => (await import('./commands/doctor.js')).registerDoctor },
-    { names: ['maas'], load: async () => (await import('./commands/maas.js')).registerMaas },
-    { names: ['token'], load: async () => (await import('./commands/token.js')).registerToken },
-    { names: ['login', 'logout'], load: async () => (await import('./commands/login.js')).registerLogin },
-    { names: ['audit'], load: async () => (await import('./commands/audit.js')).registerAudit },
-    { names: ['db'], load: async () => (await import('./commands/db.js')).registerDb },
-    { names: ['config'], load: async () => (await import('./commands/config.js')).registerConfig },
-    { names: ['completion'], load: async () => (await import('./commands/completion.js')).registerCompletion },
-    { names: ['version'], load: async () => (await import('./commands/version.js')).registerVersion },
+    { names: ['identity', 'gateway'], load: async () => (await import('./commands/identity.ts')).registerIdentity },
+    { names: ['doctor'], load: async () => (await import('./commands/doctor.ts')).registerDoctor },
+    { names: ['maas'], load: async () => (await import('./commands/maas.ts')).registerMaas },
+    { names: ['token'], load: async () => (await import('./commands/token.ts')).registerToken },
+    { names: ['login', 'logout'], load: async () => (await import('./commands/login.ts')).registerLogin },
+    { names: ['audit'], load: async () => (await import('./commands/audit.ts')).registerAudit },
+    { names: ['db'], load: async () => (await import('./commands/db.ts')).registerDb },
+    { names: ['config'], load: async () => (await import('./commands/config.ts')).registerConfig },
+    { names: ['completion'], load: async () => (await import('./commands/completion.ts')).registerCompletion },
+    { names: ['version'], load: async () => (await import('./commands/version.ts')).registerVersion },
   ],
 };
 
 async function loadGraph(): Promise<Register> {
   const [store, execute, planning, simulate] = await Promise.all([
-    import('./commands/graph-store.js'),
-    import('./commands/graph-execute.js'),
-    import('./commands/graph-planning.js'),
-    import('./commands/graph-simulate.js'),
+    import('./commands/graph-store.ts'),
+    import('./commands/graph-execute.ts'),
+    import('./commands/graph-planning.ts'),
+    import('./commands/graph-simulate.ts'),
   ]);
   return (program, session) => {
     const graph = program.verb('graph', 'Task graphs: store, plan, draw, run them');
@@ -75,26 +75,26 @@ async function loadGraph(): Promise<Register> {
 
 async function loadPackage(): Promise<Register> {
   const [files, installed] = await Promise.all([
-    import('./commands/package.js'),
-    import('./commands/package-install.js'),
+    import('./commands/package.ts'),
+    import('./commands/package-install.ts'),
   ]);
   return (program, session) => installed.registerInstalledPackages(files.registerPackage(program, session), session);
 }
 
 async function loadYaql(): Promise<Register> {
-  const { registerYaql } = await import('./commands/yaql.js');
+  const { registerYaql } = await import('./commands/yaql.ts');
   return (program, session) =>
     registerYaql(program, {
       terminal: session.terminal,
-      loadCluster: async (...which) => (await import('./cluster-states.js')).loadClusterStates(session, ...which),
-      loadHelpers: async () => (await import('./yaql-user-functions.js')).loadYaqlHelpers(session),
+      loadCluster: async (...which) => (await import('./cluster-states.ts')).loadClusterStates(session, ...which),
+      loadHelpers: async () => (await import('./yaql-user-functions.ts')).loadYaqlHelpers(session),
     });
 }
 
 async function loadAgent(): Promise<Register> {
   const [agent, onboarding] = await Promise.all([
-    import('./commands/agent.js'),
-    import('./commands/agent-onboarding.js'),
+    import('./commands/agent.ts'),
+    import('./commands/agent-onboarding.ts'),
   ]);
   return (program, session) => onboarding.registerAgentOnboarding(agent.registerAgent(program, session), session);
 }
@@ -153,7 +153,7 @@ Exit codes: 0 done, 1 came out badly (a run failed, was stopped or cancelled), 2
   };
   const session = createSession(plain, () => program.opts<GlobalFlags>());
   program.hook('preAction', async (_program, command) => {
-    if (hasNames(command)) await (await import('./named-ids.js')).putIdsForNames(command, session);
+    if (hasNames(command)) await (await import('./named-ids.ts')).putIdsForNames(command, session);
   });
 
   const asked = Object.entries(COMMANDS).map(

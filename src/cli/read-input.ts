@@ -1,5 +1,5 @@
-import { EXIT } from './exit-codes.js';
-import { CliError } from './problem.js';
+import { EXIT } from './exit-codes.ts';
+import { CliError } from './problem.ts';
 
 /** All of standard input. */
 export async function readStandardInput(): Promise<string> {

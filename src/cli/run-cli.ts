@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander';
-import { RefusalError } from '../core/problem-error.js';
-import { EXIT } from './exit-codes.js';
-import { CliError, type CliProblem } from './problem.js';
-import { commandNamed, createProgram } from './program.js';
-import type { Terminal } from './terminal.js';
-import { paintFor } from './views/paint.js';
+import { RefusalError } from '../core/problem-error.ts';
+import { EXIT } from './exit-codes.ts';
+import { CliError, type CliProblem } from './problem.ts';
+import { commandNamed, createProgram } from './program.ts';
+import type { Terminal } from './terminal.ts';
+import { paintFor } from './views/paint.ts';
 
 /**
  * Runs one command line (without node and script) and returns the exit code. Never throws for what
@@ -63,7 +63,7 @@ async function problemText(problem: CliProblem, args: readonly string[], termina
   const isPlaced = errors.some(({ file }) => file !== undefined);
   let findings = '';
   if (errors.length > 0 && (isPlaced || !isRepeated)) {
-    const { formatDiagnostics } = await import('../documents/diagnostics/format-diagnostics.js');
+    const { formatDiagnostics } = await import('../documents/diagnostics/format-diagnostics.ts');
     findings = formatDiagnostics(errors, await sourcesOf(errors), { all: wantsAll(args) });
   }
   const lines = [`${paint.bad('error:')} ${isRepeated && isPlaced ? 'the input is not valid' : message}`];

@@ -1,10 +1,10 @@
-import { printable } from '../core/control-characters.js';
-import { stateWord } from '../core/state-word.js';
-import type { Answer } from './client.js';
-import { findRun } from './find-run.js';
-import { isTabular, type OutputFlags, printList } from './formats/output.js';
-import type { Session } from './session.js';
-import { paintFor } from './views/paint.js';
+import { printable } from '../core/control-characters.ts';
+import { stateWord } from '../core/state-word.ts';
+import type { Answer } from './client.ts';
+import { findRun } from './find-run.ts';
+import { isTabular, type OutputFlags, printList } from './formats/output.ts';
+import type { Session } from './session.ts';
+import { paintFor } from './views/paint.ts';
 
 type Line = Answer<'GET /runs/:run/logs'>['items'][number];
 

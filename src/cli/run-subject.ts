@@ -1,4 +1,4 @@
-import type { Run } from '../core/contracts/index.js';
+import type { Run } from '../core/contracts/index.ts';
 
 /** The subject of a run: a site, or the cluster in its workflow id. */
 export function subjectOf({ site, workflow_id }: Pick<Run, 'site' | 'workflow_id'>): string {

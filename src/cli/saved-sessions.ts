@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { isMapping } from '../core/plain-value.js';
-import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.js';
-import { usageError } from './problem.js';
-import type { Terminal } from './terminal.js';
+import { isMapping } from '../core/plain-value.ts';
+import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.ts';
+import { usageError } from './problem.ts';
+import type { Terminal } from './terminal.ts';
 
 /**
  * The sessions of `sitewright login`, by the address of their API, in a file that only its owner may read. A token goes

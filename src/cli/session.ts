@@ -1,7 +1,7 @@
-import { apiAddress, type GlobalFlags, loadedSettings } from './api-address.js';
-import { apiToken, trustingFetch } from './api-token.js';
-import type { ApiClient } from './client.js';
-import type { Terminal } from './terminal.js';
+import { apiAddress, type GlobalFlags, loadedSettings } from './api-address.ts';
+import { apiToken, trustingFetch } from './api-token.ts';
+import type { ApiClient } from './client.ts';
+import type { Terminal } from './terminal.ts';
 
 /** The context of every command: its terminal and the global options. */
 export interface Session {
@@ -21,9 +21,9 @@ export function createSession(terminal: Terminal, flags: () => GlobalFlags): Ses
       apiAddress(terminal, flags()),
       credentials === 'saved' ? undefined : apiToken(terminal, flags()),
       trustingFetch(terminal),
-      import('./client.js'),
+      import('./client.ts'),
     ]);
-    const token = given ?? (await import('./saved-sessions.js')).savedSessions(terminal).of(url);
+    const token = given ?? (await import('./saved-sessions.ts')).savedSessions(terminal).of(url);
     const user = userOf(terminal);
     return new ApiClient({
       url,

@@ -1,13 +1,13 @@
-import type { Run } from '../core/contracts/index.js';
-import { printable } from '../core/control-characters.js';
-import { counted } from '../core/counted.js';
-import type { ApiClient } from './client.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
-import { type OutputFlags, printOne } from './formats/output.js';
-import { subjectOf } from './run-subject.js';
-import type { Terminal } from './terminal.js';
-import { paintFor, paintState } from './views/paint.js';
-import { exitCodeOfOutcome, followRun } from './watch.js';
+import type { Run } from '../core/contracts/index.ts';
+import { printable } from '../core/control-characters.ts';
+import { counted } from '../core/counted.ts';
+import type { ApiClient } from './client.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type OutputFlags, printOne } from './formats/output.ts';
+import { subjectOf } from './run-subject.ts';
+import type { Terminal } from './terminal.ts';
+import { paintFor, paintState } from './views/paint.ts';
+import { exitCodeOfOutcome, followRun } from './watch.ts';
 
 /** `--wait` and `--watch` of commands that start or follow a run. */
 export interface FollowFlags extends OutputFlags {

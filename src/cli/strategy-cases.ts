@@ -4,11 +4,11 @@ import {
   type SimulationInput,
   type SimulationResult,
   simulateStrategy,
-} from '../core/deployment/index.js';
-import { isMapping } from '../core/plain-value.js';
-import { checkSchema, DOCUMENT_WORDS, type SchemaWords } from '../documents/diagnostics/schema-problems.js';
-import { parseStrategyData } from '../documents/parse-strategy-data.js';
-import { readJsonCases } from './json-cases.js';
+} from '../core/deployment/index.ts';
+import { isMapping } from '../core/plain-value.ts';
+import { checkSchema, DOCUMENT_WORDS, type SchemaWords } from '../documents/diagnostics/schema-problems.ts';
+import { parseStrategyData } from '../documents/parse-strategy-data.ts';
+import { readJsonCases } from './json-cases.ts';
 
 /** One line that `strategy simulate` prints. */
 type SimulatedCase = { readonly id: string | number | null } & SimulationResult;

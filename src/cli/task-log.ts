@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Api } from '../core/contracts/api.js';
-import type { EventOf } from '../core/contracts/route.js';
-import { printable, printableLines } from '../core/control-characters.js';
-import { EXIT } from './exit-codes.js';
-import { CliError } from './problem.js';
-import type { Session } from './session.js';
+import type { Api } from '../core/contracts/api.ts';
+import type { EventOf } from '../core/contracts/route.ts';
+import { printable, printableLines } from '../core/control-characters.ts';
+import { EXIT } from './exit-codes.ts';
+import { CliError } from './problem.ts';
+import type { Session } from './session.ts';
 
 const LOG = 'GET /runs/:run/logs/:task';
 type LogEvent = EventOf<Api[typeof LOG]>;

@@ -1,15 +1,15 @@
-import type { GraphRunStatus, RunDetail, RunStatus } from '../core/contracts/index.js';
-import { printable } from '../core/control-characters.js';
-import { counted } from '../core/counted.js';
-import type { ApiClient } from './client.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
-import { CliError } from './problem.js';
-import type { Terminal } from './terminal.js';
-import { awaitingChanges } from './views/approval.js';
-import { formatDuration } from './views/duration.js';
-import { graphChanges, someOf } from './views/graph-status.js';
-import { type Paint, paintFor, paintState } from './views/paint.js';
-import { currentText, silenceChanges } from './views/status.js';
+import type { GraphRunStatus, RunDetail, RunStatus } from '../core/contracts/index.ts';
+import { printable } from '../core/control-characters.ts';
+import { counted } from '../core/counted.ts';
+import type { ApiClient } from './client.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { CliError } from './problem.ts';
+import type { Terminal } from './terminal.ts';
+import { awaitingChanges } from './views/approval.ts';
+import { formatDuration } from './views/duration.ts';
+import { graphChanges, someOf } from './views/graph-status.ts';
+import { type Paint, paintFor, paintState } from './views/paint.ts';
+import { currentText, silenceChanges } from './views/status.ts';
 
 const LOOK_EVERY_MS = 1_000;
 const HEARTBEAT_MS = 10_000;

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
-import { usageError } from './problem.js';
-import type { Session } from './session.js';
+import { usageError } from './problem.ts';
+import type { Session } from './session.ts';
 
 /** The module of helper functions from the setting `yaql.helpers`; null without one. */
 export async function loadYaqlHelpers(session: Session): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { type ClusterFacts, type ClusterNode, uidOf } from './sources.js';
+import { type ClusterFacts, type ClusterNode, uidOf } from './sources.ts';
 
 type NamedNode = Pick<ClusterNode, 'id' | 'name' | 'hostname'>;
 

@@ -1,6 +1,6 @@
-import { isMapping } from '../core/plain-value.js';
-import { canonicalJson } from '../documents/index.js';
-import type { AnyChoice, Fields, PlanInput } from '../graph/index.js';
+import { isMapping } from '../core/plain-value.ts';
+import { canonicalJson } from '../documents/index.ts';
+import type { AnyChoice, Fields, PlanInput } from '../graph/index.ts';
 
 type EarlierChoice = NonNullable<PlanInput['anyChoices']>[number];
 

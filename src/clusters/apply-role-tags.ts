@@ -1,5 +1,5 @@
-import type { NewTagAssignment, Store } from '../store/index.js';
-import type { ClusterNode, ClusterSources } from './sources.js';
+import type { NewTagAssignment, Store } from '../store/index.ts';
+import type { ClusterNode, ClusterSources } from './sources.ts';
 
 /** The nodes to which changed role tags have not been applied yet. */
 export const nodesBehindRoles = ({ nodes }: Pick<ClusterSources, 'nodes'>): readonly ClusterNode[] =>

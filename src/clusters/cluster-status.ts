@@ -1,5 +1,5 @@
-import type { GraphRunOutcome } from '../core/words.js';
-import type { ClusterNode } from './sources.js';
+import type { GraphRunOutcome } from '../core/words.ts';
+import type { ClusterNode } from './sources.ts';
 
 /** Statuses of a node after a deployment or an attempt. */
 const TOUCHED: ReadonlySet<string> = new Set(['ready', 'error', 'stopped', 'deploying']);

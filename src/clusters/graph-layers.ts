@@ -1,4 +1,4 @@
-import type { ValuePath } from '../core/plain-value.js';
+import type { ValuePath } from '../core/plain-value.ts';
 import {
   checkTask,
   type Fields,
@@ -7,8 +7,8 @@ import {
   mergeLayers,
   normaliseTask,
   type Problems,
-} from '../graph/index.js';
-import type { StoredLayer } from './sources.js';
+} from '../graph/index.ts';
+import type { StoredLayer } from './sources.ts';
 
 /** The fields of a graph beside its tasks, merged over its layers. */
 export interface GraphMetadata {

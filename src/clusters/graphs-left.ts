@@ -1,6 +1,6 @@
-import type { GraphRequest } from '../core/graph-run/index.js';
-import { isMapping } from '../core/plain-value.js';
-import type { RunTransactions, Store } from '../store/index.js';
+import type { GraphRequest } from '../core/graph-run/index.ts';
+import { isMapping } from '../core/plain-value.ts';
+import type { RunTransactions, Store } from '../store/index.ts';
 
 type GraphsLeft =
   | { readonly ok: true; readonly graphs: readonly GraphRequest[] }

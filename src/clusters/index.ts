@@ -12,25 +12,25 @@
  * explainPlan(planned.plan, planned.input);           // what is skipped and why, what is new
  * ```
  */
-export { agentAddress } from './agent-address.js';
-export { applyRoleTags, nodesBehindRoles } from './apply-role-tags.js';
-export { clusterStatusAfter } from './cluster-status.js';
-export { mergeGraph } from './graph-layers.js';
-export { graphsLeft, readGraphsLeft, type SinceThen } from './graphs-left.js';
-export { mergeOver } from './merge-over.js';
-export { type NodeLeftOut, standingIn } from './node-choice.js';
-export { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from './node-defaults.js';
-export { type NodeChange as NodeTransition, nodeTransitions } from './node-transitions.js';
-export { type ClusterPlan, type ClusterPlanRequest, planCluster } from './plan-cluster.js';
-export { extendedReleases, pluginFits } from './plugin-fit.js';
-export { readClusterSources, readGraphLayers } from './read-sources.js';
-export { flattenSettings, settingSwitch } from './settings.js';
-export type { ClusterNode, ClusterSources, StoredLayer } from './sources.js';
-export { uidOf } from './sources.js';
-export { clusterState, clusterStates, type Surroundings } from './state/cluster-state.js';
-export { COMMON_DATA, COMMON_FACTS } from './state/common-data.js';
-export { NODE_DATA, NODE_FACTS } from './state/node-data.js';
-export { oldStatesOf } from './state/old-states.js';
-export { tagCluster } from './tagged-cluster.js';
-export { readTaskOrder, type TaskOrder } from './task-order.js';
-export { type VirtualAddress, virtualAddresses } from './virtual-addresses.js';
+export { agentAddress } from './agent-address.ts';
+export { applyRoleTags, nodesBehindRoles } from './apply-role-tags.ts';
+export { clusterStatusAfter } from './cluster-status.ts';
+export { mergeGraph } from './graph-layers.ts';
+export { graphsLeft, readGraphsLeft, type SinceThen } from './graphs-left.ts';
+export { mergeOver } from './merge-over.ts';
+export { type NodeLeftOut, standingIn } from './node-choice.ts';
+export { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from './node-defaults.ts';
+export { type NodeChange as NodeTransition, nodeTransitions } from './node-transitions.ts';
+export { type ClusterPlan, type ClusterPlanRequest, planCluster } from './plan-cluster.ts';
+export { extendedReleases, pluginFits } from './plugin-fit.ts';
+export { readClusterSources, readGraphLayers } from './read-sources.ts';
+export { flattenSettings, settingSwitch } from './settings.ts';
+export type { ClusterNode, ClusterSources, StoredLayer } from './sources.ts';
+export { uidOf } from './sources.ts';
+export { clusterState, clusterStates, type Surroundings } from './state/cluster-state.ts';
+export { COMMON_DATA, COMMON_FACTS } from './state/common-data.ts';
+export { NODE_DATA, NODE_FACTS } from './state/node-data.ts';
+export { oldStatesOf } from './state/old-states.ts';
+export { tagCluster } from './tagged-cluster.ts';
+export { readTaskOrder, type TaskOrder } from './task-order.ts';
+export { type VirtualAddress, virtualAddresses } from './virtual-addresses.ts';

@@ -1,5 +1,5 @@
-import { isMapping } from '../core/plain-value.js';
-import type { Fields } from '../graph/index.js';
+import { isMapping } from '../core/plain-value.ts';
+import type { Fields } from '../graph/index.ts';
 
 /** Merges `over` into a copy of `base`: mappings merge at every depth, everything else is replaced. */
 export function mergeOver(base: Fields, over: Fields): Fields {

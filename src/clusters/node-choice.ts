@@ -1,9 +1,9 @@
-import { isFor, type NodeStanding, standingOf } from '../core/graph-nodes.js';
-import { actionOf, type GraphAction } from '../core/graph-types.js';
-import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.js';
-import type { Engine } from '../yaql/index.js';
-import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
-import { filterRow } from './state/cluster-state.js';
+import { isFor, type NodeStanding, standingOf } from '../core/graph-nodes.ts';
+import { actionOf, type GraphAction } from '../core/graph-types.ts';
+import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.ts';
+import type { Engine } from '../yaql/index.ts';
+import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';
+import { filterRow } from './state/cluster-state.ts';
 
 /** The nodes of a plan. */
 interface ChosenNodes {

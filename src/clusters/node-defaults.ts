@@ -1,7 +1,7 @@
-import { isMapping } from '../core/plain-value.js';
-import type { Fields } from '../graph/index.js';
-import type { PluginRecord, ReleaseRecord } from '../store/index.js';
-import { mergeOver } from './merge-over.js';
+import { isMapping } from '../core/plain-value.ts';
+import type { Fields } from '../graph/index.ts';
+import type { PluginRecord, ReleaseRecord } from '../store/index.ts';
+import { mergeOver } from './merge-over.ts';
 
 /** Settings that a release and its plugins give nodes, their interfaces and their bonds: groups with default values. */
 export interface NodeDefaults {

@@ -1,8 +1,8 @@
-import { actionOf, type GraphAction } from '../core/graph-types.js';
-import { isMapping } from '../core/plain-value.js';
-import type { NodeStatus } from '../core/scheduler/index.js';
-import type { Fields } from '../graph/index.js';
-import type { GraphMetadata } from './graph-layers.js';
+import { actionOf, type GraphAction } from '../core/graph-types.ts';
+import { isMapping } from '../core/plain-value.ts';
+import type { NodeStatus } from '../core/scheduler/index.ts';
+import type { Fields } from '../graph/index.ts';
+import type { GraphMetadata } from './graph-layers.ts';
 
 /** The change of a node when a graph ends. Absent fields keep their values. */
 export interface NodeChange {

@@ -1,6 +1,6 @@
-import { isMapping } from '../core/plain-value.js';
-import type { GraphTask, Preparation } from '../graph/index.js';
-import type { ClusterSources, NodeFiles } from './sources.js';
+import { isMapping } from '../core/plain-value.ts';
+import type { GraphTask, Preparation } from '../graph/index.ts';
+import type { ClusterSources, NodeFiles } from './sources.ts';
 
 /** Folder of a package's scripts on nodes: its name and the first two numbers of its version, as in Fuel. */
 export const pluginFolder = ({ name, version }: { readonly name: string; readonly version: string }): string =>

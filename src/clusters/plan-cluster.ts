@@ -1,4 +1,4 @@
-import { actionOf } from '../core/graph-types.js';
+import { actionOf } from '../core/graph-types.ts';
 import {
   compilePlan,
   continueFrom,
@@ -7,8 +7,8 @@ import {
   type SchedulerGraph,
   type SchedulerPlan,
   type Subgraph,
-} from '../core/scheduler/index.js';
-import type { GraphRunMode } from '../core/words.js';
+} from '../core/scheduler/index.ts';
+import type { GraphRunMode } from '../core/words.ts';
 import {
   cycleProblems,
   findCycles,
@@ -19,16 +19,16 @@ import {
   Problems,
   planGraph,
   schedulerPlan,
-} from '../graph/index.js';
-import type { Engine } from '../yaql/index.js';
-import { choicesOf, choicesToStore } from './any-choices.js';
-import { type GraphMetadata, mergeGraph } from './graph-layers.js';
-import { chooseNodes, type NodeLeftOut } from './node-choice.js';
-import { packagePreparations } from './package-preparations.js';
-import { refuseDestruction, untouchedBy, warnOfUntouched } from './removal.js';
-import type { ClusterSources, StoredLayer } from './sources.js';
-import { clusterState, type Surroundings } from './state/cluster-state.js';
-import { tagCluster } from './tagged-cluster.js';
+} from '../graph/index.ts';
+import type { Engine } from '../yaql/index.ts';
+import { choicesOf, choicesToStore } from './any-choices.ts';
+import { type GraphMetadata, mergeGraph } from './graph-layers.ts';
+import { chooseNodes, type NodeLeftOut } from './node-choice.ts';
+import { packagePreparations } from './package-preparations.ts';
+import { refuseDestruction, untouchedBy, warnOfUntouched } from './removal.ts';
+import type { ClusterSources, StoredLayer } from './sources.ts';
+import { clusterState, type Surroundings } from './state/cluster-state.ts';
+import { tagCluster } from './tagged-cluster.ts';
 
 /** A request to plan one graph of a cluster. */
 export interface ClusterPlanRequest {

@@ -1,5 +1,5 @@
-import { isMapping } from '../core/plain-value.js';
-import type { JsonObject, PluginRecord } from '../store/index.js';
+import { isMapping } from '../core/plain-value.ts';
+import type { JsonObject, PluginRecord } from '../store/index.ts';
 
 /** The properties of a release or cluster that decide whether a plugin is compatible. */
 export interface PluginTarget {

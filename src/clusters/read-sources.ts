@@ -1,6 +1,6 @@
-import { namesOfType } from '../core/graph-types.js';
-import { isMapping } from '../core/plain-value.js';
-import type { ClusterState, Fields } from '../graph/index.js';
+import { namesOfType } from '../core/graph-types.ts';
+import { isMapping } from '../core/plain-value.ts';
+import type { ClusterState, Fields } from '../graph/index.ts';
 import type {
   GraphWithTasks,
   NodeRecord,
@@ -9,13 +9,13 @@ import type {
   Store,
   TagAssignment,
   TagRecord,
-} from '../store/index.js';
-import { mergeOver } from './merge-over.js';
-import { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from './node-defaults.js';
-import { nodeFilesOf, pluginFolder } from './package-preparations.js';
-import { fittingRecord, type PluginTarget } from './plugin-fit.js';
-import { usesTagsEngine } from './settings.js';
-import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.js';
+} from '../store/index.ts';
+import { mergeOver } from './merge-over.ts';
+import { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from './node-defaults.ts';
+import { nodeFilesOf, pluginFolder } from './package-preparations.ts';
+import { fittingRecord, type PluginTarget } from './plugin-fit.ts';
+import { usesTagsEngine } from './settings.ts';
+import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.ts';
 import {
   allRoles,
   catalogueOfCluster,
@@ -23,7 +23,7 @@ import {
   roleTagChanges,
   tagsAfter,
   tagsOfRoles,
-} from './tags/index.js';
+} from './tags/index.ts';
 
 /** The ports for data of clusters. */
 type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'openstackConfigs' | 'tags' | 'graphs'>;

@@ -1,7 +1,7 @@
-import { mayRunOn } from '../core/graph-nodes.js';
-import type { Plan, Problems } from '../graph/index.js';
-import { standingIn } from './node-choice.js';
-import { type ClusterNode, type ClusterSources, uidOf } from './sources.js';
+import { mayRunOn } from '../core/graph-nodes.ts';
+import type { Plan, Problems } from '../graph/index.ts';
+import { standingIn } from './node-choice.ts';
+import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';
 
 /**
  * Refuses work that destroys on every node that stays. All ways to a run meet in its plan, and a graph of any type may

@@ -1,6 +1,6 @@
-import { isMapping } from '../core/plain-value.js';
-import type { Fields } from '../graph/index.js';
-import { mergeOver } from './merge-over.js';
+import { isMapping } from '../core/plain-value.ts';
+import type { Fields } from '../graph/index.ts';
+import { mergeOver } from './merge-over.ts';
 
 /**
  * Settings as tasks see them: the value of every setting in its group, with `metadata`. Settings of the group `common`

@@ -1,7 +1,7 @@
-import { compareKeys } from '../core/compare-text.js';
-import type { TaggedNode } from '../graph/index.js';
-import type { ClusterSources } from './sources.js';
-import { catalogueOfCluster, resolveTaggedNodes } from './tags/index.js';
+import { compareKeys } from '../core/compare-text.ts';
+import type { TaggedNode } from '../graph/index.ts';
+import type { ClusterSources } from './sources.ts';
+import { catalogueOfCluster, resolveTaggedNodes } from './tags/index.ts';
 
 interface TaggedCluster {
   readonly nodes: readonly TaggedNode[];

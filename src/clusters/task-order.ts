@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PlanStore } from '../store/index.js';
+import type { PlanStore } from '../store/index.ts';
 
 /**
  * The part of a task that must not pass through Temporal. Stored as JSON with the plan, under the agent's name

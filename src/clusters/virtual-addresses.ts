@@ -1,7 +1,7 @@
-import { isMapping } from '../core/plain-value.js';
-import type { Fields } from '../graph/index.js';
-import type { ClusterSources } from './sources.js';
-import { networksOf, rolesOf } from './state/node-networks.js';
+import { isMapping } from '../core/plain-value.ts';
+import type { Fields } from '../graph/index.ts';
+import type { ClusterSources } from './sources.ts';
+import { networksOf, rolesOf } from './state/node-networks.ts';
 
 /** A subnet that MAAS has. */
 export interface SubnetPlace {

@@ -1,6 +1,6 @@
-import { ROLES, type Role } from './words.js';
+import { ROLES, type Role } from './words.ts';
 
-export { ROLES, type Role } from './words.js';
+export { ROLES, type Role } from './words.ts';
 
 /** What a route requires of its caller: a role, or nothing. */
 export type Need = Role | 'anyone';

@@ -1,4 +1,4 @@
-import { isMapping } from './plain-value.js';
+import { isMapping } from './plain-value.ts';
 
 /** One file of a folder that is brought to nodes. */
 export interface ManifestFile {

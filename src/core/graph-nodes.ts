@@ -1,4 +1,4 @@
-import { actionOf } from './graph-types.js';
+import { actionOf } from './graph-types.ts';
 
 /** What a cluster intends with a node: remove it, make a member of it, or keep it as it is. */
 export type NodeStanding = 'leaving' | 'new' | 'staying';

@@ -1,4 +1,4 @@
-import { compareText } from './compare-text.js';
+import { compareText } from './compare-text.ts';
 
 /** What MAAS says of a machine and keeps until someone changes it: recorded at a deployment, and compared with later. */
 export interface MachineState {

@@ -1,9 +1,9 @@
-import type { Notice } from './contracts/notice.js';
-import { isMapping } from './plain-value.js';
-import { describeAwaiting } from './run/approval.js';
-import { MOST } from './run-description.js';
-import { lineOf, objectOf, oneOf, type Shape, valueThat } from './shape.js';
-import { NOTICE_EVENTS, type NoticeEvent } from './words.js';
+import type { Notice } from './contracts/notice.ts';
+import { isMapping } from './plain-value.ts';
+import { describeAwaiting } from './run/approval.ts';
+import { MOST } from './run-description.ts';
+import { lineOf, objectOf, oneOf, type Shape, valueThat } from './shape.ts';
+import { NOTICE_EVENTS, type NoticeEvent } from './words.ts';
 
 /** Input of `send_notice`: runs start it, and the API for tests. */
 export interface SendNotice {

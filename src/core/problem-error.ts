@@ -1,4 +1,4 @@
-import type { Diagnostic } from './diagnostic.js';
+import type { Diagnostic } from './diagnostic.ts';
 
 /** Why an operation failed, as the API and the command line show it. */
 export interface Refusal<Code extends string = string> {

@@ -1,4 +1,4 @@
-import { RefusalError } from './problem-error.js';
+import { RefusalError } from './problem-error.ts';
 
 /** What of a process's surroundings cannot be used. */
 export type SetupProblem =

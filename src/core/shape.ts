@@ -1,6 +1,6 @@
-import { CONTROL } from './control-characters.js';
-import { didYouMean } from './did-you-mean.js';
-import { isMapping, kindOf, type ValuePath } from './plain-value.js';
+import { CONTROL } from './control-characters.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { isMapping, kindOf, type ValuePath } from './plain-value.ts';
 
 /** One way in which a value differs from its shape. */
 export interface ShapeProblem {

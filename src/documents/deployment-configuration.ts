@@ -1,4 +1,4 @@
-import type { DeploymentConfigurationData } from './schemas/deployment-configuration.js';
+import type { DeploymentConfigurationData } from './schemas/deployment-configuration.ts';
 
 /**
  * A DeploymentConfiguration with all defaults applied. Field names are the document's; all times are

@@ -1,4 +1,4 @@
-import { createTaskEngine, YaqlError } from '../yaql/index.js';
+import { createTaskEngine, YaqlError } from '../yaql/index.ts';
 
 /** An engine that only parses; it caches every expression. */
 const parser = createTaskEngine({ cacheSize: 20_000 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { baremetalNodeSchema, hostProfileSchema } from './schemas/baremetal-node.js';
-import { deploymentConfigurationSchema } from './schemas/deployment-configuration.js';
-import { deploymentStrategySchema } from './schemas/deployment-strategy.js';
+import { baremetalNodeSchema, hostProfileSchema } from './schemas/baremetal-node.ts';
+import { deploymentConfigurationSchema } from './schemas/deployment-configuration.ts';
+import { deploymentStrategySchema } from './schemas/deployment-strategy.ts';
 import {
   CONFIGURATION_SCHEMA,
   documentOf,
@@ -11,8 +11,8 @@ import {
   NETWORK_SCHEMA,
   NODE_SCHEMA,
   STRATEGY_SCHEMA,
-} from './schemas/envelope.js';
-import { hardwareProfileSchema, networkLinkSchema, networkSchema } from './schemas/machine-layout.js';
+} from './schemas/envelope.ts';
+import { hardwareProfileSchema, networkLinkSchema, networkSchema } from './schemas/machine-layout.ts';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
-import type { DeploymentStrategy } from '../core/deployment/index.js';
-import { checkSchema, type SchemaProblem } from './diagnostics/schema-problems.js';
-import { deploymentStrategySchema } from './schemas/deployment-strategy.js';
+import type { DeploymentStrategy } from '../core/deployment/index.ts';
+import { checkSchema, type SchemaProblem } from './diagnostics/schema-problems.ts';
+import { deploymentStrategySchema } from './schemas/deployment-strategy.ts';
 
 type ParsedStrategyData =
   | { readonly ok: true; readonly strategy: DeploymentStrategy; readonly warnings: readonly SchemaProblem[] }

@@ -1,8 +1,8 @@
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { compareText } from '../core/compare-text.js';
-import type { Diagnostic } from '../core/diagnostic.js';
-import type { SourceFile } from './site/document-set.js';
+import { compareText } from '../core/compare-text.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import type { SourceFile } from './site/document-set.ts';
 
 interface ReadFolderLimits {
   readonly maxFiles: number;

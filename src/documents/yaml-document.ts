@@ -1,11 +1,11 @@
-import type { Diagnostic } from '../core/diagnostic.js';
-import type { ValuePath } from '../core/plain-value.js';
-import { type DataNode, placeAt } from './reader/data-node.js';
-import type { YamlDialect } from './reader/dialect.js';
-import { DEFAULT_READ_LIMITS, type ReadLimits } from './reader/limits.js';
-import { type ReadDocument, readYaml } from './reader/read-yaml.js';
-import { type Place, SourceText } from './reader/source-text.js';
-import { TREE, VALUES } from './reader/yaml-builder.js';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import type { ValuePath } from '../core/plain-value.ts';
+import { type DataNode, placeAt } from './reader/data-node.ts';
+import type { YamlDialect } from './reader/dialect.ts';
+import { DEFAULT_READ_LIMITS, type ReadLimits } from './reader/limits.ts';
+import { type ReadDocument, readYaml } from './reader/read-yaml.ts';
+import { type Place, SourceText } from './reader/source-text.ts';
+import { TREE, VALUES } from './reader/yaml-builder.ts';
 
 /** A place in the document's own text. */
 type DocumentPlace = Omit<Place, 'file'>;

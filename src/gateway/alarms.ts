@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { printable } from '../core/control-characters.js';
-import type { Logger } from '../platform/telemetry/log.js';
-import type { AuditStore } from '../store/index.js';
+import { printable } from '../core/control-characters.ts';
+import type { Logger } from '../platform/telemetry/log.ts';
+import type { AuditStore } from '../store/index.ts';
 
 /** An event that means a forbidden attempt or a defect of ours. */
 interface Alarm {

@@ -1,10 +1,10 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import type { NodeIdentityStore, TokenRefusal } from '../store/index.js';
-import type { Alarms } from './alarms.js';
-import type { CertificateAuthority } from './identity/certificate-authority.js';
-import { hashOfToken, type OrderKeys } from './identity/index.js';
-import { Refusal } from './refusal.js';
-import type { EnrolmentAnswer } from './wire.js';
+import type { NodeIdentityStore, TokenRefusal } from '../store/index.ts';
+import type { Alarms } from './alarms.ts';
+import type { CertificateAuthority } from './identity/certificate-authority.ts';
+import { hashOfToken, type OrderKeys } from './identity/index.ts';
+import { Refusal } from './refusal.ts';
+import type { EnrolmentAnswer } from './wire.ts';
 
 export interface EnrolmentParts {
   readonly authority: CertificateAuthority;
@@ -79,7 +79,7 @@ export async function renew(
 }
 
 async function keyOf(request: string): Promise<KeyObject> {
-  const { readCertificateRequest } = await import('./identity/certificate-request.js');
+  const { readCertificateRequest } = await import('./identity/certificate-request.ts');
   const read = readCertificateRequest(request);
   if (!read.ok) throw new Refusal(400, 'bad-request', read.message);
   return read.publicKey;

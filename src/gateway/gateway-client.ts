@@ -9,16 +9,16 @@ import type {
   OrderKey,
   OrderSource,
   OrderVerifier,
-} from '../agent/index.js';
-import { type GatewayConnection, GatewayRefused } from './gateway-connection.js';
-import { type ControlTarget, type OrderVerdict, verifyControl, verifyOrder } from './identity/index.js';
+} from '../agent/index.ts';
+import { type GatewayConnection, GatewayRefused } from './gateway-connection.ts';
+import { type ControlTarget, type OrderVerdict, verifyControl, verifyOrder } from './identity/index.ts';
 import {
   connectionOf,
   type NodeCredentials,
   renewalDue,
   renewCredentials,
   renewOrderKeys,
-} from './node-credentials.js';
+} from './node-credentials.ts';
 
 const orderAnswer = z.object({ execution: z.looseObject({}), proof: z.string() });
 const controlAnswer = z.object({ proof: z.string() });

@@ -1,7 +1,7 @@
 import { Agent, request as send } from 'undici';
 import type { z } from 'zod';
-import { OrderRefused, OrderWithdrawn, RunHeld } from '../agent/index.js';
-import { HELD, problemAnswer, WITHDRAWN } from './wire.js';
+import { OrderRefused, OrderWithdrawn, RunHeld } from '../agent/index.ts';
+import { HELD, problemAnswer, WITHDRAWN } from './wire.ts';
 
 interface GatewayAddress {
   /** `https://host:port`. */

@@ -1,18 +1,18 @@
 import type { TLSSocket } from 'node:tls';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { OrderWithdrawn, RunHeld, type TaskResult } from '../agent/index.js';
-import { checkSchema, DOCUMENT_WORDS } from '../documents/index.js';
-import { fileErrorCode } from '../platform/files/file-errors.js';
-import type { Logger } from '../platform/telemetry/log.js';
-import { StoreError } from '../store/index.js';
-import { type EnrolmentParts, enrol, renew } from './enrolment.js';
-import { type Caller, HandOut, type HandOutParts } from './hand-out.js';
-import type { IssuedCertificate } from './identity/certificate-authority.js';
-import { fingerprintOf } from './identity/index.js';
-import type { LogSink } from './ports.js';
-import { Refusal } from './refusal.js';
-import { RefusedAttempts } from './refused-attempts.js';
+import { OrderWithdrawn, RunHeld, type TaskResult } from '../agent/index.ts';
+import { checkSchema, DOCUMENT_WORDS } from '../documents/index.ts';
+import { fileErrorCode } from '../platform/files/file-errors.ts';
+import type { Logger } from '../platform/telemetry/log.ts';
+import { StoreError } from '../store/index.ts';
+import { type EnrolmentParts, enrol, renew } from './enrolment.ts';
+import { type Caller, HandOut, type HandOutParts } from './hand-out.ts';
+import type { IssuedCertificate } from './identity/certificate-authority.ts';
+import { fingerprintOf } from './identity/index.ts';
+import type { LogSink } from './ports.ts';
+import { Refusal } from './refusal.ts';
+import { RefusedAttempts } from './refused-attempts.ts';
 import {
   alarmRequest,
   cancelRequest,
@@ -27,7 +27,7 @@ import {
   secretRequest,
   sourceRequest,
   WITHDRAWN,
-} from './wire.js';
+} from './wire.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

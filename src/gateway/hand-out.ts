@@ -5,14 +5,14 @@ import {
   type Order,
   type OrderKey,
   prepareTask,
-} from '../agent/index.js';
-import { fileOfSource } from '../core/folder-manifest.js';
-import type { SecretProvider } from '../platform/secrets/index.js';
-import type { NodeIdentityStore } from '../store/index.js';
-import type { Alarms } from './alarms.js';
-import { type ControlTarget, executionHash, judgeGeneration, type OrderKeys } from './identity/index.js';
-import type { OrderBook, PlannedTask, SourceFiles } from './ports.js';
-import { notYet, Refusal } from './refusal.js';
+} from '../agent/index.ts';
+import { fileOfSource } from '../core/folder-manifest.ts';
+import type { SecretProvider } from '../platform/secrets/index.ts';
+import type { NodeIdentityStore } from '../store/index.ts';
+import type { Alarms } from './alarms.ts';
+import { type ControlTarget, executionHash, judgeGeneration, type OrderKeys } from './identity/index.ts';
+import type { OrderBook, PlannedTask, SourceFiles } from './ports.ts';
+import { notYet, Refusal } from './refusal.ts';
 
 /** How long an order is valid: enough for clocks that are some minutes off. */
 const ORDER_LIFE_MS = 15 * 60_000;

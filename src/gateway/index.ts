@@ -1,8 +1,8 @@
-export { auditedAlarms } from './alarms.js';
-export { createGateway } from './gateway.js';
-export { GatewayClient } from './gateway-client.js';
-export { GatewayConnection, GatewayRefused } from './gateway-connection.js';
-export { enrolNode, type NodeCredentials, readCredentials } from './node-credentials.js';
-export { issueTicket } from './node-ticket.js';
-export type { OrderBook, PlannedTask } from './ports.js';
-export { sourceFilesBelow } from './source-files.js';
+export { auditedAlarms } from './alarms.ts';
+export { createGateway } from './gateway.ts';
+export { GatewayClient } from './gateway-client.ts';
+export { GatewayConnection, GatewayRefused } from './gateway-connection.ts';
+export { enrolNode, type NodeCredentials, readCredentials } from './node-credentials.ts';
+export { issueTicket } from './node-ticket.ts';
+export type { OrderBook, PlannedTask } from './ports.ts';
+export { sourceFilesBelow } from './source-files.ts';

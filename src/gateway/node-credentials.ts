@@ -2,11 +2,11 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.js';
-import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.js';
-import { GatewayConnection } from './gateway-connection.js';
-import { newKeyPair, privateKeyPem, renewalTime } from './identity/index.js';
-import { enrolmentAnswer, orderKeysAnswer } from './wire.js';
+import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.ts';
+import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.ts';
+import { GatewayConnection } from './gateway-connection.ts';
+import { newKeyPair, privateKeyPem, renewalTime } from './identity/index.ts';
+import { enrolmentAnswer, orderKeysAnswer } from './wire.ts';
 
 const credentialsSchema = enrolmentAnswer.extend({ gateway: z.string(), key: z.string() });
 
@@ -79,7 +79,7 @@ export const connectionOf = ({ gateway, authority, key, certificate }: NodeCrede
   new GatewayConnection({ url: gateway, authority }, { key, certificate });
 
 async function requestFor(key: string, name: string): Promise<string> {
-  const { createCertificateRequest } = await import('./identity/certificate-request.js');
+  const { createCertificateRequest } = await import('./identity/certificate-request.ts');
   const privateKey = createPrivateKey(key);
   return createCertificateRequest({ privateKey, publicKey: createPublicKey(key) }, name);
 }

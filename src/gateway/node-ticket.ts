@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.js';
-import { readOrMakePrivate } from '../platform/files/private-file.js';
-import type { NodeIdentityStore } from '../store/index.js';
-import { hashOfToken, newEnrolmentToken } from './identity/index.js';
+import type { EnrolmentTicket } from '../agent/onboarding/enrolment-ticket.ts';
+import { readOrMakePrivate } from '../platform/files/private-file.ts';
+import type { NodeIdentityStore } from '../store/index.ts';
+import { hashOfToken, newEnrolmentToken } from './identity/index.ts';
 
 interface TicketParts {
   /** The gateway's folder, with authority and keys. */
@@ -27,7 +27,7 @@ export async function issueTicket(
   request?: string,
   now: Date = new Date(),
 ): Promise<EnrolmentTicket> {
-  const { CertificateAuthority } = await import('./identity/certificate-authority.js');
+  const { CertificateAuthority } = await import('./identity/certificate-authority.ts');
   const authority = new CertificateAuthority(dataDir);
   const token = request === undefined ? newEnrolmentToken().token : derivedToken(dataDir, [site, node, request]);
   const expiresAt = new Date(now.getTime() + tokenHours * 3_600_000).toISOString();

@@ -1,5 +1,5 @@
-import type { ControlOrder, Execution, ExecutionKey, LogChunk } from '../agent/index.js';
-import type { LatestAttempt } from './identity/index.js';
+import type { ControlOrder, Execution, ExecutionKey, LogChunk } from '../agent/index.ts';
+import type { LatestAttempt } from './identity/index.ts';
 
 /** A task of a stored plan on a node, with the state of its run. */
 export interface PlannedTask {

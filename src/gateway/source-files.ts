@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
-import { isUnderRoots } from '../agent/path-rules.js';
-import type { SourceFiles } from './ports.js';
+import { isUnderRoots } from '../agent/path-rules.ts';
+import type { SourceFiles } from './ports.ts';
 
 const LARGEST = 64 * 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nameText } from '../core/contracts/primitives.js';
+import { nameText } from '../core/contracts/primitives.ts';
 
 const name = nameText(1000);
 

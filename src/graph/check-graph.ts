@@ -1,10 +1,10 @@
-import { isMapping, type ValuePath } from '../core/plain-value.js';
-import { cyclesIn } from './linking/find-cycles.js';
-import { type GraphProblem, Problems } from './problem.js';
-import type { MergedTask, PlacedInInput } from './tasks/merge-layers.js';
-import { reportSlowPatterns } from './tasks/name-pattern.js';
-import type { GraphTask } from './tasks/task.js';
-import { taskGraph } from './view/task-graph.js';
+import { isMapping, type ValuePath } from '../core/plain-value.ts';
+import { cyclesIn } from './linking/find-cycles.ts';
+import { type GraphProblem, Problems } from './problem.ts';
+import type { MergedTask, PlacedInInput } from './tasks/merge-layers.ts';
+import { reportSlowPatterns } from './tasks/name-pattern.ts';
+import type { GraphTask } from './tasks/task.ts';
+import { taskGraph } from './view/task-graph.ts';
 
 /**
  * Checks a merged graph without nodes: tasks that wait for each other on one node are an error,

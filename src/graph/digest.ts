@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../documents/canonical-json.js';
-import type { AnyChoice, Plan } from './plan.js';
-import { RelationText } from './relation-text.js';
-import { nodesWithTasks, serializedMetadata, tasksOfNode } from './result.js';
+import { canonicalJson } from '../documents/canonical-json.ts';
+import type { AnyChoice, Plan } from './plan.ts';
+import { RelationText } from './relation-text.ts';
+import { nodesWithTasks, serializedMetadata, tasksOfNode } from './result.ts';
 
 /** Counts and hashes of a result. Equal digests mean equal results. */
 interface GraphDigest {

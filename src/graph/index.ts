@@ -12,17 +12,17 @@
  * schedulerPlan(planned.plan);                            // for the scheduler
  * ```
  */
-export { checkGraph, placeOfDependency, warnOfRoles } from './check-graph.js';
-export { digestOf } from './digest.js';
-export type { ClusterState, OldStates } from './fields/state.js';
-export { prepareFacts, StateData } from './fields/state-data.js';
-export { plainNumbers } from './input/plain-numbers.js';
-export { type GraphSource, placeInSource, readPlanText, readSource } from './input/read-file.js';
-export { readPlanInput, readTasks } from './input/read-input.js';
-export { cycleProblems, findCycles } from './linking/find-cycles.js';
-export { type PlanOrder, planOrder } from './linking/order.js';
-export { filterNodes, type NodeRow } from './placing/filter-nodes.js';
-export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-resolver.js';
+export { checkGraph, placeOfDependency, warnOfRoles } from './check-graph.ts';
+export { digestOf } from './digest.ts';
+export type { ClusterState, OldStates } from './fields/state.ts';
+export { prepareFacts, StateData } from './fields/state-data.ts';
+export { plainNumbers } from './input/plain-numbers.ts';
+export { type GraphSource, placeInSource, readPlanText, readSource } from './input/read-file.ts';
+export { readPlanInput, readTasks } from './input/read-input.ts';
+export { cycleProblems, findCycles } from './linking/find-cycles.ts';
+export { type PlanOrder, planOrder } from './linking/order.ts';
+export { filterNodes, type NodeRow } from './placing/filter-nodes.ts';
+export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-resolver.ts';
 export {
   type AnyChoice,
   type DroppedDependency,
@@ -33,25 +33,25 @@ export {
   related,
   type SkipReason,
   type TaskInstance,
-} from './plan.js';
-export { type PlanInput, planGraph } from './plan-graph.js';
-export { type GraphProblem, GraphProblemError, Problems } from './problem.js';
-export { type SerializedGraph, serializedMetadata, serializedText, serializeGraph } from './result.js';
-export { schedulerPlan } from './scheduler-plan.js';
-export { adaptLegacyTasks } from './tasks/adapt-legacy.js';
-export { checkTask, isNamed } from './tasks/check-task.js';
+} from './plan.ts';
+export { type PlanInput, planGraph } from './plan-graph.ts';
+export { type GraphProblem, GraphProblemError, Problems } from './problem.ts';
+export { type SerializedGraph, serializedMetadata, serializedText, serializeGraph } from './result.ts';
+export { schedulerPlan } from './scheduler-plan.ts';
+export { adaptLegacyTasks } from './tasks/adapt-legacy.ts';
+export { checkTask, isNamed } from './tasks/check-task.ts';
 export {
   type LayerName,
   type LayerTasks,
   type MergedTask,
   mergeLayers,
   type Preparation,
-} from './tasks/merge-layers.js';
-export { isInstanceTag, namePattern } from './tasks/name-pattern.js';
-export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.js';
-export { diffGraphs, diffText } from './view/diff-graphs.js';
-export { type DrawOptions, drawGraph } from './view/draw-graph.js';
-export { explainPlan } from './view/explain-plan.js';
-export { type ListedGraph, listGraph } from './view/list-graph.js';
-export { planDot, planText } from './view/plan-text.js';
-export { type TaskGraph, taskGraph } from './view/task-graph.js';
+} from './tasks/merge-layers.ts';
+export { isInstanceTag, namePattern } from './tasks/name-pattern.ts';
+export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.ts';
+export { diffGraphs, diffText } from './view/diff-graphs.ts';
+export { type DrawOptions, drawGraph } from './view/draw-graph.ts';
+export { explainPlan } from './view/explain-plan.ts';
+export { type ListedGraph, listGraph } from './view/list-graph.ts';
+export { planDot, planText } from './view/plan-text.ts';
+export { type TaskGraph, taskGraph } from './view/task-graph.ts';

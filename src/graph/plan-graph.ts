@@ -1,10 +1,10 @@
-import type { ValuePath } from '../core/plain-value.js';
-import type { Subgraph } from '../core/scheduler/index.js';
-import { goesToMaster, hasWork } from '../core/task-types/index.js';
-import type { Engine } from '../yaql/index.js';
-import { FieldEvaluator, type NodeScope } from './fields/evaluator.js';
-import type { FormatValues } from './fields/python-format.js';
-import type { ClusterState, OldStates } from './fields/state.js';
+import type { ValuePath } from '../core/plain-value.ts';
+import type { Subgraph } from '../core/scheduler/index.ts';
+import { goesToMaster, hasWork } from '../core/task-types/index.ts';
+import type { Engine } from '../yaql/index.ts';
+import { FieldEvaluator, type NodeScope } from './fields/evaluator.ts';
+import type { FormatValues } from './fields/python-format.ts';
+import type { ClusterState, OldStates } from './fields/state.ts';
 import {
   checkOthers,
   compileTask,
@@ -12,19 +12,19 @@ import {
   parametersOf,
   skipReason,
   type TaskTemplate,
-} from './fields/task-template.js';
-import { instantiate } from './fields/template.js';
-import { truthy } from './fields/truth.js';
-import { valueKey } from './fields/value-key.js';
-import { type EarlierChoice, InstanceIndex, Linker } from './linking/link.js';
-import { below, crossRelations, nearRelations, type Relation } from './linking/relations.js';
-import { NodeResolver, type TaggedNode } from './placing/node-resolver.js';
-import { type Placement, placeTasks } from './placing/place-tasks.js';
-import type { DroppedDependency, Plan, PlannedTask, TaskInstance } from './plan.js';
-import { type GraphProblem, GraphProblemError, Problems } from './problem.js';
-import { adaptLegacyTasks } from './tasks/adapt-legacy.js';
-import type { MergedTask, Preparation } from './tasks/merge-layers.js';
-import { namePattern, reportSlowPatterns } from './tasks/name-pattern.js';
+} from './fields/task-template.ts';
+import { instantiate } from './fields/template.ts';
+import { truthy } from './fields/truth.ts';
+import { valueKey } from './fields/value-key.ts';
+import { type EarlierChoice, InstanceIndex, Linker } from './linking/link.ts';
+import { below, crossRelations, nearRelations, type Relation } from './linking/relations.ts';
+import { NodeResolver, type TaggedNode } from './placing/node-resolver.ts';
+import { type Placement, placeTasks } from './placing/place-tasks.ts';
+import type { DroppedDependency, Plan, PlannedTask, TaskInstance } from './plan.ts';
+import { type GraphProblem, GraphProblemError, Problems } from './problem.ts';
+import { adaptLegacyTasks } from './tasks/adapt-legacy.ts';
+import type { MergedTask, Preparation } from './tasks/merge-layers.ts';
+import { namePattern, reportSlowPatterns } from './tasks/name-pattern.ts';
 
 /** A merged graph and the input of its plan. */
 export interface PlanInput {

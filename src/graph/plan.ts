@@ -1,7 +1,7 @@
-import type { Subgraph } from '../core/scheduler/index.js';
-import type { SkippedPrimary } from './placing/node-resolver.js';
-import type { GraphProblem } from './problem.js';
-import type { MergedTask } from './tasks/merge-layers.js';
+import type { Subgraph } from '../core/scheduler/index.ts';
+import type { SkippedPrimary } from './placing/node-resolver.ts';
+import type { GraphProblem } from './problem.ts';
+import type { MergedTask } from './tasks/merge-layers.ts';
 
 /**
  * A graph planned for nodes: every task on each of its nodes, whether it runs and why not, and the order.

@@ -1,5 +1,5 @@
-import { compareText } from '../core/compare-text.js';
-import { nodeIdOf, type Plan } from './plan.js';
+import { compareText } from '../core/compare-text.ts';
+import { nodeIdOf, type Plan } from './plan.ts';
 
 /**
  * The relations of a plan as canonical JSON, without an object for each: a thousand nodes have six million. The entries

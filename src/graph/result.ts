@@ -1,5 +1,5 @@
-import { compareText } from '../core/compare-text.js';
-import { type AnyChoice, type FaultTolerance, nodeIdOf, type Plan, related, type TaskInstance } from './plan.js';
+import { compareText } from '../core/compare-text.ts';
+import { type AnyChoice, type FaultTolerance, nodeIdOf, type Plan, related, type TaskInstance } from './plan.ts';
 
 /** A plan in the form of Fuel's executors. */
 export interface SerializedGraph {

@@ -1,9 +1,9 @@
-import { isMapping } from '../core/plain-value.js';
-import type { PlanLimits, SchedulerPlan } from '../core/scheduler/index.js';
-import { taskKey } from '../core/scheduler/index.js';
-import { truthy } from './fields/truth.js';
-import { planOrder } from './linking/order.js';
-import type { Plan } from './plan.js';
+import { isMapping } from '../core/plain-value.ts';
+import type { PlanLimits, SchedulerPlan } from '../core/scheduler/index.ts';
+import { taskKey } from '../core/scheduler/index.ts';
+import { truthy } from './fields/truth.ts';
+import { planOrder } from './linking/order.ts';
+import type { Plan } from './plan.ts';
 
 interface SchedulerPlanOptions {
   readonly mode?: NonNullable<SchedulerPlan['mode']>;

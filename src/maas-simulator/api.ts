@@ -1,9 +1,9 @@
-import { type Answer, Refused, serverError, wrongFormat } from './answer.js';
-import type { Call } from './call.js';
-import { Form, readBody } from './form.js';
-import type { Authenticator, User } from './oauth.js';
-import { findEndpoint, findHandler, isOpen, refuseAnonymous } from './routes.js';
-import type { Simulation } from './simulation.js';
+import { type Answer, Refused, serverError, wrongFormat } from './answer.ts';
+import type { Call } from './call.ts';
+import { Form, readBody } from './form.ts';
+import type { Authenticator, User } from './oauth.ts';
+import { findEndpoint, findHandler, isOpen, refuseAnonymous } from './routes.ts';
+import type { Simulation } from './simulation.ts';
 
 /** One HTTP request with its body. */
 export interface ApiRequest {

@@ -1,6 +1,6 @@
-import { MachineStatus } from '../maas/status.js';
-import type { Automation, Machine, Phase } from './records.js';
-import type { Simulation } from './simulation.js';
+import { MachineStatus } from '../maas/status.ts';
+import type { Automation, Machine, Phase } from './records.ts';
+import type { Simulation } from './simulation.ts';
 
 /** The phase of each running state. */
 export const phaseOf: Readonly<Partial<Record<number, Phase>>> = {

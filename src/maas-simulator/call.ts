@@ -1,9 +1,9 @@
-import { type Answer, forbidden, notFound, refuse } from './answer.js';
-import type { Clock } from './clock.js';
-import type { Form } from './form.js';
-import type { User } from './oauth.js';
-import type { Machine } from './records.js';
-import type { Region } from './region.js';
+import { type Answer, forbidden, notFound, refuse } from './answer.ts';
+import type { Clock } from './clock.ts';
+import type { Form } from './form.ts';
+import type { User } from './oauth.ts';
+import type { Machine } from './records.ts';
+import type { Region } from './region.ts';
 
 /** One API request on its way through a handler. */
 export interface Call {

@@ -1,8 +1,8 @@
-import { type MachineStatus, machineStatusFilters } from '../maas/status.js';
-import type { FieldErrors } from './answer.js';
-import type { Form } from './form.js';
-import type { Machine } from './records.js';
-import type { Region } from './region.js';
+import { type MachineStatus, machineStatusFilters } from '../maas/status.ts';
+import type { FieldErrors } from './answer.ts';
+import type { Form } from './form.ts';
+import type { Machine } from './records.ts';
+import type { Region } from './region.ts';
 
 type Test = (machine: Readonly<Machine>) => boolean;
 

@@ -1,12 +1,12 @@
-import { isMapping } from '../core/plain-value.js';
-import { machineStatusName } from '../maas/status.js';
-import { readAutomation } from './automation.js';
-import type { BootFaults } from './containers/boot-faults.js';
-import { readFaults } from './faults.js';
-import { beginWaitingPhases, isRackEvent, rackEvents, takeRackEvent } from './rack-events.js';
-import type { Machine } from './records.js';
-import { plantSeed, type Seed } from './seed.js';
-import type { Simulation } from './simulation.js';
+import { isMapping } from '../core/plain-value.ts';
+import { machineStatusName } from '../maas/status.ts';
+import { readAutomation } from './automation.ts';
+import type { BootFaults } from './containers/boot-faults.ts';
+import { readFaults } from './faults.ts';
+import { beginWaitingPhases, isRackEvent, rackEvents, takeRackEvent } from './rack-events.ts';
+import type { Machine } from './records.ts';
+import { plantSeed, type Seed } from './seed.ts';
+import type { Simulation } from './simulation.ts';
 
 /** The answer of a control: a status and JSON. */
 export interface ControlAnswer {

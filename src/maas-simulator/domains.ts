@@ -1,9 +1,9 @@
-import { badRequest, deleted, json, notFound, refuse } from './answer.js';
-import { type Call, type Handler, requireAdmin } from './call.js';
-import { FormErrors, REQUIRED } from './form-errors.js';
-import { integerField } from './form-fields.js';
-import type { Domain } from './records.js';
-import type { Region } from './region.js';
+import { badRequest, deleted, json, notFound, refuse } from './answer.ts';
+import { type Call, type Handler, requireAdmin } from './call.ts';
+import { FormErrors, REQUIRED } from './form-errors.ts';
+import { integerField } from './form-fields.ts';
+import type { Domain } from './records.ts';
+import type { Region } from './region.ts';
 
 export const viewDomain = (domain: Readonly<Domain>): object => ({
   authoritative: domain.authoritative,

@@ -1,8 +1,8 @@
-import { badRequest, json, refuse } from './answer.js';
-import { type Handler, maySee } from './call.js';
-import type { Form } from './form.js';
-import { eventLevels, type MaasEvent, type Machine } from './records.js';
-import type { Region } from './region.js';
+import { badRequest, json, refuse } from './answer.ts';
+import { type Handler, maySee } from './call.ts';
+import type { Form } from './form.ts';
+import { eventLevels, type MaasEvent, type Machine } from './records.ts';
+import type { Region } from './region.ts';
 
 const mostEvents = 1000;
 const usualEvents = 100;

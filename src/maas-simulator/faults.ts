@@ -1,5 +1,5 @@
-import type { Fault } from './records.js';
-import type { Region } from './region.js';
+import type { Fault } from './records.ts';
+import type { Region } from './region.ts';
 
 /** Failures between a client and MAAS. */
 const faultKinds = [

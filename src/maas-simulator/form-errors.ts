@@ -1,4 +1,4 @@
-import { invalidForm, refuse } from './answer.js';
+import { invalidForm, refuse } from './answer.ts';
 
 /** MAAS' words for a reference to something that is not there. */
 export const NO_SUCH_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';

@@ -1,6 +1,6 @@
-import type { Form } from './form.js';
-import { type FormErrors, REQUIRED } from './form-errors.js';
-import { canonicalAddress } from './network/ip.js';
+import type { Form } from './form.ts';
+import { type FormErrors, REQUIRED } from './form-errors.ts';
+import { canonicalAddress } from './network/ip.ts';
 
 /** The fields of MAAS' forms. Each gives the value, or null when it is absent, empty or wrong. */
 

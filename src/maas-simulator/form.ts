@@ -1,4 +1,4 @@
-import { isMapping } from '../core/plain-value.js';
+import { isMapping } from '../core/plain-value.ts';
 /** Names with their values in order; a repeated name is a list. */
 export class Form {
   readonly #values: ReadonlyMap<string, readonly string[]>;

@@ -8,11 +8,11 @@ import {
   json,
   notFound,
   refuse,
-} from './answer.js';
-import { type Call, type Handler, requireAdmin } from './call.js';
-import { listOf } from './machine-list.js';
-import { viewPool, viewZone } from './machine-view.js';
-import type { Pool, Tag, Zone } from './records.js';
+} from './answer.ts';
+import { type Call, type Handler, requireAdmin } from './call.ts';
+import { listOf } from './machine-list.ts';
+import { viewPool, viewZone } from './machine-view.ts';
+import type { Pool, Tag, Zone } from './records.ts';
 
 const validName = /^[\w][\w .-]*$/;
 const validTag = /^[\w-]+$/;

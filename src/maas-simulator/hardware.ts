@@ -1,11 +1,11 @@
-import { cardsOf, findNetwork } from './network/commissioned.js';
-import type { Subnet } from './network/records.js';
-import type { Machine } from './records.js';
-import type { Region } from './region.js';
-import type { Simulation } from './simulation.js';
-import { hasRootFilesystem } from './storage/devices.js';
-import { newDisk } from './storage/disks.js';
-import { setLayout } from './storage/layouts.js';
+import { cardsOf, findNetwork } from './network/commissioned.ts';
+import type { Subnet } from './network/records.ts';
+import type { Machine } from './records.ts';
+import type { Region } from './region.ts';
+import type { Simulation } from './simulation.ts';
+import { hasRootFilesystem } from './storage/devices.ts';
+import { newDisk } from './storage/disks.ts';
+import { setLayout } from './storage/layouts.ts';
 
 /** Machines per subnet before another subnet is added: each may have two addresses, found and given. */
 const machinesPerSubnet = 100;

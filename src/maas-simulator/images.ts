@@ -1,6 +1,6 @@
-import type { Form } from './form.js';
-import type { Image, Machine } from './records.js';
-import type { Region } from './region.js';
+import type { Form } from './form.ts';
+import type { Image, Machine } from './records.ts';
+import type { Region } from './region.ts';
 
 /** The system that a deployment installs. */
 interface Choice {

@@ -8,25 +8,25 @@ import {
   serviceUnavailable,
   tooLarge,
   webPage,
-} from './answer.js';
-import { type ApiRequest, answerApi } from './api.js';
-import { type Clock, timerClock } from './clock.js';
-import type { StartMachines } from './containers/index.js';
-import type { MachineContainers } from './containers/machine-containers.js';
-import { type ControlAnswer, type ControlledServer, control, seedMachines, setAutomation } from './controls.js';
-import { type FaultKind, takeFault } from './faults.js';
-import { Journal } from './journal.js';
-import { Authenticator } from './oauth.js';
-import { endPhase, takeRackEvent } from './rack-events.js';
-import { Region } from './region.js';
-import type { Seed } from './seed.js';
-import { PhaseTimers } from './timers.js';
+} from './answer.ts';
+import { type ApiRequest, answerApi } from './api.ts';
+import { type Clock, timerClock } from './clock.ts';
+import type { StartMachines } from './containers/index.ts';
+import type { MachineContainers } from './containers/machine-containers.ts';
+import { type ControlAnswer, type ControlledServer, control, seedMachines, setAutomation } from './controls.ts';
+import { type FaultKind, takeFault } from './faults.ts';
+import { Journal } from './journal.ts';
+import { Authenticator } from './oauth.ts';
+import { endPhase, takeRackEvent } from './rack-events.ts';
+import { Region } from './region.ts';
+import type { Seed } from './seed.ts';
+import { PhaseTimers } from './timers.ts';
 
-export type { Clock as SimulatorClock } from './clock.js';
-export { simulatorKeys } from './oauth.js';
-export { rackEvents } from './rack-events.js';
-export type { Effect, RequestEntry } from './records.js';
-export type { Seed } from './seed.js';
+export type { Clock as SimulatorClock } from './clock.ts';
+export { simulatorKeys } from './oauth.ts';
+export { rackEvents } from './rack-events.ts';
+export type { Effect, RequestEntry } from './records.ts';
+export type { Seed } from './seed.ts';
 
 export interface SimulatorOptions {
   /** 0 chooses a free port. */

@@ -8,8 +8,8 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import type { Region } from './region.js';
-import type { Change } from './tables.js';
+import type { Region } from './region.ts';
+import type { Change } from './tables.ts';
 
 /** A journal is compacted once it has grown to this many times its content. */
 const slack = 4;

@@ -1,4 +1,4 @@
-import { MachineStatus, machineStatusName } from '../maas/status.js';
+import { MachineStatus, machineStatusName } from '../maas/status.ts';
 import {
   type Answer,
   badRequest,
@@ -9,14 +9,14 @@ import {
   jsonText,
   refuse,
   serverError,
-} from './answer.js';
-import { type Call, type Handler, maySee, requireAdmin } from './call.js';
-import { describeConstraints, isMac, selectMachines } from './constraints.js';
-import { Form } from './form.js';
-import { acquire, startCommissioning } from './machine-operations.js';
-import { machineText, viewMachine } from './machine-view.js';
-import type { Machine } from './records.js';
-import { releasability, releaseOrErase } from './release.js';
+} from './answer.ts';
+import { type Call, type Handler, maySee, requireAdmin } from './call.ts';
+import { describeConstraints, isMac, selectMachines } from './constraints.ts';
+import { Form } from './form.ts';
+import { acquire, startCommissioning } from './machine-operations.ts';
+import { machineText, viewMachine } from './machine-view.ts';
+import type { Machine } from './records.ts';
+import { releasability, releaseOrErase } from './release.ts';
 
 /** A list of machines as JSON. */
 export function listOf(call: Call, machines: readonly Readonly<Machine>[]): Answer {

@@ -1,4 +1,4 @@
-import { MachineStatus, machineStatusName } from '../maas/status.js';
+import { MachineStatus, machineStatusName } from '../maas/status.ts';
 import {
   type Answer,
   afterCommit,
@@ -10,18 +10,18 @@ import {
   powerUnavailable,
   refuse,
   serverError,
-} from './answer.js';
-import { beginPhase } from './automation.js';
-import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf } from './call.js';
-import { Form } from './form.js';
-import { subnetWithSpace } from './hardware.js';
-import { chooseImage } from './images.js';
-import { viewMachine } from './machine-view.js';
-import { findAddresses } from './network/addresses.js';
-import { cardsOf, findNetwork } from './network/commissioned.js';
-import { Interfaces } from './network/interfaces.js';
-import type { Machine } from './records.js';
-import { blankSystem, cannotRelease, clearUse, releasability, releaseOrErase } from './release.js';
+} from './answer.ts';
+import { beginPhase } from './automation.ts';
+import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf } from './call.ts';
+import { Form } from './form.ts';
+import { subnetWithSpace } from './hardware.ts';
+import { chooseImage } from './images.ts';
+import { viewMachine } from './machine-view.ts';
+import { findAddresses } from './network/addresses.ts';
+import { cardsOf, findNetwork } from './network/commissioned.ts';
+import { Interfaces } from './network/interfaces.ts';
+import type { Machine } from './records.ts';
+import { blankSystem, cannotRelease, clearUse, releasability, releaseOrErase } from './release.ts';
 import {
   type Cause,
   disown,
@@ -32,11 +32,11 @@ import {
   noteEvent,
   noteRequest,
   startScripts,
-} from './simulation.js';
-import { hasRootFilesystem } from './storage/devices.js';
-import { asUsed, userFilesystems } from './storage/in-use.js';
-import { refuseWithoutDisks, setLayout, storageLayouts } from './storage/layouts.js';
-import { scriptErrors } from './test-scripts.js';
+} from './simulation.ts';
+import { hasRootFilesystem } from './storage/devices.ts';
+import { asUsed, userFilesystems } from './storage/in-use.ts';
+import { refuseWithoutDisks, setLayout, storageLayouts } from './storage/layouts.ts';
+import { scriptErrors } from './test-scripts.ts';
 
 const causeOf = (call: Call, what: string): Cause => ({ what, user: call.user.username });
 const view = (call: Call, machine: Readonly<Machine>): Answer => json(viewMachine(call.region, machine));

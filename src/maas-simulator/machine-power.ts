@@ -1,11 +1,11 @@
-import { MachineStatus } from '../maas/status.js';
-import { afterCommit, conflict, json, powerUnavailable, refuse, serverError } from './answer.js';
-import { isAutomatic } from './automation.js';
-import { administeredMachineOf, editableMachineOf, type Handler, machineOf } from './call.js';
-import { startDeploying } from './machine-operations.js';
-import { viewMachine } from './machine-view.js';
-import type { Machine } from './records.js';
-import { hasBmc, isOutOfReach, noteEvent, type Simulation } from './simulation.js';
+import { MachineStatus } from '../maas/status.ts';
+import { afterCommit, conflict, json, powerUnavailable, refuse, serverError } from './answer.ts';
+import { isAutomatic } from './automation.ts';
+import { administeredMachineOf, editableMachineOf, type Handler, machineOf } from './call.ts';
+import { startDeploying } from './machine-operations.ts';
+import { viewMachine } from './machine-view.ts';
+import type { Machine } from './records.ts';
+import { hasBmc, isOutOfReach, noteEvent, type Simulation } from './simulation.ts';
 
 /** Queries the BMC; a manual machine has none, which is an error. */
 export const queryPowerState: Handler = (call) => {

@@ -1,4 +1,4 @@
-import { MachineStatus } from '../maas/status.js';
+import { MachineStatus } from '../maas/status.ts';
 import {
   type Answer,
   databaseConflict,
@@ -9,17 +9,17 @@ import {
   json,
   jsonText,
   refuse,
-} from './answer.js';
-import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf, requireAdmin } from './call.js';
-import { isMac } from './constraints.js';
-import { findDomain, hostnameProblem } from './domains.js';
-import type { Form } from './form.js';
-import { startCommissioning } from './machine-operations.js';
-import { machineText, viewMachine } from './machine-view.js';
-import { Interfaces } from './network/interfaces.js';
-import { blankMachine, type Machine } from './records.js';
-import type { Region } from './region.js';
-import { noteEffect } from './simulation.js';
+} from './answer.ts';
+import { administeredMachineOf, type Call, editableMachineOf, type Handler, machineOf, requireAdmin } from './call.ts';
+import { isMac } from './constraints.ts';
+import { findDomain, hostnameProblem } from './domains.ts';
+import type { Form } from './form.ts';
+import { startCommissioning } from './machine-operations.ts';
+import { machineText, viewMachine } from './machine-view.ts';
+import { Interfaces } from './network/interfaces.ts';
+import { blankMachine, type Machine } from './records.ts';
+import type { Region } from './region.ts';
+import { noteEffect } from './simulation.ts';
 
 const architectures = ['amd64/generic'] as const;
 

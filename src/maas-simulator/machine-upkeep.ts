@@ -1,12 +1,12 @@
-import { MachineStatus, machineStatusName } from '../maas/status.js';
-import { type Answer, afterCommit, conflict, invalidForm, json, powerUnavailable, refuse } from './answer.js';
-import { beginPhase } from './automation.js';
-import { administeredMachineOf, type Call, type Handler } from './call.js';
-import { viewMachine } from './machine-view.js';
-import type { Machine } from './records.js';
-import { type Cause, disown, hasBmc, isOutOfReach, move, noteEvent, startScripts } from './simulation.js';
-import { scriptErrors } from './test-scripts.js';
-import { mayMove } from './transitions.js';
+import { MachineStatus, machineStatusName } from '../maas/status.ts';
+import { type Answer, afterCommit, conflict, invalidForm, json, powerUnavailable, refuse } from './answer.ts';
+import { beginPhase } from './automation.ts';
+import { administeredMachineOf, type Call, type Handler } from './call.ts';
+import { viewMachine } from './machine-view.ts';
+import type { Machine } from './records.ts';
+import { type Cause, disown, hasBmc, isOutOfReach, move, noteEvent, startScripts } from './simulation.ts';
+import { scriptErrors } from './test-scripts.ts';
+import { mayMove } from './transitions.ts';
 
 const causeOf = (call: Call, what: string): Cause => ({ what, user: call.user.username });
 const view = (call: Call, machine: Readonly<Machine>): Answer => json(viewMachine(call.region, machine));

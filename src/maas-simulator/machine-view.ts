@@ -1,9 +1,9 @@
-import { machineStatusName } from '../maas/status.js';
-import { findDomain, viewDomain } from './domains.js';
-import { addressesOf, bootInterfaceOf, viewGateways, viewInterface } from './network/view.js';
-import type { Domain, Machine, Pool, ScriptSet, Zone } from './records.js';
-import type { Region } from './region.js';
-import { viewStorage } from './storage/view.js';
+import { machineStatusName } from '../maas/status.ts';
+import { findDomain, viewDomain } from './domains.ts';
+import { addressesOf, bootInterfaceOf, viewGateways, viewInterface } from './network/view.ts';
+import type { Domain, Machine, Pool, ScriptSet, Zone } from './records.ts';
+import type { Region } from './region.ts';
+import { viewStorage } from './storage/view.ts';
 
 const base = '/MAAS/api/2.0';
 

@@ -1,4 +1,4 @@
-import { type Answer, unauthorized } from './answer.js';
+import { type Answer, unauthorized } from './answer.ts';
 
 export interface User {
   readonly username: string;

@@ -1,10 +1,10 @@
-import { MachineStatus } from '../maas/status.js';
-import { beginPhase, isAutomatic, phaseOf, takeFailure } from './automation.js';
-import { discoverHardware } from './hardware.js';
-import { dropAddresses } from './network/addresses.js';
-import type { Machine, PowerState } from './records.js';
-import { finishRelease, startRelease } from './release.js';
-import { type Cause, disown, endScripts, failureOf, hasBmc, move, noteEvent, type Simulation } from './simulation.js';
+import { MachineStatus } from '../maas/status.ts';
+import { beginPhase, isAutomatic, phaseOf, takeFailure } from './automation.ts';
+import { discoverHardware } from './hardware.ts';
+import { dropAddresses } from './network/addresses.ts';
+import type { Machine, PowerState } from './records.ts';
+import { finishRelease, startRelease } from './release.ts';
+import { type Cause, disown, endScripts, failureOf, hasBmc, move, noteEvent, type Simulation } from './simulation.ts';
 
 /** Reports of a rack controller or node about a machine. */
 export const rackEvents = [

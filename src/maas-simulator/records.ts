@@ -1,7 +1,7 @@
-import { MachineStatus } from '../maas/status.js';
-import type { FoundNic, NetworkInterface } from './network/records.js';
-import type { UserFilesystems } from './storage/in-use.js';
-import type { StorageLayout } from './storage/records.js';
+import { MachineStatus } from '../maas/status.ts';
+import type { FoundNic, NetworkInterface } from './network/records.ts';
+import type { UserFilesystems } from './storage/in-use.ts';
+import type { StorageLayout } from './storage/records.ts';
 
 /** A physical zone, addressed by name. */
 export interface Zone {

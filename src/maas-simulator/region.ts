@@ -1,4 +1,4 @@
-import { type IpAddress, parseAddress } from './network/ip.js';
+import { type IpAddress, parseAddress } from './network/ip.ts';
 import type {
   Fabric,
   IpRange,
@@ -8,7 +8,7 @@ import type {
   StaticRoute,
   Subnet,
   Vlan,
-} from './network/records.js';
+} from './network/records.ts';
 import type {
   Automation,
   Controls,
@@ -21,8 +21,8 @@ import type {
   RequestEntry,
   Tag,
   Zone,
-} from './records.js';
-import { ChangeSet, Log, Table } from './tables.js';
+} from './records.ts';
+import { ChangeSet, Log, Table } from './tables.ts';
 
 const noAutomation = (): Automation => ({
   delays: {},

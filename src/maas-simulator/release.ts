@@ -1,10 +1,10 @@
-import { MachineStatus, machineStatusName } from '../maas/status.js';
-import { type Answer, afterCommit, conflict, json, powerUnavailable } from './answer.js';
-import { beginPhase } from './automation.js';
-import type { Form } from './form.js';
-import { currentScriptStatus, viewMachine } from './machine-view.js';
-import { dropAddresses } from './network/addresses.js';
-import type { Machine } from './records.js';
+import { MachineStatus, machineStatusName } from '../maas/status.ts';
+import { type Answer, afterCommit, conflict, json, powerUnavailable } from './answer.ts';
+import { beginPhase } from './automation.ts';
+import type { Form } from './form.ts';
+import { currentScriptStatus, viewMachine } from './machine-view.ts';
+import { dropAddresses } from './network/addresses.ts';
+import type { Machine } from './records.ts';
 import {
   type Cause,
   disown,
@@ -15,8 +15,8 @@ import {
   noteRequest,
   type Simulation,
   startScripts,
-} from './simulation.js';
-import { mayMove } from './transitions.js';
+} from './simulation.ts';
+import { mayMove } from './transitions.ts';
 
 const releasable: ReadonlySet<number> = new Set([
   MachineStatus.Reserved,

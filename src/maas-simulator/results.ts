@@ -1,7 +1,7 @@
-import { deleted, invalidForm, json, notFound, refuse } from './answer.js';
-import { administeredMachineOf, type Call, type Handler, machineOf } from './call.js';
-import { scriptStatusNames } from './machine-view.js';
-import type { Machine, ScriptResult, ScriptSet } from './records.js';
+import { deleted, invalidForm, json, notFound, refuse } from './answer.ts';
+import { administeredMachineOf, type Call, type Handler, machineOf } from './call.ts';
+import { scriptStatusNames } from './machine-view.ts';
+import type { Machine, ScriptResult, ScriptSet } from './records.ts';
 
 const types: Readonly<Record<ScriptSet['type'], { readonly n: number; readonly name: string }>> = {
   commissioning: { n: 0, name: 'Commissioning' },

@@ -1,17 +1,17 @@
-import { isMachineStatus, type MachineStatus, machineStatusFilters, MachineStatus as S } from '../maas/status.js';
-import { beginPhase } from './automation.js';
-import { isMac } from './constraints.js';
-import { equip, subnetsInTurn } from './hardware.js';
-import { findAddresses } from './network/addresses.js';
-import { subnetAround } from './network/find.js';
-import { Interfaces } from './network/interfaces.js';
-import { formatAddress, formatNetwork, parseAddress, parseNetwork } from './network/ip.js';
-import type { FoundNic, Subnet } from './network/records.js';
-import { blankMachine, type Machine } from './records.js';
-import type { Region } from './region.js';
-import { endScripts, noteEffect, noteEvent, type Simulation, startScripts } from './simulation.js';
-import { newDisk } from './storage/disks.js';
-import { isInUse, userFilesystems } from './storage/in-use.js';
+import { isMachineStatus, type MachineStatus, machineStatusFilters, MachineStatus as S } from '../maas/status.ts';
+import { beginPhase } from './automation.ts';
+import { isMac } from './constraints.ts';
+import { equip, subnetsInTurn } from './hardware.ts';
+import { findAddresses } from './network/addresses.ts';
+import { subnetAround } from './network/find.ts';
+import { Interfaces } from './network/interfaces.ts';
+import { formatAddress, formatNetwork, parseAddress, parseNetwork } from './network/ip.ts';
+import type { FoundNic, Subnet } from './network/records.ts';
+import { blankMachine, type Machine } from './records.ts';
+import type { Region } from './region.ts';
+import { endScripts, noteEffect, noteEvent, type Simulation, startScripts } from './simulation.ts';
+import { newDisk } from './storage/disks.ts';
+import { isInUse, userFilesystems } from './storage/in-use.ts';
 
 /** One machine to make. Omitted fields have MAAS' defaults. */
 interface SeedMachine {

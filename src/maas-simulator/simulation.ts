@@ -1,9 +1,9 @@
-import { MachineStatus, machineStatusName } from '../maas/status.js';
-import { conflict, refuse } from './answer.js';
-import type { Clock } from './clock.js';
-import type { eventLevels, Machine, ScriptSet } from './records.js';
-import type { Region } from './region.js';
-import { mayMove } from './transitions.js';
+import { MachineStatus, machineStatusName } from '../maas/status.ts';
+import { conflict, refuse } from './answer.ts';
+import type { Clock } from './clock.ts';
+import type { eventLevels, Machine, ScriptSet } from './records.ts';
+import type { Region } from './region.ts';
+import { mayMove } from './transitions.ts';
 
 /** A running region: its data, its clock, and the timers of its machines. */
 export interface Simulation {

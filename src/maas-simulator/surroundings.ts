@@ -9,12 +9,12 @@ import {
   publicJson,
   refuse,
   text,
-} from './answer.js';
-import { type Handler, requireAdmin } from './call.js';
-import { users } from './oauth.js';
-import type { Image } from './records.js';
-import { testScripts } from './test-scripts.js';
-import { viewUser } from './users.js';
+} from './answer.ts';
+import { type Handler, requireAdmin } from './call.ts';
+import { users } from './oauth.ts';
+import type { Image } from './records.ts';
+import { testScripts } from './test-scripts.ts';
+import { viewUser } from './users.ts';
 
 const base = '/MAAS/api/2.0';
 

@@ -1,4 +1,4 @@
-import type { Form } from './form.js';
+import type { Form } from './form.ts';
 
 /** MAAS' built-in testing scripts; any other name is a form error. */
 export const testScripts = [

@@ -1,5 +1,5 @@
-import type { Clock } from './clock.js';
-import type { Machine } from './records.js';
+import type { Clock } from './clock.ts';
+import type { Machine } from './records.ts';
 
 /** One timer per machine with an automatic phase. */
 export class PhaseTimers {

@@ -1,4 +1,4 @@
-import { MachineStatus as S } from '../maas/status.js';
+import { MachineStatus as S } from '../maas/status.ts';
 
 /** States to which a machine returns from a test or from rescue mode. */
 const BEFORE_A_VISIT = [

@@ -1,4 +1,4 @@
-import { users } from './oauth.js';
+import { users } from './oauth.ts';
 
 /** A user by name as MAAS shows one. */
 export function viewUser(name: string): object | null {

@@ -1,9 +1,9 @@
-import { systemClock } from './clock.js';
-import type { Machine } from './machine.js';
-import { type Claim, holdOf, markerOf } from './machine-hold.js';
-import { type MachineOutcome, notMarked, otherOwner, otherRun, otherSite } from './machine-outcome.js';
-import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
-import { MachineStatus } from './status.js';
+import { systemClock } from './clock.ts';
+import type { Machine } from './machine.ts';
+import { type Claim, holdOf, markerOf } from './machine-hold.ts';
+import { type MachineOutcome, notMarked, otherOwner, otherRun, otherSite } from './machine-outcome.ts';
+import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
+import { MachineStatus } from './status.ts';
 
 interface AbortRequest {
   readonly systemId: string;

@@ -1,5 +1,5 @@
-import { type MaasConnection, segment } from './connection.js';
-import { asObject, asText } from './lenient.js';
+import { type MaasConnection, segment } from './connection.ts';
+import { asObject, asText } from './lenient.ts';
 
 /** Free addresses between two, both included. */
 interface AddressRange {

@@ -1,4 +1,4 @@
-import { MaasConfigurationError } from './api-key.js';
+import { MaasConfigurationError } from './api-key.ts';
 
 /**
  * The API root for a user's MAAS URL: with or without the last slash, `/MAAS` or

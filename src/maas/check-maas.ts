@@ -1,8 +1,8 @@
-import { counted } from '../core/counted.js';
-import type { MaasClient, MaasUser, MaasVersion } from './client.js';
-import { missingSeries } from './distro-series.js';
-import { describeFailure, MaasError } from './failure.js';
-import { machineStatusName } from './status.js';
+import { counted } from '../core/counted.ts';
+import type { MaasClient, MaasUser, MaasVersion } from './client.ts';
+import { missingSeries } from './distro-series.ts';
+import { describeFailure, MaasError } from './failure.ts';
+import { machineStatusName } from './status.ts';
 
 /** The result of one check. */
 interface MaasFinding {

@@ -1,6 +1,6 @@
-import { isMapping } from '../core/plain-value.js';
-import type { MaasFailure, Unauthorised } from './failure.js';
-import type { HttpAnswer } from './transport.js';
+import { isMapping } from '../core/plain-value.ts';
+import type { MaasFailure, Unauthorised } from './failure.ts';
+import type { HttpAnswer } from './transport.ts';
 
 /** An answer and the data to classify it. */
 interface Exchange {

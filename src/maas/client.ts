@@ -1,11 +1,11 @@
-import { AddressCalls } from './address-calls.js';
-import type { ApiKey } from './api-key.js';
-import { MaasConnection, type MaasConnectionConfig } from './connection.js';
-import { DiagnosticCalls } from './diagnostic-calls.js';
-import { InventoryCalls } from './inventory-calls.js';
-import { LayoutCalls } from './layout/layout-calls.js';
-import { asFlag, asText, asTexts } from './lenient.js';
-import { MachineCalls, unexpectedAnswer } from './machine-calls.js';
+import { AddressCalls } from './address-calls.ts';
+import type { ApiKey } from './api-key.ts';
+import { MaasConnection, type MaasConnectionConfig } from './connection.ts';
+import { DiagnosticCalls } from './diagnostic-calls.ts';
+import { InventoryCalls } from './inventory-calls.ts';
+import { LayoutCalls } from './layout/layout-calls.ts';
+import { asFlag, asText, asTexts } from './lenient.ts';
+import { MachineCalls, unexpectedAnswer } from './machine-calls.ts';
 
 export interface MaasVersion {
   readonly version: string;

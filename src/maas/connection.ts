@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { isMapping } from '../core/plain-value.js';
-import { type ApiKey, MaasConfigurationError, parseApiKey } from './api-key.js';
-import { maasApiRoot } from './base-url.js';
-import { classifyAnswer, clockFailure } from './classify-answer.js';
-import { type Clock, systemClock } from './clock.js';
-import { MaasError, type MaasFailure } from './failure.js';
-import { Gate } from './gate.js';
-import type { JsonObject } from './lenient.js';
-import { oauthHeader } from './oauth-header.js';
-import { type HttpAnswer, type HttpRequest, type Transport, TransportError, undiciTransport } from './transport.js';
+import { isMapping } from '../core/plain-value.ts';
+import { type ApiKey, MaasConfigurationError, parseApiKey } from './api-key.ts';
+import { maasApiRoot } from './base-url.ts';
+import { classifyAnswer, clockFailure } from './classify-answer.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { MaasError, type MaasFailure } from './failure.ts';
+import { Gate } from './gate.ts';
+import type { JsonObject } from './lenient.ts';
+import { oauthHeader } from './oauth-header.ts';
+import { type HttpAnswer, type HttpRequest, type Transport, TransportError, undiciTransport } from './transport.ts';
 
 /** How to reach one MAAS. */
 export interface MaasConnectionConfig {

@@ -1,11 +1,11 @@
-import type { MachineLayout } from '../core/machine-layout.js';
-import type { MaasClient } from './client.js';
-import { fitsDistroSeries } from './distro-series.js';
-import { isMaasFailure, MaasError } from './failure.js';
-import { applyLayout, layoutDigest } from './layout/apply-layout.js';
-import { kernelTag } from './layout/kernel-options.js';
-import type { Machine } from './machine.js';
-import type { DeployOptions } from './machine-calls.js';
+import type { MachineLayout } from '../core/machine-layout.ts';
+import type { MaasClient } from './client.ts';
+import { fitsDistroSeries } from './distro-series.ts';
+import { isMaasFailure, MaasError } from './failure.ts';
+import { applyLayout, layoutDigest } from './layout/apply-layout.ts';
+import { kernelTag } from './layout/kernel-options.ts';
+import type { Machine } from './machine.ts';
+import type { DeployOptions } from './machine-calls.ts';
 import {
   type Claim,
   holdOf,
@@ -14,8 +14,8 @@ import {
   type Marker,
   markerAnnotations,
   markerOf,
-} from './machine-hold.js';
-import { MachineLog } from './machine-log.js';
+} from './machine-hold.ts';
+import { MachineLog } from './machine-log.ts';
 import {
   deploymentFailed,
   interference,
@@ -29,10 +29,10 @@ import {
   otherRun,
   otherSite,
   wrongState,
-} from './machine-outcome.js';
-import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
-import { releaseMachine } from './release-machine.js';
-import { isMachineStatus, MachineStatus } from './status.js';
+} from './machine-outcome.ts';
+import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
+import { releaseMachine } from './release-machine.ts';
+import { isMachineStatus, MachineStatus } from './status.ts';
 
 export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hweKernel' | 'userData'> {
   readonly systemId: string;

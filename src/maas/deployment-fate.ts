@@ -1,10 +1,10 @@
-import { type DeployRequest, decideDeploy } from './deploy-machine.js';
-import { layoutDigest } from './layout/apply-layout.js';
-import type { Machine } from './machine.js';
-import type { MachineFailure } from './machine-outcome.js';
-import { noProgress, type Step } from './operation.js';
-import { decidePrepare, describedBy } from './prepare-machine.js';
-import { machineStatusName } from './status.js';
+import { type DeployRequest, decideDeploy } from './deploy-machine.ts';
+import { layoutDigest } from './layout/apply-layout.ts';
+import type { Machine } from './machine.ts';
+import type { MachineFailure } from './machine-outcome.ts';
+import { noProgress, type Step } from './operation.ts';
+import { decidePrepare, describedBy } from './prepare-machine.ts';
+import { machineStatusName } from './status.ts';
 
 /** What a deployment would do to a machine, and why. */
 export interface DeploymentFate {

@@ -1,5 +1,5 @@
-import { type MaasConnection, segment } from './connection.js';
-import { asList, asNumber, asObject, asText } from './lenient.js';
+import { type MaasConnection, segment } from './connection.ts';
+import { asList, asNumber, asObject, asText } from './lenient.ts';
 
 /** `AUDIT` is the lowest level, `CRITICAL` the highest. */
 type EventLevel = 'AUDIT' | 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL';

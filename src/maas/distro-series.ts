@@ -1,5 +1,5 @@
-import type { BootResource } from './diagnostic-calls.js';
-import type { Machine } from './machine.js';
+import type { BootResource } from './diagnostic-calls.ts';
+import type { Machine } from './machine.ts';
 
 /** Code names of the Ubuntu releases MAAS deploys, by version: `distro_series` accepts either. */
 const ubuntuSeries: Readonly<Record<string, string>> = {

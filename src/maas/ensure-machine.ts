@@ -1,9 +1,9 @@
-import { MaasError } from './failure.js';
-import { type Machine, summariseMachine } from './machine.js';
-import type { NewMachine } from './machine-calls.js';
-import { type MachineFailure, type MachineOutcome, refused } from './machine-outcome.js';
-import type { MachineContext } from './operation.js';
-import { normalMac } from './resolve-machine.js';
+import { MaasError } from './failure.ts';
+import { type Machine, summariseMachine } from './machine.ts';
+import type { NewMachine } from './machine-calls.ts';
+import { type MachineFailure, type MachineOutcome, refused } from './machine-outcome.ts';
+import type { MachineContext } from './operation.ts';
+import { normalMac } from './resolve-machine.ts';
 
 /**
  * Creates a machine in MAAS, or adopts the one with its MAC: a creation whose answer

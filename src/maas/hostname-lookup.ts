@@ -1,6 +1,6 @@
-import type { MaasClient } from './client.js';
-import { type Clock, systemClock } from './clock.js';
-import type { Machine } from './machine.js';
+import type { MaasClient } from './client.ts';
+import { type Clock, systemClock } from './clock.ts';
+import type { Machine } from './machine.ts';
 
 interface Question {
   readonly names: readonly string[];

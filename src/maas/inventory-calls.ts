@@ -1,7 +1,7 @@
-import { type MaasConnection, segment } from './connection.js';
-import { isMaasFailure, type MaasError } from './failure.js';
-import { asNumber, asObject, asText } from './lenient.js';
-import { unexpectedAnswer } from './machine-calls.js';
+import { type MaasConnection, segment } from './connection.ts';
+import { isMaasFailure, type MaasError } from './failure.ts';
+import { asNumber, asObject, asText } from './lenient.ts';
+import { unexpectedAnswer } from './machine-calls.ts';
 
 interface Zone {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { isMapping } from '../core/plain-value.js';
+import { isMapping } from '../core/plain-value.ts';
 /**
  * Readers for MAAS' answers that do not rely on their shape: fields differ between versions, so a
  * missing or odd one becomes an empty value, never an exception.

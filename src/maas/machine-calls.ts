@@ -1,8 +1,8 @@
-import { type FormFields, type MaasConnection, segment } from './connection.js';
-import { isMaasFailure, MaasError } from './failure.js';
-import { asText } from './lenient.js';
-import { type Machine, parseMachine } from './machine.js';
-import { MachineStatus } from './status.js';
+import { type FormFields, type MaasConnection, segment } from './connection.ts';
+import { isMaasFailure, MaasError } from './failure.ts';
+import { asText } from './lenient.ts';
+import { type Machine, parseMachine } from './machine.ts';
+import { MachineStatus } from './status.ts';
 
 /** Filters of the list: "and" between the names, "or" within one. */
 interface MachineFilter {

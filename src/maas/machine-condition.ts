@@ -1,7 +1,7 @@
-import type { MaasClient } from './client.js';
-import { isMaasFailure, MaasError } from './failure.js';
-import type { Machine } from './machine.js';
-import { MachineStatus } from './status.js';
+import type { MaasClient } from './client.ts';
+import { isMaasFailure, MaasError } from './failure.ts';
+import type { Machine } from './machine.ts';
+import { MachineStatus } from './status.ts';
 
 /** The result of a change that MAAS makes at once. */
 interface ConditionResult {

@@ -1,4 +1,4 @@
-import type { Machine } from './machine.js';
+import type { Machine } from './machine.ts';
 
 /**
  * The holder of a machine. MAAS knows only its user; several sites and runs may share one key, so a held

@@ -1,6 +1,6 @@
-import type { MaasClient } from './client.js';
-import type { MaasEvent } from './diagnostic-calls.js';
-import { isMaasFailure } from './failure.js';
+import type { MaasClient } from './client.ts';
+import type { MaasEvent } from './diagnostic-calls.ts';
+import { isMaasFailure } from './failure.ts';
 
 /** Enough to reach back over the installer's events to the start of a deployment. */
 const eventsRead = 500;

@@ -1,9 +1,9 @@
-import { describeFailure, type MaasFailure } from './failure.js';
-import type { LayoutRefused } from './layout/apply-layout.js';
-import type { Machine, MachineSummary } from './machine.js';
-import { markerOf } from './machine-hold.js';
-import type { LoggedRequest } from './machine-log.js';
-import { machineStatusName } from './status.js';
+import { describeFailure, type MaasFailure } from './failure.ts';
+import type { LayoutRefused } from './layout/apply-layout.ts';
+import type { Machine, MachineSummary } from './machine.ts';
+import { markerOf } from './machine-hold.ts';
+import type { LoggedRequest } from './machine-log.ts';
+import { machineStatusName } from './status.ts';
 
 /** A change an operation sends to MAAS. */
 export type MachineAction =

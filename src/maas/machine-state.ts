@@ -1,8 +1,8 @@
-import type { MachineState } from '../core/machine-drift.js';
-import type { Disk, Filesystem, Hardware, Interface } from './layout/hardware.js';
-import type { Machine } from './machine.js';
-import { markerOf } from './machine-hold.js';
-import { machineStatusName } from './status.js';
+import type { MachineState } from '../core/machine-drift.ts';
+import type { Disk, Filesystem, Hardware, Interface } from './layout/hardware.ts';
+import type { Machine } from './machine.ts';
+import { markerOf } from './machine-hold.ts';
+import { machineStatusName } from './status.ts';
 
 /** A machine with its interfaces, disks and kernel options. */
 export interface WholeMachine {

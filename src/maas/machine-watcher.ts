@@ -1,8 +1,8 @@
-import type { MaasClient } from './client.js';
-import { type Clock, systemClock } from './clock.js';
-import { isMaasFailure, MaasError, retryAfterSeconds } from './failure.js';
-import type { Machine } from './machine.js';
-import { listChunk } from './machine-calls.js';
+import type { MaasClient } from './client.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { isMaasFailure, MaasError, retryAfterSeconds } from './failure.ts';
+import type { Machine } from './machine.ts';
+import { listChunk } from './machine-calls.ts';
 
 interface WatchOptions {
   readonly signal?: AbortSignal | undefined;

@@ -1,5 +1,5 @@
-import { asFlag, asList, asNumber, asObject, asText, asTexts, type JsonObject, nameOf } from './lenient.js';
-import { machineStatusName } from './status.js';
+import { asFlag, asList, asNumber, asObject, asText, asTexts, type JsonObject, nameOf } from './lenient.ts';
+import { machineStatusName } from './status.ts';
 
 /**
  * The fields we keep of a machine in MAAS (its full object has 5 to 60 kB). Texts are `''` when

@@ -1,4 +1,4 @@
-import type { ApiKey } from './api-key.js';
+import type { ApiKey } from './api-key.ts';
 
 /**
  * The `Authorization` header of one attempt: OAuth 1.0 with PLAINTEXT signature. MAAS accepts each

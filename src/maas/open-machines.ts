@@ -1,8 +1,8 @@
-import { MaasClient } from './client.js';
-import type { MaasConnectionConfig } from './connection.js';
-import { HostnameLookup } from './hostname-lookup.js';
-import { MachineWatcher } from './machine-watcher.js';
-import type { MachineContext, Patience } from './operation.js';
+import { MaasClient } from './client.ts';
+import type { MaasConnectionConfig } from './connection.ts';
+import { HostnameLookup } from './hostname-lookup.ts';
+import { MachineWatcher } from './machine-watcher.ts';
+import type { MachineContext, Patience } from './operation.ts';
 
 export interface MachinesConfig extends MaasConnectionConfig {
   readonly pollMinSeconds: number;

@@ -1,9 +1,9 @@
-import type { MaasClient } from './client.js';
-import { type Clock, systemClock } from './clock.js';
-import { isMaasFailure, MaasError, type MaasFailure, retryAfterSeconds } from './failure.js';
-import type { HostnameLookup } from './hostname-lookup.js';
-import { LayoutRefused } from './layout/apply-layout.js';
-import { type Machine, summariseMachine } from './machine.js';
+import type { MaasClient } from './client.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { isMaasFailure, MaasError, type MaasFailure, retryAfterSeconds } from './failure.ts';
+import type { HostnameLookup } from './hostname-lookup.ts';
+import { LayoutRefused } from './layout/apply-layout.ts';
+import { type Machine, summariseMachine } from './machine.ts';
 import {
   layoutFailed,
   type MachineAction,
@@ -16,9 +16,9 @@ import {
   timedOut,
   vanished,
   withChanges,
-} from './machine-outcome.js';
-import type { MachineWatcher } from './machine-watcher.js';
-import { inProgressStatuses } from './status.js';
+} from './machine-outcome.ts';
+import type { MachineWatcher } from './machine-watcher.ts';
+import { inProgressStatuses } from './status.ts';
 
 /** What all operations of a process share. */
 export interface MachineContext {

@@ -1,9 +1,9 @@
-import type { MachineLayout } from '../core/machine-layout.js';
-import { isMaasFailure } from './failure.js';
-import type { Lack, Machine } from './machine.js';
-import type { CommissionOptions } from './machine-calls.js';
-import { holdOf } from './machine-hold.js';
-import { MachineLog } from './machine-log.js';
+import type { MachineLayout } from '../core/machine-layout.ts';
+import { isMaasFailure } from './failure.ts';
+import type { Lack, Machine } from './machine.ts';
+import type { CommissionOptions } from './machine-calls.ts';
+import { holdOf } from './machine-hold.ts';
+import { MachineLog } from './machine-log.ts';
 import {
   commissioningFailed,
   type FailedScript,
@@ -16,10 +16,10 @@ import {
   releaseFailed,
   testingFailed,
   wrongState,
-} from './machine-outcome.js';
-import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
-import { failedScripts } from './script-failures.js';
-import { isMachineStatus, MachineStatus, machineStatusName } from './status.js';
+} from './machine-outcome.ts';
+import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
+import { failedScripts } from './script-failures.ts';
+import { isMachineStatus, MachineStatus, machineStatusName } from './status.ts';
 
 interface PrepareRequest {
   readonly systemId: string;

@@ -1,6 +1,6 @@
-import type { Machine } from './machine.js';
-import type { EraseOptions } from './machine-calls.js';
-import { type Claim, holdOf, markerOf } from './machine-hold.js';
+import type { Machine } from './machine.ts';
+import type { EraseOptions } from './machine-calls.ts';
+import { type Claim, holdOf, markerOf } from './machine-hold.ts';
 import {
   locked,
   type MachineOutcome,
@@ -9,9 +9,9 @@ import {
   otherSite,
   releaseFailed,
   wrongState,
-} from './machine-outcome.js';
-import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.js';
-import { isMachineStatus, MachineStatus, machineStatusName } from './status.js';
+} from './machine-outcome.ts';
+import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
+import { isMachineStatus, MachineStatus, machineStatusName } from './status.ts';
 
 interface ReleaseRequest extends EraseOptions {
   readonly systemId: string;

@@ -1,10 +1,10 @@
-import type { MaasUser } from './client.js';
-import { isMaasFailure } from './failure.js';
-import { isNamed } from './hostname-lookup.js';
-import type { Machine } from './machine.js';
-import { markerOf } from './machine-hold.js';
-import type { MachineFailure, MachineWarning } from './machine-outcome.js';
-import type { MachineContext } from './operation.js';
+import type { MaasUser } from './client.ts';
+import { isMaasFailure } from './failure.ts';
+import { isNamed } from './hostname-lookup.ts';
+import type { Machine } from './machine.ts';
+import { markerOf } from './machine-hold.ts';
+import type { MachineFailure, MachineWarning } from './machine-outcome.ts';
+import type { MachineContext } from './operation.ts';
 
 interface ResolveRequest {
   /** The node's name: a hostname, or a full name with its domain. */

@@ -1,6 +1,6 @@
-import type { MaasClient } from './client.js';
-import type { ResultType } from './diagnostic-calls.js';
-import type { FailedScript } from './machine-outcome.js';
+import type { MaasClient } from './client.ts';
+import type { ResultType } from './diagnostic-calls.ts';
+import type { FailedScript } from './machine-outcome.ts';
 
 /** MAAS' script states that are not failures: pending, running, passed, installing, skipped, … */
 const harmless = new Set([0, 1, 2, 7, 9, 10, 11, 12]);

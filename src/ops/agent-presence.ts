@@ -1,9 +1,9 @@
-import { controlQueue, nodeQueue, prefixed } from '../../workflows/protocol.js';
-import type { ClusterFinding } from '../clusters/checks/index.js';
-import { agentAddress } from '../clusters/index.js';
-import { counted } from '../core/counted.js';
-import type { OpsDependencies } from './dependencies.js';
-import { callTemporal } from './temporal-calls.js';
+import { controlQueue, nodeQueue, prefixed } from '../../workflows/protocol.ts';
+import type { ClusterFinding } from '../clusters/checks/index.ts';
+import { agentAddress } from '../clusters/index.ts';
+import { counted } from '../core/counted.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { callTemporal } from './temporal-calls.ts';
 
 /** A node of a cluster, the names by which its agent is started, and whether one is there. */
 export interface NodeAgentState {

@@ -1,11 +1,11 @@
 import type { Client, Connection } from '@temporalio/client';
-import type { TaskLogs } from '../agent/logs/index.js';
-import type { Planner } from '../clusters/planning/index.js';
-import type { MachineContext } from '../maas/index.js';
-import type { SecretProvider } from '../platform/secrets/index.js';
-import type { Store } from '../store/index.js';
-import type { Reader } from './reading/index.js';
-import type { TagExtension } from './tags/tag-extension.js';
+import type { TaskLogs } from '../agent/logs/index.ts';
+import type { Planner } from '../clusters/planning/index.ts';
+import type { MachineContext } from '../maas/index.ts';
+import type { SecretProvider } from '../platform/secrets/index.ts';
+import type { Store } from '../store/index.ts';
+import type { Reader } from './reading/index.ts';
+import type { TagExtension } from './tags/tag-extension.ts';
 
 /** What use cases need; created once per process. */
 export interface OpsDependencies {

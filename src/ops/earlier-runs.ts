@@ -1,8 +1,8 @@
-import { isMapping } from '../core/plain-value.js';
-import { type EarlierRun, expectedEnd } from '../core/run/time-left.js';
-import type { RunRecord, Store } from '../store/index.js';
-import type { AnyRunStatus } from './runs.js';
-import { orWithoutStore } from './without-store.js';
+import { isMapping } from '../core/plain-value.ts';
+import { type EarlierRun, expectedEnd } from '../core/run/time-left.ts';
+import type { RunRecord, Store } from '../store/index.ts';
+import type { AnyRunStatus } from './runs.ts';
+import { orWithoutStore } from './without-store.ts';
 
 /** Runs that are looked at, the newest ones. */
 const MOST_EARLIER = 10;

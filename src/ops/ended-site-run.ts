@@ -1,6 +1,6 @@
-import { newestWarnings } from '../core/run/index.js';
-import type { RunReport, RunStatus } from '../core/site-run/index.js';
-import type { RunRecord } from '../store/index.js';
+import { newestWarnings } from '../core/run/index.ts';
+import type { RunReport, RunStatus } from '../core/site-run/index.ts';
+import type { RunRecord } from '../store/index.ts';
 
 /** The status of an ended run, from its report: Temporal may have deleted its history. */
 export function siteStatusFromReport(run: RunRecord, report: RunReport): RunStatus {

@@ -1,9 +1,9 @@
-import { summaryOfMaasCheck } from '../core/maas-check-summary.js';
-import { checkMaas, type MaasCheck } from '../maas/index.js';
-import type { OpsDependencies } from './dependencies.js';
-import { asProblem, problem } from './problem.js';
-import { callTemporal } from './temporal-calls.js';
-import { wantedSeries } from './wanted-series.js';
+import { summaryOfMaasCheck } from '../core/maas-check-summary.ts';
+import { checkMaas, type MaasCheck } from '../maas/index.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { asProblem, problem } from './problem.ts';
+import { callTemporal } from './temporal-calls.ts';
+import { wantedSeries } from './wanted-series.ts';
 
 /**
  * The user wants an answer now: anything slower counts as unreachable. (A deployment gives MAAS a minute for a read.)

@@ -1,28 +1,28 @@
 /** The use cases of people and programs, and the only caller of Temporal's client. API, CLI and page sit on top. */
-import type { AuditFilter } from '../store/index.js';
-import { agentStates } from './agent-presence.js';
-import type { OpsDependencies } from './dependencies.js';
-import { graphUseCases } from './graphs/index.js';
-import { healthOperations } from './health.js';
-import { inventoryOperations } from './inventory/index.js';
-import { nodeOperations } from './nodes.js';
-import { noticeOperations } from './notices.js';
-import { packageOperations } from './packages/index.js';
-import { pushOperations } from './pushes.js';
-import { runOperations } from './runs.js';
-import { scheduleOperations } from './schedules.js';
-import { siteDrift } from './site-drift.js';
-import { siteOperations } from './sites.js';
-import { clusterChecks } from './tags/cluster-checks.js';
-import { tagOperations } from './tags/index.js';
-import { taskLogOperations } from './task-logs.js';
-import { callTemporal } from './temporal-calls.js';
-import { tokenOperations } from './tokens.js';
-import { workerVersionOperations } from './worker-versions.js';
+import type { AuditFilter } from '../store/index.ts';
+import { agentStates } from './agent-presence.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { graphUseCases } from './graphs/index.ts';
+import { healthOperations } from './health.ts';
+import { inventoryOperations } from './inventory/index.ts';
+import { nodeOperations } from './nodes.ts';
+import { noticeOperations } from './notices.ts';
+import { packageOperations } from './packages/index.ts';
+import { pushOperations } from './pushes.ts';
+import { runOperations } from './runs.ts';
+import { scheduleOperations } from './schedules.ts';
+import { siteDrift } from './site-drift.ts';
+import { siteOperations } from './sites.ts';
+import { clusterChecks } from './tags/cluster-checks.ts';
+import { tagOperations } from './tags/index.ts';
+import { taskLogOperations } from './task-logs.ts';
+import { callTemporal } from './temporal-calls.ts';
+import { tokenOperations } from './tokens.ts';
+import { workerVersionOperations } from './worker-versions.ts';
 
-export type { TagOwner } from '../store/index.js';
-export { AgentPresence } from './agent-presence.js';
-export type { OpsDependencies } from './dependencies.js';
+export type { TagOwner } from '../store/index.ts';
+export { AgentPresence } from './agent-presence.ts';
+export type { OpsDependencies } from './dependencies.ts';
 export {
   type ClusterLayer,
   type ConfigTarget,
@@ -32,17 +32,17 @@ export {
   type HistoryRecord,
   type StartedDeployment,
   type UploadedGraph,
-} from './graphs/index.js';
-export type { ClusterView, NodeView } from './inventory/index.js';
-export { extendedReleases, hasUploadedFacts, isDeployable, vmwareAttributes } from './inventory/index.js';
-export type { InstalledPackage, PackageView } from './packages/index.js';
-export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.js';
-export { type OpenReader, openReader, readerHere } from './reading/index.js';
-export { type SignIn, SignInError, signIn } from './sign-in.js';
-export { viewStrategy } from './strategy.js';
-export { type TagExtension, type TagUpload, tagExtensionsOf } from './tags/index.js';
+} from './graphs/index.ts';
+export type { ClusterView, NodeView } from './inventory/index.ts';
+export { extendedReleases, hasUploadedFacts, isDeployable, vmwareAttributes } from './inventory/index.ts';
+export type { InstalledPackage, PackageView } from './packages/index.ts';
+export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.ts';
+export { type OpenReader, openReader, readerHere } from './reading/index.ts';
+export { type SignIn, SignInError, signIn } from './sign-in.ts';
+export { viewStrategy } from './strategy.ts';
+export { type TagExtension, type TagUpload, tagExtensionsOf } from './tags/index.ts';
 
-export type { CreatedToken, Principal, SignedIn, TokenOperations } from './tokens.js';
+export type { CreatedToken, Principal, SignedIn, TokenOperations } from './tokens.ts';
 
 export type Operations = ReturnType<typeof createOperations>;
 

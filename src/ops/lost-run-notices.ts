@@ -1,9 +1,9 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
-import { prefixed, WORKFLOWS } from '../../workflows/protocol.js';
-import { lostRunNotice } from '../core/notice.js';
-import type { AnnounceEnd } from '../store/index.js';
-import type { TemporalAccess } from './dependencies.js';
-import { startWorkflow } from './workflow-calls.js';
+import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
+import { lostRunNotice } from '../core/notice.ts';
+import type { AnnounceEnd } from '../store/index.ts';
+import type { TemporalAccess } from './dependencies.ts';
+import { startWorkflow } from './workflow-calls.ts';
 
 /** Sends the notice of a run that ended without sending one itself: once, by the first that finds it. */
 export const announceLostRuns =

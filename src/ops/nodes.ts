@@ -1,5 +1,5 @@
-import { checkStrategy, describeStrategyProblem, type Selector, selectNodes } from '../core/deployment/index.js';
-import type { ResolvedNode } from '../documents/index.js';
+import { checkStrategy, describeStrategyProblem, type Selector, selectNodes } from '../core/deployment/index.ts';
+import type { ResolvedNode } from '../documents/index.ts';
 import {
   type DeploymentFate,
   deploymentFate,
@@ -10,11 +10,11 @@ import {
   machinesNamed,
   refusedFate,
   resolveMachine,
-} from '../maas/index.js';
-import type { NodeHistoryEntry, Page, PageRequest } from '../store/index.js';
-import type { OpsDependencies } from './dependencies.js';
-import { asProblem, problem } from './problem.js';
-import type { SiteOperations } from './sites.js';
+} from '../maas/index.ts';
+import type { NodeHistoryEntry, Page, PageRequest } from '../store/index.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { asProblem, problem } from './problem.ts';
+import type { SiteOperations } from './sites.ts';
 
 /** A node in MAAS. `status` is null for a node that MAAS does not know. */
 interface NodeStatus {

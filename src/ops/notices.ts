@@ -1,12 +1,12 @@
-import { prefixed, WORKFLOWS } from '../../workflows/protocol.js';
-import type { Notice, NoticeDelivery, NoticeReceiver } from '../core/contracts/notice.js';
-import { unknownName } from '../core/did-you-mean.js';
-import { addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/index.js';
-import type { OpsDependencies } from './dependencies.js';
-import { problem } from './problem.js';
-import { callTemporal } from './temporal-calls.js';
-import { appendAudit } from './without-store.js';
-import { startWorkflow } from './workflow-calls.js';
+import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
+import type { Notice, NoticeDelivery, NoticeReceiver } from '../core/contracts/notice.ts';
+import { unknownName } from '../core/did-you-mean.ts';
+import { addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/index.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { problem } from './problem.ts';
+import { callTemporal } from './temporal-calls.ts';
+import { appendAudit } from './without-store.ts';
+import { startWorkflow } from './workflow-calls.ts';
 
 /** Longer than a receiver may take. */
 const TEST_LIMIT_MS = 20_000;

@@ -1,6 +1,6 @@
-import { type Refusal, RefusalError } from '../core/problem-error.js';
-import { MaasConfigurationError, MaasError } from '../maas/index.js';
-import { StoreError } from '../store/index.js';
+import { type Refusal, RefusalError } from '../core/problem-error.ts';
+import { MaasConfigurationError, MaasError } from '../maas/index.ts';
+import { StoreError } from '../store/index.ts';
 
 /** Every way a use case can refuse or fail. API, CLI and page show each code. */
 export type ProblemCode =

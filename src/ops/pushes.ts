@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { isMapping } from '../core/plain-value.js';
-import { hashOf, matches } from '../platform/secrets/access-token.js';
-import { type SiteRecord, StoreError } from '../store/index.js';
-import type { OpsDependencies } from './dependencies.js';
-import type { RunOperations } from './runs.js';
+import { isMapping } from '../core/plain-value.ts';
+import { hashOf, matches } from '../platform/secrets/access-token.ts';
+import { type SiteRecord, StoreError } from '../store/index.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import type { RunOperations } from './runs.ts';
 
 /** A webhook as it came. */
 interface Push {

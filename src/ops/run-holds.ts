@@ -1,7 +1,7 @@
-import { allAtOnceStrategy, checkHolds, planGroups } from '../core/deployment/index.js';
-import type { SiteRunInput } from '../core/site-run/index.js';
-import { invalidInput } from './problem.js';
-import type { SiteOperations } from './sites.js';
+import { allAtOnceStrategy, checkHolds, planGroups } from '../core/deployment/index.ts';
+import type { SiteRunInput } from '../core/site-run/index.ts';
+import { invalidInput } from './problem.ts';
+import type { SiteOperations } from './sites.ts';
 
 /** Refuses a wrong name in `hold_before` before the run starts; the run checks its names itself, too. @throws `invalid` */
 export async function refuseUnknownHolds(

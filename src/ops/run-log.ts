@@ -1,6 +1,6 @@
-import type { LogArrival, PlacedArrival, TaskLogs } from '../agent/logs/index.js';
-import type { RunLogPage } from '../core/contracts/run.js';
-import type { RunLogRequest } from './task-logs.js';
+import type { LogArrival, PlacedArrival, TaskLogs } from '../agent/logs/index.ts';
+import type { RunLogPage } from '../core/contracts/run.ts';
+import type { RunLogRequest } from './task-logs.ts';
 
 const LINES = 200;
 /** Pieces of output that one answer looks through; the next one goes on. */

@@ -1,5 +1,5 @@
-import type { RunDescription } from '../core/run-description.js';
-import type { OpsDependencies } from './dependencies.js';
+import type { RunDescription } from '../core/run-description.ts';
+import type { OpsDependencies } from './dependencies.ts';
 
 /** Temporal's limits, in bytes. */
 const LONGEST_SUMMARY = 400;

@@ -1,5 +1,5 @@
-import type { RunSummary } from '../store/index.js';
-import type { AnyRunStatus } from './runs.js';
+import type { RunSummary } from '../store/index.ts';
+import type { AnyRunStatus } from './runs.ts';
 
 /** What lists show of an open run: it says so itself. */
 interface RunStanding {

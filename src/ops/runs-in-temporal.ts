@@ -1,10 +1,10 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import { prefixed, WORKFLOWS } from '../../workflows/protocol.js';
-import { isMapping } from '../core/plain-value.js';
-import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.js';
-import { closedOutcome, findExecution, isOpenStatus } from '../platform/temporal/is-run-open.js';
-import type { Page, RunFilter, RunRecord } from '../store/index.js';
-import type { TemporalAccess } from './dependencies.js';
+import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
+import { isMapping } from '../core/plain-value.ts';
+import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.ts';
+import { closedOutcome, findExecution, isOpenStatus } from '../platform/temporal/is-run-open.ts';
+import type { Page, RunFilter, RunRecord } from '../store/index.ts';
+import type { TemporalAccess } from './dependencies.ts';
 
 /** Runs as Temporal alone knows them, without numbers of nodes, revisions and inputs: for while the store is away. */
 interface RunsInTemporal {

@@ -10,16 +10,16 @@ import type {
   UpdateName,
   UpdateRequest,
   WorkflowContracts,
-} from '../../workflows/contract.js';
-import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
-import type { GraphRunReport } from '../core/graph-run/index.js';
-import { lostGraphReport, lostSiteReport } from '../core/lost-report.js';
-import type { OperatorNote } from '../core/run/index.js';
-import { describedRun } from '../core/run-description.js';
-import { parseSiteRunInput, type RunReport, type SiteRunInput, type SiteRunKind } from '../core/site-run/index.js';
-import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.js';
-import { mayBeRequested } from '../platform/temporal/operators-requests.js';
-import { findEnd } from '../platform/temporal/run-lookups.js';
+} from '../../workflows/contract.ts';
+import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
+import type { GraphRunReport } from '../core/graph-run/index.ts';
+import { lostGraphReport, lostSiteReport } from '../core/lost-report.ts';
+import type { OperatorNote } from '../core/run/index.ts';
+import { describedRun } from '../core/run-description.ts';
+import { parseSiteRunInput, type RunReport, type SiteRunInput, type SiteRunKind } from '../core/site-run/index.ts';
+import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.ts';
+import { mayBeRequested } from '../platform/temporal/operators-requests.ts';
+import { findEnd } from '../platform/temporal/run-lookups.ts';
 import {
   type AnnounceEnd,
   closeGoneRuns,
@@ -32,24 +32,24 @@ import {
   type RunNode,
   type RunRecord,
   type RunSummary,
-} from '../store/index.js';
-import type { OpsDependencies } from './dependencies.js';
-import { earlierRuns } from './earlier-runs.js';
-import { siteStatusFromReport } from './ended-site-run.js';
-import { graphStatusFromReport } from './graphs/ended-graph-run.js';
-import { liveStatuses } from './live-status.js';
-import { announceLostRuns } from './lost-run-notices.js';
-import { asProblem, invalidInput, problem } from './problem.js';
-import { refuseUnknownHolds } from './run-holds.js';
-import { metadataOf } from './run-metadata.js';
-import { runStandings } from './run-standing.js';
-import { runsInTemporal } from './runs-in-temporal.js';
-import { explainSilence } from './silent-run.js';
-import { siteOccupancy } from './site-occupancy.js';
-import { parseReference, type SiteOperations } from './sites.js';
-import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.js';
-import { appendAudit, orWithoutStore } from './without-store.js';
-import { getRun, startWorkflow } from './workflow-calls.js';
+} from '../store/index.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { earlierRuns } from './earlier-runs.ts';
+import { siteStatusFromReport } from './ended-site-run.ts';
+import { graphStatusFromReport } from './graphs/ended-graph-run.ts';
+import { liveStatuses } from './live-status.ts';
+import { announceLostRuns } from './lost-run-notices.ts';
+import { asProblem, invalidInput, problem } from './problem.ts';
+import { refuseUnknownHolds } from './run-holds.ts';
+import { metadataOf } from './run-metadata.ts';
+import { runStandings } from './run-standing.ts';
+import { runsInTemporal } from './runs-in-temporal.ts';
+import { explainSilence } from './silent-run.ts';
+import { siteOccupancy } from './site-occupancy.ts';
+import { parseReference, type SiteOperations } from './sites.ts';
+import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.ts';
+import { appendAudit, orWithoutStore } from './without-store.ts';
+import { getRun, startWorkflow } from './workflow-calls.ts';
 
 /** A run for lists and pages. */
 interface RunView extends RunSummary {

@@ -5,22 +5,22 @@ import {
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import { graphWorkflowId, prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.js';
-import type { Schedule } from '../core/contracts/index.js';
-import { parseGraphRunInput } from '../core/graph-run/index.js';
-import { isMapping } from '../core/plain-value.js';
-import type { OperatorNote } from '../core/run/index.js';
-import type { RunDescription } from '../core/run-description.js';
-import { parseSiteRunInput } from '../core/site-run/index.js';
-import { GRAPH_RUN_KIND, type OverlapPolicy, type ScheduledKind, SITE_RUN_KINDS } from '../core/words.js';
-import { cronOf } from './cron-text.js';
-import type { OpsDependencies } from './dependencies.js';
-import { requestedGraphs } from './graphs/graph-request.js';
-import { invalidInput, problem } from './problem.js';
-import { metadataOf } from './run-metadata.js';
-import { parseReference } from './sites.js';
-import { callTemporal, requestOfTemporal } from './temporal-calls.js';
-import { appendAudit } from './without-store.js';
+import { graphWorkflowId, prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
+import type { Schedule } from '../core/contracts/index.ts';
+import { parseGraphRunInput } from '../core/graph-run/index.ts';
+import { isMapping } from '../core/plain-value.ts';
+import type { OperatorNote } from '../core/run/index.ts';
+import type { RunDescription } from '../core/run-description.ts';
+import { parseSiteRunInput } from '../core/site-run/index.ts';
+import { GRAPH_RUN_KIND, type OverlapPolicy, type ScheduledKind, SITE_RUN_KINDS } from '../core/words.ts';
+import { cronOf } from './cron-text.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { requestedGraphs } from './graphs/graph-request.ts';
+import { invalidInput, problem } from './problem.ts';
+import { metadataOf } from './run-metadata.ts';
+import { parseReference } from './sites.ts';
+import { callTemporal, requestOfTemporal } from './temporal-calls.ts';
+import { appendAudit } from './without-store.ts';
 
 interface NewSchedule {
   readonly name: string;

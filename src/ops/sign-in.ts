@@ -1,13 +1,13 @@
-import { valueAt } from '../core/plain-value.js';
-import { isServiceActor } from '../core/service-actors.js';
-import { ROLES, type Role, type SignInFailure } from '../core/words.js';
+import { valueAt } from '../core/plain-value.ts';
+import { isServiceActor } from '../core/service-actors.ts';
+import { ROLES, type Role, type SignInFailure } from '../core/words.ts';
 import {
   type Claims,
   OpenIdError,
   type OpenIdProvider,
   type PendingSignIn,
-} from '../platform/openid/openid-provider.js';
-import type { SignedIn } from './tokens.js';
+} from '../platform/openid/openid-provider.ts';
+import type { SignedIn } from './tokens.ts';
 
 /** What claims mean here. */
 interface SignInRules {

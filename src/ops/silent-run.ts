@@ -1,7 +1,7 @@
-import { WorkerVersions } from '../platform/temporal/worker-versions.js';
-import type { TemporalAccess } from './dependencies.js';
-import { asProblem, problem } from './problem.js';
-import { callTemporal } from './temporal-calls.js';
+import { WorkerVersions } from '../platform/temporal/worker-versions.ts';
+import type { TemporalAccess } from './dependencies.ts';
+import { asProblem, problem } from './problem.ts';
+import { callTemporal } from './temporal-calls.ts';
 
 type SilenceReason =
   /** `message`: of the first attempt. Temporal records no later one. */

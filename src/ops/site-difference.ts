@@ -1,4 +1,4 @@
-import { canonicalJson, type SiteDocuments } from '../documents/index.js';
+import { canonicalJson, type SiteDocuments } from '../documents/index.ts';
 
 /** A difference of a node or group between two revisions; `fields` are the names of changed fields. */
 interface Change {

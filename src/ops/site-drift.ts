@@ -1,10 +1,10 @@
-import { compareText } from '../core/compare-text.js';
-import type { SiteDrift } from '../core/contracts/index.js';
-import { driftOf } from '../core/machine-drift.js';
-import { machineState } from '../maas/index.js';
-import type { DeployedMachine } from '../store/index.js';
-import type { OpsDependencies } from './dependencies.js';
-import type { SiteOperations } from './sites.js';
+import { compareText } from '../core/compare-text.ts';
+import type { SiteDrift } from '../core/contracts/index.ts';
+import { driftOf } from '../core/machine-drift.ts';
+import { machineState } from '../maas/index.ts';
+import type { DeployedMachine } from '../store/index.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import type { SiteOperations } from './sites.ts';
 
 type NodeDrift = SiteDrift['nodes'][number];
 

@@ -1,9 +1,9 @@
 import { WorkflowFailedError } from '@temporalio/client';
-import { isRunOpen } from '../platform/temporal/is-run-open.js';
-import type { ClaimHolder } from '../store/index.js';
-import type { OpsDependencies } from './dependencies.js';
-import { type ProblemError, problem } from './problem.js';
-import { callTemporal } from './temporal-calls.js';
+import { isRunOpen } from '../platform/temporal/is-run-open.ts';
+import type { ClaimHolder } from '../store/index.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { type ProblemError, problem } from './problem.ts';
+import { callTemporal } from './temporal-calls.ts';
 
 /** Which run holds a site: one run per site at a time. */
 interface SiteOccupancy {

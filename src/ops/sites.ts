@@ -1,6 +1,6 @@
-import { type Diagnostic, isError } from '../core/diagnostic.js';
-import type { GitSource } from '../core/git-source.js';
-import type { SiteDocuments, SourceFile } from '../documents/index.js';
+import { type Diagnostic, isError } from '../core/diagnostic.ts';
+import type { GitSource } from '../core/git-source.ts';
+import type { SiteDocuments, SourceFile } from '../documents/index.ts';
 import {
   type Page,
   type PageRequest,
@@ -8,12 +8,12 @@ import {
   type RevisionRecord,
   type RevisionReference,
   type SiteRecord,
-} from '../store/index.js';
-import type { OpsDependencies } from './dependencies.js';
-import { asProblem, problem } from './problem.js';
-import { readerHere } from './reading/index.js';
-import { compareSites, type SiteDifference } from './site-difference.js';
-import { siteOccupancy } from './site-occupancy.js';
+} from '../store/index.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { asProblem, problem } from './problem.ts';
+import { readerHere } from './reading/index.ts';
+import { compareSites, type SiteDifference } from './site-difference.ts';
+import { siteOccupancy } from './site-occupancy.ts';
 
 /** The result of checking documents. */
 interface DocumentCheck {

@@ -1,6 +1,6 @@
-import { counted } from '../core/counted.js';
-import { allAtOnceStrategy, planGroups, stableOrder, successesNeeded } from '../core/deployment/index.js';
-import type { SiteDocuments } from '../documents/index.js';
+import { counted } from '../core/counted.ts';
+import { allAtOnceStrategy, planGroups, stableOrder, successesNeeded } from '../core/deployment/index.ts';
+import type { SiteDocuments } from '../documents/index.ts';
 
 /** A strategy with its groups resolved over a site's nodes, for people. */
 interface StrategyView {

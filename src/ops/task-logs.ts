@@ -1,12 +1,12 @@
-import type { ExecutionKey, OutputStream } from '../agent/index.js';
-import type { LogPart, TaskLogs } from '../agent/logs/index.js';
-import { agentAddress, type ClusterNode, readClusterSources, uidOf } from '../clusters/index.js';
-import type { RunLogPage } from '../core/contracts/run.js';
-import { graphRunName } from '../core/graph-run/index.js';
-import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.js';
-import type { OpsDependencies } from './dependencies.js';
-import { problem } from './problem.js';
-import { runLogPage } from './run-log.js';
+import type { ExecutionKey, OutputStream } from '../agent/index.ts';
+import type { LogPart, TaskLogs } from '../agent/logs/index.ts';
+import { agentAddress, type ClusterNode, readClusterSources, uidOf } from '../clusters/index.ts';
+import type { RunLogPage } from '../core/contracts/run.ts';
+import { graphRunName } from '../core/graph-run/index.ts';
+import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { problem } from './problem.ts';
+import { runLogPage } from './run-log.ts';
 
 interface TaskLogRequest {
   /** A transaction of a graph run or of one of its graphs, or the workflow id of the run. */

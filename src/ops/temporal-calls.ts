@@ -7,8 +7,8 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import type { TemporalAccess } from './dependencies.js';
-import { asProblem, problem } from './problem.js';
+import type { TemporalAccess } from './dependencies.ts';
+import { asProblem, problem } from './problem.ts';
 
 /** gRPC's codes. */
 const CANCELLED = 1;

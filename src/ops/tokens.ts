@@ -1,12 +1,12 @@
 import { ulid } from 'ulid';
-import { isRole, ROLES, type Role } from '../core/access-role.js';
-import type { Diagnostic } from '../core/diagnostic.js';
-import { isServiceActor } from '../core/service-actors.js';
-import type { TokenKind } from '../core/words.js';
-import { idOfToken, matches, mintToken } from '../platform/secrets/access-token.js';
-import type { ApiToken, Store } from '../store/index.js';
-import { problem } from './problem.js';
-import { orWithoutStore } from './without-store.js';
+import { isRole, ROLES, type Role } from '../core/access-role.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { isServiceActor } from '../core/service-actors.ts';
+import type { TokenKind } from '../core/words.ts';
+import { idOfToken, matches, mintToken } from '../platform/secrets/access-token.ts';
+import type { ApiToken, Store } from '../store/index.ts';
+import { problem } from './problem.ts';
+import { orWithoutStore } from './without-store.ts';
 
 /** The caller of a request, by its token or session. */
 export interface Principal {

@@ -1,7 +1,7 @@
 /** What use cases do while the store is away: runs are controlled with Temporal alone. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ulid } from 'ulid';
-import { type NewAuditEntry, type Store, StoreError } from '../store/index.js';
+import { type NewAuditEntry, type Store, StoreError } from '../store/index.ts';
 
 /** A store that works answers in milliseconds; one whose machine is gone may not answer at all. */
 const LIMIT_MS = 2_000;

@@ -1,16 +1,16 @@
-import type { WorkerVersion, WorkerVersionDetail } from '../core/contracts/index.js';
-import { unknownName } from '../core/did-you-mean.js';
-import type { OperatorNote } from '../core/run/index.js';
+import type { WorkerVersion, WorkerVersionDetail } from '../core/contracts/index.ts';
+import { unknownName } from '../core/did-you-mean.ts';
+import type { OperatorNote } from '../core/run/index.ts';
 import {
   hasNoVersions,
   type WorkerDeployment,
   type WorkerVersionState,
   WorkerVersions,
-} from '../platform/temporal/worker-versions.js';
-import type { OpsDependencies } from './dependencies.js';
-import { problem } from './problem.js';
-import { callTemporal, requestOfTemporal } from './temporal-calls.js';
-import { appendAudit } from './without-store.js';
+} from '../platform/temporal/worker-versions.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { problem } from './problem.ts';
+import { callTemporal, requestOfTemporal } from './temporal-calls.ts';
+import { appendAudit } from './without-store.ts';
 
 /** The server keeps versions in workflows of its own, and moves runs one by one. */
 const LIMIT_MS = 30_000;

@@ -15,7 +15,7 @@ import type {
   UpdateRequest,
   WorkflowContracts,
   WorkflowType,
-} from '../../workflows/contract.js';
+} from '../../workflows/contract.ts';
 
 /** A run of one of the workflow types `W`. */
 export interface RunHandle<W extends WorkflowType> extends Pick<WorkflowHandle, 'describe' | 'cancel' | 'terminate'> {

@@ -1,7 +1,7 @@
-import { compareKeys } from '../core/compare-text.js';
-import { addFolders, type PackageFile, type PackageTree, parentOf } from './package-tree.js';
-import type { PackageDiagnostic } from './problems.js';
-import { piecesOf, readTar, type TarBytes, type TarLimits, type TarMember, type TarProblem } from './tar.js';
+import { compareKeys } from '../core/compare-text.ts';
+import { addFolders, type PackageFile, type PackageTree, parentOf } from './package-tree.ts';
+import type { PackageDiagnostic } from './problems.ts';
+import { piecesOf, readTar, type TarBytes, type TarLimits, type TarMember, type TarProblem } from './tar.ts';
 
 /** Name of the list of checksums inside an archive: the form of `sha256sum`. */
 export const CHECKSUM_FILE = 'checksums.sha256';

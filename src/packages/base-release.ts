@@ -1,4 +1,4 @@
-import { type PackageTree, packageTree } from './package-tree.js';
+import { type PackageTree, packageTree } from './package-tree.ts';
 
 const METADATA = `name: base
 title: Base

@@ -1,11 +1,11 @@
-import { type DataNode, items, type MappingNode } from '../documents/reader/data-node.js';
-import { checkReleases } from './check-releases.js';
-import { isTruthy, type JsonValue, toJson } from './data-node.js';
-import { type LoadedPackage, loadPackage } from './load-package.js';
-import type { PackageFormat } from './package-format.js';
-import type { PackageTree } from './package-tree.js';
-import { type PackageDiagnostic, Problems } from './problems.js';
-import { metadataShape } from './schema/metadata.js';
+import { type DataNode, items, type MappingNode } from '../documents/reader/data-node.ts';
+import { checkReleases } from './check-releases.ts';
+import { isTruthy, type JsonValue, toJson } from './data-node.ts';
+import { type LoadedPackage, loadPackage } from './load-package.ts';
+import type { PackageFormat } from './package-format.ts';
+import type { PackageTree } from './package-tree.ts';
+import { type PackageDiagnostic, Problems } from './problems.ts';
+import { metadataShape } from './schema/metadata.ts';
 import {
   COMPONENTS,
   ENVIRONMENT,
@@ -16,9 +16,9 @@ import {
   NODE_ATTRIBUTES,
   NODE_ROLES,
   VOLUMES,
-} from './schema/parts.js';
-import { checkShape, type Shape } from './schema/shape.js';
-import { checkDeploymentTasks, checkLegacyTasks } from './schema/tasks.js';
+} from './schema/parts.ts';
+import { checkShape, type Shape } from './schema/shape.ts';
+import { checkDeploymentTasks, checkLegacyTasks } from './schema/tasks.ts';
 
 /** The result of `sitewright package check`. */
 export interface PackageReport {

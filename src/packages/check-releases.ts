@@ -1,13 +1,13 @@
-import type { ValuePath } from '../core/plain-value.js';
-import { child, type DataNode, items, type MappingNode, textOf } from '../documents/reader/data-node.js';
-import { isNull, isTruthy } from './data-node.js';
-import type { LoadedPackage } from './load-package.js';
-import type { Problems } from './problems.js';
-import { inheritBase, type ReleaseRecord, releaseRecords } from './releases.js';
-import { checkGraphExpressions } from './schema/expressions.js';
-import { COMPONENTS, NETWORK_ROLES, NODE_ROLES, VOLUMES } from './schema/parts.js';
-import { checkShape, listOf, type Shape } from './schema/shape.js';
-import { GRAPH } from './schema/tasks.js';
+import type { ValuePath } from '../core/plain-value.ts';
+import { child, type DataNode, items, type MappingNode, textOf } from '../documents/reader/data-node.ts';
+import { isNull, isTruthy } from './data-node.ts';
+import type { LoadedPackage } from './load-package.ts';
+import type { Problems } from './problems.ts';
+import { inheritBase, type ReleaseRecord, releaseRecords } from './releases.ts';
+import { checkGraphExpressions } from './schema/expressions.ts';
+import { COMPONENTS, NETWORK_ROLES, NODE_ROLES, VOLUMES } from './schema/parts.ts';
+import { checkShape, listOf, type Shape } from './schema/shape.ts';
+import { GRAPH } from './schema/tasks.ts';
 
 /** Graph types every release should have: without them "Deploy changes" has nothing to run. */
 const EXPECTED_GRAPHS = ['default', 'provisioning', 'deletion', 'network_verification'] as const;

@@ -1,7 +1,7 @@
-import type { DataNode, MappingEntry, MappingNode, ScalarNode } from '../documents/reader/data-node.js';
+import type { DataNode, MappingEntry, MappingNode, ScalarNode } from '../documents/reader/data-node.ts';
 
-import { nodeValue } from '../documents/reader/node-value.js';
-import { rangeOf } from '../documents/reader/source-text.js';
+import { nodeValue } from '../documents/reader/node-value.ts';
+import { rangeOf } from '../documents/reader/source-text.ts';
 
 export const isNull = (node: DataNode | undefined): boolean => node === undefined || node.kind === 'null';
 

@@ -20,7 +20,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { compareKeys } from '../core/compare-text.js';
+import { compareKeys } from '../core/compare-text.ts';
 import {
   type ArchiveLimits,
   type ArchiveReading,
@@ -30,10 +30,10 @@ import {
   formatChecksums,
   type KeptContents,
   readArchiveContent,
-} from './archive-content.js';
-import { DATA_EXTENSIONS, MAX_DATA_BYTES, TEXT_EXTENSIONS } from './load-path.js';
-import { extensionOf, joinPath, type PackageFile, type PackageTree } from './package-tree.js';
-import { piecesOf, type TarBytes, tarEnd, tarHeader, tarPadding } from './tar.js';
+} from './archive-content.ts';
+import { DATA_EXTENSIONS, MAX_DATA_BYTES, TEXT_EXTENSIONS } from './load-path.ts';
+import { extensionOf, joinPath, type PackageFile, type PackageTree } from './package-tree.ts';
+import { piecesOf, type TarBytes, tarEnd, tarHeader, tarPadding } from './tar.ts';
 
 /** Folders of the author's tools, not part of the package. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.build']);

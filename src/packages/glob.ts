@@ -1,4 +1,4 @@
-import { FolderIndex, joinPath, type PackageTree, parentOf } from './package-tree.js';
+import { FolderIndex, joinPath, type PackageTree, parentOf } from './package-tree.ts';
 
 /** What a path of metadata.yaml matches. */
 type PathMatch =

@@ -1,12 +1,12 @@
-import { isMapping, type ValuePath } from '../core/plain-value.js';
-import { child, type DataNode, items, nearestPlace } from '../documents/reader/data-node.js';
-import type { Place } from '../documents/reader/source-text.js';
-import type { PackageReport } from './check-package.js';
-import type { JsonValue } from './data-node.js';
-import { type JsonObject, packageContents } from './package-contents.js';
-import { printNodePath } from './problems.js';
+import { isMapping, type ValuePath } from '../core/plain-value.ts';
+import { child, type DataNode, items, nearestPlace } from '../documents/reader/data-node.ts';
+import type { Place } from '../documents/reader/source-text.ts';
+import type { PackageReport } from './check-package.ts';
+import type { JsonValue } from './data-node.ts';
+import { type JsonObject, packageContents } from './package-contents.ts';
+import { printNodePath } from './problems.ts';
 
-import { releaseRecords } from './releases.js';
+import { releaseRecords } from './releases.ts';
 
 /** A graph to install, not yet parsed: `body` has the form of an uploaded graph. */
 interface InstalledGraph {

@@ -1,11 +1,11 @@
-import type { ValuePath } from '../core/plain-value.js';
-import { type DataNode, type MappingEntry, type MappingNode, textOf } from '../documents/reader/data-node.js';
-import { rangeOf, type SourceRange, startOf } from '../documents/reader/source-text.js';
-import { entryAt, isTruthy, withEntries } from './data-node.js';
-import { emptyListAsNull, FileLoader, isFailure, isTooLarge, MAX_TREE_VALUES, type PathFailure } from './load-path.js';
-import { FOLDER_KEYS, formatOf, KNOWN_VERSIONS, type PackageFormat } from './package-format.js';
-import type { PackageTree } from './package-tree.js';
-import { type Finding, type PackageDiagnostic, Problems } from './problems.js';
+import type { ValuePath } from '../core/plain-value.ts';
+import { type DataNode, type MappingEntry, type MappingNode, textOf } from '../documents/reader/data-node.ts';
+import { rangeOf, type SourceRange, startOf } from '../documents/reader/source-text.ts';
+import { entryAt, isTruthy, withEntries } from './data-node.ts';
+import { emptyListAsNull, FileLoader, isFailure, isTooLarge, MAX_TREE_VALUES, type PathFailure } from './load-path.ts';
+import { FOLDER_KEYS, formatOf, KNOWN_VERSIONS, type PackageFormat } from './package-format.ts';
+import type { PackageTree } from './package-tree.ts';
+import { type Finding, type PackageDiagnostic, Problems } from './problems.ts';
 
 /** A package read into one data tree. */
 export interface LoadedPackage {

@@ -1,13 +1,13 @@
-import { type DataNode, keyName, type MappingEntry } from '../documents/reader/data-node.js';
+import { type DataNode, keyName, type MappingEntry } from '../documents/reader/data-node.ts';
 
-import { DEFAULT_READ_LIMITS } from '../documents/reader/limits.js';
-import { readJson } from '../documents/reader/read-json.js';
-import { rangeOf, type SourceRange, SourceText, startOf } from '../documents/reader/source-text.js';
-import { weigh } from './data-node.js';
-import { PathFinder } from './glob.js';
-import { extensionOf, type PackageTree } from './package-tree.js';
-import type { Finding, Problems } from './problems.js';
-import { readPackageYaml } from './read-yaml.js';
+import { DEFAULT_READ_LIMITS } from '../documents/reader/limits.ts';
+import { readJson } from '../documents/reader/read-json.ts';
+import { rangeOf, type SourceRange, SourceText, startOf } from '../documents/reader/source-text.ts';
+import { weigh } from './data-node.ts';
+import { PathFinder } from './glob.ts';
+import { extensionOf, type PackageTree } from './package-tree.ts';
+import type { Finding, Problems } from './problems.ts';
+import { readPackageYaml } from './read-yaml.ts';
 
 /** Extensions the loader reads: data, and text that becomes one value. */
 export const DATA_EXTENSIONS = ['yaml', 'yml', 'json'] as const;

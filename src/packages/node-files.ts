@@ -1,8 +1,8 @@
-import { filesBelow, formatManifest, type ManifestFile, packageSource } from '../core/folder-manifest.js';
-import { isMapping } from '../core/plain-value.js';
-import type { JsonObject } from './package-contents.js';
-import type { PackageTree } from './package-tree.js';
-import { sha256 } from './sha256.js';
+import { filesBelow, formatManifest, type ManifestFile, packageSource } from '../core/folder-manifest.ts';
+import { isMapping } from '../core/plain-value.ts';
+import type { JsonObject } from './package-contents.ts';
+import type { PackageTree } from './package-tree.ts';
+import { sha256 } from './sha256.ts';
 
 /** Files below a folder of a package from an archive, for the list that nodes compare theirs with. */
 export const manifestOf = (tree: PackageTree, folder: string): readonly ManifestFile[] =>

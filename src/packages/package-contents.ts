@@ -1,7 +1,7 @@
-import type { PackageReport } from './check-package.js';
-import { type JsonValue, toJson } from './data-node.js';
-import type { FormatVersion } from './package-format.js';
-import { definedReleases, releaseRecords } from './releases.js';
+import type { PackageReport } from './check-package.ts';
+import { type JsonValue, toJson } from './data-node.ts';
+import type { FormatVersion } from './package-format.ts';
+import { definedReleases, releaseRecords } from './releases.ts';
 
 export type JsonObject = { [key: string]: JsonValue };
 

@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../core/diagnostic.js';
-import { printPath, type ValuePath } from '../core/plain-value.js';
-import { type DataNode, writtenKey } from '../documents/reader/data-node.js';
-import { locate, type SourceRange, startOf } from '../documents/reader/source-text.js';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { printPath, type ValuePath } from '../core/plain-value.ts';
+import { type DataNode, writtenKey } from '../documents/reader/data-node.ts';
+import { locate, type SourceRange, startOf } from '../documents/reader/source-text.ts';
 
 /** A finding about a package; it always has a file and a line. */
 export type PackageDiagnostic = Diagnostic & Required<Pick<Diagnostic, 'file' | 'line' | 'path'>>;

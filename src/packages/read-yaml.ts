@@ -1,11 +1,11 @@
-import type { DataNode } from '../documents/reader/data-node.js';
-import type { YamlDialect } from '../documents/reader/dialect.js';
-import { DEFAULT_READ_LIMITS } from '../documents/reader/limits.js';
-import { readYaml } from '../documents/reader/read-yaml.js';
-import { rangeOf, SourceText, startOf } from '../documents/reader/source-text.js';
-import { TREE } from '../documents/reader/yaml-builder.js';
-import type { YamlProblem } from '../documents/reader/yaml-problems.js';
-import type { Problems } from './problems.js';
+import type { DataNode } from '../documents/reader/data-node.ts';
+import type { YamlDialect } from '../documents/reader/dialect.ts';
+import { DEFAULT_READ_LIMITS } from '../documents/reader/limits.ts';
+import { readYaml } from '../documents/reader/read-yaml.ts';
+import { rangeOf, SourceText, startOf } from '../documents/reader/source-text.ts';
+import { TREE } from '../documents/reader/yaml-builder.ts';
+import type { YamlProblem } from '../documents/reader/yaml-problems.ts';
+import type { Problems } from './problems.ts';
 
 const CODES: Partial<Record<YamlProblem['kind'], string>> = {
   'alias-expansion': 'package.too-many-values',

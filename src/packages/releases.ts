@@ -1,7 +1,7 @@
-import { child, type DataNode, items, type MappingEntry, type MappingNode } from '../documents/reader/data-node.js';
-import { rangeOf } from '../documents/reader/source-text.js';
-import { isTruthy, withEntries } from './data-node.js';
-import type { LoadedPackage } from './load-package.js';
+import { child, type DataNode, items, type MappingEntry, type MappingNode } from '../documents/reader/data-node.ts';
+import { rangeOf } from '../documents/reader/source-text.ts';
+import { isTruthy, withEntries } from './data-node.ts';
+import type { LoadedPackage } from './load-package.ts';
 
 /** A record of `releases:` with its place in the list. */
 export interface ReleaseRecord {

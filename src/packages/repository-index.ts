@@ -3,7 +3,7 @@ import { access, constants, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { PackageDiskError } from './disk.js';
+import { PackageDiskError } from './disk.ts';
 
 const run = promisify(execFile);
 const compress = promisify(gzip);

@@ -1,4 +1,4 @@
-import { type PackageTree, packageTree } from './package-tree.js';
+import { type PackageTree, packageTree } from './package-tree.ts';
 
 /** What a new package is for. */
 type TemplateKind = 'release' | 'extension';

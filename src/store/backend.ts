@@ -1,6 +1,6 @@
 import type { Dialect, Kysely, RawBuilder } from 'kysely';
-import type { StoreFailure } from './failure.js';
-import type { Tables } from './tables.js';
+import type { StoreFailure } from './failure.ts';
+import type { Tables } from './tables.ts';
 
 /** The two databases the store runs on. */
 type DialectName = 'sqlite' | 'postgres';

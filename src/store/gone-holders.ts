@@ -1,8 +1,8 @@
-import { lostReport } from '../core/lost-report.js';
-import { StoreError } from './failure.js';
-import type { ClaimHolder, ClaimSubject } from './ports/claim-store.js';
-import type { RunRecord } from './ports/run-store.js';
-import type { StorePorts } from './ports/store.js';
+import { lostReport } from '../core/lost-report.ts';
+import { StoreError } from './failure.ts';
+import type { ClaimHolder, ClaimSubject } from './ports/claim-store.ts';
+import type { RunRecord } from './ports/run-store.ts';
+import type { StorePorts } from './ports/store.ts';
 
 /**
  * Whether a workflow run is open in Temporal; with `null`, the workflow's newest run. A terminated run could neither

@@ -1,33 +1,33 @@
-import type { Backend } from './backend.js';
-import { StoreError } from './failure.js';
-import { migrations } from './migrations/index.js';
-import type { Migration } from './migrations/migration.js';
-import { Migrator } from './migrations/migrator.js';
-import type { Store, StorePorts } from './ports/store.js';
-import { SqlApiTokenStore } from './queries/api-token-store.js';
-import { SqlAuditStore } from './queries/audit-store.js';
-import { SqlClaimStore } from './queries/claim-store.js';
-import { SqlClusterStore } from './queries/cluster-store.js';
-import { SqlDeployedMachineStore } from './queries/deployed-machine-store.js';
-import { SqlGraphStore } from './queries/graph-store.js';
-import { SqlNodeFactStore } from './queries/node-fact-store.js';
-import { SqlNodeIdentityStore } from './queries/node-identity-store.js';
-import { SqlNodeStore } from './queries/node-store.js';
-import { SqlNoticeStore } from './queries/notice-store.js';
-import { SqlOpenstackConfigStore } from './queries/openstack-config-store.js';
-import { SqlPackageStore } from './queries/package-store.js';
-import { SqlPlanStore } from './queries/plan-store.js';
-import { SqlPluginStore } from './queries/plugin-store.js';
-import { SqlReleaseStore } from './queries/release-store.js';
-import { SqlRunStore } from './queries/run-store.js';
-import { SqlSequenceStore } from './queries/sequence-store.js';
-import { SqlSiteStore } from './queries/site-store.js';
-import { SqlTagStore } from './queries/tag-store.js';
-import { SqlTaskHistoryStore } from './queries/task-history-store.js';
-import { SqlTaskStateStore } from './queries/task-state-store.js';
-import { SqlTransactionStore } from './queries/transaction-store.js';
-import { Session, type StoreCall } from './session.js';
-import { parseStoreUrl, type StoreLocation } from './store-url.js';
+import type { Backend } from './backend.ts';
+import { StoreError } from './failure.ts';
+import { migrations } from './migrations/index.ts';
+import type { Migration } from './migrations/migration.ts';
+import { Migrator } from './migrations/migrator.ts';
+import type { Store, StorePorts } from './ports/store.ts';
+import { SqlApiTokenStore } from './queries/api-token-store.ts';
+import { SqlAuditStore } from './queries/audit-store.ts';
+import { SqlClaimStore } from './queries/claim-store.ts';
+import { SqlClusterStore } from './queries/cluster-store.ts';
+import { SqlDeployedMachineStore } from './queries/deployed-machine-store.ts';
+import { SqlGraphStore } from './queries/graph-store.ts';
+import { SqlNodeFactStore } from './queries/node-fact-store.ts';
+import { SqlNodeIdentityStore } from './queries/node-identity-store.ts';
+import { SqlNodeStore } from './queries/node-store.ts';
+import { SqlNoticeStore } from './queries/notice-store.ts';
+import { SqlOpenstackConfigStore } from './queries/openstack-config-store.ts';
+import { SqlPackageStore } from './queries/package-store.ts';
+import { SqlPlanStore } from './queries/plan-store.ts';
+import { SqlPluginStore } from './queries/plugin-store.ts';
+import { SqlReleaseStore } from './queries/release-store.ts';
+import { SqlRunStore } from './queries/run-store.ts';
+import { SqlSequenceStore } from './queries/sequence-store.ts';
+import { SqlSiteStore } from './queries/site-store.ts';
+import { SqlTagStore } from './queries/tag-store.ts';
+import { SqlTaskHistoryStore } from './queries/task-history-store.ts';
+import { SqlTaskStateStore } from './queries/task-state-store.ts';
+import { SqlTransactionStore } from './queries/transaction-store.ts';
+import { Session, type StoreCall } from './session.ts';
+import { parseStoreUrl, type StoreLocation } from './store-url.ts';
 
 export interface OpenStoreOptions {
   /**
@@ -113,10 +113,10 @@ function portsOf(session: Session): StorePorts {
 
 async function openBackend(location: StoreLocation, options: OpenStoreOptions): Promise<Backend> {
   if (location.dialect === 'sqlite') {
-    const { openSqlite } = await loadDriver('better-sqlite3', () => import('./sqlite/backend.js'));
+    const { openSqlite } = await loadDriver('better-sqlite3', () => import('./sqlite/backend.ts'));
     return openSqlite(location.file, location.shown, options);
   }
-  const { openPostgres } = await loadDriver('pg', () => import('./postgres/backend.js'));
+  const { openPostgres } = await loadDriver('pg', () => import('./postgres/backend.ts'));
   return openPostgres(location, options);
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CamelCasePlugin, Kysely, type Transaction } from 'kysely';
-import type { Backend } from './backend.js';
-import { StoreError } from './failure.js';
-import type { Tables } from './tables.js';
+import type { Backend } from './backend.ts';
+import { StoreError } from './failure.ts';
+import type { Tables } from './tables.ts';
 
 /** A finished call, for metrics. */
 export interface StoreCall {

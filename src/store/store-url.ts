@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { invalid } from './failure.js';
+import { invalid } from './failure.ts';
 
 /** A parsed store address. `shown` is for messages and never contains a password. */
 export type StoreLocation =

@@ -1,4 +1,4 @@
-import { clusterTables } from './tables/cluster-tables.js';
+import { clusterTables } from './tables/cluster-tables.ts';
 import {
   type ChangeOf,
   count,
@@ -10,12 +10,12 @@ import {
   type TableOf,
   text,
   time,
-} from './tables/column.js';
-import { graphTables } from './tables/graph-tables.js';
-import { identityTables } from './tables/identity-tables.js';
-import { packageTables } from './tables/package-tables.js';
-import { runTables } from './tables/run-tables.js';
-import { siteTables } from './tables/site-tables.js';
+} from './tables/column.ts';
+import { graphTables } from './tables/graph-tables.ts';
+import { identityTables } from './tables/identity-tables.ts';
+import { packageTables } from './tables/package-tables.ts';
+import { runTables } from './tables/run-tables.ts';
+import { siteTables } from './tables/site-tables.ts';
 
 /** All tables with their columns; `test/unit/store/schema.test.ts` compares them with the migrated schema. */
 export const tables = {

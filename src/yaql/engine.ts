@@ -1,25 +1,25 @@
-import type { YaqlError } from './errors.js';
+import type { YaqlError } from './errors.ts';
 import {
   legacyOperators,
   type OperatorGroups,
   type OperatorTable,
   operatorTable,
   standardOperators,
-} from './language/operators.js';
-import { type Grammar, parseExpression } from './language/parser.js';
-import { printExpression } from './language/printer.js';
-import type { Node } from './language/syntax-tree.js';
-import { createStandardContext } from './library/standard-context.js';
-import { asYaqlError } from './runtime/call-site.js';
-import type { Code } from './runtime/code.js';
-import { Context } from './runtime/context.js';
-import { compile } from './runtime/evaluator.js';
-import { defineFunction, type FunctionDefinition, type FunctionSpec } from './runtime/function-definition.js';
-import { defaultOptions, type EvaluationOptions, Runtime } from './runtime/limits.js';
-import type { Parameter } from './runtime/parameters.js';
-import { callFunction } from './runtime/value-call.js';
-import { fromHost, toHost } from './values/conversion.js';
-import type { Value } from './values/kind.js';
+} from './language/operators.ts';
+import { type Grammar, parseExpression } from './language/parser.ts';
+import { printExpression } from './language/printer.ts';
+import type { Node } from './language/syntax-tree.ts';
+import { createStandardContext } from './library/standard-context.ts';
+import { asYaqlError } from './runtime/call-site.ts';
+import type { Code } from './runtime/code.ts';
+import { Context } from './runtime/context.ts';
+import { compile } from './runtime/evaluator.ts';
+import { defineFunction, type FunctionDefinition, type FunctionSpec } from './runtime/function-definition.ts';
+import { defaultOptions, type EvaluationOptions, Runtime } from './runtime/limits.ts';
+import type { Parameter } from './runtime/parameters.ts';
+import { callFunction } from './runtime/value-call.ts';
+import { fromHost, toHost } from './values/conversion.ts';
+import type { Value } from './values/kind.ts';
 
 /** How an engine reads and evaluates; everything is optional. */
 export interface EngineOptions extends Partial<EvaluationOptions> {

@@ -38,9 +38,9 @@ export {
   type EngineOptions,
   type EvaluateOptions,
   Expression,
-} from './engine.js';
-export { placeOf, type SourcePlace, YaqlError, type YaqlErrorClass } from './errors.js';
-export { decodeValue, type Encoded, encodeValue } from './interchange.js';
+} from './engine.ts';
+export { placeOf, type SourcePlace, YaqlError, type YaqlErrorClass } from './errors.ts';
+export { decodeValue, type Encoded, encodeValue } from './interchange.ts';
 export {
   insertOperator,
   legacyOperators,
@@ -48,11 +48,11 @@ export {
   type OperatorGroups,
   type OperatorInsertion,
   standardOperators,
-} from './language/operators.js';
-export { maxNodeDepth } from './language/parser.js';
-export type { Argument, Node, Span } from './language/syntax-tree.js';
-export { type ContextOptions, createStandardContext, libraryFunctions } from './library/standard-context.js';
-export { changeFunctions, nailgunFunctions, serializerFunctions } from './nailgun/functions.js';
+} from './language/operators.ts';
+export { maxNodeDepth } from './language/parser.ts';
+export type { Argument, Node, Span } from './language/syntax-tree.ts';
+export { type ContextOptions, createStandardContext, libraryFunctions } from './library/standard-context.ts';
+export { changeFunctions, nailgunFunctions, serializerFunctions } from './nailgun/functions.ts';
 export {
   createTaskEngine,
   type NodeState,
@@ -61,21 +61,21 @@ export {
   prepareData,
   TaskScope,
   taskEngineOptions,
-} from './nailgun/task-evaluation.js';
-export { type EvaluationRecord, RecordEvaluator, type RecordOutcome } from './record.js';
-export { compileRegex, Regex, type RegexMatch, type RegexOptions } from './regex/regex.js';
-export { Context } from './runtime/context.js';
-export { defineFunction, type FunctionDefinition, type FunctionSpec } from './runtime/function-definition.js';
-export { Lambda } from './runtime/lambda.js';
-export { defaultOptions, type EvaluationOptions } from './runtime/limits.js';
-export { keywords, nullable, optional, type Parameter, p, rest } from './runtime/parameters.js';
-export { type HelperModule, registerHelpers } from './user-functions.js';
-export { AnyOf, BackedDict, Dict, DictView, Tuple, ValueSet } from './values/collections.js';
-export { fromHost, toHost } from './values/conversion.js';
-export { equals } from './values/equality.js';
-export { iterate, LazyIterator, sequenceItems } from './values/iterators.js';
-export { Kind, kindName, kindOf, type Value } from './values/kind.js';
-export { Float, type Integer, type Numeric } from './values/numbers.js';
-export { toText } from './values/repr.js';
-export { DateTime, isoText, TimeSpan } from './values/time.js';
-export { isUndefinedMarker, undefinedMarker } from './values/undefined-marker.js';
+} from './nailgun/task-evaluation.ts';
+export { type EvaluationRecord, RecordEvaluator, type RecordOutcome } from './record.ts';
+export { compileRegex, Regex, type RegexMatch, type RegexOptions } from './regex/regex.ts';
+export { Context } from './runtime/context.ts';
+export { defineFunction, type FunctionDefinition, type FunctionSpec } from './runtime/function-definition.ts';
+export { Lambda } from './runtime/lambda.ts';
+export { defaultOptions, type EvaluationOptions } from './runtime/limits.ts';
+export { keywords, nullable, optional, type Parameter, p, rest } from './runtime/parameters.ts';
+export { type HelperModule, registerHelpers } from './user-functions.ts';
+export { AnyOf, BackedDict, Dict, DictView, Tuple, ValueSet } from './values/collections.ts';
+export { fromHost, toHost } from './values/conversion.ts';
+export { equals } from './values/equality.ts';
+export { iterate, LazyIterator, sequenceItems } from './values/iterators.ts';
+export { Kind, kindName, kindOf, type Value } from './values/kind.ts';
+export { Float, type Integer, type Numeric } from './values/numbers.ts';
+export { toText } from './values/repr.ts';
+export { DateTime, isoText, TimeSpan } from './values/time.ts';
+export { isUndefinedMarker, undefinedMarker } from './values/undefined-marker.ts';

@@ -1,14 +1,14 @@
-import { valueError } from './errors.js';
-import { compileRegex, Regex } from './regex/regex.js';
-import { Context } from './runtime/context.js';
-import { Lambda } from './runtime/lambda.js';
-import { Dict, DictView, Tuple, ValueSet } from './values/collections.js';
-import { isIterableValue, iterate, LazyIterator, lazily } from './values/iterators.js';
-import type { Value } from './values/kind.js';
-import { floatText, parseFloatText } from './values/number-text.js';
-import { Float, integer } from './values/numbers.js';
-import { DateTime, daysFromCivil, isoText, TimeSpan } from './values/time.js';
-import { isUndefinedMarker, undefinedMarker } from './values/undefined-marker.js';
+import { valueError } from './errors.ts';
+import { compileRegex, Regex } from './regex/regex.ts';
+import { Context } from './runtime/context.ts';
+import { Lambda } from './runtime/lambda.ts';
+import { Dict, DictView, Tuple, ValueSet } from './values/collections.ts';
+import { isIterableValue, iterate, LazyIterator, lazily } from './values/iterators.ts';
+import type { Value } from './values/kind.ts';
+import { floatText, parseFloatText } from './values/number-text.ts';
+import { Float, integer } from './values/numbers.ts';
+import { DateTime, daysFromCivil, isoText, TimeSpan } from './values/time.ts';
+import { isUndefinedMarker, undefinedMarker } from './values/undefined-marker.ts';
 
 /**
  * The encoding of values in JSON that conformance records and `sitewright yaql eval --batch` use: plain JSON stands for

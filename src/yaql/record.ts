@@ -1,12 +1,12 @@
-import { createEngine, type Engine, type EngineOptions } from './engine.js';
-import { YaqlError } from './errors.js';
-import { decodeValue, type Encoded, encodeValue } from './interchange.js';
-import { createStandardContext } from './library/standard-context.js';
-import { newVariable, oldVariable } from './nailgun/functions.js';
-import { createTaskEngine, nodeState } from './nailgun/task-evaluation.js';
-import { Context } from './runtime/context.js';
-import { Dict } from './values/collections.js';
-import type { Value } from './values/kind.js';
+import { createEngine, type Engine, type EngineOptions } from './engine.ts';
+import { YaqlError } from './errors.ts';
+import { decodeValue, type Encoded, encodeValue } from './interchange.ts';
+import { createStandardContext } from './library/standard-context.ts';
+import { newVariable, oldVariable } from './nailgun/functions.ts';
+import { createTaskEngine, nodeState } from './nailgun/task-evaluation.ts';
+import { Context } from './runtime/context.ts';
+import { Dict } from './values/collections.ts';
+import type { Value } from './values/kind.ts';
 
 /** One expression with everything it needs, as conformance records and batch files have them (see `docs/yaql.md`). */
 export interface EvaluationRecord {

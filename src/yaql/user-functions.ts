@@ -1,6 +1,6 @@
-import type { Engine } from './engine.js';
-import { YaqlError } from './errors.js';
-import type { FunctionDefinition } from './runtime/function-definition.js';
+import type { Engine } from './engine.ts';
+import { YaqlError } from './errors.ts';
+import type { FunctionDefinition } from './runtime/function-definition.ts';
 
 /**
  * What a module of helper functions exports as `helpers` (or by default): definitions made by `defineFunction`. Loading

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import type { InjectOptions } from 'fastify';
-import { type Api, type ApiOptions, createApi } from '../../src/api/index.js';
-import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.js';
-import { openMachines } from '../../src/maas/open-machines.js';
-import { simulatorKeys } from '../../src/maas-simulator/index.js';
-import { createOperations, type Operations } from '../../src/ops/index.js';
-import { createLogger } from '../../src/platform/telemetry/log.js';
-import { openStore, type Store } from '../../src/store/index.js';
-import { lazyConnection } from '../../worker/lazy-connection.js';
-import type { LivingSite } from '../rig/living-site.js';
-import { openapiCheck } from '../rig/openapi-check.js';
-import { PATIENCE, type TemporalRig } from '../rig/temporal.js';
+import { type Api, type ApiOptions, createApi } from '../../src/api/index.ts';
+import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.ts';
+import { openMachines } from '../../src/maas/open-machines.ts';
+import { simulatorKeys } from '../../src/maas-simulator/index.ts';
+import { createOperations, type Operations } from '../../src/ops/index.ts';
+import { createLogger } from '../../src/platform/telemetry/log.ts';
+import { openStore, type Store } from '../../src/store/index.ts';
+import { lazyConnection } from '../../worker/lazy-connection.ts';
+import type { LivingSite } from '../rig/living-site.ts';
+import { openapiCheck } from '../rig/openapi-check.ts';
+import { PATIENCE, type TemporalRig } from '../rig/temporal.ts';
 
 export interface Answer {
   readonly status: number;

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { MachineStatus } from '../../src/maas/index.js';
-import { freePort } from '../../src/platform/free-port.js';
-import { loadSettings, type Settings } from '../../src/platform/settings/index.js';
-import { type RunningApi, startApi } from '../../worker/api.js';
-import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
-import { lookAgain } from '../rig/look-again.js';
-import { openapiCheck } from '../rig/openapi-check.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { type Answer, type ApiRig, apiOfSite, readAnswer } from './api-rig.js';
+import { MachineStatus } from '../../src/maas/index.ts';
+import { freePort } from '../../src/platform/free-port.ts';
+import { loadSettings, type Settings } from '../../src/platform/settings/index.ts';
+import { type RunningApi, startApi } from '../../worker/api.ts';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
+import { lookAgain } from '../rig/look-again.ts';
+import { openapiCheck } from '../rig/openapi-check.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { type Answer, type ApiRig, apiOfSite, readAnswer } from './api-rig.ts';
 
 let folder: string;
 beforeAll(async () => {

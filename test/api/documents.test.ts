@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleDocuments, exampleHosts } from '../rig/living-site.js';
-import { type ApiRig, apiAlone } from './api-rig.js';
+import { exampleDocuments, exampleHosts } from '../rig/living-site.ts';
+import { type ApiRig, apiAlone } from './api-rig.ts';
 
 let rig: ApiRig;
 beforeAll(async () => {

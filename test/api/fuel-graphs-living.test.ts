@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
-import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
-import { lookAgain } from '../rig/look-again.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import type { Answer } from './api-rig.js';
-import { type Environment, environment } from './fuel-graphs-rig.js';
+import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
+import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
+import { lookAgain } from '../rig/look-again.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import type { Answer } from './api-rig.ts';
+import { type Environment, environment } from './fuel-graphs-rig.ts';
 
 let rig: TemporalRig;
 let system: LivingCluster;

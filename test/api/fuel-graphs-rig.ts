@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Store } from '../../src/store/index.js';
-import type { ApiRig } from './api-rig.js';
+import type { Store } from '../../src/store/index.ts';
+import type { ApiRig } from './api-rig.ts';
 
 /** One exchange with the real Fuel API. */
 interface Recorded {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { normaliseTask } from '../../src/graph/index.js';
-import type { RunTransactions } from '../../src/store/index.js';
-import { type ApiRig, apiAlone } from './api-rig.js';
-import { type Environment, environment, myTask, recorded } from './fuel-graphs-rig.js';
+import { normaliseTask } from '../../src/graph/index.ts';
+import type { RunTransactions } from '../../src/store/index.ts';
+import { type ApiRig, apiAlone } from './api-rig.ts';
+import { type Environment, environment, myTask, recorded } from './fuel-graphs-rig.ts';
 
 let rig: ApiRig;
 let env: Environment;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiRig, apiAlone } from './api-rig.js';
-import { type Environment, environment, findings, myTask, recorded, releaseTasks } from './fuel-graphs-rig.js';
+import { type ApiRig, apiAlone } from './api-rig.ts';
+import { type Environment, environment, findings, myTask, recorded, releaseTasks } from './fuel-graphs-rig.ts';
 
 let rig: ApiRig;
 let env: Environment;

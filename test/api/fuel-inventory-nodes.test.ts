@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FuelRig, fuelRig, newton } from './fuel-inventory-rig.js';
+import { type FuelRig, fuelRig, newton } from './fuel-inventory-rig.ts';
 
 let rig: FuelRig;
 let cluster: number;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { type Answer, type ApiRig, apiAlone, type Method } from './api-rig.js';
+import { type Answer, type ApiRig, apiAlone, type Method } from './api-rig.ts';
 
 /** One exchange of the recorded session with Fuel's own API. */
 export interface Exchange {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type ApiRig, apiAlone, type Method } from './api-rig.js';
+import { type Answer, type ApiRig, apiAlone, type Method } from './api-rig.ts';
 
 /**
  * The recorded session with Fuel's own API, request by request, against ours. What starts a run or looks at one is held

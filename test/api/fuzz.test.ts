@@ -7,8 +7,8 @@ import {
   requestTo,
   text,
   wellFormed,
-} from '../rig/fuzz/api-requests.js';
-import { type ApiRig, apiAlone, type Method } from './api-rig.js';
+} from '../rig/fuzz/api-requests.ts';
+import { type ApiRig, apiAlone, type Method } from './api-rig.ts';
 
 let rig: ApiRig;
 let operations: readonly Operation[];

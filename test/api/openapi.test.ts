@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { API } from '../../src/core/contracts/api.js';
-import type { SitePlan } from '../../src/core/contracts/index.js';
-import type { RouteMap } from '../../src/core/contracts/route.js';
-import { showPlan } from '../../src/core/site-run/index.js';
-import { tokenOperations } from '../../src/ops/tokens.js';
-import { openapiCheck } from '../rig/openapi-check.js';
-import { apiAlone } from './api-rig.js';
+import { API } from '../../src/core/contracts/api.ts';
+import type { SitePlan } from '../../src/core/contracts/index.ts';
+import type { RouteMap } from '../../src/core/contracts/route.ts';
+import { showPlan } from '../../src/core/site-run/index.ts';
+import { tokenOperations } from '../../src/ops/tokens.ts';
+import { openapiCheck } from '../rig/openapi-check.ts';
+import { apiAlone } from './api-rig.ts';
 
 const golden = new URL('../golden/api/openapi.json', import.meta.url);
 const goldenAccess = new URL('../golden/api/access.txt', import.meta.url);

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { clusterStates, planCluster, readClusterSources, readGraphLayers } from '../../src/clusters/index.js';
-import { readManifest } from '../../src/core/folder-manifest.js';
-import { createOperations } from '../../src/ops/index.js';
-import { withPackageSources } from '../../src/ops/packages/index.js';
+import { clusterStates, planCluster, readClusterSources, readGraphLayers } from '../../src/clusters/index.ts';
+import { readManifest } from '../../src/core/folder-manifest.ts';
+import { createOperations } from '../../src/ops/index.ts';
+import { withPackageSources } from '../../src/ops/packages/index.ts';
 import {
   checkPackage,
   type PackageTree,
@@ -18,9 +18,9 @@ import {
   readPackageFolder,
   writePackageArchive,
   writePackageFolder,
-} from '../../src/packages/index.js';
-import { openStore } from '../../src/store/index.js';
-import { type ApiRig, apiAlone } from './api-rig.js';
+} from '../../src/packages/index.ts';
+import { openStore } from '../../src/store/index.ts';
+import { type ApiRig, apiAlone } from './api-rig.ts';
 
 let rig: ApiRig;
 let scratch: string;

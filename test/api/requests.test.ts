@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiRig, apiAlone, type Method } from './api-rig.js';
+import { type ApiRig, apiAlone, type Method } from './api-rig.ts';
 
 let rig: ApiRig;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MachineStatus } from '../../src/maas/index.js';
-import { PROBLEM_CODES } from '../../src/ops/index.js';
-import { type LivingSite, livingSite } from '../rig/living-site.js';
-import { lookAgain } from '../rig/look-again.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { type Answer, type ApiRig, apiOfSite, type Method } from './api-rig.js';
+import { MachineStatus } from '../../src/maas/index.ts';
+import { PROBLEM_CODES } from '../../src/ops/index.ts';
+import { type LivingSite, livingSite } from '../rig/living-site.ts';
+import { lookAgain } from '../rig/look-again.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { type Answer, type ApiRig, apiOfSite, type Method } from './api-rig.ts';
 
 const text = readFileSync(new URL('../../docs/rest.md', import.meta.url), 'utf8');
 

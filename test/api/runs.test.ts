@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { MachineStatus } from '../../src/maas/index.js';
-import { mayBeRequested } from '../../src/platform/temporal/operators-requests.js';
-import { gitRepository } from '../rig/git-repository.js';
-import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
-import { lookAgain, lookUntil } from '../rig/look-again.js';
-import { noticeReceiver } from '../rig/notice-receiver.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { type Answer, type ApiRig, apiOfSite } from './api-rig.js';
+import { MachineStatus } from '../../src/maas/index.ts';
+import { mayBeRequested } from '../../src/platform/temporal/operators-requests.ts';
+import { gitRepository } from '../rig/git-repository.ts';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
+import { lookAgain, lookUntil } from '../rig/look-again.ts';
+import { noticeReceiver } from '../rig/notice-receiver.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { type Answer, type ApiRig, apiOfSite } from './api-rig.ts';
 
 let rig: TemporalRig;
 let site: LivingSite;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
-import { createOperations, type TagExtension, tagExtensionsOf } from '../../src/ops/index.js';
-import { packageTree, writePackageFolder } from '../../src/packages/index.js';
-import { openStore, type Store } from '../../src/store/index.js';
-import { type ApiRig, apiOf } from './api-rig.js';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { createOperations, type TagExtension, tagExtensionsOf } from '../../src/ops/index.ts';
+import { packageTree, writePackageFolder } from '../../src/packages/index.ts';
+import { openStore, type Store } from '../../src/store/index.ts';
+import { type ApiRig, apiOf } from './api-rig.ts';
 
 let rig: ApiRig;
 let store: Store;

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleWorkflows, type WorkflowBundleFile } from '../../scripts/workflow-bundle.mjs';
-import { WORKFLOWS } from '../../workflows/protocol.js';
-import { bundleProjectWorkflows } from '../rig/workflow-bundle.js';
+import { WORKFLOWS } from '../../workflows/protocol.ts';
+import { bundleProjectWorkflows } from '../rig/workflow-bundle.ts';
 
 /**
  * The SDK alone takes 0.9 MiB (with the positions of its source map). Every worker compiles the bundle at its

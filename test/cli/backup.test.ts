@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
-import { MachineStatus } from '../../src/maas/index.js';
-import { type Effect, type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.js';
-import { loadSettings } from '../../src/platform/settings/index.js';
-import { createLogger } from '../../src/platform/telemetry/log.js';
-import { type DevServer, startDevServer } from '../../src/platform/temporal/dev-server.js';
-import { type RunningApi, startApi } from '../../worker/api.js';
-import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
-import { exampleHosts } from '../rig/living-site.js';
-import { PATIENCE } from '../rig/temporal.js';
-import { recordingTerminal } from '../unit/cli/recording-terminal.js';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { MachineStatus } from '../../src/maas/index.ts';
+import { type Effect, type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.ts';
+import { loadSettings } from '../../src/platform/settings/index.ts';
+import { createLogger } from '../../src/platform/telemetry/log.ts';
+import { type DevServer, startDevServer } from '../../src/platform/temporal/dev-server.ts';
+import { type RunningApi, startApi } from '../../worker/api.ts';
+import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.ts';
+import { exampleHosts } from '../rig/living-site.ts';
+import { PATIENCE } from '../rig/temporal.ts';
+import { recordingTerminal } from '../unit/cli/recording-terminal.ts';
 
 /*
  * What docs/operating.md says of backup, restore and upgrade, done: a run is under way when everything is stopped and

@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest';
-import { freePort } from '../../src/platform/free-port.js';
-import { repeatCalls } from '../../src/platform/temporal/closed-channel.js';
-import { retentionDays } from '../../src/platform/temporal/retention.js';
-import { cli } from '../unit/cli/recording-terminal.js';
+import { freePort } from '../../src/platform/free-port.ts';
+import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
+import { retentionDays } from '../../src/platform/temporal/retention.ts';
+import { cli } from '../unit/cli/recording-terminal.ts';
 
 /** `sitewright up` as a process tree of its own: compiled, since five processes would translate the sources each. */
 const bin = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));

@@ -11,8 +11,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../scripts/temporal-binary.mjs';
-import { readComposeFile, readEnvFile } from '../rig/compose-file.js';
-import { makeStandIns, podmanEnvironment } from './stand-ins.js';
+import { readComposeFile, readEnvFile } from '../rig/compose-file.ts';
+import { makeStandIns, podmanEnvironment } from './stand-ins.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));

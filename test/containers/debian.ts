@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findTemporalBinary } from '../../scripts/temporal-binary.mjs';
-import { makeStandIns, podmanEnvironment } from './stand-ins.js';
+import { makeStandIns, podmanEnvironment } from './stand-ins.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AgentNetwork, networkMissing } from '../rig/agent-network.js';
-import { AgentSite, askedAgain } from '../rig/agent-site.js';
+import { AgentNetwork, networkMissing } from '../rig/agent-network.ts';
+import { AgentSite, askedAgain } from '../rig/agent-site.ts';
 
 const missing = networkMissing();
 if (missing !== undefined) console.warn(`skipped: agents behind bad networks, because ${missing}`);

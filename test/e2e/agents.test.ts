@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { executionFolder } from '../../src/agent/execution.js';
-import { Journal } from '../../src/agent/journal.js';
-import { startDevServer } from '../../src/platform/temporal/dev-server.js';
-import { chaos } from '../rig/agent-chaos.js';
-import { peakRssBytes } from '../rig/agent-host-process.js';
-import { AgentSite, askedAgain, eventually } from '../rig/agent-site.js';
-import { supervisorProgram } from '../rig/program.js';
-import { TcpProxy } from '../rig/tcp-proxy.js';
+import { executionFolder } from '../../src/agent/execution.ts';
+import { Journal } from '../../src/agent/journal.ts';
+import { startDevServer } from '../../src/platform/temporal/dev-server.ts';
+import { chaos } from '../rig/agent-chaos.ts';
+import { peakRssBytes } from '../rig/agent-host-process.ts';
+import { AgentSite, askedAgain, eventually } from '../rig/agent-site.ts';
+import { supervisorProgram } from '../rig/program.ts';
+import { TcpProxy } from '../rig/tcp-proxy.ts';
 
 let site: AgentSite;
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort } from '../../src/platform/free-port.js';
-import { newcomer } from '../rig/newcomer.js';
-import { endUp, isUp, spawnUp } from '../rig/running-up.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { freePort } from '../../src/platform/free-port.ts';
+import { newcomer } from '../rig/newcomer.ts';
+import { endUp, isUp, spawnUp } from '../rig/running-up.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
  * A newcomer's first hour on a fresh system, by the commands of the pages: README, "Run task graphs"; docs/scaling.md, which

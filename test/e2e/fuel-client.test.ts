@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tokenOperations } from '../../src/ops/tokens.js';
-import { type ApiRig, apiAlone } from '../api/api-rig.js';
-import { newton } from '../api/fuel-inventory-rig.js';
-import { type FuelAnswer, type FuelClient, findFuelClient, startFuelClient } from '../rig/fuel-client.js';
-import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { tokenOperations } from '../../src/ops/tokens.ts';
+import { type ApiRig, apiAlone } from '../api/api-rig.ts';
+import { newton } from '../api/fuel-inventory-rig.ts';
+import { type FuelAnswer, type FuelClient, findFuelClient, startFuelClient } from '../rig/fuel-client.ts';
+import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
  * fuel2 of python-fuelclient 10.0.0, as published, against a living system. It has no commands for tags;

@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort } from '../../src/platform/free-port.js';
-import { endUp, isUp, spawnUp } from '../rig/running-up.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { freePort } from '../../src/platform/free-port.ts';
+import { endUp, isUp, spawnUp } from '../rig/running-up.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
  * docs/running-graphs.md as its reader goes through it: a whole system (`sitewright up`) on a Temporal server, six agents

@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest';
-import { systemChaos } from '../rig/system-chaos.js';
+import { systemChaos } from '../rig/system-chaos.ts';
 
 /** The short form of `bench/chaos.ts`: a seed finds the same events again, up to their moments. */
 it('kill -9 of every process, a cut off MAAS, resets and restores: nothing is lost, done twice or without a report', async () => {

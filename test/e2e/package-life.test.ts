@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MachineStatus } from '../../src/maas/index.js';
-import type { Effect } from '../../src/maas-simulator/index.js';
-import { freePort } from '../../src/platform/free-port.js';
-import { endUp, isUp, spawnUp } from '../rig/running-up.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { MachineStatus } from '../../src/maas/index.ts';
+import type { Effect } from '../../src/maas-simulator/index.ts';
+import { freePort } from '../../src/platform/free-port.ts';
+import { endUp, isUp, spawnUp } from '../rig/running-up.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /*
  * The life of a release package on the machines of a site, by the commands that a user types: made, built, installed, deployed,

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Execution, TaskResult } from '../../src/agent/index.js';
-import { SshNode } from '../../src/agent/ssh/index.js';
-import { eventually } from '../rig/agent-site.js';
-import { SshdRig, sshdMissing } from '../rig/sshd.js';
+import type { Execution, TaskResult } from '../../src/agent/index.ts';
+import { SshNode } from '../../src/agent/ssh/index.ts';
+import { eventually } from '../rig/agent-site.ts';
+import { SshdRig, sshdMissing } from '../rig/sshd.ts';
 
 const missing = sshdMissing();
 if (missing !== undefined) console.warn(`skipped: what tasks over ssh leave behind, because ${missing}`);

@@ -12,14 +12,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { carryOutOrder, type Execution, type TaskResult } from '../../src/agent/index.js';
-import type { NodePolicy } from '../../src/agent/onboarding/index.js';
-import { remotePlace } from '../../src/agent/ssh/connection-scripts.js';
-import { SshNode, type SshNodeOptions } from '../../src/agent/ssh/index.js';
-import { formatManifest } from '../../src/core/folder-manifest.js';
-import { eventually } from '../rig/agent-site.js';
-import { SshdRig, sshdMissing } from '../rig/sshd.js';
-import { TcpProxy } from '../rig/tcp-proxy.js';
+import { carryOutOrder, type Execution, type TaskResult } from '../../src/agent/index.ts';
+import type { NodePolicy } from '../../src/agent/onboarding/index.ts';
+import { remotePlace } from '../../src/agent/ssh/connection-scripts.ts';
+import { SshNode, type SshNodeOptions } from '../../src/agent/ssh/index.ts';
+import { formatManifest } from '../../src/core/folder-manifest.ts';
+import { eventually } from '../rig/agent-site.ts';
+import { SshdRig, sshdMissing } from '../rig/sshd.ts';
+import { TcpProxy } from '../rig/tcp-proxy.ts';
 
 const missing = sshdMissing();
 if (missing !== undefined) console.warn(`skipped: tasks over ssh, because ${missing}`);

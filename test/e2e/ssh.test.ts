@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installOverSsh, type SshInstallation } from '../../src/agent/onboarding/install-over-ssh.js';
+import { installOverSsh, type SshInstallation } from '../../src/agent/onboarding/install-over-ssh.ts';
 import {
   parseSshTarget,
   runOverSsh,
   type SshTarget,
   shellWord,
   sshTargetProblem,
-} from '../../src/agent/onboarding/ssh-command.js';
-import { SshdRig, sshdMissing } from '../rig/sshd.js';
+} from '../../src/agent/onboarding/ssh-command.ts';
+import { SshdRig, sshdMissing } from '../rig/sshd.ts';
 
 const missing = sshdMissing();
 if (missing !== undefined) console.warn(`skipped: everything over ssh, because ${missing}`);

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { readComposeFile, readEnvFile } from '../rig/compose-file.js';
-import { ComposeProcesses } from '../rig/compose-processes.js';
-import { exampleDocuments, exampleHosts } from '../rig/living-site.js';
-import { type PostgresServer, startPostgres, whyNoPostgres } from '../rig/postgres.js';
-import { startTemporalServer, type TemporalServer, whyNoTemporalServer } from '../rig/temporal-server.js';
+import { readComposeFile, readEnvFile } from '../rig/compose-file.ts';
+import { ComposeProcesses } from '../rig/compose-processes.ts';
+import { exampleDocuments, exampleHosts } from '../rig/living-site.ts';
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../rig/postgres.ts';
+import { startTemporalServer, type TemporalServer, whyNoTemporalServer } from '../rig/temporal-server.ts';
 
 const run = promisify(execFile);
 const path = (of: string): string => fileURLToPath(new URL(`../../${of}`, import.meta.url));

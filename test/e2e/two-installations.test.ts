@@ -7,22 +7,22 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.js';
-import { CertificateAuthority } from '../../src/gateway/identity/certificate-authority.js';
-import { newKeyPair, privateKeyPem } from '../../src/gateway/identity/index.js';
-import { runsInTemporal } from '../../src/ops/runs-in-temporal.js';
-import { loadSettings } from '../../src/platform/settings/index.js';
-import { createLogger } from '../../src/platform/telemetry/log.js';
-import { repeatCalls } from '../../src/platform/temporal/closed-channel.js';
-import { openStore } from '../../src/store/index.js';
-import type { RunningAgents } from '../../worker/agent.js';
-import { type RunningApi, startApi } from '../../worker/api.js';
-import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.js';
-import { runAgents } from '../../worker/run-agents.js';
-import { environment } from '../api/fuel-graphs-rig.js';
-import { createNamespace, PATIENCE } from '../rig/temporal.js';
-import { type TlsProxy, tlsProxy } from '../rig/tls-proxy.js';
-import { recordingTerminal } from '../unit/cli/recording-terminal.js';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { CertificateAuthority } from '../../src/gateway/identity/certificate-authority.ts';
+import { newKeyPair, privateKeyPem } from '../../src/gateway/identity/index.ts';
+import { runsInTemporal } from '../../src/ops/runs-in-temporal.ts';
+import { loadSettings } from '../../src/platform/settings/index.ts';
+import { createLogger } from '../../src/platform/telemetry/log.ts';
+import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
+import { openStore } from '../../src/store/index.ts';
+import type { RunningAgents } from '../../worker/agent.ts';
+import { type RunningApi, startApi } from '../../worker/api.ts';
+import { type Orchestrator, startOrchestrator } from '../../worker/orchestrator.ts';
+import { runAgents } from '../../worker/run-agents.ts';
+import { environment } from '../api/fuel-graphs-rig.ts';
+import { createNamespace, PATIENCE } from '../rig/temporal.ts';
+import { type TlsProxy, tlsProxy } from '../rig/tls-proxy.ts';
+import { recordingTerminal } from '../unit/cli/recording-terminal.ts';
 
 /*
  * Two installations share a namespace of a server that wants client certificates, as one that others run does. They have

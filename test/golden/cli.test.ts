@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { reportText } from '../../src/cli/views/report.js';
-import { statusText } from '../../src/cli/views/status.js';
-import { strategyDot, strategyText } from '../../src/cli/views/strategy.js';
-import { treeText } from '../../src/cli/views/tree.js';
-import type { RunReport, RunStatus, Strategy, TreeNode } from '../../src/core/contracts/index.js';
+import { reportText } from '../../src/cli/views/report.ts';
+import { statusText } from '../../src/cli/views/status.ts';
+import { strategyDot, strategyText } from '../../src/cli/views/strategy.ts';
+import { treeText } from '../../src/cli/views/tree.ts';
+import type { RunReport, RunStatus, Strategy, TreeNode } from '../../src/core/contracts/index.ts';
 import {
   type BaremetalState,
   finishCall,
@@ -14,7 +14,7 @@ import {
   type SiteNode,
   startBaremetal,
   startNode,
-} from '../../src/core/deployment/index.js';
+} from '../../src/core/deployment/index.ts';
 import {
   fitReport,
   groupToWire,
@@ -22,8 +22,8 @@ import {
   reportRun,
   statusOf,
   treeOf,
-} from '../../src/core/site-run/index.js';
-import { viewStrategy } from '../../src/ops/strategy.js';
+} from '../../src/core/site-run/index.ts';
+import { viewStrategy } from '../../src/ops/strategy.ts';
 
 /** What people read, as they read it. A change of these texts is a deliberate act. */
 const golden = (name: string) => new URL(`cli/${name}.golden.txt`, import.meta.url).pathname;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import * as protocol from '../../workflows/protocol.js';
+import * as protocol from '../../workflows/protocol.ts';
 
 /** Renaming a wire name breaks runs in flight, scripts and habits: it must show up here as a changed line. */
 it('wire names are as they were', async () => {

@@ -20,8 +20,8 @@ import {
   startNode,
   startRetry,
   successesNeeded,
-} from '../../src/core/deployment/index.js';
-import { illegalitiesOf } from '../rig/legal-deployment.js';
+} from '../../src/core/deployment/index.ts';
+import { illegalitiesOf } from '../rig/legal-deployment.ts';
 
 const nodeName = fc.integer({ min: 0, max: 11 }).map((n) => `n${n}`);
 const some = <T>(item: fc.Arbitrary<T>, max = 3) => fc.option(fc.array(item, { maxLength: max }), { nil: undefined });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkStrategy } from '../../src/core/deployment/index.js';
+import { checkStrategy } from '../../src/core/deployment/index.ts';
 import {
   canonicalJson,
   formatDiagnosticLine,
@@ -11,7 +11,7 @@ import {
   parseYaml,
   readPlainScalar,
   type SourceFile,
-} from '../../src/documents/index.js';
+} from '../../src/documents/index.ts';
 
 const folder = new URL('../data/shipyard/', import.meta.url);
 const real = readdirSync(folder)

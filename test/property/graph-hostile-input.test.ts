@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compilePlan } from '../../src/core/scheduler/index.js';
+import { compilePlan } from '../../src/core/scheduler/index.ts';
 import {
   checkGraph,
   digestOf,
@@ -15,7 +15,7 @@ import {
   readTasks,
   schedulerPlan,
   serializedText,
-} from '../../src/graph/index.js';
+} from '../../src/graph/index.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON that is about to be broken
 type Json = any;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compilePlan } from '../../src/core/scheduler/index.js';
-import { FieldEvaluator } from '../../src/graph/fields/evaluator.js';
-import { conditionValue } from '../../src/graph/fields/plain-data.js';
+import { compilePlan } from '../../src/core/scheduler/index.ts';
+import { FieldEvaluator } from '../../src/graph/fields/evaluator.ts';
+import { conditionValue } from '../../src/graph/fields/plain-data.ts';
 import {
   findCycles,
   type Plan,
@@ -12,9 +12,9 @@ import {
   related,
   schedulerPlan,
   serializeGraph,
-} from '../../src/graph/index.js';
-import { MissingFactsError } from '../../src/graph/problem.js';
-import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../src/yaql/index.js';
+} from '../../src/graph/index.ts';
+import { MissingFactsError } from '../../src/graph/problem.ts';
+import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../src/yaql/index.ts';
 
 const KEYS = ['a', 'b', 'c', 'uid'];
 const value = fc.oneof(

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deployMachine } from '../../src/maas/deploy-machine.js';
-import { prepareMachine } from '../../src/maas/prepare-machine.js';
-import { releaseMachine } from '../../src/maas/release-machine.js';
-import { type Fault, FaultyMaas, type FaultyMaasOptions } from '../rig/faulty-maas.js';
-import { LeapingClock } from '../rig/leaping-clock.js';
-import { durably } from '../rig/maas-process.js';
+import { deployMachine } from '../../src/maas/deploy-machine.ts';
+import { prepareMachine } from '../../src/maas/prepare-machine.ts';
+import { releaseMachine } from '../../src/maas/release-machine.ts';
+import { type Fault, FaultyMaas, type FaultyMaasOptions } from '../rig/faulty-maas.ts';
+import { LeapingClock } from '../rig/leaping-clock.ts';
+import { durably } from '../rig/maas-process.ts';
 
 const faults: readonly Fault[] = [
   'drop_before',

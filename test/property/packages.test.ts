@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkPackage, packageInstallation, packageTree } from '../../src/packages/index.js';
-import { bytesInMemory, readTar, tarEnd, tarHeader, tarPadding } from '../../src/packages/tar.js';
-import { mutate, random } from '../unit/packages/mutations.js';
-import { contentsOf, vectors } from '../unit/packages/recorded-packages.js';
+import { checkPackage, packageInstallation, packageTree } from '../../src/packages/index.ts';
+import { bytesInMemory, readTar, tarEnd, tarHeader, tarPadding } from '../../src/packages/tar.ts';
+import { mutate, random } from '../unit/packages/mutations.ts';
+import { contentsOf, vectors } from '../unit/packages/recorded-packages.ts';
 
 const bases = [...vectors('mutated'), ...vectors('real')];
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { RunNodeWrite, RunWrite } from '../../src/store/index.js';
-import { InputCheck } from '../../src/store/input.js';
-import { givenColumns } from '../../src/store/queries/conversion.js';
-import { mergedRow } from '../../src/store/queries/run-merge.js';
-import type { Row } from '../../src/store/tables.js';
+import type { RunNodeWrite, RunWrite } from '../../src/store/index.ts';
+import { InputCheck } from '../../src/store/input.ts';
+import { givenColumns } from '../../src/store/queries/conversion.ts';
+import { mergedRow } from '../../src/store/queries/run-merge.ts';
+import type { Row } from '../../src/store/tables.ts';
 
 const word = fc.constantFrom('a', 'b', 'c');
 const count = fc.nat({ max: 3 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Simulation } from '../../src/core/scheduler/simulate.js';
-import { simulate } from '../../src/core/scheduler/simulate.js';
-import { readSimulation } from '../../src/core/scheduler/simulation-input.js';
-import { certainEnds } from '../unit/scheduler/certain-ends.js';
-import { Model, observed, violations } from '../unit/scheduler/invariants.js';
-import { type RawInput, randomInputs } from '../unit/scheduler/random-inputs.js';
+import type { Simulation } from '../../src/core/scheduler/simulate.ts';
+import { simulate } from '../../src/core/scheduler/simulate.ts';
+import { readSimulation } from '../../src/core/scheduler/simulation-input.ts';
+import { certainEnds } from '../unit/scheduler/certain-ends.ts';
+import { Model, observed, violations } from '../unit/scheduler/invariants.ts';
+import { type RawInput, randomInputs } from '../unit/scheduler/random-inputs.ts';
 
 /** How many cases; many more when somebody looks for trouble (SIMULATED_CASES=20000). */
 const numRuns = Number(process.env.SIMULATED_CASES ?? 250);

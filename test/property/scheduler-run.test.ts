@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Driven } from '../unit/scheduler/drive.js';
-import { driveSplit, driveWhole } from '../unit/scheduler/drive.js';
-import { violations } from '../unit/scheduler/invariants.js';
-import { randomPlans } from '../unit/scheduler/random-plans.js';
+import type { Driven } from '../unit/scheduler/drive.ts';
+import { driveSplit, driveWhole } from '../unit/scheduler/drive.ts';
+import { violations } from '../unit/scheduler/invariants.ts';
+import { randomPlans } from '../unit/scheduler/random-plans.ts';
 
 const noDoubles = (run: Driven): void => {
   expect(new Set(run.starts).size).toBe(run.starts.length);

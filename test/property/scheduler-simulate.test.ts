@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { simulate } from '../../src/core/scheduler/simulate.js';
-import { observed, violations } from '../unit/scheduler/invariants.js';
-import { randomPlans } from '../unit/scheduler/random-plans.js';
+import { simulate } from '../../src/core/scheduler/simulate.ts';
+import { observed, violations } from '../unit/scheduler/invariants.ts';
+import { randomPlans } from '../unit/scheduler/random-plans.ts';
 
 describe('simulated runs', () => {
   it('keep every invariant of the recordings, whatever fails, stops or is offline', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createEngine } from '../../src/yaql/index.js';
+import { createEngine } from '../../src/yaql/index.ts';
 
 const engine = createEngine({ convertSetsToLists: true });
 const evaluate = (expression: string, data: unknown): unknown => engine.parse(expression).evaluateToHost(data);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createEngine, type Node } from '../../src/yaql/index.js';
-import { readRecords } from '../unit/yaql/records.js';
+import { createEngine, type Node } from '../../src/yaql/index.ts';
+import { readRecords } from '../unit/yaql/records.ts';
 
 const engine = createEngine({ allowDelegates: true });
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { quietRuntime } from '../rig/temporal.js';
-import { bundleProjectWorkflows } from '../rig/workflow-bundle.js';
+import { quietRuntime } from '../rig/temporal.ts';
+import { bundleProjectWorkflows } from '../rig/workflow-bundle.ts';
 
 const folder = new URL('./histories/', import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith('.json'));

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import { startDevServer } from '../../src/platform/temporal/dev-server.js';
-import { lazyConnection } from '../../worker/lazy-connection.js';
-import { nodeQueue } from '../../workflows/protocol.js';
-import { AgentRig } from './agent.js';
-import { type AgentHost, startAgentHost } from './agent-host-process.js';
-import { counted } from './agent-orders.js';
-import { builtProgram } from './program.js';
-import { random } from './random.js';
-import { bundleTestWorkflows } from './workflow-bundle.js';
-import { type CountedTasks, countedTasks } from './workflows/counted-tasks.js';
+import { startDevServer } from '../../src/platform/temporal/dev-server.ts';
+import { lazyConnection } from '../../worker/lazy-connection.ts';
+import { nodeQueue } from '../../workflows/protocol.ts';
+import { AgentRig } from './agent.ts';
+import { type AgentHost, startAgentHost } from './agent-host-process.ts';
+import { counted } from './agent-orders.ts';
+import { builtProgram } from './program.ts';
+import { random } from './random.ts';
+import { bundleTestWorkflows } from './workflow-bundle.ts';
+import { type CountedTasks, countedTasks } from './workflows/counted-tasks.ts';
 
 export interface ChaosPlan {
   /** Temporal's CLI. */

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { NodeAgentOptions } from '../../src/agent/index.js';
-import { builtProgram, supervisorProgram } from './program.js';
+import type { NodeAgentOptions } from '../../src/agent/index.ts';
+import { builtProgram, supervisorProgram } from './program.ts';
 
 export interface AgentHostOrder {
   readonly address: string;

@@ -1,9 +1,9 @@
 // Node agents as a process of its own, for tests that kill it; `argv[2]` is the order as JSON.
-import { createLogger } from '../../src/platform/telemetry/log.js';
-import { startAgents } from '../../worker/agent.js';
-import { installRuntime } from '../../worker/runtime.js';
-import type { AgentHostOrder } from './agent-host-process.js';
-import { countedOrders, obeysTemporal } from './agent-orders.js';
+import { createLogger } from '../../src/platform/telemetry/log.ts';
+import { startAgents } from '../../worker/agent.ts';
+import { installRuntime } from '../../worker/runtime.ts';
+import type { AgentHostOrder } from './agent-host-process.ts';
+import { countedOrders, obeysTemporal } from './agent-orders.ts';
 
 const order = JSON.parse(process.argv[2]!) as AgentHostOrder;
 const log = createLogger({ level: 'warn', format: 'json' }, 'agent');

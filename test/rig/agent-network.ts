@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { existsSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { TcpProxy } from './tcp-proxy.js';
+import { TcpProxy } from './tcp-proxy.ts';
 
 const LINK = fileURLToPath(new URL('lossy-link.pl', import.meta.url));
 

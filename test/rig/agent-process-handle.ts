@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { Execution } from '../../src/agent/execution.js';
-import type { NodeAgentOptions } from '../../src/agent/node-agent.js';
-import type { AgentRig } from './agent.js';
-import { builtProgram } from './program.js';
+import type { Execution } from '../../src/agent/execution.ts';
+import type { NodeAgentOptions } from '../../src/agent/node-agent.ts';
+import type { AgentRig } from './agent.ts';
+import { builtProgram } from './program.ts';
 
 type Line = { readonly kind: string } & Readonly<Record<string, unknown>>;
 

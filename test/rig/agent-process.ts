@@ -1,7 +1,7 @@
 // An agent as a process of its own, for tests that kill it: ensures the execution, follows it, prints events as JSON lines.
 import { readFileSync } from 'node:fs';
-import type { Execution } from '../../src/agent/execution.js';
-import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.js';
+import type { Execution } from '../../src/agent/execution.ts';
+import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.ts';
 
 const { options, execution, recover } = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as {
   options: NodeAgentOptions;

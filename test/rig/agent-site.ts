@@ -9,18 +9,18 @@ import {
   type NodeAgentOptions,
   type OrderSource,
   type OrderVerifier,
-} from '../../src/agent/index.js';
-import { TaskLogs } from '../../src/agent/logs/index.js';
-import { createLogger } from '../../src/platform/telemetry/log.js';
-import { type AgentNode, type RunningAgents, startAgents } from '../../worker/agent.js';
-import { nodeQueue } from '../../workflows/protocol.js';
-import { AgentRig } from './agent.js';
-import { type AgentHost, type AgentHostOrder, startAgentHost } from './agent-host-process.js';
-import { counted, countedOrders, obeysTemporal } from './agent-orders.js';
-import { supervisorProgram } from './program.js';
-import { type RunningWorker, type TemporalRig, temporalRig } from './temporal.js';
-import { bundleTestWorkflows } from './workflow-bundle.js';
-import { type CountedTasks, countedTasks } from './workflows/counted-tasks.js';
+} from '../../src/agent/index.ts';
+import { TaskLogs } from '../../src/agent/logs/index.ts';
+import { createLogger } from '../../src/platform/telemetry/log.ts';
+import { type AgentNode, type RunningAgents, startAgents } from '../../worker/agent.ts';
+import { nodeQueue } from '../../workflows/protocol.ts';
+import { AgentRig } from './agent.ts';
+import { type AgentHost, type AgentHostOrder, startAgentHost } from './agent-host-process.ts';
+import { counted, countedOrders, obeysTemporal } from './agent-orders.ts';
+import { supervisorProgram } from './program.ts';
+import { type RunningWorker, type TemporalRig, temporalRig } from './temporal.ts';
+import { bundleTestWorkflows } from './workflow-bundle.ts';
+import { type CountedTasks, countedTasks } from './workflows/counted-tasks.ts';
 
 const quiet = createLogger({ level: 'silent', format: 'json' }, 'agent');
 

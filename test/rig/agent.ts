@@ -1,17 +1,17 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ownCgroup } from '../../src/agent/cgroup.js';
-import { contain } from '../../src/agent/containment.js';
-import { type Execution, executionFolder, executionMark } from '../../src/agent/execution.js';
-import { Journal } from '../../src/agent/journal.js';
-import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.js';
-import { executionFolders } from '../../src/agent/open-executions.js';
-import { BOOT_ID_PATH, readProcess } from '../../src/agent/process-identity.js';
-import type { TaskResult } from '../../src/agent/result.js';
-import { scratchFolder } from '../../src/agent/settle.js';
-import { unlessUnreadable } from '../../src/platform/files/durable-file.js';
-import { supervisorProgram } from './program.js';
+import { ownCgroup } from '../../src/agent/cgroup.ts';
+import { contain } from '../../src/agent/containment.ts';
+import { type Execution, executionFolder, executionMark } from '../../src/agent/execution.ts';
+import { Journal } from '../../src/agent/journal.ts';
+import { NodeAgent, type NodeAgentOptions } from '../../src/agent/node-agent.ts';
+import { executionFolders } from '../../src/agent/open-executions.ts';
+import { BOOT_ID_PATH, readProcess } from '../../src/agent/process-identity.ts';
+import type { TaskResult } from '../../src/agent/result.ts';
+import { scratchFolder } from '../../src/agent/settle.ts';
+import { unlessUnreadable } from '../../src/platform/files/durable-file.ts';
+import { supervisorProgram } from './program.ts';
 
 /** One folder for everything an agent of a test has; `tidy` takes it away. */
 export class AgentRig {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort } from '../../src/platform/free-port.js';
-import type { ComposeFile, ComposeService } from './compose-file.js';
+import { freePort } from '../../src/platform/free-port.ts';
+import type { ComposeFile, ComposeService } from './compose-file.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/maas/clock.js';
-import { type HttpAnswer, type HttpRequest, type Transport, TransportError } from '../../src/maas/transport.js';
+import type { Clock } from '../../src/maas/clock.ts';
+import { type HttpAnswer, type HttpRequest, type Transport, TransportError } from '../../src/maas/transport.ts';
 
 /** What a fault does with one request. */
 export type Fault =

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/maas/clock.js';
+import type { Clock } from '../../src/maas/clock.ts';
 
 interface Sleeper {
   readonly at: number;

@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import Database from 'better-sqlite3';
-import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.js';
-import { createActivities } from '../../activities/index.js';
-import type { TaskLogs } from '../../src/agent/logs/index.js';
-import { plannerHere } from '../../src/clusters/planning/index.js';
-import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.js';
-import { createOperations } from '../../src/ops/index.js';
-import { runLookups } from '../../src/platform/temporal/run-lookups.js';
-import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
-import { openStore, type Store } from '../../src/store/index.js';
-import { lazyConnection } from '../../worker/lazy-connection.js';
-import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
-import { type ApiRig, apiOf } from '../api/api-rig.js';
-import { ACTIVITIES_ALONE, PATIENCE, type RunningWorker, type TemporalRig } from './temporal.js';
+import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.ts';
+import { createActivities } from '../../activities/index.ts';
+import type { TaskLogs } from '../../src/agent/logs/index.ts';
+import { plannerHere } from '../../src/clusters/planning/index.ts';
+import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.ts';
+import { createOperations } from '../../src/ops/index.ts';
+import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
+import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
+import { openStore, type Store } from '../../src/store/index.ts';
+import { lazyConnection } from '../../worker/lazy-connection.ts';
+import { controlQueue, nodeQueue } from '../../workflows/protocol.ts';
+import { type ApiRig, apiOf } from '../api/api-rig.ts';
+import { ACTIVITIES_ALONE, PATIENCE, type RunningWorker, type TemporalRig } from './temporal.ts';
 
 /** Store, API on loopback, orchestrator worker: everything that runs graphs but the nodes. */
 export interface LivingCluster extends ApiRig {

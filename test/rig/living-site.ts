@@ -1,22 +1,22 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ActivityDependencies, createActivities, SilenceReports } from '../../activities/index.js';
-import { plannerHere } from '../../src/clusters/planning/index.js';
-import { openMachines } from '../../src/maas/open-machines.js';
+import { type ActivityDependencies, createActivities, SilenceReports } from '../../activities/index.ts';
+import { plannerHere } from '../../src/clusters/planning/index.ts';
+import { openMachines } from '../../src/maas/open-machines.ts';
 import {
   type Effect,
   type RequestEntry,
   type Seed,
   simulateMaas,
   simulatorKeys,
-} from '../../src/maas-simulator/index.js';
-import { readerHere } from '../../src/ops/index.js';
-import { announceLostRuns } from '../../src/ops/lost-run-notices.js';
-import { runLookups } from '../../src/platform/temporal/run-lookups.js';
-import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
-import { openStore, type Store } from '../../src/store/index.js';
-import type { RunningWorker, TemporalRig } from './temporal.js';
+} from '../../src/maas-simulator/index.ts';
+import { readerHere } from '../../src/ops/index.ts';
+import { announceLostRuns } from '../../src/ops/lost-run-notices.ts';
+import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
+import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
+import { openStore, type Store } from '../../src/store/index.ts';
+import type { RunningWorker, TemporalRig } from './temporal.ts';
 
 /** A site with everything real but the machines: store, MAAS simulator, worker. */
 export interface LivingSite {

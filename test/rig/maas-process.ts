@@ -1,11 +1,11 @@
-import { MaasClient } from '../../src/maas/client.js';
-import { MaasError } from '../../src/maas/failure.js';
-import { HostnameLookup } from '../../src/maas/hostname-lookup.js';
-import type { MachineOutcome } from '../../src/maas/machine-outcome.js';
-import { MachineWatcher } from '../../src/maas/machine-watcher.js';
-import type { MachineContext, Patience } from '../../src/maas/operation.js';
-import type { FaultyMaas } from './faulty-maas.js';
-import type { LeapingClock } from './leaping-clock.js';
+import { MaasClient } from '../../src/maas/client.ts';
+import { MaasError } from '../../src/maas/failure.ts';
+import { HostnameLookup } from '../../src/maas/hostname-lookup.ts';
+import type { MachineOutcome } from '../../src/maas/machine-outcome.ts';
+import { MachineWatcher } from '../../src/maas/machine-watcher.ts';
+import type { MachineContext, Patience } from '../../src/maas/operation.ts';
+import type { FaultyMaas } from './faulty-maas.ts';
+import type { LeapingClock } from './leaping-clock.ts';
 
 export const testKey = 'consumerkeyadmin01:tokenkeyadmin00001:tokensecretadmin0000000000000001';
 

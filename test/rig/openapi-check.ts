@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { AnswerSeen } from '../../src/api/index.js';
+import type { AnswerSeen } from '../../src/api/index.ts';
 
 interface Media {
   readonly schema?: object;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
-import { signIn } from '../../src/ops/index.js';
-import { openIdProvider } from '../../src/platform/openid/openid-provider.js';
+import { signIn } from '../../src/ops/index.ts';
+import { openIdProvider } from '../../src/platform/openid/openid-provider.ts';
 
 export interface OpenIdProviderRig {
   readonly issuer: string;

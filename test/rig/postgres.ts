@@ -5,8 +5,8 @@ import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { freePort } from '../../src/platform/free-port.js';
-import { memoryFolder } from './memory-folder.js';
+import { freePort } from '../../src/platform/free-port.ts';
+import { memoryFolder } from './memory-folder.ts';
 
 const run = promisify(execFile);
 const PREFIX = 'sitewright-pg-';

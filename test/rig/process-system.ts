@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { issueTicket } from '../../src/gateway/index.js';
-import { type Effect, simulatorKeys } from '../../src/maas-simulator/index.js';
-import { freePort } from '../../src/platform/free-port.js';
-import { startDevServer } from '../../src/platform/temporal/dev-server.js';
-import { openStore, type Store } from '../../src/store/index.js';
-import { TcpProxy } from './tcp-proxy.js';
+import { issueTicket } from '../../src/gateway/index.ts';
+import { type Effect, simulatorKeys } from '../../src/maas-simulator/index.ts';
+import { freePort } from '../../src/platform/free-port.ts';
+import { startDevServer } from '../../src/platform/temporal/dev-server.ts';
+import { openStore, type Store } from '../../src/store/index.ts';
+import { TcpProxy } from './tcp-proxy.ts';
 
 const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
 const BIN = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { runnableProgram } from '../../src/platform/threads/runnable-program.js';
+import { runnableProgram } from '../../src/platform/threads/runnable-program.ts';
 
 /** The command of one of the project's programs, by its path from the root: it starts in a tenth of the time of its source. */
 export const builtProgram = (source: string): readonly [string, string] => [

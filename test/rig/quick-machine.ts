@@ -1,6 +1,6 @@
-import { type MachineContext, MachineStatus } from '../../src/maas/index.js';
-import { openMachines } from '../../src/maas/open-machines.js';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.js';
+import { type MachineContext, MachineStatus } from '../../src/maas/index.ts';
+import { openMachines } from '../../src/maas/open-machines.ts';
+import { type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.ts';
 
 /** A simulated MAAS with one machine, `n001`, ready, which does everything within milliseconds. */
 export interface QuickMachine {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { TemporalRig } from './temporal.js';
+import type { TemporalRig } from './temporal.ts';
 
 export type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 export type EventId = NonNullable<Events[number]['eventId']>;

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
-import type { TaskEvent } from './scripted-graph.js';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import type { TaskEvent } from './scripted-graph.ts';
 
 /**
  * Holds what was seen on the nodes to the plan, knowing nothing of the scheduler: whatever a task needs had ended

@@ -1,7 +1,7 @@
-import type { GraphRunInput, GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.js';
-import { lookAgain } from './look-again.js';
-import { type ScriptedGraph, type ScriptedGraphOptions, scriptedGraph } from './scripted-graph.js';
-import { ACTIVITIES_ALONE, type RunningWorker, type TemporalRig } from './temporal.js';
+import type { GraphRunInput, GraphRunReport, GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import { lookAgain } from './look-again.ts';
+import { type ScriptedGraph, type ScriptedGraphOptions, scriptedGraph } from './scripted-graph.ts';
+import { ACTIVITIES_ALONE, type RunningWorker, type TemporalRig } from './temporal.ts';
 
 /**
  * A graph whose agents outlive the workers of its run. All tasks wait for the test.

@@ -11,10 +11,10 @@ import type {
   RunTask,
   TaskEnd,
   TaskRow,
-} from '../../activities/graph-contract.js';
-import { countCrossings, splitForExecution } from '../../src/core/graph-run/index.js';
-import { compilePlan, partition, type SchedulerPlan, taskKey } from '../../src/core/scheduler/index.js';
-import { PATIENT_HEARTBEAT_SECONDS, untilCancelled } from './scripted-site.js';
+} from '../../activities/graph-contract.ts';
+import { countCrossings, splitForExecution } from '../../src/core/graph-run/index.ts';
+import { compilePlan, partition, type SchedulerPlan, taskKey } from '../../src/core/scheduler/index.ts';
+import { PATIENT_HEARTBEAT_SECONDS, untilCancelled } from './scripted-site.ts';
 
 /** A task that has started on its node and waits for the test to say how it ends. */
 export interface HeldTask {

@@ -6,10 +6,10 @@ import type {
   OpenRun,
   ProgressRecord,
   SiteActivities,
-} from '../../activities/contract.js';
-import type { NodeResult } from '../../src/core/deployment/index.js';
-import { type DeploymentStrategy, planGroups, type SiteNode } from '../../src/core/deployment/index.js';
-import { groupToWire, type SitePlan } from '../../src/core/site-run/index.js';
+} from '../../activities/contract.ts';
+import type { NodeResult } from '../../src/core/deployment/index.ts';
+import { type DeploymentStrategy, planGroups, type SiteNode } from '../../src/core/deployment/index.ts';
+import { groupToWire, type SitePlan } from '../../src/core/site-run/index.ts';
 
 /**
  * A limit of heartbeats for activities whose calls a test counts. Temporal tries an activity again whose worker stands still for

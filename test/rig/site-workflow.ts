@@ -1,10 +1,10 @@
 import { type ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { expect } from 'vitest';
-import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
-import { lookAgain } from './look-again.js';
-import type { ScriptedSite } from './scripted-site.js';
-import type { TemporalRig } from './temporal.js';
+import type { RunReport, RunStatus } from '../../src/core/site-run/index.ts';
+import { lookAgain } from './look-again.ts';
+import type { ScriptedSite } from './scripted-site.ts';
+import type { TemporalRig } from './temporal.ts';
 
 /** Starts a run of `type` on its own task queue and worker. */
 export async function startRun(

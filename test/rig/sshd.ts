@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createConnection } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { SshTarget } from '../../src/agent/onboarding/index.js';
-import { freePort } from '../../src/platform/free-port.js';
+import type { SshTarget } from '../../src/agent/onboarding/index.ts';
+import { freePort } from '../../src/platform/free-port.ts';
 
 const SSHD = '/usr/sbin/sshd';
 

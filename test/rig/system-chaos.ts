@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { MachineStatus } from '../../src/maas/index.js';
-import type { Store } from '../../src/store/index.js';
-import { lazyConnection } from '../../worker/lazy-connection.js';
-import { exampleDocuments, exampleHosts } from './living-site.js';
-import { type Backup, type ProcessSystem, processSystem, type Target } from './process-system.js';
-import { random } from './random.js';
+import { MachineStatus } from '../../src/maas/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { lazyConnection } from '../../worker/lazy-connection.ts';
+import { exampleDocuments, exampleHosts } from './living-site.ts';
+import { type Backup, type ProcessSystem, processSystem, type Target } from './process-system.ts';
+import { random } from './random.ts';
 
 export interface SystemChaosPlan {
   /** Temporal's CLI. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
-import type { TemporalRig } from './temporal.js';
+import type { TemporalRig } from './temporal.ts';
 
 /** Temporal's own command line, as an operator types it: `temporal …`. Resolves with what it prints. */
 export async function temporalCli({ address, namespace }: TemporalRig, ...args: readonly string[]): Promise<string> {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { cacheFolder } from '../../scripts/temporal-binary.mjs';
-import { freePorts } from '../../src/platform/free-port.js';
+import { freePorts } from '../../src/platform/free-port.ts';
 
 const run = promisify(execFile);
 

@@ -3,12 +3,12 @@ import { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { inject } from 'vitest';
-import { createLogger } from '../../src/platform/telemetry/log.js';
-import { repeatCalls } from '../../src/platform/temporal/closed-channel.js';
-import { ensureSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
-import { asOne } from '../../worker/queue-workers.js';
-import { installRuntime } from '../../worker/runtime.js';
-import { sideQueue } from '../../workflows/protocol.js';
+import { createLogger } from '../../src/platform/telemetry/log.ts';
+import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
+import { ensureSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
+import { asOne } from '../../worker/queue-workers.ts';
+import { installRuntime } from '../../worker/runtime.ts';
+import { sideQueue } from '../../workflows/protocol.ts';
 
 /** Of an API in a test with a worker: on a loaded machine, an answer takes many times its usual time. */
 export const PATIENCE = 20;

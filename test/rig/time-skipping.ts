@@ -1,6 +1,6 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { findTimeSkippingServer } from '../../src/platform/temporal/time-skipping-server.js';
-import { quietRuntime } from './temporal.js';
+import { findTimeSkippingServer } from '../../src/platform/temporal/time-skipping-server.ts';
+import { quietRuntime } from './temporal.ts';
 
 /** Downloaded the first time on a machine. */
 const server = await findTimeSkippingServer();

@@ -5,13 +5,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { cacheFolder } from '../../scripts/temporal-binary.mjs';
-import { freePort } from '../../src/platform/free-port.js';
-import { createLogger } from '../../src/platform/telemetry/log.js';
-import type { WorkerMetrics } from '../../src/platform/telemetry/metrics.js';
-import type { Traces } from '../../src/platform/telemetry/traces.js';
-import type { Store } from '../../src/store/index.js';
-import { observeActivities } from '../../worker/metrics.js';
-import { traceActivities } from '../../worker/traces.js';
+import { freePort } from '../../src/platform/free-port.ts';
+import { createLogger } from '../../src/platform/telemetry/log.ts';
+import type { WorkerMetrics } from '../../src/platform/telemetry/metrics.ts';
+import type { Traces } from '../../src/platform/telemetry/traces.ts';
+import type { Store } from '../../src/store/index.ts';
+import { observeActivities } from '../../worker/metrics.ts';
+import { traceActivities } from '../../worker/traces.ts';
 
 export interface Span {
   readonly traceId: string;

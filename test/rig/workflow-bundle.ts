@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflows, type WorkflowBundleFile } from '../../scripts/workflow-bundle.mjs';
-import type { TemporalRig } from './temporal.js';
+import type { TemporalRig } from './temporal.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -1,12 +1,12 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { ROLES, type Role } from '../../src/core/access-role.js';
-import { tokenOperations } from '../../src/ops/tokens.js';
-import { freePort } from '../../src/platform/free-port.js';
-import { type ApiRig, apiAlone } from '../api/api-rig.js';
-import { environment } from '../api/fuel-graphs-rig.js';
-import { apiSignIn, type OpenIdProviderRig, openIdProviderRig } from '../rig/openid-provider.js';
-import { closePages, describePage, launch, type OpenPage, openPage, patientPage } from './browser.js';
+import { ROLES, type Role } from '../../src/core/access-role.ts';
+import { tokenOperations } from '../../src/ops/tokens.ts';
+import { freePort } from '../../src/platform/free-port.ts';
+import { type ApiRig, apiAlone } from '../api/api-rig.ts';
+import { environment } from '../api/fuel-graphs-rig.ts';
+import { apiSignIn, type OpenIdProviderRig, openIdProviderRig } from '../rig/openid-provider.ts';
+import { closePages, describePage, launch, type OpenPage, openPage, patientPage } from './browser.ts';
 
 describePage('the page of an API with tokens', () => {
   let browser: Browser;

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { type ApiRig, apiAlone } from '../api/api-rig.js';
-import { type Environment, environment } from '../api/fuel-graphs-rig.js';
-import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.js';
-import { storeGraphRun } from './stored-runs.js';
+import { type ApiRig, apiAlone } from '../api/api-rig.ts';
+import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
+import { closePages, describePage, launch, type OpenPage, openPage, type PageOptions, screenshot } from './browser.ts';
+import { storeGraphRun } from './stored-runs.ts';
 
 const api = '/api/v1';
 

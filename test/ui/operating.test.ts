@@ -11,9 +11,9 @@ import {
   readPackageFolder,
   writePackageArchive,
   writePackageFolder,
-} from '../../src/packages/index.js';
-import { type ApiRig, apiAlone } from '../api/api-rig.js';
-import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.js';
+} from '../../src/packages/index.ts';
+import { type ApiRig, apiAlone } from '../api/api-rig.ts';
+import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.ts';
 
 const api = '/api/v1';
 const FUEL_RELEASE = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type ApiRig, apiAlone } from '../api/api-rig.js';
-import { environment } from '../api/fuel-graphs-rig.js';
+import { type ApiRig, apiAlone } from '../api/api-rig.ts';
+import { environment } from '../api/fuel-graphs-rig.ts';
 import {
   closePages,
   describePage,
@@ -12,7 +12,7 @@ import {
   openPage,
   type PageOptions,
   screenshot,
-} from './browser.js';
+} from './browser.ts';
 
 const api = '/api/v1';
 

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { heartbeat } from '@temporalio/activity';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
-import { TaskLogs } from '../../src/agent/logs/index.js';
-import { runCli } from '../../src/cli/run-cli.js';
-import { environmentSecrets } from '../../src/platform/secrets/index.js';
-import { createLogger } from '../../src/platform/telemetry/log.js';
-import { type RunningAgents, startAgents } from '../../worker/agent.js';
-import { storeOrders } from '../../worker/store-orders.js';
-import { type Environment, environment } from '../api/fuel-graphs-rig.js';
-import { obeysTemporal } from '../rig/agent-orders.js';
-import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
-import { supervisorProgram } from '../rig/program.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { recordingTerminal } from '../unit/cli/recording-terminal.js';
+import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
+import { TaskLogs } from '../../src/agent/logs/index.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { environmentSecrets } from '../../src/platform/secrets/index.ts';
+import { createLogger } from '../../src/platform/telemetry/log.ts';
+import { type RunningAgents, startAgents } from '../../worker/agent.ts';
+import { storeOrders } from '../../worker/store-orders.ts';
+import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
+import { obeysTemporal } from '../rig/agent-orders.ts';
+import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
+import { supervisorProgram } from '../rig/program.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { recordingTerminal } from '../unit/cli/recording-terminal.ts';
 import {
   closePages,
   describePage,
@@ -26,8 +26,8 @@ import {
   openPage,
   type PageOptions,
   screenshot,
-} from './browser.js';
-import { storeGraphRun } from './stored-runs.js';
+} from './browser.ts';
+import { storeGraphRun } from './stored-runs.ts';
 
 const api = '/api/v1';
 

@@ -2,15 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MachineStatus } from '../../src/maas/index.js';
-import { openMachines } from '../../src/maas/open-machines.js';
-import { simulatorKeys } from '../../src/maas-simulator/index.js';
-import { type ApiRig, apiOfSite } from '../api/api-rig.js';
-import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
-import { lookUntil } from '../rig/look-again.js';
-import { type NoticeReceiver, noticeReceiver } from '../rig/notice-receiver.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.js';
+import { MachineStatus } from '../../src/maas/index.ts';
+import { openMachines } from '../../src/maas/open-machines.ts';
+import { simulatorKeys } from '../../src/maas-simulator/index.ts';
+import { type ApiRig, apiOfSite } from '../api/api-rig.ts';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
+import { lookUntil } from '../rig/look-again.ts';
+import { type NoticeReceiver, noticeReceiver } from '../rig/notice-receiver.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { closePages, describePage, launch, type OpenPage, openPage, screenshot } from './browser.ts';
 
 describePage('the page of a run on a site', () => {
   let browser: Browser;

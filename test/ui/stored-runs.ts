@@ -1,5 +1,5 @@
-import type { Store } from '../../src/store/index.js';
-import type { Environment } from '../api/fuel-graphs-rig.js';
+import type { Store } from '../../src/store/index.ts';
+import type { Environment } from '../api/fuel-graphs-rig.ts';
 
 /** How a task of a stored run ended, by its name; `successful` where nothing is said. */
 export type Endings = Readonly<Record<string, 'successful' | 'failed' | 'skipped'>>;

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/cli/program.js';
-import { loadSite, readDocumentFiles } from '../../src/documents/index.js';
-import { simulatorKeys } from '../../src/maas-simulator/index.js';
-import { loadSettings } from '../../src/platform/settings/index.js';
-import { readComposeFile, readEnvFile, variablesOf } from '../rig/compose-file.js';
-import { recordingTerminal } from './cli/recording-terminal.js';
+import { createProgram } from '../../src/cli/program.ts';
+import { loadSite, readDocumentFiles } from '../../src/documents/index.ts';
+import { simulatorKeys } from '../../src/maas-simulator/index.ts';
+import { loadSettings } from '../../src/platform/settings/index.ts';
+import { readComposeFile, readEnvFile, variablesOf } from '../rig/compose-file.ts';
+import { recordingTerminal } from './cli/recording-terminal.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { ApiMetrics, WorkerMetrics } from '../../src/platform/telemetry/metrics.js';
+import { ApiMetrics, WorkerMetrics } from '../../src/platform/telemetry/metrics.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const at = (path: string): string => join(root, path);

@@ -11,11 +11,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { explainMissing, findTemporalBinary } from '../../scripts/temporal-binary.mjs';
-import { simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.js';
-import { freePort } from '../../src/platform/free-port.js';
-import { startDevServer } from '../../src/platform/temporal/dev-server.js';
-import { exampleHosts } from '../rig/living-site.js';
-import { previousBuild } from './previous-build.js';
+import { simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.ts';
+import { freePort } from '../../src/platform/free-port.ts';
+import { startDevServer } from '../../src/platform/temporal/dev-server.ts';
+import { exampleHosts } from '../rig/living-site.ts';
+import { previousBuild } from './previous-build.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ControlJudge, ControlOrder } from '../../src/agent/index.js';
-import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
-import { AgentSite, eventually } from '../rig/agent-site.js';
-import { cancelTasks } from '../rig/workflows/counted-tasks.js';
+import type { ControlJudge, ControlOrder } from '../../src/agent/index.ts';
+import { controlQueue, nodeQueue } from '../../workflows/protocol.ts';
+import { AgentSite, eventually } from '../rig/agent-site.ts';
+import { cancelTasks } from '../rig/workflows/counted-tasks.ts';
 
 let site: AgentSite;
 beforeAll(async () => {

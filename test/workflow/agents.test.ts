@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OrderRefused } from '../../src/agent/index.js';
-import { controlQueue, nodeQueue } from '../../workflows/protocol.js';
-import { AgentSite, askedAgain, eventually } from '../rig/agent-site.js';
-import { cancelTasks } from '../rig/workflows/counted-tasks.js';
+import { OrderRefused } from '../../src/agent/index.ts';
+import { controlQueue, nodeQueue } from '../../workflows/protocol.ts';
+import { AgentSite, askedAgain, eventually } from '../rig/agent-site.ts';
+import { cancelTasks } from '../rig/workflows/counted-tasks.ts';
 
 let site: AgentSite;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { failure, group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
-import { startRun } from '../rig/site-workflow.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { failure, group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
+import { startRun } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scriptedGraph } from '../rig/scripted-graph.js';
-import { startGraphRun } from '../rig/scripted-graph-run.js';
-import { group, plainNodes, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
-import { causeOf, startRun } from '../rig/site-workflow.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { temporalCli } from '../rig/temporal-cli.js';
+import { scriptedGraph } from '../rig/scripted-graph.ts';
+import { startGraphRun } from '../rig/scripted-graph-run.ts';
+import { group, plainNodes, scriptedSite, untilCancelled } from '../rig/scripted-site.ts';
+import { causeOf, startRun } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { temporalCli } from '../rig/temporal-cli.ts';
 
 /* Steps that an operator ends with Temporal's own command line, with whatever comes to mind as a result. */
 let rig: TemporalRig;

@@ -7,14 +7,14 @@ import {
 } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DeliverNotice, NoticeActivities } from '../../activities/notice-contract.js';
-import type { ShownPlan } from '../../src/core/contracts/site-run.js';
-import type { RunStatus } from '../../src/core/site-run/index.js';
-import { recordHistory } from '../rig/histories.js';
-import { lookUntil } from '../rig/look-again.js';
-import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
-import { causeOf, reaches, startRun } from '../rig/site-workflow.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import type { DeliverNotice, NoticeActivities } from '../../activities/notice-contract.ts';
+import type { ShownPlan } from '../../src/core/contracts/site-run.ts';
+import type { RunStatus } from '../../src/core/site-run/index.ts';
+import { recordHistory } from '../rig/histories.ts';
+import { lookUntil } from '../rig/look-again.ts';
+import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.ts';
+import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, onTestFailed } from 'vitest';
-import type { GraphRunStatus } from '../../src/core/graph-run/index.js';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
-import { expectReplay } from '../rig/histories.js';
-import { lookAgain } from '../rig/look-again.js';
-import { failed, ok, type ScriptedGraph } from '../rig/scripted-graph.js';
-import { expectLegal } from '../rig/scripted-graph-checks.js';
-import { graphWithAgents } from '../rig/scripted-graph-run.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { choices } from '../unit/scheduler/drive.js';
+import type { GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import { expectReplay } from '../rig/histories.ts';
+import { lookAgain } from '../rig/look-again.ts';
+import { failed, ok, type ScriptedGraph } from '../rig/scripted-graph.ts';
+import { expectLegal } from '../rig/scripted-graph-checks.ts';
+import { graphWithAgents } from '../rig/scripted-graph-run.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { choices } from '../unit/scheduler/drive.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

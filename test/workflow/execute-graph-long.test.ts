@@ -2,15 +2,15 @@ import type { ApplicationFailure, WorkflowFailedError } from '@temporalio/client
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TreeNode } from '../../src/core/graph-run/index.js';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
-import { expectNoMoreWork } from '../rig/amounts-of-work.js';
-import { recordHistory } from '../rig/histories.js';
-import { failed, ok, scriptedGraph } from '../rig/scripted-graph.js';
-import { expectLegal } from '../rig/scripted-graph-checks.js';
-import { startGraphRun } from '../rig/scripted-graph-run.js';
-import { causeOf } from '../rig/site-workflow.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import type { TreeNode } from '../../src/core/graph-run/index.ts';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import { expectNoMoreWork } from '../rig/amounts-of-work.ts';
+import { recordHistory } from '../rig/histories.ts';
+import { failed, ok, scriptedGraph } from '../rig/scripted-graph.ts';
+import { expectLegal } from '../rig/scripted-graph-checks.ts';
+import { startGraphRun } from '../rig/scripted-graph-run.ts';
+import { causeOf } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
-import { failed, ok, type ScriptedGraph, scriptedGraph } from '../rig/scripted-graph.js';
-import { startGraphRun } from '../rig/scripted-graph-run.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import { failed, ok, type ScriptedGraph, scriptedGraph } from '../rig/scripted-graph.ts';
+import { startGraphRun } from '../rig/scripted-graph-run.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

@@ -1,16 +1,16 @@
 import type { WorkflowFailedError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
-import type { RunReport, RunStatus, TreeNode } from '../../src/core/site-run/index.js';
-import { recordHistory } from '../rig/histories.js';
-import { lookUntil } from '../rig/look-again.js';
-import { type EventId, type Events, resetRun } from '../rig/reset-run.js';
-import { failed, scriptedGraph } from '../rig/scripted-graph.js';
-import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
-import { causeOf } from '../rig/site-workflow.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { withHurriedChildren } from '../rig/workflow-bundle.js';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import type { RunReport, RunStatus, TreeNode } from '../../src/core/site-run/index.ts';
+import { recordHistory } from '../rig/histories.ts';
+import { lookUntil } from '../rig/look-again.ts';
+import { type EventId, type Events, resetRun } from '../rig/reset-run.ts';
+import { failed, scriptedGraph } from '../rig/scripted-graph.ts';
+import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
+import { causeOf } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { withHurriedChildren } from '../rig/workflow-bundle.ts';
 
 let rig: TemporalRig;
 let hurried: TemporalRig;

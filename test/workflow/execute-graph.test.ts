@@ -1,16 +1,16 @@
 import type { ApplicationFailure, WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Notice } from '../../src/core/contracts/notice.js';
-import type { GraphRunReport, TreeNode } from '../../src/core/graph-run/index.js';
-import type { SchedulerPlan } from '../../src/core/scheduler/index.js';
-import { recordHistory } from '../rig/histories.js';
-import { lookAgain } from '../rig/look-again.js';
-import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.js';
-import { expectLegal } from '../rig/scripted-graph-checks.js';
-import { startGraphRun } from '../rig/scripted-graph-run.js';
-import { causeOf } from '../rig/site-workflow.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import type { Notice } from '../../src/core/contracts/notice.ts';
+import type { GraphRunReport, TreeNode } from '../../src/core/graph-run/index.ts';
+import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
+import { recordHistory } from '../rig/histories.ts';
+import { lookAgain } from '../rig/look-again.ts';
+import { failed, ok, type ScriptedGraphOptions, scriptedGraph } from '../rig/scripted-graph.ts';
+import { expectLegal } from '../rig/scripted-graph-checks.ts';
+import { startGraphRun } from '../rig/scripted-graph-run.ts';
+import { causeOf } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RunReport } from '../../src/core/site-run/index.js';
-import { MachineStatus } from '../../src/maas/index.js';
-import { getRun } from '../../src/ops/workflow-calls.js';
-import { findEnd } from '../../src/platform/temporal/run-lookups.js';
-import { closeIfGone } from '../../src/store/index.js';
-import { recordHistory } from '../rig/histories.js';
-import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
-import { lookAgain } from '../rig/look-again.js';
-import { beforeFirst, type EventId, type Events, resetRun } from '../rig/reset-run.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import type { RunReport } from '../../src/core/site-run/index.ts';
+import { MachineStatus } from '../../src/maas/index.ts';
+import { getRun } from '../../src/ops/workflow-calls.ts';
+import { findEnd } from '../../src/platform/temporal/run-lookups.ts';
+import { closeIfGone } from '../../src/store/index.ts';
+import { recordHistory } from '../rig/histories.ts';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
+import { lookAgain } from '../rig/look-again.ts';
+import { beforeFirst, type EventId, type Events, resetRun } from '../rig/reset-run.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 let site: LivingSite;

@@ -1,14 +1,14 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.js';
-import type { GraphRunStatus } from '../../src/core/graph-run/index.js';
-import type { RunReport } from '../../src/core/site-run/index.js';
-import { normaliseTask } from '../../src/graph/index.js';
-import { MachineStatus } from '../../src/maas/index.js';
-import { controlQueue, graphWorkflowId, nodeQueue } from '../../workflows/protocol.js';
-import { apiOfSite } from '../api/api-rig.js';
-import { exampleDocuments, exampleHosts, livingSite } from '../rig/living-site.js';
-import { causeOf } from '../rig/site-workflow.js';
-import { ACTIVITIES_ALONE, type TemporalRig, temporalRig } from '../rig/temporal.js';
+import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.ts';
+import type { GraphRunStatus } from '../../src/core/graph-run/index.ts';
+import type { RunReport } from '../../src/core/site-run/index.ts';
+import { normaliseTask } from '../../src/graph/index.ts';
+import { MachineStatus } from '../../src/maas/index.ts';
+import { controlQueue, graphWorkflowId, nodeQueue } from '../../workflows/protocol.ts';
+import { apiOfSite } from '../api/api-rig.ts';
+import { exampleDocuments, exampleHosts, livingSite } from '../rig/living-site.ts';
+import { causeOf } from '../rig/site-workflow.ts';
+import { ACTIVITIES_ALONE, type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 // Workflows that the API starts are named after the site, as in other tests.

@@ -1,12 +1,12 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { clusterStates, readClusterSources } from '../../src/clusters/index.js';
-import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
-import { MaasClient, MachineStatus } from '../../src/maas/index.js';
-import { simulatorKeys } from '../../src/maas-simulator/index.js';
-import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { CONFIGURATION, document, node, profile } from '../unit/documents/site-files.js';
+import { clusterStates, readClusterSources } from '../../src/clusters/index.ts';
+import type { RunReport, RunStatus } from '../../src/core/site-run/index.ts';
+import { MaasClient, MachineStatus } from '../../src/maas/index.ts';
+import { simulatorKeys } from '../../src/maas-simulator/index.ts';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { CONFIGURATION, document, node, profile } from '../unit/documents/site-files.ts';
 
 let rig: TemporalRig;
 let site: LivingSite;

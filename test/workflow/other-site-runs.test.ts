@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { recordHistory } from '../rig/histories.js';
-import { lookAgain } from '../rig/look-again.js';
-import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.js';
-import { causeOf, reaches, startRun } from '../rig/site-workflow.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { withHurriedChildren } from '../rig/workflow-bundle.js';
+import { recordHistory } from '../rig/histories.ts';
+import { lookAgain } from '../rig/look-again.ts';
+import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.ts';
+import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { withHurriedChildren } from '../rig/workflow-bundle.ts';
 
 let rig: TemporalRig;
 let hurried: TemporalRig;

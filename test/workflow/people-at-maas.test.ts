@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RunReport, RunStatus } from '../../src/core/site-run/index.js';
-import { MachineStatus } from '../../src/maas/index.js';
-import { openMachines } from '../../src/maas/open-machines.js';
-import { simulatorKeys } from '../../src/maas-simulator/index.js';
-import { recordHistory } from '../rig/histories.js';
-import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.js';
-import { lookAgain } from '../rig/look-again.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import type { RunReport, RunStatus } from '../../src/core/site-run/index.ts';
+import { MachineStatus } from '../../src/maas/index.ts';
+import { openMachines } from '../../src/maas/open-machines.ts';
+import { simulatorKeys } from '../../src/maas-simulator/index.ts';
+import { recordHistory } from '../rig/histories.ts';
+import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
+import { lookAgain } from '../rig/look-again.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 let site: LivingSite;

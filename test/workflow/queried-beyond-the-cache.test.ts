@@ -1,9 +1,9 @@
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { getRun } from '../../src/ops/workflow-calls.js';
-import { expectReplay } from '../rig/histories.js';
-import { scriptedGraph } from '../rig/scripted-graph.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { getRun } from '../../src/ops/workflow-calls.ts';
+import { expectReplay } from '../rig/histories.ts';
+import { scriptedGraph } from '../rig/scripted-graph.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

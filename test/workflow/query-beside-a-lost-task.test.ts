@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { getRun } from '../../src/ops/workflow-calls.js';
-import { expectReplay } from '../rig/histories.js';
-import { lookUntil } from '../rig/look-again.js';
-import { failed } from '../rig/scripted-graph.js';
-import { graphWithAgents } from '../rig/scripted-graph-run.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { getRun } from '../../src/ops/workflow-calls.ts';
+import { expectReplay } from '../rig/histories.ts';
+import { lookUntil } from '../rig/look-again.ts';
+import { failed } from '../rig/scripted-graph.ts';
+import { graphWithAgents } from '../rig/scripted-graph-run.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { RunTask, TaskEnd } from '../../activities/graph-contract.js';
-import { type Environment, environment } from '../api/fuel-graphs-rig.js';
-import { recordHistory } from '../rig/histories.js';
-import { type LivingCluster, livingCluster } from '../rig/living-cluster.js';
-import { lookAgain } from '../rig/look-again.js';
-import { beforeFirst, resetRun } from '../rig/reset-run.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import type { RunTask, TaskEnd } from '../../activities/graph-contract.ts';
+import { type Environment, environment } from '../api/fuel-graphs-rig.ts';
+import { recordHistory } from '../rig/histories.ts';
+import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
+import { lookAgain } from '../rig/look-again.ts';
+import { beforeFirst, resetRun } from '../rig/reset-run.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 let system: LivingCluster;

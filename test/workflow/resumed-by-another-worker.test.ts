@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectReplay, recordHistory } from '../rig/histories.js';
-import { lookUntil } from '../rig/look-again.js';
-import { failed, ok } from '../rig/scripted-graph.js';
-import { graphWithAgents } from '../rig/scripted-graph-run.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { expectReplay, recordHistory } from '../rig/histories.ts';
+import { lookUntil } from '../rig/look-again.ts';
+import { failed, ok } from '../rig/scripted-graph.ts';
+import { graphWithAgents } from '../rig/scripted-graph-run.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

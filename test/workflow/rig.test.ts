@@ -1,7 +1,7 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 
 const SITE_NAME = defineSearchAttributeKey('SiteName', 'KEYWORD');
 const FAILED_NODES = defineSearchAttributeKey('FailedNodes', 'INT');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { keepSearchAttributes } from '../../src/platform/temporal/search-attributes.js';
-import { lookUntil } from '../rig/look-again.js';
-import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
-import { causeOf, startRun } from '../rig/site-workflow.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { temporalCli } from '../rig/temporal-cli.js';
+import { keepSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
+import { lookUntil } from '../rig/look-again.ts';
+import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
+import { causeOf, startRun } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { temporalCli } from '../rig/temporal-cli.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

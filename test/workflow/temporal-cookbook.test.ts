@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { createCodecEndpoint } from '../../src/platform/codec/codec-endpoint.js';
-import { EncryptionCodec } from '../../src/platform/codec/index.js';
-import { lookAgain, lookUntil } from '../rig/look-again.js';
-import { failed, scriptedGraph } from '../rig/scripted-graph.js';
-import { failure, group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { createCodecEndpoint } from '../../src/platform/codec/codec-endpoint.ts';
+import { EncryptionCodec } from '../../src/platform/codec/index.ts';
+import { lookAgain, lookUntil } from '../rig/look-again.ts';
+import { failed, scriptedGraph } from '../rig/scripted-graph.ts';
+import { failure, group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /* docs/temporal-cookbook.md: every command, in its order, against a server. MAAS and agents do what the page needs. */
 const page = readFileSync(new URL('../../docs/temporal-cookbook.md', import.meta.url), 'utf8');

@@ -1,11 +1,11 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { asOne } from '../../worker/queue-workers.js';
-import { group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.js';
-import { withSideQueues } from '../rig/temporal.js';
-import { timeSkipping, whyNoTimeSkipping } from '../rig/time-skipping.js';
-import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
+import { asOne } from '../../worker/queue-workers.ts';
+import { group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.ts';
+import { withSideQueues } from '../rig/temporal.ts';
+import { timeSkipping, whyNoTimeSkipping } from '../rig/time-skipping.ts';
+import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 
 /**
  * The real limits of real configurations, hours long, on a server that skips time. It speaks an old API

@@ -1,8 +1,8 @@
 import { CompleteAsyncError } from '@temporalio/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { recordHistory } from '../rig/histories.js';
-import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import { recordHistory } from '../rig/histories.ts';
+import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Settings } from '../../src/platform/settings/index.js';
-import { createLogger } from '../../src/platform/telemetry/log.js';
-import { WorkerVersions } from '../../src/platform/temporal/worker-versions.js';
-import { startVersioned } from '../../worker/versioned-worker.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
-import { bundleTestWorkflows } from '../rig/workflow-bundle.js';
+import type { Settings } from '../../src/platform/settings/index.ts';
+import { createLogger } from '../../src/platform/telemetry/log.ts';
+import { WorkerVersions } from '../../src/platform/temporal/worker-versions.ts';
+import { startVersioned } from '../../worker/versioned-worker.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 
 /*
  * Versions of workers where the server has none, or not for us. With them: test/cli/living-system.test.ts, and

@@ -1,9 +1,9 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunStatus } from '../../src/core/site-run/index.js';
-import { group, plainNodes, scriptedSite } from '../rig/scripted-site.js';
-import { causeOf, reaches, startRun } from '../rig/site-workflow.js';
-import { type TemporalRig, temporalRig } from '../rig/temporal.js';
+import type { RunStatus } from '../../src/core/site-run/index.ts';
+import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
+import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
 /* What happens to what a run does not understand: types, signals, updates, queries and payloads with mistakes in them. */
 let rig: TemporalRig;

@@ -1,2 +1,2 @@
-export type { LogArrival, PlacedArrival } from './run-log-index.js';
-export { type LogPart, TaskLogs } from './task-logs.js';
+export type { LogArrival, PlacedArrival } from './run-log-index.ts';
+export { type LogPart, TaskLogs } from './task-logs.ts';

@@ -11,15 +11,15 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isMapping } from '../../core/plain-value.js';
-import { readJson, replaceDurably, unlessUnreadable } from '../../platform/files/durable-file.js';
-import { type ExecutionKey, folderName } from '../execution.js';
-import type { LogChunk } from '../order-source.js';
-import { OUTPUT_STREAMS, type OutputStream, readOutput, segmentPath, segmentsOf } from '../output-segments.js';
-import { readableText } from '../output-text.js';
-import type { TaskResult } from '../result.js';
-import { watchFolder } from '../watch-folder.js';
-import { arrivalsAfter, arrivalsBefore, type LogArrival, recordArrival } from './run-log-index.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { readJson, replaceDurably, unlessUnreadable } from '../../platform/files/durable-file.ts';
+import { type ExecutionKey, folderName } from '../execution.ts';
+import type { LogChunk } from '../order-source.ts';
+import { OUTPUT_STREAMS, type OutputStream, readOutput, segmentPath, segmentsOf } from '../output-segments.ts';
+import { readableText } from '../output-text.ts';
+import type { TaskResult } from '../result.ts';
+import { watchFolder } from '../watch-folder.ts';
+import { arrivalsAfter, arrivalsBefore, type LogArrival, recordArrival } from './run-log-index.ts';
 
 /** Where to keep the output of tasks, and how much of it. */
 interface TaskLogsOptions {

@@ -1,5 +1,5 @@
-import { cobblerSync as type } from '../../core/task-types/machines.js';
-import { maasTaskType } from './task-type.js';
+import { cobblerSync as type } from '../../core/task-types/machines.ts';
+import { maasTaskType } from './task-type.ts';
 
 /** MAAS manages DHCP and DNS itself, so a sync only checks that it answers. */
 export const cobblerSync = maasTaskType(type, {

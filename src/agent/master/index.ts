@@ -1,9 +1,9 @@
-import { cobblerSync } from './cobbler-sync.js';
-import { reboot } from './power-cycle.js';
-import { eraseNode, moveToBootstrap } from './release-node.js';
-import type { MaasTaskType } from './task-type.js';
+import { cobblerSync } from './cobbler-sync.ts';
+import { reboot } from './power-cycle.ts';
+import { eraseNode, moveToBootstrap } from './release-node.ts';
+import type { MaasTaskType } from './task-type.ts';
 
-export type { MaasTaskEnd, MaasTaskType } from './task-type.js';
+export type { MaasTaskEnd, MaasTaskType } from './task-type.ts';
 
 /**
  * Task types that the orchestrator's host carries out through MAAS. To add one, add a file to this folder and an entry

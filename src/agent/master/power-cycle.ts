@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { reboot as type } from '../../core/task-types/machines.js';
-import { type MaasTask, maasTaskType } from './task-type.js';
+import { reboot as type } from '../../core/task-types/machines.ts';
+import { type MaasTask, maasTaskType } from './task-type.ts';
 
 const POLL_MS = 2_000;
 

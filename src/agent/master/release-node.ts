@@ -1,6 +1,6 @@
-import * as machines from '../../core/task-types/machines.js';
-import { releaseMachine } from '../../maas/index.js';
-import { type MaasTask, type MaasTaskEnd, maasTaskType } from './task-type.js';
+import * as machines from '../../core/task-types/machines.ts';
+import { releaseMachine } from '../../maas/index.ts';
+import { type MaasTask, type MaasTaskEnd, maasTaskType } from './task-type.ts';
 
 async function release(task: MaasTask, erase: object): Promise<MaasTaskEnd> {
   const { maas, systemId, site, comment, options } = task;

@@ -1,5 +1,5 @@
-import type { TaskType } from '../../core/task-types/index.js';
-import type { MachineContext, OperationOptions } from '../../maas/index.js';
+import type { TaskType } from '../../core/task-types/index.ts';
+import type { MachineContext, OperationOptions } from '../../maas/index.ts';
 
 /** One task on one machine, carried out from the orchestrator's host through MAAS. */
 export interface MaasTask {

@@ -1,5 +1,5 @@
-export { type InstallationEnd, installOverSsh } from './install-over-ssh.js';
-export { agentOptionsOf, type NodePolicy, policyRefusal, usablePolicy } from './node-policy.js';
-export { parseSshTarget, type SshTarget, sshTargetProblem } from './ssh-command.js';
-export { systemdUnit } from './systemd-unit.js';
-export { agentCloudConfig, mergeUserData } from './user-data.js';
+export { type InstallationEnd, installOverSsh } from './install-over-ssh.ts';
+export { agentOptionsOf, type NodePolicy, policyRefusal, usablePolicy } from './node-policy.ts';
+export { parseSshTarget, type SshTarget, sshTargetProblem } from './ssh-command.ts';
+export { systemdUnit } from './systemd-unit.ts';
+export { agentCloudConfig, mergeUserData } from './user-data.ts';

@@ -1,7 +1,7 @@
-import type { EnrolmentTicket } from './enrolment-ticket.js';
-import { runOverSsh, type SshTarget, shellWord, sshTargetProblem } from './ssh-command.js';
-import { systemdUnit } from './systemd-unit.js';
-import { NODE_FOLDER } from './user-data.js';
+import type { EnrolmentTicket } from './enrolment-ticket.ts';
+import { runOverSsh, type SshTarget, shellWord, sshTargetProblem } from './ssh-command.ts';
+import { systemdUnit } from './systemd-unit.ts';
+import { NODE_FOLDER } from './user-data.ts';
 
 export interface SshInstallation {
   readonly ticket: EnrolmentTicket;

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { printPath } from '../../core/plain-value.js';
-import { SetupError } from '../../core/setup-error.js';
-import { allowedPath, runsAnyScript, typesOver } from '../../core/task-types/index.js';
-import { placeProblem } from '../../documents/diagnostics/place-problem.js';
+import { type Diagnostic, isError } from '../../core/diagnostic.ts';
+import { printPath } from '../../core/plain-value.ts';
+import { SetupError } from '../../core/setup-error.ts';
+import { allowedPath, runsAnyScript, typesOver } from '../../core/task-types/index.ts';
+import { placeProblem } from '../../documents/diagnostics/place-problem.ts';
 import {
   checkSchema,
   DOCUMENT_WORDS,
   type SchemaProblem,
   type SchemaWords,
-} from '../../documents/diagnostics/schema-problems.js';
-import { parseYaml } from '../../documents/yaml-document.js';
-import { type Execution, type NodeAgentOptions, prepareTask } from '../index.js';
+} from '../../documents/diagnostics/schema-problems.ts';
+import { parseYaml } from '../../documents/yaml-document.ts';
+import { type Execution, type NodeAgentOptions, prepareTask } from '../index.ts';
 
 /** What a node accepts. It is the node's own file: nothing from outside changes it. */
 export interface NodePolicy {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { dump } from 'js-yaml';
-import type { EnrolmentTicket } from './enrolment-ticket.js';
-import { systemdUnit } from './systemd-unit.js';
+import type { EnrolmentTicket } from './enrolment-ticket.ts';
+import { systemdUnit } from './systemd-unit.ts';
 
 /** The agent's configuration folder on a node. */
 export const NODE_FOLDER = '/etc/sitewright';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { shellWord, whole } from '../onboarding/ssh-command.js';
-import { chooseContent } from './place-over-ssh.js';
+import { shellWord, whole } from '../onboarding/ssh-command.ts';
+import { chooseContent } from './place-over-ssh.ts';
 
 /** A file whose content a task needs on its node. */
 export interface NeededFile {

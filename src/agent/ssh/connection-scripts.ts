@@ -1,7 +1,7 @@
-import { type Execution, type ExecutionKey, executionMark, folderName, nodeFolder, stableJson } from '../index.js';
-import { shellWord, whole } from '../onboarding/ssh-command.js';
-import { COMMON, RUNNER } from './remote-runner.js';
-import type { RemoteTask } from './remote-task.js';
+import { type Execution, type ExecutionKey, executionMark, folderName, nodeFolder, stableJson } from '../index.ts';
+import { shellWord, whole } from '../onboarding/ssh-command.ts';
+import { COMMON, RUNNER } from './remote-runner.ts';
+import type { RemoteTask } from './remote-task.ts';
 
 /** Location of an execution on its node. */
 export interface RemotePlace {

@@ -1,1 +1,1 @@
-export { SshNode, type SshNodeOptions } from './ssh-node.js';
+export { SshNode, type SshNodeOptions } from './ssh-node.ts';

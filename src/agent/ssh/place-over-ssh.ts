@@ -1,5 +1,5 @@
-import { shellWord } from '../onboarding/ssh-command.js';
-import { REFUSED_PATH } from './exit-codes.js';
+import { shellWord } from '../onboarding/ssh-command.ts';
+import { REFUSED_PATH } from './exit-codes.ts';
 
 /**
  * `place`, in plain `sh`, places files as the agent does: writes beside the target with final owner and permissions,

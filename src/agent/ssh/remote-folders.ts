@@ -1,5 +1,5 @@
-import { shellWord } from '../onboarding/ssh-command.js';
-import { REFUSED_PATH } from './exit-codes.js';
+import { shellWord } from '../onboarding/ssh-command.ts';
+import { REFUSED_PATH } from './exit-codes.ts';
 
 /**
  * `enter FOLDER MODE`, in plain `sh`, changes into a folder under the roots and creates missing folders with that mode

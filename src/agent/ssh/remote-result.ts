@@ -6,11 +6,11 @@ import {
   type TaskFailure,
   type TaskResult,
   type TryRecord,
-} from '../index.js';
-import { findRunner } from '../task-registry.js';
-import { EndRecord } from './end-record.js';
-import { BUSY, FILES_FAILED, MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.js';
-import type { RemoteEnd } from './ssh-work.js';
+} from '../index.ts';
+import { findRunner } from '../task-registry.ts';
+import { EndRecord } from './end-record.ts';
+import { BUSY, FILES_FAILED, MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.ts';
+import type { RemoteEnd } from './ssh-work.ts';
 
 /**
  * The result of an execution, from the record on its node. The same record always gives the same result.

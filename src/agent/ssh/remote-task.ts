@@ -1,8 +1,8 @@
-import type { TaskLimits } from '../../core/task-types/index.js';
-import { DEFAULT_TASK_PATH } from '../task-process.js';
-import type { RunnableTask } from '../task-runner.js';
-import { MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.js';
-import type { RemoteScript, ScriptContext } from './ssh-work.js';
+import type { TaskLimits } from '../../core/task-types/index.ts';
+import { DEFAULT_TASK_PATH } from '../task-process.ts';
+import type { RunnableTask } from '../task-runner.ts';
+import { MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.ts';
+import type { RemoteScript, ScriptContext } from './ssh-work.ts';
 
 /** What a connection sends to the node for one execution. */
 export interface RemoteTask extends Required<RemoteScript> {

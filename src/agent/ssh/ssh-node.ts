@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { typesOver } from '../../core/task-types/index.js';
-import { executionIn, isExecution } from '../execution.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { typesOver } from '../../core/task-types/index.ts';
+import { executionIn, isExecution } from '../execution.ts';
 import {
   DEFAULT_PATH_ROOTS,
   type EnsureAnswer,
@@ -16,10 +16,10 @@ import {
   type OutputOffsets,
   prepareTask,
   type TaskResult,
-} from '../index.js';
-import { DEFAULT_POLICY, type NodePolicy, policyRefusal, readPolicy } from '../onboarding/node-policy.js';
-import { openOverSsh, runOverSsh, type SshTarget } from '../onboarding/ssh-command.js';
-import { bringContent } from './bring-content.js';
+} from '../index.ts';
+import { DEFAULT_POLICY, type NodePolicy, policyRefusal, readPolicy } from '../onboarding/node-policy.ts';
+import { openOverSsh, runOverSsh, type SshTarget } from '../onboarding/ssh-command.ts';
+import { bringContent } from './bring-content.ts';
 import {
   cancelScript,
   ensureScript,
@@ -30,10 +30,10 @@ import {
   lookScript,
   type RemotePlace,
   remotePlace,
-} from './connection-scripts.js';
-import { readEvents } from './follow-stream.js';
-import { remoteResult } from './remote-result.js';
-import { remoteTask } from './remote-task.js';
+} from './connection-scripts.ts';
+import { readEvents } from './follow-stream.ts';
+import { remoteResult } from './remote-result.ts';
+import { remoteTask } from './remote-task.ts';
 
 export interface SshNodeOptions {
   readonly node: string;

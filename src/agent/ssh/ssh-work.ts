@@ -1,10 +1,10 @@
-import type { Execution } from '../execution.js';
-import { shellWord } from '../onboarding/ssh-command.js';
-import type { TaskFailure } from '../result.js';
-import { DEFAULT_TASK_PATH } from '../task-process.js';
-import type { NeededFile } from './bring-content.js';
-import type { EndRecord } from './end-record.js';
-import { MISSING_FOLDER, MISSING_PROGRAM } from './exit-codes.js';
+import type { Execution } from '../execution.ts';
+import { shellWord } from '../onboarding/ssh-command.ts';
+import type { TaskFailure } from '../result.ts';
+import { DEFAULT_TASK_PATH } from '../task-process.ts';
+import type { NeededFile } from './bring-content.ts';
+import type { EndRecord } from './end-record.ts';
+import { MISSING_FOLDER, MISSING_PROGRAM } from './exit-codes.ts';
 
 /** What a task type sends to the node for one execution. */
 export interface RemoteScript {

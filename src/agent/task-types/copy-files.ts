@@ -1,8 +1,8 @@
-import { copyFiles as type } from '../../core/task-types/files.js';
-import { fileErrorCode } from '../../platform/files/file-errors.js';
-import { describeFailure } from '../result.js';
-import { runner } from '../task-runner.js';
-import { frameOf, type PlacedOverSsh, place, placeScript, STOPPED } from './placed-file.js';
+import { copyFiles as type } from '../../core/task-types/files.ts';
+import { fileErrorCode } from '../../platform/files/file-errors.ts';
+import { describeFailure } from '../result.ts';
+import { runner } from '../task-runner.ts';
+import { frameOf, type PlacedOverSsh, place, placeScript, STOPPED } from './placed-file.ts';
 
 /** Places files whose content is read on the machine that has the sources. Tries all files, once. */
 export const copyFiles = runner(type, {

@@ -1,14 +1,14 @@
 import { readdir, readFile, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileOfSource, type ManifestFile, readManifest } from '../../core/folder-manifest.js';
-import { packageFiles as type } from '../../core/task-types/package-files.js';
-import { dropFetched, sha256 } from '../fetch-folder.js';
-import { shellWord } from '../onboarding/ssh-command.js';
-import { openFolder, PlacementError, systemFailure } from '../place-file.js';
-import type { TaskFailure } from '../result.js';
-import { chooseContent } from '../ssh/place-over-ssh.js';
-import { runner, type TaskContext, type TryEnd } from '../task-runner.js';
-import { type FileFrame, OTHER_CONTENT, place, placeScript, STOPPED } from './placed-file.js';
+import { fileOfSource, type ManifestFile, readManifest } from '../../core/folder-manifest.ts';
+import { packageFiles as type } from '../../core/task-types/package-files.ts';
+import { dropFetched, sha256 } from '../fetch-folder.ts';
+import { shellWord } from '../onboarding/ssh-command.ts';
+import { openFolder, PlacementError, systemFailure } from '../place-file.ts';
+import type { TaskFailure } from '../result.ts';
+import { chooseContent } from '../ssh/place-over-ssh.ts';
+import { runner, type TaskContext, type TryEnd } from '../task-runner.ts';
+import { type FileFrame, OTHER_CONTENT, place, placeScript, STOPPED } from './placed-file.ts';
 
 const frameOf = (dst: string, { path, executable }: ManifestFile): FileFrame => ({
   path: join(dst, path),

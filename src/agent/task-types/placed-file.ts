@@ -1,12 +1,12 @@
-import type { Content } from '../../core/task-types/index.js';
-import { shellWord } from '../onboarding/ssh-command.js';
-import { PlacementError, placeFile, type WantedFile } from '../place-file.js';
-import type { TaskFailure } from '../result.js';
-import { FILES_FAILED } from '../ssh/exit-codes.js';
-import { PLACE } from '../ssh/place-over-ssh.js';
-import { enterFolder } from '../ssh/remote-folders.js';
-import type { RemoteScript, ScriptContext } from '../ssh/ssh-work.js';
-import type { TaskContext, TryEnd } from '../task-runner.js';
+import type { Content } from '../../core/task-types/index.ts';
+import { shellWord } from '../onboarding/ssh-command.ts';
+import { PlacementError, placeFile, type WantedFile } from '../place-file.ts';
+import type { TaskFailure } from '../result.ts';
+import { FILES_FAILED } from '../ssh/exit-codes.ts';
+import { PLACE } from '../ssh/place-over-ssh.ts';
+import { enterFolder } from '../ssh/remote-folders.ts';
+import type { RemoteScript, ScriptContext } from '../ssh/ssh-work.ts';
+import type { TaskContext, TryEnd } from '../task-runner.ts';
 
 /** A file of `upload_file`, `upload_files` or `copy_files`, without its content. */
 export type FileFrame = Omit<WantedFile, 'data'>;

@@ -1,15 +1,15 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { puppet as type } from '../../core/task-types/scripts.js';
-import type { Execution } from '../execution.js';
-import { shellWord } from '../onboarding/ssh-command.js';
-import { readProcess } from '../process-identity.js';
-import type { TaskFailure } from '../result.js';
-import type { EndRecord } from '../ssh/end-record.js';
-import { BUSY } from '../ssh/exit-codes.js';
-import { enterScript, needScript, type RemoteEnd } from '../ssh/ssh-work.js';
-import { runner, type TaskContext, type TryEnd } from '../task-runner.js';
-import { countIn, namesInReport, readPuppetSummary } from './puppet-summary.js';
+import { puppet as type } from '../../core/task-types/scripts.ts';
+import type { Execution } from '../execution.ts';
+import { shellWord } from '../onboarding/ssh-command.ts';
+import { readProcess } from '../process-identity.ts';
+import type { TaskFailure } from '../result.ts';
+import type { EndRecord } from '../ssh/end-record.ts';
+import { BUSY } from '../ssh/exit-codes.ts';
+import { enterScript, needScript, type RemoteEnd } from '../ssh/ssh-work.ts';
+import { runner, type TaskContext, type TryEnd } from '../task-runner.ts';
+import { countIn, namesInReport, readPuppetSummary } from './puppet-summary.ts';
 
 type PuppetParameters = ReturnType<typeof type.prepare>['parameters'];
 

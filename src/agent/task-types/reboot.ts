@@ -1,5 +1,5 @@
-import { reboot as type } from '../../core/task-types/machines.js';
-import { runner } from '../task-runner.js';
+import { reboot as type } from '../../core/task-types/machines.ts';
+import { runner } from '../task-runner.ts';
 
 /** How many times to run the command if the machine does not go down. */
 const MOST_REBOOTS = 3;

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as scripts from '../../core/task-types/scripts.js';
-import { shellWord } from '../onboarding/ssh-command.js';
-import { systemFailure } from '../place-file.js';
-import { enterScript, runScript } from '../ssh/ssh-work.js';
-import { runner, type TaskContext, tryEndOf } from '../task-runner.js';
+import * as scripts from '../../core/task-types/scripts.ts';
+import { shellWord } from '../onboarding/ssh-command.ts';
+import { systemFailure } from '../place-file.ts';
+import { enterScript, runScript } from '../ssh/ssh-work.ts';
+import { runner, type TaskContext, tryEndOf } from '../task-runner.ts';
 
 interface Script {
   readonly cmd: string;

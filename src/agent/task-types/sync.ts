@@ -1,11 +1,11 @@
 import type { FileHandle } from 'node:fs/promises';
-import { sync as type } from '../../core/task-types/files.js';
-import { shellWord } from '../onboarding/ssh-command.js';
-import { openFolder, PlacementError, systemFailure } from '../place-file.js';
-import { REFUSED_PATH } from '../ssh/exit-codes.js';
-import { enterFolder } from '../ssh/remote-folders.js';
-import { runScript, type SshWork } from '../ssh/ssh-work.js';
-import { runner, type TaskContext, type TryEnd, tryEndOf } from '../task-runner.js';
+import { sync as type } from '../../core/task-types/files.ts';
+import { shellWord } from '../onboarding/ssh-command.ts';
+import { openFolder, PlacementError, systemFailure } from '../place-file.ts';
+import { REFUSED_PATH } from '../ssh/exit-codes.ts';
+import { enterFolder } from '../ssh/remote-folders.ts';
+import { runScript, type SshWork } from '../ssh/ssh-work.ts';
+import { runner, type TaskContext, type TryEnd, tryEndOf } from '../task-runner.ts';
 
 interface SyncParameters {
   readonly src: string;

@@ -1,6 +1,6 @@
-import { uploadFile as type } from '../../core/task-types/files.js';
-import { runner } from '../task-runner.js';
-import { frameOf, placeInOrder, placeInOrderOverSsh, type UploadedFile } from './placed-file.js';
+import { uploadFile as type } from '../../core/task-types/files.ts';
+import { runner } from '../task-runner.ts';
+import { frameOf, placeInOrder, placeInOrderOverSsh, type UploadedFile } from './placed-file.ts';
 
 type Parameters = ReturnType<typeof type.prepare>['parameters'];
 

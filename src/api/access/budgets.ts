@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { BODIES_UNDER_WAY, BUDGETS, SMALL_BODY } from '../../core/contracts/budget.js';
-import { RequestError, readableBytes } from '../problems/transport-problem.js';
+import { BODIES_UNDER_WAY, BUDGETS, SMALL_BODY } from '../../core/contracts/budget.ts';
+import { RequestError, readableBytes } from '../problems/transport-problem.ts';
 
 /** Counts by name; what is zero is forgotten. */
 class Tally {

@@ -1,6 +1,6 @@
-import type { TokenOperations } from '../../ops/index.js';
-import type { CodecAuthorization } from '../../platform/codec/index.js';
-import { callerOf, refusalOf } from './guard.js';
+import type { TokenOperations } from '../../ops/index.ts';
+import type { CodecAuthorization } from '../../platform/codec/index.ts';
+import { callerOf, refusalOf } from './guard.ts';
 
 /**
  * Who may use the codec endpoint: with the same tokens as for the API, viewers may decode what histories hold, and

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { covers, type Need } from '../../core/access-role.js';
-import type { Principal, TokenOperations } from '../../ops/index.js';
-import type { HttpProblem } from '../problems/http-problem.js';
-import { RequestError } from '../problems/transport-problem.js';
-import { readCookie, TOKEN_COOKIE } from './cookies.js';
-import { changes, requireOwnPage } from './own-pages.js';
-import { tokenFromHeaders } from './token-from-headers.js';
+import { covers, type Need } from '../../core/access-role.ts';
+import type { Principal, TokenOperations } from '../../ops/index.ts';
+import type { HttpProblem } from '../problems/http-problem.ts';
+import { RequestError } from '../problems/transport-problem.ts';
+import { readCookie, TOKEN_COOKIE } from './cookies.ts';
+import { changes, requireOwnPage } from './own-pages.ts';
+import { tokenFromHeaders } from './token-from-headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { RequestError } from '../problems/transport-problem.js';
+import { RequestError } from '../problems/transport-problem.ts';
 
 /**
  * Keeps other sites' pages away from an API that asks for no credentials. Being reachable from this machine only does not

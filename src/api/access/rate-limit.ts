@@ -1,6 +1,6 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { RequestError } from '../problems/transport-problem.js';
+import { RequestError } from '../problems/transport-problem.ts';
 
 const MINUTE_MS = 60_000;
 /** How many callers are kept in mind; the longest idle are forgotten. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { SignedIn } from '../../ops/index.js';
-import { matches } from '../../platform/secrets/access-token.js';
+import type { SignedIn } from '../../ops/index.ts';
+import { matches } from '../../platform/secrets/access-token.ts';
 
 interface Entry {
   readonly user: SignedIn;

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { SignInFailure } from '../../core/words.js';
-import { type SignIn, SignInError, type TokenOperations } from '../../ops/index.js';
-import { clearCookie, readCookie, SIGN_IN_COOKIE, TOKEN_COOKIE, writeCookie } from './cookies.js';
-import type { SignInCodes } from './sign-in-codes.js';
+import type { SignInFailure } from '../../core/words.ts';
+import { type SignIn, SignInError, type TokenOperations } from '../../ops/index.ts';
+import { clearCookie, readCookie, SIGN_IN_COOKIE, TOKEN_COOKIE, writeCookie } from './cookies.ts';
+import type { SignInCodes } from './sign-in-codes.ts';
 
 /** Sign-in through an OpenID provider, as this API offers it. */
 export interface ApiSignIn {

@@ -1,5 +1,5 @@
-import { extensionRoutes } from '../../core/contracts/fuel/extensions.js';
-import { type RouteGroup, serve } from '../serve.js';
+import { extensionRoutes } from '../../core/contracts/fuel/extensions.ts';
+import { type RouteGroup, serve } from '../serve.ts';
 
 export const serveExtensions: RouteGroup = async (app, { operations: { tags, inventory } }) =>
   serve(app, extensionRoutes, {

@@ -1,5 +1,5 @@
-import { LARGEST_ID } from '../../core/contracts/fuel/parts.js';
-import { RequestError } from '../problems/transport-problem.js';
+import { LARGEST_ID } from '../../core/contracts/fuel/parts.ts';
+import { RequestError } from '../problems/transport-problem.ts';
 
 /** The members of a list with commas; undefined when it was not given. Blanks around members do not count. */
 export const listIn = (text: string | undefined): readonly string[] | undefined =>

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { bundlePage } from './bundle-page.js';
+import { bundlePage } from './bundle-page.ts';
 
 /** A file of the web page, as it is sent. */
 export interface Asset {

@@ -1,5 +1,5 @@
-import { answerOf, Thread } from '../../platform/threads/thread.js';
-import { RequestError } from '../problems/transport-problem.js';
+import { answerOf, Thread } from '../../platform/threads/thread.ts';
+import { RequestError } from '../problems/transport-problem.ts';
 
 /** Makes one SVG element of a drawing in the DOT language. */
 export interface Drawer {

@@ -1,10 +1,10 @@
-import { runNodeSchema } from '../../core/contracts/node-in-run.js';
-import { runSchema } from '../../core/contracts/run.js';
-import type { ListsFrame, RunFrame } from '../../core/contracts/run-tasks.js';
-import { siteSchema } from '../../core/contracts/site.js';
-import type { Operations } from '../../ops/index.js';
-import { shown } from '../shown.js';
-import type { Seen } from './watches.js';
+import { runNodeSchema } from '../../core/contracts/node-in-run.ts';
+import { runSchema } from '../../core/contracts/run.ts';
+import type { ListsFrame, RunFrame } from '../../core/contracts/run-tasks.ts';
+import { siteSchema } from '../../core/contracts/site.ts';
+import type { Operations } from '../../ops/index.ts';
+import { shown } from '../shown.ts';
+import type { Seen } from './watches.ts';
 
 const viewRun = shown(runSchema);
 const viewRunNode = shown(runNodeSchema);

@@ -1,2 +1,2 @@
-export { pageRoutes, showPage } from './page-routes.js';
-export { serveWatches } from './watch-routes.js';
+export { pageRoutes, showPage } from './page-routes.ts';
+export { serveWatches } from './watch-routes.ts';

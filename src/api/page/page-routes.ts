@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { sendProblem } from '../problems/answer-problem.js';
-import { type Asset, type Assets, CONTENT_SECURITY_POLICY, pageAssets } from './assets.js';
+import { sendProblem } from '../problems/answer-problem.ts';
+import { type Asset, type Assets, CONTENT_SECURITY_POLICY, pageAssets } from './assets.ts';
 
 /** Addresses of the page's views: one document, whose router reads the path. */
 const VIEWS = [

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Drawer, openDrawer } from './drawing.js';
+import { type Drawer, openDrawer } from './drawing.ts';
 
 /** Pictures that are kept; one of a large graph has about 1 MB. */
 const KEPT = 24;

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { runTaskPageSchema, watchRoutes } from '../../core/contracts/run-tasks.js';
-import type { ShownTaskStatus } from '../../core/words.js';
-import { listIn } from '../fuel/request-parts.js';
-import { given } from '../requests/given.js';
-import { type RouteGroup, serve } from '../serve.js';
-import { shown } from '../shown.js';
-import { lookAtLists, lookAtRun } from './frames.js';
-import { Pictures } from './pictures.js';
-import { Watches } from './watches.js';
+import { runTaskPageSchema, watchRoutes } from '../../core/contracts/run-tasks.ts';
+import type { ShownTaskStatus } from '../../core/words.ts';
+import { listIn } from '../fuel/request-parts.ts';
+import { given } from '../requests/given.ts';
+import { type RouteGroup, serve } from '../serve.ts';
+import { shown } from '../shown.ts';
+import { lookAtLists, lookAtRun } from './frames.ts';
+import { Pictures } from './pictures.ts';
+import { Watches } from './watches.ts';
 
 const viewTasks = shown(runTaskPageSchema);
 

@@ -1,6 +1,6 @@
 import { PassThrough, type Readable } from 'node:stream';
-import { asProblem } from '../../ops/index.js';
-import { changesSince, everything, type Frame, type Sent } from './changes.js';
+import { asProblem } from '../../ops/index.ts';
+import { changesSince, everything, type Frame, type Sent } from './changes.ts';
 
 /** What is watched, as it stands now, and whether it can still change. */
 export interface Seen<F extends Frame = Frame> {

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { asProblem } from '../../ops/index.js';
-import { type HttpProblem, problemBody, statusOf } from './http-problem.js';
-import { transportProblem } from './transport-problem.js';
+import { asProblem } from '../../ops/index.ts';
+import { type HttpProblem, problemBody, statusOf } from './http-problem.ts';
+import { transportProblem } from './transport-problem.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 

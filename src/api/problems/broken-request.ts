@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { PROBLEM_TYPE } from './answer-problem.js';
-import { type HttpProblem, problemBody } from './http-problem.js';
+import { PROBLEM_TYPE } from './answer-problem.ts';
+import { type HttpProblem, problemBody } from './http-problem.ts';
 
 /** Answers what is not an HTTP request at all: there is no request object, only the connection. */
 export function answerBrokenRequests(error: Error & { code?: string }, socket: Socket): void {

@@ -1,6 +1,6 @@
-import type { ProblemBody } from '../../core/contracts/index.js';
-import type { Refusal } from '../../core/problem-error.js';
-import { PROBLEM_CODES, type ProblemCode } from '../../ops/index.js';
+import type { ProblemBody } from '../../core/contracts/index.ts';
+import type { Refusal } from '../../core/problem-error.ts';
+import { PROBLEM_CODES, type ProblemCode } from '../../ops/index.ts';
 
 /** What only a shell that speaks HTTP can refuse with. */
 const HTTP_CODES = {

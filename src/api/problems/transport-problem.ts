@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyRequest } from 'fastify';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { RefusalError } from '../../core/problem-error.js';
-import type { HttpProblem } from './http-problem.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { RefusalError } from '../../core/problem-error.ts';
+import type { HttpProblem } from './http-problem.ts';
 
 /** Thrown by what reads requests (parsers, validators, hooks), before any use case starts. */
 export class RequestError extends RefusalError<HttpProblem['code']> {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { actorName } from '../../core/contracts/primitives.js';
-import { RequestError } from '../problems/transport-problem.js';
+import { actorName } from '../../core/contracts/primitives.ts';
+import { RequestError } from '../problems/transport-problem.ts';
 
 /**
  * Who asks for a change: the name of their token. Without tokens, who they say they are: in the body, else in the

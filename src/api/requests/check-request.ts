@@ -1,11 +1,11 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
-import { controlCharacterInText, controlCharactersIn } from '../../core/control-characters.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { printPath } from '../../core/plain-value.js';
-import { checkSchema, unplaced } from '../../documents/index.js';
-import { InvalidPart, RequestError } from '../problems/transport-problem.js';
-import { requestWords } from './request-words.js';
+import { controlCharacterInText, controlCharactersIn } from '../../core/control-characters.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { printPath } from '../../core/plain-value.ts';
+import { checkSchema, unplaced } from '../../documents/index.ts';
+import { InvalidPart, RequestError } from '../problems/transport-problem.ts';
+import { requestWords } from './request-words.ts';
 
 /** No one reads more of them. */
 const MOST_ERRORS = 100;

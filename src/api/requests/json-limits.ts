@@ -1,4 +1,4 @@
-import { RequestError } from '../problems/transport-problem.js';
+import { RequestError } from '../problems/transport-problem.ts';
 
 /** Deeper than anything we accept. */
 const DEEPEST = 64;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { RequestError } from '../problems/transport-problem.js';
-import { refuseLargeJson } from './json-limits.js';
+import { RequestError } from '../problems/transport-problem.ts';
+import { refuseLargeJson } from './json-limits.ts';
 
 /** JSON, of UTF-8, neither too deep nor of too many values; and nothing else until a route group says so. An empty body is none. */
 export function readJsonBodies(app: FastifyInstance): void {

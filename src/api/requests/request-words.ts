@@ -1,5 +1,5 @@
-import { printPath } from '../../core/plain-value.js';
-import type { SchemaWords } from '../../documents/index.js';
+import { printPath } from '../../core/plain-value.ts';
+import type { SchemaWords } from '../../documents/index.ts';
 
 /** Words for the author of a request; `part` is what a value was found in: path, query or body. */
 export const requestWords = (part: 'path' | 'query' | 'body'): SchemaWords => {

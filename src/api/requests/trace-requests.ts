@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { OpenSpan, Traces } from '../../platform/telemetry/traces.js';
+import type { OpenSpan, Traces } from '../../platform/telemetry/traces.ts';
 
 /** Makes each request a span, named by its route; a caller's own trace goes on in it (`traceparent`). */
 export function traceRequests(app: FastifyInstance, traces: Traces): void {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { didYouMean } from '../../core/did-you-mean.js';
-import { ABSENT_OF_FUEL } from '../fuel/absent.js';
-import { pathOf, sendProblem } from '../problems/answer-problem.js';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { ABSENT_OF_FUEL } from '../fuel/absent.ts';
+import { pathOf, sendProblem } from '../problems/answer-problem.ts';
 
 interface KnownPath {
   readonly segments: readonly string[];

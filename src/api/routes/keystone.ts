@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import { keystoneRoutes } from '../../core/contracts/keystone.js';
-import type { Principal } from '../../ops/index.js';
-import { type RouteGroup, serve } from '../serve.js';
+import { keystoneRoutes } from '../../core/contracts/keystone.ts';
+import type { Principal } from '../../ops/index.ts';
+import { type RouteGroup, serve } from '../serve.ts';
 
 /** Who logged in, by the token that is the password. */
 interface Admitted extends Principal {

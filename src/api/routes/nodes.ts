@@ -1,7 +1,7 @@
-import { nodeHistoryPageSchema, siteNodeRoutes } from '../../core/contracts/node-in-run.js';
-import { siteDriftRoutes } from '../../core/contracts/site-drift.js';
-import { type RouteGroup, serve } from '../serve.js';
-import { shown } from '../shown.js';
+import { nodeHistoryPageSchema, siteNodeRoutes } from '../../core/contracts/node-in-run.ts';
+import { siteDriftRoutes } from '../../core/contracts/site-drift.ts';
+import { type RouteGroup, serve } from '../serve.ts';
+import { shown } from '../shown.ts';
 
 const viewHistory = shown(nodeHistoryPageSchema);
 

@@ -1,6 +1,6 @@
-import { noticeRoutes } from '../../core/contracts/notice.js';
-import { actorOf } from '../requests/actor.js';
-import { type RouteGroup, serve } from '../serve.js';
+import { noticeRoutes } from '../../core/contracts/notice.ts';
+import { actorOf } from '../requests/actor.ts';
+import { type RouteGroup, serve } from '../serve.ts';
 
 export const serveNotices: RouteGroup = async (app, { operations: { notices } }) =>
   serve(app, noticeRoutes, {

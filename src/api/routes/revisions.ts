@@ -1,10 +1,10 @@
-import { revisionPageSchema, revisionRoutes, revisionSchema } from '../../core/contracts/revision.js';
-import { viewStrategy } from '../../ops/index.js';
-import { actorOf } from '../requests/actor.js';
-import { given, isTrue } from '../requests/given.js';
-import { readYamlBodies } from '../requests/read-bodies.js';
-import { type RouteGroup, serve } from '../serve.js';
-import { shown } from '../shown.js';
+import { revisionPageSchema, revisionRoutes, revisionSchema } from '../../core/contracts/revision.ts';
+import { viewStrategy } from '../../ops/index.ts';
+import { actorOf } from '../requests/actor.ts';
+import { given, isTrue } from '../requests/given.ts';
+import { readYamlBodies } from '../requests/read-bodies.ts';
+import { type RouteGroup, serve } from '../serve.ts';
+import { shown } from '../shown.ts';
 
 const view = shown(revisionSchema);
 const viewPage = shown(revisionPageSchema);

@@ -1,12 +1,12 @@
-import { runNodeListSchema } from '../../core/contracts/node-in-run.js';
-import type { PartOf } from '../../core/contracts/route.js';
-import { type Run, runPageSchema, runRoutes, runSchema } from '../../core/contracts/run.js';
-import type { Json } from '../../store/index.js';
-import { actorOf } from '../requests/actor.js';
-import { given, isTrue } from '../requests/given.js';
-import { type Asked, type RouteGroup, serve } from '../serve.js';
-import { shown } from '../shown.js';
-import { taskLog } from './task-logs.js';
+import { runNodeListSchema } from '../../core/contracts/node-in-run.ts';
+import type { PartOf } from '../../core/contracts/route.ts';
+import { type Run, runPageSchema, runRoutes, runSchema } from '../../core/contracts/run.ts';
+import type { Json } from '../../store/index.ts';
+import { actorOf } from '../requests/actor.ts';
+import { given, isTrue } from '../requests/given.ts';
+import { type Asked, type RouteGroup, serve } from '../serve.ts';
+import { shown } from '../shown.ts';
+import { taskLog } from './task-logs.ts';
 
 const view = shown(runSchema);
 const viewPage = shown(runPageSchema);

@@ -1,7 +1,7 @@
-import { scheduleRoutes } from '../../core/contracts/schedule.js';
-import { actorOf } from '../requests/actor.js';
-import { given } from '../requests/given.js';
-import { type Asked, type RouteGroup, serve } from '../serve.js';
+import { scheduleRoutes } from '../../core/contracts/schedule.ts';
+import { actorOf } from '../requests/actor.ts';
+import { given } from '../requests/given.ts';
+import { type Asked, type RouteGroup, serve } from '../serve.ts';
 
 export const serveSchedules: RouteGroup = async (app, { operations: { schedules } }) =>
   serve(app, scheduleRoutes, {

@@ -1,9 +1,9 @@
-import { auditPageSchema, healthRoutes, maasCheckSchema, serviceRoutes } from '../../core/contracts/service.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import { exportJsonSchemas } from '../../documents/index.js';
-import { problem } from '../../ops/index.js';
-import { type RouteGroup, serve } from '../serve.js';
-import { shown } from '../shown.js';
+import { auditPageSchema, healthRoutes, maasCheckSchema, serviceRoutes } from '../../core/contracts/service.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { exportJsonSchemas } from '../../documents/index.ts';
+import { problem } from '../../ops/index.ts';
+import { type RouteGroup, serve } from '../serve.ts';
+import { shown } from '../shown.ts';
 
 const viewMaas = shown(maasCheckSchema);
 const viewAudit = shown(auditPageSchema);

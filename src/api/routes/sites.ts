@@ -1,9 +1,9 @@
-import { siteListSchema, siteRoutes, siteSchema, webhookRoutes } from '../../core/contracts/site.js';
-import { RequestError } from '../problems/transport-problem.js';
-import { actorOf } from '../requests/actor.js';
-import { given } from '../requests/given.js';
-import { type RouteGroup, serve } from '../serve.js';
-import { shown } from '../shown.js';
+import { siteListSchema, siteRoutes, siteSchema, webhookRoutes } from '../../core/contracts/site.ts';
+import { RequestError } from '../problems/transport-problem.ts';
+import { actorOf } from '../requests/actor.ts';
+import { given } from '../requests/given.ts';
+import { type RouteGroup, serve } from '../serve.ts';
+import { shown } from '../shown.ts';
 
 const view = shown(siteSchema);
 const viewList = shown(siteListSchema);

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { readableText } from '../../agent/index.js';
-import type { LogPart } from '../../agent/logs/index.js';
-import type { runRoutes, TaskLogEvent } from '../../core/contracts/run.js';
-import type { Operations } from '../../ops/index.js';
-import { isTrue } from '../requests/given.js';
-import type { Asked } from '../serve.js';
+import { readableText } from '../../agent/index.ts';
+import type { LogPart } from '../../agent/logs/index.ts';
+import type { runRoutes, TaskLogEvent } from '../../core/contracts/run.ts';
+import type { Operations } from '../../ops/index.ts';
+import { isTrue } from '../requests/given.ts';
+import type { Asked } from '../serve.ts';
 
 const EVENTS = 'text/event-stream';
 

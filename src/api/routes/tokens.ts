@@ -1,10 +1,10 @@
-import { tokenRoutes } from '../../core/contracts/token.js';
-import { clearCookie, TOKEN_COOKIE, writeCookie } from '../access/cookies.js';
-import { requireOwnPage } from '../access/own-pages.js';
-import { LOGIN_PATH } from '../access/sign-in-routes.js';
-import { RequestError } from '../problems/transport-problem.js';
-import { actorOf } from '../requests/actor.js';
-import { type RouteGroup, serve } from '../serve.js';
+import { tokenRoutes } from '../../core/contracts/token.ts';
+import { clearCookie, TOKEN_COOKIE, writeCookie } from '../access/cookies.ts';
+import { requireOwnPage } from '../access/own-pages.ts';
+import { LOGIN_PATH } from '../access/sign-in-routes.ts';
+import { RequestError } from '../problems/transport-problem.ts';
+import { actorOf } from '../requests/actor.ts';
+import { type RouteGroup, serve } from '../serve.ts';
 
 const notOurs = (what: string) =>
   new RequestError({ code: 'unauthenticated', message: `the ${what} is not one of ours, or not valid any more` });

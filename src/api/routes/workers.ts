@@ -1,7 +1,7 @@
-import { workerRoutes } from '../../core/contracts/worker.js';
-import { actorOf } from '../requests/actor.js';
-import { given } from '../requests/given.js';
-import { type RouteGroup, serve } from '../serve.js';
+import { workerRoutes } from '../../core/contracts/worker.ts';
+import { actorOf } from '../requests/actor.ts';
+import { given } from '../requests/given.ts';
+import { type RouteGroup, serve } from '../serve.ts';
 
 export const serveWorkers: RouteGroup = async (app, { operations: { workerVersions } }) =>
   serve(app, workerRoutes, {

@@ -1,6 +1,6 @@
-import type { CliCommand } from '../command.js';
-import { type OutputFlags, printList } from '../formats/output.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import { type OutputFlags, printList } from '../formats/output.ts';
+import type { Session } from '../session.ts';
 
 interface AuditFlags extends OutputFlags {
   readonly actor?: string;

@@ -1,9 +1,9 @@
-import { unchecked } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { type OutputFlags, printOne, yamlText } from '../formats/output.js';
-import { clusterArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
+import { unchecked } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { type OutputFlags, printOne, yamlText } from '../formats/output.ts';
+import { clusterArgument } from '../id-argument.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
 
 const ID = 'id of the cluster';
 
@@ -50,7 +50,7 @@ export function registerClusterData(group: CliCommand, session: Session): void {
         return say(`the ${name} of cluster ${id} are computed again\n`);
       }
       if (upload !== undefined) {
-        const { readDataFile } = await import('../data-file.js');
+        const { readDataFile } = await import('../data-file.ts');
         const data = await readDataFile(upload, terminal);
         const [first, ...rest] = name === 'facts' ? portionsOf(data) : [data];
         await client.call(`PUT /clusters/:id/${path}`, { params, body: unchecked(first) });

@@ -1,15 +1,15 @@
-import { didYouMean } from '../../core/did-you-mean.js';
-import type { ApiClient } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { confirm } from '../confirm.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.js';
-import { CliError, usageError } from '../problem.js';
-import type { Session } from '../session.js';
-import type { FollowFlags } from '../started-run.js';
-import { registerClusterData } from './cluster-data.js';
-import { presentGraphRun } from './graph-execute.js';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import type { ApiClient } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
+import { CliError, usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import type { FollowFlags } from '../started-run.ts';
+import { registerClusterData } from './cluster-data.ts';
+import { presentGraphRun } from './graph-execute.ts';
 
 interface NodesFlags extends OutputFlags {
   readonly nodes: readonly number[];

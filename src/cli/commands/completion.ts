@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
-import type { CliCommand } from '../command.js';
-import type { ValueKind } from '../completion-values.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import type { ValueKind } from '../completion-values.ts';
+import type { Session } from '../session.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -15,8 +15,8 @@ export function registerCompletion(program: CliCommand, session: Session): void 
     .option('--of <name>', 'with --values: of this site or run')
     .action(async (shell: Shell, { values, of = '' }: { readonly values?: ValueKind; readonly of?: string }) => {
       if (values === undefined)
-        return session.terminal.out((await import('../completion-scripts.js')).completionScript(shell, program));
-      const { completionValues } = await import('../completion-values.js');
+        return session.terminal.out((await import('../completion-scripts.ts')).completionScript(shell, program));
+      const { completionValues } = await import('../completion-values.ts');
       const names = await completionValues(await session.client(), values, of);
       session.terminal.out(names.map((name) => `${name}\n`).join(''));
     });

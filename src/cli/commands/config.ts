@@ -1,6 +1,6 @@
-import type { CliCommand } from '../command.js';
-import { type OutputFlags, printList } from '../formats/output.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import { type OutputFlags, printList } from '../formats/output.ts';
+import type { Session } from '../session.ts';
 
 /** `sitewright config show`. */
 export function registerConfig(program: CliCommand, session: Session): void {
@@ -11,7 +11,7 @@ export function registerConfig(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OutputFlags) => {
       const loaded = await session.settings();
-      const { showSettings } = await import('../../platform/settings/index.js');
+      const { showSettings } = await import('../../platform/settings/index.ts');
       for (const { message, hint } of loaded.warnings)
         terminal.err(`warning: ${message}${hint === undefined ? '' : `. ${hint}`}\n`);
       const rows = showSettings(loaded).map(({ path, value, origin }) => ({ setting: path, value, origin }));

@@ -1,7 +1,7 @@
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import type { Session } from '../session.ts';
 
 /** `sitewright db …`: the schema of the store. */
 export function registerDb(program: CliCommand, session: Session): void {
@@ -13,7 +13,7 @@ export function registerDb(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
-      const { storeStatus } = await import('../processes/database.js');
+      const { storeStatus } = await import('../processes/database.ts');
       const status = await storeStatus(settings);
       const { pending, applied } = status;
       const lines = [
@@ -36,7 +36,7 @@ export function registerDb(program: CliCommand, session: Session): void {
     .output()
     .action(async ({ nonBreaking = false, ...flags }: OutputFlags & { readonly nonBreaking?: boolean }) => {
       const { settings } = await session.settings();
-      const { migrateStore } = await import('../processes/database.js');
+      const { migrateStore } = await import('../processes/database.ts');
       const applied = await migrateStore(settings, nonBreaking);
       const text =
         applied.map(({ version, name }) => `applied ${version} ${name}\n`).join('') ||

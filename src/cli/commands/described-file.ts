@@ -1,10 +1,10 @@
-import { isMapping } from '../../core/plain-value.js';
-import { unchecked } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import { clusterArgument, idArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { unchecked } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import { clusterArgument, idArgument } from '../id-argument.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
 
 /** Tags and roles as files: DIR/{releases|clusters}_ID/NAME.FORMAT, as Fuel's clients store them. */
 export interface FileFlags {

@@ -1,13 +1,13 @@
-import type { Health } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import { summaryOfMaasCheck } from '../../core/maas-check-summary.js';
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printList } from '../formats/output.js';
-import { CliError } from '../problem.js';
-import type { Finding } from '../processes/doctor.js';
-import type { Session } from '../session.js';
-import { type Paint, paintFor } from '../views/paint.js';
+import type { Health } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import { summaryOfMaasCheck } from '../../core/maas-check-summary.ts';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printList } from '../formats/output.ts';
+import { CliError } from '../problem.ts';
+import type { Finding } from '../processes/doctor.ts';
+import type { Session } from '../session.ts';
+import { type Paint, paintFor } from '../views/paint.ts';
 
 /** Oldest supported Node.js. */
 const OLDEST_NODE = [20, 19] as const;
@@ -92,7 +92,7 @@ async function systemFindings(session: Session): Promise<Finding[]> {
     message: [where, ...warnings.map((one) => one.message)].join('; '),
     ...(state === 'warn' ? { fix: 'See docs/settings.md.' } : {}),
   };
-  const { examine } = await import('../processes/doctor.js');
+  const { examine } = await import('../processes/doctor.ts');
   return [own, ...storeOnNodeFindings(process.versions.node, settings.store.url), ...(await examine(settings))];
 }
 

@@ -1,13 +1,13 @@
-import { counted } from '../../core/counted.js';
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import { clusterArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
-import type { Complaints, Terminal } from '../terminal.js';
-import { planFile, type ReadGraph, readGraphFile, say } from './graph-input.js';
-import { type GraphOrigin, layerOption, originOptions, readGraphOf, readStoredGraph } from './stored-graph.js';
+import { counted } from '../../core/counted.ts';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import { clusterArgument } from '../id-argument.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import type { Complaints, Terminal } from '../terminal.ts';
+import { planFile, type ReadGraph, readGraphFile, say } from './graph-input.ts';
+import { type GraphOrigin, layerOption, originOptions, readGraphOf, readStoredGraph } from './stored-graph.ts';
 
 type Print = (text: string) => void;
 
@@ -68,7 +68,7 @@ async function checkedFile(session: Session, file: string): Promise<ReadGraph> {
   if (!hasCluster || file === '-') return graph;
   const planned = await planFile(session, file);
   if (!planned.ok) return { ok: false, problems: planned.problems };
-  const { cycleProblems, findCycles, placeInSource } = await import('../../graph/index.js');
+  const { cycleProblems, findCycles, placeInSource } = await import('../../graph/index.ts');
   const cycles = placeInSource(cycleProblems(planned.plan, findCycles(planned.plan)), planned.source);
   const instances = planned.plan.instances.length;
   return { ...graph, problems: [...planned.problems, ...cycles], sources: planned.sources, instances };
@@ -101,11 +101,11 @@ async function drawOrigin(
   const origin = { ...(input && { input }), ...(env && { env }), ...(type && { type }), ...(layer && { layer }) };
   const graph = await readGraphOf(session, origin, terminal);
   if (!graph.ok) return EXIT.invalid;
-  const { drawGraph, GraphProblemError } = await import('../../graph/index.js');
+  const { drawGraph, GraphProblemError } = await import('../../graph/index.ts');
   try {
     const tasks = graph.tasks.map(({ task }) => task);
     const drawing = drawGraph(tasks, { ...options, format: format === 'mermaid' ? 'mermaid' : 'dot' });
-    print(format === 'svg' ? await (await import('../../graph/pictures/render-svg.js')).renderSvg(drawing) : drawing);
+    print(format === 'svg' ? await (await import('../../graph/pictures/render-svg.ts')).renderSvg(drawing) : drawing);
     return EXIT.done;
   } catch (error) {
     if (!(error instanceof GraphProblemError)) throw error;
@@ -130,7 +130,7 @@ async function diffFiles(session: Session, options: DiffFlags, print: Print, ter
       : await readGraphFile(against, terminal);
   const after = await readGraphFile(options.input, terminal);
   if (!before.ok || !after.ok) return EXIT.invalid;
-  const { diffGraphs, diffText } = await import('../../graph/index.js');
+  const { diffGraphs, diffText } = await import('../../graph/index.ts');
   const difference = diffGraphs(
     before.tasks.map(({ task }) => task),
     after.tasks.map(({ task }) => task),

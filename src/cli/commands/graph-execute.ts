@@ -1,13 +1,13 @@
-import { graphWorkflowId } from '../../../workflows/protocol.js';
-import type { Answer } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { type DescriptionFlags, descriptionOf } from '../described-run.js';
-import { findRun } from '../find-run.js';
-import { printOne } from '../formats/output.js';
-import { clusterArgument, idArgument, nameListArgument, nodeListArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
-import type { FollowFlags } from '../started-run.js';
+import { graphWorkflowId } from '../../../workflows/protocol.ts';
+import type { Answer } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
+import { findRun } from '../find-run.ts';
+import { printOne } from '../formats/output.ts';
+import { clusterArgument, idArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import type { FollowFlags } from '../started-run.ts';
 
 /** Flags of every command that runs graphs. */
 export interface GraphRunFlags extends FollowFlags {
@@ -68,10 +68,10 @@ async function executeLocally(
     throw usageError('--local has a cluster, a graph and a node of its own', 'Omit --env, --type and --node.');
   const { terminal } = session;
   const [{ readGraphToUpload }, { storeLocally }, { readTasks }, { withLocalAgent }] = await Promise.all([
-    import('../graph-to-upload.js'),
-    import('../local-cluster.js'),
-    import('../../graph/index.js'),
-    import('../processes/with-local-agent.js'),
+    import('../graph-to-upload.ts'),
+    import('../local-cluster.ts'),
+    import('../../graph/index.ts'),
+    import('../processes/with-local-agent.ts'),
   ]);
   const graph = await readGraphToUpload(file, terminal);
   const tasks = readTasks(graph.tasks).tasks.map(({ task }) => task);
@@ -141,7 +141,7 @@ export async function presentGraphRun(
   else if (!follows) return printOne(terminal, flags, started);
   if (!follows) return;
   const run = await findRun(client, workflow);
-  const { followAndPresent } = await import('../started-run.js');
+  const { followAndPresent } = await import('../started-run.ts');
   process.exitCode = await followAndPresent(terminal, client, run, flags);
 }
 

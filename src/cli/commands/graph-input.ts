@@ -1,11 +1,11 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { formatDiagnostics, type Sources } from '../../documents/diagnostics/format-diagnostics.js';
-import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.js';
-import type { Engine, HelperModule } from '../../yaql/index.js';
-import { readStandardInput } from '../read-input.js';
-import type { Session } from '../session.js';
-import type { Complaints } from '../terminal.js';
-import { loadYaqlHelpers } from '../yaql-user-functions.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { formatDiagnostics, type Sources } from '../../documents/diagnostics/format-diagnostics.ts';
+import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.ts';
+import type { Engine, HelperModule } from '../../yaql/index.ts';
+import { readStandardInput } from '../read-input.ts';
+import type { Session } from '../session.ts';
+import type { Complaints } from '../terminal.ts';
+import { loadYaqlHelpers } from '../yaql-user-functions.ts';
 
 type PlannedFile =
   | {
@@ -29,7 +29,7 @@ export async function planFile(session: Session, file: string): Promise<PlannedF
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, terminal);
   if (typeof text !== 'string') return { ok: false, problems: [text] };
-  const { placeInSource, planGraph, readPlanText } = await import('../../graph/index.js');
+  const { placeInSource, planGraph, readPlanText } = await import('../../graph/index.ts');
   const read = readPlanText(text, name);
   if (!read.ok) {
     say(read.problems, terminal, [{ name, text }]);
@@ -48,7 +48,7 @@ export async function planFile(session: Session, file: string): Promise<PlannedF
 }
 
 async function engineWith(helpers: unknown): Promise<Engine> {
-  const { createTaskEngine, registerHelpers } = await import('../../yaql/index.js');
+  const { createTaskEngine, registerHelpers } = await import('../../yaql/index.ts');
   const engine = createTaskEngine({ cacheSize: 20_000 });
   registerHelpers(engine, helpers as HelperModule);
   return engine;
@@ -72,7 +72,7 @@ export async function readGraphFile(file: string, terminal: Complaints): Promise
   const name = file === '-' ? 'standard input' : file;
   const text = await readText(file, terminal);
   if (typeof text !== 'string') return { ok: false, problems: [text] };
-  const { checkGraph, placeInSource, readSource, readTasks } = await import('../../graph/index.js');
+  const { checkGraph, placeInSource, readSource, readTasks } = await import('../../graph/index.ts');
   const read = readSource(text, name);
   if (!read.ok) {
     say(read.problems, terminal, [{ name, text }]);

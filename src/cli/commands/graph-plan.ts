@@ -1,9 +1,9 @@
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
-import { planFile, say } from './graph-input.js';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import { planFile, say } from './graph-input.ts';
 
 type PlanFormat = 'text' | 'json' | 'dot';
 
@@ -55,7 +55,7 @@ async function planStored(
   const plan = await (await client()).call('GET /clusters/:id/plan/', ask);
   const shown = node === undefined ? plan : { ...plan, nodes: plan.nodes.filter((one) => node.includes(one.node)) };
   if (format === 'json') return terminal.out(`${JSON.stringify(shown, null, 2)}\n`);
-  terminal.out((await import('../../graph/index.js')).planText(shown));
+  terminal.out((await import('../../graph/index.ts')).planText(shown));
   if (plan.left_out.length > 0)
     terminal.out(`\nomitted nodes\n${plan.left_out.map((one) => `  ${one.node}: ${one.reason}\n`).join('')}`);
   for (const { code, path, message, hint } of plan.warnings)
@@ -74,7 +74,7 @@ async function planToText(
   const planned = await planFile(session, options.input);
   if (!planned.ok) return EXIT.invalid;
   const { cycleProblems, explainPlan, findCycles, placeInSource, planDot, planText } = await import(
-    '../../graph/index.js'
+    '../../graph/index.ts'
   );
   const { plan, input, problems, source } = planned;
   const cycles = placeInSource(cycleProblems(plan, findCycles(plan)), source);

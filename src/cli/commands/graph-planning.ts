@@ -1,8 +1,8 @@
-import type { CliCommand } from '../command.js';
-import type { Session } from '../session.js';
-import { registerGraphDefinitions } from './graph-definitions.js';
-import { registerGraphPlan } from './graph-plan.js';
-import { registerGraphSerialize } from './graph-serialize.js';
+import type { CliCommand } from '../command.ts';
+import type { Session } from '../session.ts';
+import { registerGraphDefinitions } from './graph-definitions.ts';
+import { registerGraphPlan } from './graph-plan.ts';
+import { registerGraphSerialize } from './graph-serialize.ts';
 
 /**
  * Adds the planning commands to `graph`: serialize, plan, check, draw, diff. All work offline with `--input`; plan,

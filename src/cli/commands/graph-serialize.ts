@@ -1,7 +1,7 @@
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import type { Session } from '../session.js';
-import { planFile, say } from './graph-input.js';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { Session } from '../session.ts';
+import { planFile, say } from './graph-input.ts';
 
 /** Adds `serialize --input FILE [--digest]` to the `graph` command. Offline: it reads a file and calls the planner. */
 export function registerGraphSerialize(graph: CliCommand, session: Session): void {
@@ -30,7 +30,7 @@ async function serializeFile(session: Session, file: string, digest: boolean): P
   const planned = await planFile(session, file);
   if (!planned.ok) return EXIT.invalid;
   const { plan, problems } = planned;
-  const { cycleProblems, digestOf, findCycles, placeInSource, serializedText } = await import('../../graph/index.js');
+  const { cycleProblems, digestOf, findCycles, placeInSource, serializedText } = await import('../../graph/index.ts');
   const cycles = placeInSource(cycleProblems(plan, findCycles(plan)), planned.source);
   // Executors detect cycles themselves, so print the result anyway.
   say(

@@ -1,10 +1,10 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { CliCommand } from '../command.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import { readStandardInput } from '../read-input.js';
-import type { Session } from '../session.js';
-import type { Complaints } from '../terminal.js';
-import { say } from './graph-input.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { CliCommand } from '../command.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { readStandardInput } from '../read-input.ts';
+import type { Session } from '../session.ts';
+import type { Complaints } from '../terminal.ts';
+import { say } from './graph-input.ts';
 
 /** Adds `simulate --input FILE` to the `graph` command. Offline: it reads a file and calls the scheduler. */
 export function registerGraphSimulate(graph: CliCommand, session: Session): void {
@@ -26,9 +26,9 @@ export function registerGraphSimulate(graph: CliCommand, session: Session): void
 export async function simulateFile(file: string, print: (text: string) => void, terminal: Complaints): Promise<number> {
   const [{ readFile }, { readJsonCases }, { simulate }, { readSimulation }] = await Promise.all([
     import('node:fs/promises'),
-    import('../json-cases.js'),
-    import('../../core/scheduler/simulate.js'),
-    import('../../core/scheduler/simulation-input.js'),
+    import('../json-cases.ts'),
+    import('../../core/scheduler/simulate.ts'),
+    import('../../core/scheduler/simulation-input.ts'),
   ]);
   const name = file === '-' ? 'standard input' : file;
   let text: string;

@@ -1,12 +1,12 @@
-import { counted } from '../../core/counted.js';
-import type { CliCommand } from '../command.js';
-import { confirm } from '../confirm.js';
-import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
-import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.js';
-import { clusterListArgument, idListArgument } from '../id-argument.js';
-import { CliError, usageError } from '../problem.js';
-import type { Session } from '../session.js';
-import { LAYERS, TASKS_OF } from './stored-graph.js';
+import { counted } from '../../core/counted.ts';
+import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { type OwnerFlags, ownerOf, ownerOptions } from '../graph-owner.ts';
+import { clusterListArgument, idListArgument } from '../id-argument.ts';
+import { CliError, usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import { LAYERS, TASKS_OF } from './stored-graph.ts';
 
 const DEFAULT_TYPE = 'default';
 
@@ -118,7 +118,7 @@ async function uploadGraph(session: Session, flags: UploadFlags): Promise<void> 
   if ((file === undefined) === (dir === undefined))
     throw usageError('name what to upload', 'Give --file FILE or --dir FOLDER, and only one of them.');
   const type = flags.type ?? DEFAULT_TYPE;
-  const { readGraphFolder, readGraphToUpload } = await import('../graph-to-upload.js');
+  const { readGraphFolder, readGraphToUpload } = await import('../graph-to-upload.ts');
   const body =
     file === undefined
       ? await readGraphFolder(dir!, session.terminal)

@@ -1,10 +1,10 @@
-import type { Answer } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { confirm } from '../confirm.js';
-import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.js';
-import { clusterArgument, idArgument, nameListArgument } from '../id-argument.js';
-import type { Session } from '../session.js';
-import { save } from './cluster-data.js';
+import type { Answer } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
+import { clusterArgument, idArgument, nameListArgument } from '../id-argument.ts';
+import type { Session } from '../session.ts';
+import { save } from './cluster-data.ts';
 
 const ID = 'id of the transaction of a run, or of one of its graphs';
 

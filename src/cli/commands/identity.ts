@@ -1,14 +1,14 @@
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { CliError } from '../problem.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { CliError } from '../problem.ts';
+import type { Session } from '../session.ts';
 
 /** `sitewright identity …`: certificates of nodes, keys of orders and of encryption. Runs on the gateway's machine. */
 export function registerIdentity(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.verb('identity', 'Certificates of nodes, keys of orders and of encryption');
-  const processes = () => import('../processes/node-identities.js');
+  const processes = () => import('../processes/node-identities.ts');
 
   group
     .command('certificates')
@@ -84,7 +84,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
 
   program.verb('gateway', 'Run only the gateway of node agents').action(async () => {
     const { settings } = await session.settings();
-    const { serveGateway } = await import('../processes/serve-gateway.js');
+    const { serveGateway } = await import('../processes/serve-gateway.ts');
     await serveGateway(terminal, settings);
   });
 }

@@ -1,6 +1,6 @@
-import type { CliCommand } from '../command.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import type { Session } from '../session.ts';
 
 /** `sitewright init …`: something small of one's own, which runs as it is on simulated machines. */
 export function registerInit(program: CliCommand, session: Session): void {
@@ -16,7 +16,7 @@ export function registerInit(program: CliCommand, session: Session): void {
       .argument('<folder>', `a new folder; its name is that of the ${kind}`)
       .output()
       .action(async (folder: string, flags: OutputFlags) => {
-        const { writeStart } = await import('../processes/write-start.js');
+        const { writeStart } = await import('../processes/write-start.ts');
         const { name, files, next } = await writeStart(kind, folder, terminal.cwd);
         const text = [`${folder}: ${files.join(', ')}\n`, 'next:\n', ...next.map((line) => `  ${line}\n`)].join('');
         await printOne(terminal, flags, { kind, name, folder, files, next }, text);

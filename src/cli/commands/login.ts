@@ -1,9 +1,9 @@
-import type { SignInFailure } from '../../core/words.js';
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import { CliError } from '../problem.js';
-import type { Session } from '../session.js';
+import type { SignInFailure } from '../../core/words.ts';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import { CliError } from '../problem.ts';
+import type { Session } from '../session.ts';
 
 /** How long a user may take to sign in. */
 const LIMIT_MS = 300_000;
@@ -27,8 +27,8 @@ export function registerLogin(program: CliCommand, session: Session): void {
     .action(async (flags: OutputFlags) => {
       const [client, { awaitSignIn }, { savedSessions }] = await Promise.all([
         session.client(),
-        import('../processes/await-sign-in.js'),
-        import('../saved-sessions.js'),
+        import('../processes/await-sign-in.ts'),
+        import('../saved-sessions.ts'),
       ]);
       const { openid } = await client.call('GET /session');
       if (openid === null)
@@ -59,7 +59,7 @@ export function registerLogin(program: CliCommand, session: Session): void {
     .verb('logout', 'End the session of ‘sitewright login’ and forget it')
     .output()
     .action(async (flags: OutputFlags) => {
-      const { savedSessions } = await import('../saved-sessions.js');
+      const { savedSessions } = await import('../saved-sessions.ts');
       const client = await session.client('saved');
       const sessions = savedSessions(terminal);
       const isSignedIn = sessions.of(client.url) !== undefined;

@@ -1,12 +1,12 @@
-import type { MaasCheck } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import { CliError } from '../problem.js';
-import type { Session } from '../session.js';
-import { type Paint, paintFor } from '../views/paint.js';
-import { describeMaasSimulate, type MaasSimulateFlags } from './maas-simulate.js';
+import type { MaasCheck } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import { CliError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import { type Paint, paintFor } from '../views/paint.ts';
+import { describeMaasSimulate, type MaasSimulateFlags } from './maas-simulate.ts';
 
 /** `sitewright maas …`: check MAAS, or run a model of it. */
 export function registerMaas(program: CliCommand, session: Session): void {
@@ -24,7 +24,7 @@ export function registerMaas(program: CliCommand, session: Session): void {
     });
 
   describeMaasSimulate(group.command('simulate')).action(async (flags: MaasSimulateFlags) => {
-    const { runMaasSimulator } = await import('../processes/maas-simulate.js');
+    const { runMaasSimulator } = await import('../processes/maas-simulate.ts');
     await runMaasSimulator(flags);
   });
 }
@@ -42,7 +42,7 @@ async function throughApi(session: Session): Promise<MaasCheck | undefined> {
 
 async function directly(session: Session): Promise<MaasCheck> {
   const { settings } = await session.settings();
-  const { checkMaasDirectly } = await import('../processes/maas-check.js');
+  const { checkMaasDirectly } = await import('../processes/maas-check.ts');
   return checkMaasDirectly(settings);
 }
 

@@ -1,10 +1,10 @@
-import type { Answer } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { confirm } from '../confirm.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
+import type { Answer } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
 
 type Node = Answer<'GET /nodes/:id'>;
 

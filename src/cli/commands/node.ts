@@ -1,7 +1,7 @@
-import type { CliCommand } from '../command.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import type { Session } from '../session.js';
-import { registerNodeInventory } from './node-inventory.js';
+import type { CliCommand } from '../command.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import type { Session } from '../session.ts';
+import { registerNodeInventory } from './node-inventory.ts';
 
 interface SelectFlags extends OutputFlags {
   readonly name?: readonly string[];

@@ -1,7 +1,7 @@
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import type { Session } from '../session.ts';
 
 /** `sitewright notice …`: where notices about runs are sent, and whether they arrive. */
 export function registerNotice(program: CliCommand, session: Session): void {

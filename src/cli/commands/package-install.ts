@@ -1,11 +1,11 @@
-import type { Answer } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
-import { idListArgument } from '../id-argument.js';
-import { CliError, usageError } from '../problem.js';
-import type { Session } from '../session.js';
-import { formatFindings } from '../views/findings.js';
+import type { Answer } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { idListArgument } from '../id-argument.ts';
+import { CliError, usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import { formatFindings } from '../views/findings.ts';
 
 type Package = Answer<'GET /packages/:id'>;
 
@@ -90,7 +90,7 @@ async function archiveOf(path: string): Promise<Uint8Array> {
     throw usageError(`No such plugin file: ${path}`, 'Name a folder with metadata.yaml, or an archive.');
   if (stats.isFile()) return readFile(path);
   const { checkPackage, PackageDiskError, readPackageFolder, writePackageArchive } = await import(
-    '../../packages/index.js'
+    '../../packages/index.ts'
   );
   const { join } = await import('node:path');
   const { tmpdir } = await import('node:os');

@@ -1,11 +1,11 @@
-import { counted } from '../../core/counted.js';
-import type { PackageDiagnostic, PackageReport, PackageTree } from '../../packages/index.js';
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
-import type { Terminal } from '../terminal.js';
+import { counted } from '../../core/counted.ts';
+import type { PackageDiagnostic, PackageReport, PackageTree } from '../../packages/index.ts';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
 
 /** `sitewright package check|create|build`: work on release and plugin packages, offline. Returns the group. */
 export function registerPackage(program: CliCommand, { terminal }: Session): CliCommand {
@@ -37,7 +37,7 @@ export function registerPackage(program: CliCommand, { terminal }: Session): Cli
 }
 
 async function check(terminal: Terminal, flags: OutputFlags, path: string): Promise<void> {
-  const { checkPackage } = await import('../../packages/index.js');
+  const { checkPackage } = await import('../../packages/index.ts');
   const { tree, problems } = await readPackage(path);
   if (!tree) {
     const answer = { verdict: 'invalid', errors: problems, warnings: [], tree: null };
@@ -54,7 +54,7 @@ async function check(terminal: Terminal, flags: OutputFlags, path: string): Prom
 
 async function create(terminal: Terminal, flags: OutputFlags, path: string, extension: boolean): Promise<void> {
   const { PACKAGE_NAME, packageTemplate, PackageDiskError, writePackageFolder } = await import(
-    '../../packages/index.js'
+    '../../packages/index.ts'
   );
   const { basename, resolve } = await import('node:path');
   const name = basename(resolve(path));
@@ -84,7 +84,7 @@ async function build(
   path: string,
   { output, runHook, index }: Required<Pick<BuildFlags, 'output' | 'runHook' | 'index'>>,
 ): Promise<void> {
-  const packages = await import('../../packages/index.js');
+  const packages = await import('../../packages/index.ts');
   const { checkPackage, PackageDiskError, readPackageFolder, writePackageArchive } = packages;
   if (runHook) {
     if (!(await packages.hasPreBuildHook(path))) throw new PackageDiskError(`${path} has no executable pre_build_hook`);
@@ -137,7 +137,7 @@ function nameAndVersion({ tree }: PackageReport): { name: string; version: strin
 async function readPackage(
   path: string,
 ): Promise<{ tree: PackageTree | undefined; problems: readonly PackageDiagnostic[] }> {
-  const { readPackageArchive, readPackageFolder } = await import('../../packages/index.js');
+  const { readPackageArchive, readPackageFolder } = await import('../../packages/index.ts');
   const { stat } = await import('node:fs/promises');
   const isFile = await stat(path).then(
     (found) => found.isFile(),
@@ -152,7 +152,7 @@ async function shown(
   problems: readonly PackageDiagnostic[],
   tree: PackageTree | undefined,
 ): Promise<string> {
-  const { formatDiagnostics } = await import('../../documents/index.js');
+  const { formatDiagnostics } = await import('../../documents/index.ts');
   const text = new TextDecoder();
   const sources = new Map<string, string>();
   for (const { file } of problems) {
@@ -165,7 +165,7 @@ async function shown(
 
 /** Errors of the disk or the arguments are wrong use. */
 async function run(work: () => Promise<void>): Promise<void> {
-  const { PackageDiskError } = await import('../../packages/index.js');
+  const { PackageDiskError } = await import('../../packages/index.ts');
   try {
     await work();
   } catch (error) {

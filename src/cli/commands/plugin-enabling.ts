@@ -1,11 +1,11 @@
-import { isMapping } from '../../core/plain-value.js';
-import { unchecked } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import { clusterArgument } from '../id-argument.js';
-import { CliError } from '../problem.js';
-import type { Session } from '../session.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { unchecked } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import { clusterArgument } from '../id-argument.ts';
+import { CliError } from '../problem.ts';
+import type { Session } from '../session.ts';
 
 interface Version {
   readonly plugin_id: number;

@@ -1,6 +1,6 @@
-import type { CliCommand } from '../command.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
 
 interface UpFlags {
   readonly temporal: boolean;
@@ -21,7 +21,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
       if (flags.maasSeed !== undefined && !flags.simulateMaas)
         throw usageError('--maas-seed is for the model of MAAS', 'Add --simulate-maas.');
       const { settings, origins } = await session.settings();
-      const { runAll } = await import('../processes/up.js');
+      const { runAll } = await import('../processes/up.ts');
       const { config } = session.flags();
       process.exitCode = await runAll(terminal, settings, {
         startTemporal: flags.temporal,
@@ -34,7 +34,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
 
   program.verb('api', 'Run only the REST API').action(async () => {
     const { settings } = await session.settings();
-    const { serveApi } = await import('../processes/serve-api.js');
+    const { serveApi } = await import('../processes/serve-api.ts');
     await serveApi(terminal, settings);
   });
 }

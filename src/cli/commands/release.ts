@@ -1,8 +1,8 @@
-import type { CliCommand } from '../command.js';
-import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.js';
-import { idArgument } from '../id-argument.js';
-import type { Session } from '../session.js';
-import { registerPluginEnabling } from './plugin-enabling.js';
+import type { CliCommand } from '../command.ts';
+import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { idArgument } from '../id-argument.ts';
+import type { Session } from '../session.ts';
+import { registerPluginEnabling } from './plugin-enabling.ts';
 
 /** `sitewright release …` and `sitewright plugin …`: contents of packages. */
 export function registerReleases(program: CliCommand, session: Session): void {

@@ -1,8 +1,8 @@
-import { isMapping } from '../../core/plain-value.js';
-import type { CliCommand } from '../command.js';
-import { isTabular, type OutputFlags, printList } from '../formats/output.js';
-import type { Session } from '../session.js';
-import { ownedBy, ownerOf, registerDescribed, singular } from './described-file.js';
+import { isMapping } from '../../core/plain-value.ts';
+import type { CliCommand } from '../command.ts';
+import { isTabular, type OutputFlags, printList } from '../formats/output.ts';
+import type { Session } from '../session.ts';
+import { ownedBy, ownerOf, registerDescribed, singular } from './described-file.ts';
 
 /** `sitewright role …`: roles of releases and clusters, with their tags. */
 export function registerRole(program: CliCommand, session: Session): void {

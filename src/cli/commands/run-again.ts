@@ -1,16 +1,16 @@
 import { Option } from 'commander';
-import type { RunDetail, StartRunBody } from '../../core/contracts/index.js';
-import type { GraphRunInput } from '../../core/graph-run/index.js';
-import type { SiteRunInput } from '../../core/site-run/index.js';
-import type { CliCommand } from '../command.js';
-import { confirm } from '../confirm.js';
-import { type DescriptionFlags, descriptionOf } from '../described-run.js';
-import { findRun } from '../find-run.js';
-import { usageError } from '../problem.js';
-import { subjectOf } from '../run-subject.js';
-import { type Session, userOf } from '../session.js';
-import type { FollowFlags } from '../started-run.js';
-import { presentGraphRun, runOptions } from './graph-execute.js';
+import type { RunDetail, StartRunBody } from '../../core/contracts/index.ts';
+import type { GraphRunInput } from '../../core/graph-run/index.ts';
+import type { SiteRunInput } from '../../core/site-run/index.ts';
+import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
+import { findRun } from '../find-run.ts';
+import { usageError } from '../problem.ts';
+import { subjectOf } from '../run-subject.ts';
+import { type Session, userOf } from '../session.ts';
+import type { FollowFlags } from '../started-run.ts';
+import { presentGraphRun, runOptions } from './graph-execute.ts';
 
 interface AgainFlags extends FollowFlags, DescriptionFlags {
   readonly revision?: string;
@@ -68,7 +68,7 @@ async function siteAgain(session: Session, before: RunDetail, flags: AgainFlags)
     ...(flags.reason === undefined ? {} : { reason: flags.reason }),
     ...(user === undefined ? {} : { started_by: user }),
   });
-  const { presentStarted } = await import('../started-run.js');
+  const { presentStarted } = await import('../started-run.ts');
   process.exitCode = await presentStarted(terminal, client, run, flags);
 }
 

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
-import type { CliCommand } from '../command.js';
-import type { OutputFlags } from '../formats/output.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import type { OutputFlags } from '../formats/output.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
 
 interface LogFlags extends OutputFlags {
   readonly follow?: boolean;
@@ -31,12 +31,12 @@ export function registerRunLogs(run: CliCommand, session: Session): void {
     .output()
     .action(async (reference: string, task: string | undefined, flags: LogFlags) => {
       if (task === undefined) {
-        const { printRunLog } = await import('../run-log.js');
+        const { printRunLog } = await import('../run-log.ts');
         return printRunLog(session, reference, flags);
       }
       if (flags.search !== undefined || flags.limit !== undefined || flags.format !== 'table')
         throw usageError('--search, --limit and --format are for the log of a whole run', 'Omit TASK@NODE.');
-      const { printTaskLog } = await import('../task-log.js');
+      const { printTaskLog } = await import('../task-log.ts');
       process.exitCode = await printTaskLog(session, reference, task, flags);
     });
 }

@@ -1,16 +1,16 @@
-import type { Run } from '../../core/contracts/run.js';
-import { stateWord } from '../../core/state-word.js';
-import { GRAPH_RUN_KIND, GRAPH_RUN_OUTCOMES, SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../../core/words.js';
-import type { OperatorNote } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { confirm } from '../confirm.js';
-import { findRun } from '../find-run.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { type Session, userOf } from '../session.js';
-import type { FollowFlags } from '../started-run.js';
-import { formatSpan } from '../views/duration.js';
-import { registerRunAgain } from './run-again.js';
-import { registerRunLogs } from './run-logs.js';
+import type { Run } from '../../core/contracts/run.ts';
+import { stateWord } from '../../core/state-word.ts';
+import { GRAPH_RUN_KIND, GRAPH_RUN_OUTCOMES, SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../../core/words.ts';
+import type { OperatorNote } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { findRun } from '../find-run.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { type Session, userOf } from '../session.ts';
+import type { FollowFlags } from '../started-run.ts';
+import { formatSpan } from '../views/duration.ts';
+import { registerRunAgain } from './run-again.ts';
+import { registerRunLogs } from './run-logs.ts';
 
 const OUTCOMES = [...new Set([...SITE_RUN_OUTCOMES, ...GRAPH_RUN_OUTCOMES])];
 
@@ -110,9 +110,9 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const status = await client.runs.status((await findRun(client, reference)).id);
       const [{ statusText }, { graphStatusText }, { isGraphRun }] = await Promise.all([
-        import('../views/status.js'),
-        import('../views/graph-status.js'),
-        import('../watch.js'),
+        import('../views/status.ts'),
+        import('../views/graph-status.ts'),
+        import('../watch.ts'),
       ]);
       const text = (color: boolean) =>
         isGraphRun(status) ? graphStatusText(status, color, terminal.now()) : statusText(status, color, terminal.now());
@@ -127,8 +127,8 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const report = await client.runs.report((await findRun(client, reference)).id);
       const [{ reportText }, { graphReportText }] = await Promise.all([
-        import('../views/report.js'),
-        import('../views/graph-report.js'),
+        import('../views/report.ts'),
+        import('../views/graph-report.ts'),
       ]);
       const text = (color: boolean) =>
         'graphs' in report ? graphReportText(report, color) : reportText(report, color);
@@ -142,7 +142,7 @@ export function registerRun(program: CliCommand, session: Session): void {
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
       const tree = await client.runs.tree((await findRun(client, reference)).id);
-      const { treeText } = await import('../views/tree.js');
+      const { treeText } = await import('../views/tree.ts');
       await printOne(terminal, flags, tree, (color) => treeText(tree, color));
     });
 
@@ -257,7 +257,7 @@ async function follow(
   run: { readonly id: string; readonly site: string | null },
   flags: FollowFlags,
 ): Promise<void> {
-  const { followAndPresent } = await import('../started-run.js');
+  const { followAndPresent } = await import('../started-run.ts');
   process.exitCode = await followAndPresent(session.terminal, client, run, flags);
 }
 

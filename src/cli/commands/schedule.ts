@@ -1,13 +1,13 @@
 import { Option } from 'commander';
-import type { Schedule } from '../../core/contracts/index.js';
-import { OVERLAP_POLICIES, type OverlapPolicy } from '../../core/words.js';
-import type { CliCommand } from '../command.js';
-import { confirm } from '../confirm.js';
-import { type DescriptionFlags, descriptionOf } from '../described-run.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { clusterArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
+import type { Schedule } from '../../core/contracts/index.ts';
+import { OVERLAP_POLICIES, type OverlapPolicy } from '../../core/words.ts';
+import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { clusterArgument } from '../id-argument.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
 
 interface CreateFlags extends OutputFlags, DescriptionFlags {
   readonly test?: string;

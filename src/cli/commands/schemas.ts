@@ -1,6 +1,6 @@
-import type { CliCommand } from '../command.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import type { Session } from '../session.ts';
 
 /** `sitewright schemas export`. */
 export function registerSchemas(program: CliCommand, session: Session): void {
@@ -11,7 +11,7 @@ export function registerSchemas(program: CliCommand, session: Session): void {
     .option('-o, --output <folder>', 'folder for the files; created if missing')
     .output()
     .action(async ({ output, ...flags }: OutputFlags & { readonly output?: string }) => {
-      const { exportJsonSchemas } = await import('../../documents/index.js');
+      const { exportJsonSchemas } = await import('../../documents/index.ts');
       const schemas = exportJsonSchemas();
       if (output === undefined) return printOne(terminal, flags, schemas, `${JSON.stringify(schemas, null, 2)}\n`);
       const [{ mkdir, writeFile }, { join }] = await Promise.all([import('node:fs/promises'), import('node:path')]);

@@ -1,12 +1,12 @@
-import { isMapping } from '../../core/plain-value.js';
-import { type Answer, type Body, unchecked } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { confirm } from '../confirm.js';
-import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.js';
-import { clusterArgument, idArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
-import { type GraphRunFlags, presentGraphRun, runOptions } from './graph-execute.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { type Answer, type Body, unchecked } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type OutputFlags, printList, printOne, yamlText } from '../formats/output.ts';
+import { clusterArgument, idArgument } from '../id-argument.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import { type GraphRunFlags, presentGraphRun, runOptions } from './graph-execute.ts';
 
 const ID = 'id of the sequence';
 
@@ -118,7 +118,7 @@ const withTypes =
 
 /** A mapping read from a file of YAML or JSON. @throws CliError with its place */
 async function mappingIn(session: Session, file: string): Promise<Record<string, unknown>> {
-  const { readDataFile } = await import('../data-file.js');
+  const { readDataFile } = await import('../data-file.ts');
   const value = await readDataFile(file, session.terminal);
   if (!isMapping(value)) throw usageError(`${file} must be a mapping`, 'Write name and graphs.');
   return value as Record<string, unknown>;

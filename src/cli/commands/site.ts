@@ -1,16 +1,16 @@
-import type { Revision, StartRunBody } from '../../core/contracts/index.js';
-import { counted } from '../../core/counted.js';
-import type { ApiClient } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { confirm } from '../confirm.js';
-import { type DescriptionFlags, descriptionOf } from '../described-run.js';
-import { readDocuments } from '../document-files.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { type Session, userOf } from '../session.js';
-import type { FollowFlags } from '../started-run.js';
-import { formatFindings } from '../views/findings.js';
-import { registerSiteSource } from './site-source.js';
+import type { Revision, StartRunBody } from '../../core/contracts/index.ts';
+import { counted } from '../../core/counted.ts';
+import type { ApiClient } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
+import { readDocuments } from '../document-files.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { type Session, userOf } from '../session.ts';
+import type { FollowFlags } from '../started-run.ts';
+import { formatFindings } from '../views/findings.ts';
+import { registerSiteSource } from './site-source.ts';
 
 interface CommitFlags extends OutputFlags {
   readonly message?: string;
@@ -92,7 +92,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     .output()
     .action(async (paths: readonly string[], flags: OutputFlags) => {
       const files = await readDocuments(paths);
-      const { loadSite } = await import('../../documents/site/load-site.js');
+      const { loadSite } = await import('../../documents/site/load-site.ts');
       const { site: loaded, diagnostics } = loadSite(files);
       const check = {
         valid: loaded !== undefined,
@@ -172,7 +172,7 @@ export function registerSite(program: CliCommand, session: Session): void {
         client.sites.strategy(name, flags.revision),
         client.nodes.status(name, flags.revision),
       ]);
-      const { planText } = await import('../views/plan.js');
+      const { planText } = await import('../views/plan.ts');
       await printOne(terminal, flags, { strategy, nodes: status }, (color) => planText(strategy, status, color));
     });
 
@@ -185,7 +185,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     .action(async (name: string, flags: OutputFlags & { readonly revision: string; readonly since?: string }) => {
       const client = await session.client();
       const difference = await client.sites.difference(name, flags.revision, { since: flags.since });
-      const { differenceText } = await import('../views/site-difference.js');
+      const { differenceText } = await import('../views/site-difference.ts');
       await printOne(terminal, flags, difference, (color) => differenceText(difference, color));
     });
 
@@ -195,7 +195,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     .output()
     .action(async (name: string, flags: OutputFlags) => {
       const drift = await session.call('GET /sites/:site/drift', { params: { site: name } });
-      const { driftText } = await import('../views/site-drift.js');
+      const { driftText } = await import('../views/site-drift.ts');
       await printOne(terminal, flags, drift, (color) => driftText(drift, color));
       if (drift.nodes.some(({ state }) => state === 'drifted' || state === 'missing')) process.exitCode = EXIT.failed;
     });
@@ -272,7 +272,7 @@ function starter(
         ...(flags.releaseRemoved ? { release_removed: true } : {}),
         ...(user === undefined ? {} : { started_by: user }),
       });
-      const { presentStarted } = await import('../started-run.js');
+      const { presentStarted } = await import('../started-run.ts');
       process.exitCode = await presentStarted(terminal, client, run, flags);
     });
 }

@@ -1,10 +1,10 @@
 import { Option } from 'commander';
-import type { CliCommand } from '../command.js';
-import { clusterArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
-import type { Complaints } from '../terminal.js';
-import { type ReadGraph, readGraphFile, say } from './graph-input.js';
+import type { CliCommand } from '../command.ts';
+import { clusterArgument } from '../id-argument.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import type { Complaints } from '../terminal.ts';
+import { type ReadGraph, readGraphFile, say } from './graph-input.ts';
 
 /** Layers of a cluster's graph; `all` means merged. */
 export const LAYERS = ['all', 'cluster', 'plugins', 'release'] as const;
@@ -55,7 +55,7 @@ export async function readStoredGraph(
   terminal: Complaints,
 ): Promise<ReadGraph> {
   const value = await session.call(TASKS_OF[layer], { params: { id: env }, query: { graph_type: type } });
-  const { checkGraph, readTasks } = await import('../../graph/index.js');
+  const { checkGraph, readTasks } = await import('../../graph/index.ts');
   const { tasks, problems } = readTasks(value);
   const all = [...problems, ...checkGraph(tasks)].map(({ at: _at, ...problem }) => problem);
   if (!problems.some(({ severity }) => severity === 'error')) return { ok: true, tasks, problems: all, value };

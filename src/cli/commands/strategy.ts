@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
-import type { Strategy } from '../../core/contracts/index.js';
-import type { CliCommand } from '../command.js';
-import { readDocuments } from '../document-files.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import { CliError } from '../problem.js';
-import { readInput } from '../read-input.js';
-import type { Session } from '../session.js';
-import { formatFindings } from '../views/findings.js';
+import type { Strategy } from '../../core/contracts/index.ts';
+import type { CliCommand } from '../command.ts';
+import { readDocuments } from '../document-files.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import { CliError } from '../problem.ts';
+import { readInput } from '../read-input.ts';
+import type { Session } from '../session.ts';
+import { formatFindings } from '../views/findings.ts';
 
 interface ShowFlags extends OutputFlags {
   readonly dot?: boolean;
@@ -25,7 +25,7 @@ export function registerStrategy(program: CliCommand, session: Session): void {
     .requiredOption('--input <file>', 'one case as JSON, a list, or JSON Lines; - reads standard input')
     .action(async ({ input }: { readonly input: string }) => {
       const text = await readInput(input);
-      const { simulateCases } = await import('../strategy-cases.js');
+      const { simulateCases } = await import('../strategy-cases.ts');
       const { results, unreadable } = simulateCases(text);
       for (const result of results) terminal.out(`${JSON.stringify(result)}\n`);
       if (unreadable > 0) process.exitCode = EXIT.invalid;
@@ -40,7 +40,7 @@ export function registerStrategy(program: CliCommand, session: Session): void {
     .output()
     .action(async (sources: readonly string[], flags: ShowFlags) => {
       const strategy = await strategyOf(session, sources, flags.revision);
-      const { strategyDot, strategyText } = await import('../views/strategy.js');
+      const { strategyDot, strategyText } = await import('../views/strategy.ts');
       if (flags.dot) return terminal.out(strategyDot(strategy));
       const output = flags.json ? { ...flags, format: 'json' as const } : flags;
       await printOne(terminal, output, strategy, (color) => strategyText(strategy, color));
@@ -54,7 +54,7 @@ async function strategyOf(session: Session, sources: readonly string[], revision
     sources.length === 1 && !existsSync(first) && /^[a-z0-9][a-z0-9._-]*$/.test(first) && !/\.ya?ml$/.test(first);
   if (isSite) return (await session.client()).sites.strategy(first, revision);
   const files = await readDocuments(sources);
-  const { loadSite } = await import('../../documents/site/load-site.js');
+  const { loadSite } = await import('../../documents/site/load-site.ts');
   const { site, diagnostics } = loadSite(files, { configuration: 'optional' });
   if (!site)
     throw new CliError(
@@ -68,6 +68,6 @@ async function strategyOf(session: Session, sources: readonly string[], revision
       { ...session.terminal, color: false },
     ),
   );
-  const { viewStrategy } = await import('../processes/view-strategy.js');
+  const { viewStrategy } = await import('../processes/view-strategy.ts');
   return viewStrategy(site) as Strategy;
 }

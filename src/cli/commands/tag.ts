@@ -1,10 +1,10 @@
-import { isMapping } from '../../core/plain-value.js';
-import type { CliCommand } from '../command.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.js';
-import { usageError } from '../problem.js';
-import type { Session } from '../session.js';
-import { type FileFlags, ownedBy, ownerOf, registerDescribed, singular } from './described-file.js';
+import { isMapping } from '../../core/plain-value.ts';
+import type { CliCommand } from '../command.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
+import { usageError } from '../problem.ts';
+import type { Session } from '../session.ts';
+import { type FileFlags, ownedBy, ownerOf, registerDescribed, singular } from './described-file.ts';
 
 interface OwnerFlags {
   readonly release?: string;

@@ -1,10 +1,10 @@
-import type { CreatedToken } from '../../core/contracts/index.js';
-import { unchecked } from '../client.js';
-import type { CliCommand } from '../command.js';
-import { confirm } from '../confirm.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import type { Session } from '../session.js';
-import type { Terminal } from '../terminal.js';
+import type { CreatedToken } from '../../core/contracts/index.ts';
+import { unchecked } from '../client.ts';
+import type { CliCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import type { Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
 
 interface CreateFlags extends OutputFlags {
   readonly name: string;
@@ -55,7 +55,7 @@ export function registerToken(program: CliCommand, session: Session): void {
     .output()
     .action(async ({ name, expires, ...flags }: Omit<CreateFlags, 'role'>) => {
       const { settings } = await session.settings();
-      const { bootstrapToken } = await import('../processes/bootstrap-token.js');
+      const { bootstrapToken } = await import('../processes/bootstrap-token.ts');
       await showCreated(terminal, flags, await bootstrapToken(settings, name, expires));
       if (settings.access.tokens === 'off')
         terminal.err('tokens are off: set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS=on) and restart the API\n');

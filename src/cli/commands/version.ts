@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { CliCommand } from '../command.js';
-import { type OutputFlags, printOne } from '../formats/output.js';
-import type { Session } from '../session.js';
+import type { CliCommand } from '../command.ts';
+import { type OutputFlags, printOne } from '../formats/output.ts';
+import type { Session } from '../session.ts';
 
 /** Version of this program, from its package.json: next to the sources, or one folder above dist, or one above the agent’s bundle. */
 export function programVersion(): string {

@@ -1,9 +1,9 @@
-import type { WorkerVersionDetail } from '../../core/contracts/index.js';
-import { counted } from '../../core/counted.js';
-import type { CliCommand } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { type OutputFlags, printList, printOne } from '../formats/output.js';
-import type { Session } from '../session.js';
+import type { WorkerVersionDetail } from '../../core/contracts/index.ts';
+import { counted } from '../../core/counted.ts';
+import type { CliCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { type OutputFlags, printList, printOne } from '../formats/output.ts';
+import type { Session } from '../session.ts';
 
 interface DrainFlags extends OutputFlags {
   readonly move?: boolean;
@@ -21,7 +21,7 @@ export function registerWorker(program: CliCommand, session: Session): void {
     .verb('worker', 'Run only the orchestrator worker; below it, the versions of all workers')
     .action(async () => {
       const { settings } = await session.settings();
-      const { serveWorker } = await import('../processes/serve-worker.js');
+      const { serveWorker } = await import('../processes/serve-worker.ts');
       await serveWorker(terminal, settings);
     });
 

@@ -2,13 +2,13 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import { BackedDict, Dict, type FunctionDefinition, type Value, YaqlError } from '../../yaql/index.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import type { Terminal } from '../terminal.js';
-import type { YaqlCommandPorts } from './yaql.js';
-import { createEvaluator, type Evaluator, reportFailure, shown } from './yaql-eval.js';
-import { describeFunction } from './yaql-functions.js';
-import type { InputFlags } from './yaql-input.js';
+import { BackedDict, Dict, type FunctionDefinition, type Value, YaqlError } from '../../yaql/index.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+import type { YaqlCommandPorts } from './yaql.ts';
+import { createEvaluator, type Evaluator, reportFailure, shown } from './yaql-eval.ts';
+import { describeFunction } from './yaql-functions.ts';
+import type { InputFlags } from './yaql-input.ts';
 
 const historySize = 1000;
 const help = `An expression is evaluated and its value printed. Also:

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { StateData } from '../../graph/index.js';
+import { StateData } from '../../graph/index.ts';
 import {
   createTaskEngine,
   Dict,
@@ -17,11 +17,11 @@ import {
   TaskScope,
   type Value,
   YaqlError,
-} from '../../yaql/index.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import type { Terminal } from '../terminal.js';
-import type { YaqlCommandPorts } from './yaql.js';
-import { type InputFlags, InputProblem, type InputStates, readStates, type StateView } from './yaql-input.js';
+} from '../../yaql/index.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+import type { YaqlCommandPorts } from './yaql.ts';
+import { type InputFlags, InputProblem, type InputStates, readStates, type StateView } from './yaql-input.ts';
 
 /** Clock, random source and time zone of this machine, since this is not a workflow. */
 const machineSources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {

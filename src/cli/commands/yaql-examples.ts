@@ -1,4 +1,4 @@
-import { createTaskEngine, nodeState, prepareData, TaskScope } from '../../yaql/index.js';
+import { createTaskEngine, nodeState, prepareData, TaskScope } from '../../yaql/index.ts';
 
 /** What the examples are evaluated over: the data of now, and that of the last run. */
 const EXAMPLE_DATA = {

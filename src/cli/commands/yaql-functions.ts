@@ -1,7 +1,7 @@
-import { type FunctionDefinition, libraryFunctions, nailgunFunctions, type Parameter } from '../../yaql/index.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import type { Terminal } from '../terminal.js';
-import { exampleData, exampleOf } from './yaql-examples.js';
+import { type FunctionDefinition, libraryFunctions, nailgunFunctions, type Parameter } from '../../yaql/index.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import type { Terminal } from '../terminal.ts';
+import { exampleData, exampleOf } from './yaql-examples.ts';
 
 const chapters: readonly (readonly [string, string])[] = [
   ['changes', 'Changes between two states, and text formats'],

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { isMapping } from '../../core/plain-value.js';
-import { fromLosslessJson } from './yaql-json.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { fromLosslessJson } from './yaql-json.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { Float } from '../../yaql/index.js';
+import { Float } from '../../yaql/index.ts';
 
 /** The number as written, if `JSON.parse` of this Node version provides it. */
 interface ReviverContext {

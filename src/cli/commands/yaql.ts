@@ -1,6 +1,6 @@
-import type { CliCommand } from '../command.js';
-import type { Terminal } from '../terminal.js';
-import type { ClusterStates } from './yaql-input.js';
+import type { CliCommand } from '../command.ts';
+import type { Terminal } from '../terminal.ts';
+import type { ClusterStates } from './yaql-input.ts';
 
 /** What the `yaql` command needs from its program. */
 export interface YaqlCommandPorts {
@@ -29,13 +29,13 @@ export function registerYaql(program: CliCommand, ports: YaqlCommandPorts): void
       .verb('eval [expression]', 'evaluate an expression, or a file of them, and print the value as JSON')
       .option('--batch <file>', 'evaluate records from a JSON-lines file; print {id, result} or {id, error} a line'),
   ).action(async (expression: string | undefined, flags: EvalFlags) => {
-    const { runEval } = await import('./yaql-eval.js');
+    const { runEval } = await import('./yaql-eval.ts');
     process.exitCode = await runEval(expression, flags, ports);
   });
 
   states(yaql.verb('console', 'evaluate expressions as you type them, with history and completion')).action(
     async (flags: EvalFlags) => {
-      const { runConsole } = await import('./yaql-console.js');
+      const { runConsole } = await import('./yaql-console.ts');
       process.exitCode = await runConsole(flags, ports);
     },
   );
@@ -44,7 +44,7 @@ export function registerYaql(program: CliCommand, ports: YaqlCommandPorts): void
     .verb('functions [name]', "print the library's documentation, of all functions or of one")
     .option('--markdown', 'print the Markdown of docs/yaql.md')
     .action(async (name: string | undefined, flags: { markdown?: boolean }) => {
-      const { runFunctions } = await import('./yaql-functions.js');
+      const { runFunctions } = await import('./yaql-functions.ts');
       process.exitCode = runFunctions(ports.terminal, name, flags.markdown ?? false);
     });
 }

@@ -1,4 +1,4 @@
-import type { Row } from './table.js';
+import type { Row } from './table.ts';
 
 /**
  * RFC 4180: a heading line, CRLF between lines, quotes where a value needs them. Lists are joined by spaces. Spreadsheets

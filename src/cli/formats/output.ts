@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import { usageError } from '../problem.js';
-import type { Terminal } from '../terminal.js';
-import { formatCsv } from './csv.js';
-import { formatRecord, formatTable, type Row, type Screen } from './table.js';
+import { usageError } from '../problem.ts';
+import type { Terminal } from '../terminal.ts';
+import { formatCsv } from './csv.ts';
+import { formatRecord, formatTable, type Row, type Screen } from './table.ts';
 
 const FORMATS = ['table', 'json', 'yaml', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];

@@ -1,5 +1,5 @@
-import { printable } from '../../core/control-characters.js';
-import { formatDistance, formatMoment } from '../views/duration.js';
+import { printable } from '../../core/control-characters.ts';
+import { formatDistance, formatMoment } from '../views/duration.ts';
 
 /** One row: values by column name. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openExecutions } from '../../agent/index.js';
+import { openExecutions } from '../../agent/index.ts';
 
 /** Executions without a result in the journals below a folder of agents, one per row. */
 export function agentExecutions(stateDir: string) {

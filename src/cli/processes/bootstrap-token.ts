@@ -1,10 +1,10 @@
-import { type CreatedToken, ProblemError } from '../../ops/index.js';
-import { asProblem, PROBLEM_CODES } from '../../ops/problem.js';
-import { tokenOperations } from '../../ops/tokens.js';
-import type { Settings } from '../../platform/settings/index.js';
-import { openStore, StoreError } from '../../store/index.js';
-import { exitCodeOfStatus } from '../exit-codes.js';
-import { CliError } from '../problem.js';
+import { type CreatedToken, ProblemError } from '../../ops/index.ts';
+import { asProblem, PROBLEM_CODES } from '../../ops/problem.ts';
+import { tokenOperations } from '../../ops/tokens.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import { openStore, StoreError } from '../../store/index.ts';
+import { exitCodeOfStatus } from '../exit-codes.ts';
+import { CliError } from '../problem.ts';
 
 /** Creates an admin token without authentication: anyone who can write to the store could do so anyway. */
 export async function bootstrapToken(settings: Settings, name: string, expires?: string): Promise<CreatedToken> {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { Settings } from '../../platform/settings/index.js';
-import { openStore, type Store, StoreError, type StoreStatus } from '../../store/index.js';
-import { parseStoreUrl } from '../../store/store-url.js';
-import { EXIT } from '../exit-codes.js';
-import { CliError } from '../problem.js';
+import type { Settings } from '../../platform/settings/index.ts';
+import { openStore, type Store, StoreError, type StoreStatus } from '../../store/index.ts';
+import { parseStoreUrl } from '../../store/store-url.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CliError } from '../problem.ts';
 
 /** State of the store's schema. Changes nothing: does not create a missing database. */
 export async function storeStatus(settings: Settings): Promise<StoreStatus> {

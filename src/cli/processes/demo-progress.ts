@@ -1,6 +1,6 @@
-import { counted } from '../../core/counted.js';
-import type { RunReport } from '../../core/site-run/index.js';
-import type { ApiClient } from '../client.js';
+import { counted } from '../../core/counted.ts';
+import type { RunReport } from '../../core/site-run/index.ts';
+import type { ApiClient } from '../client.ts';
 
 type Node = NonNullable<RunReport['baremetal']>['nodes'][number];
 

@@ -3,13 +3,13 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { isAlive } from '../../../scripts/lock.mjs';
-import { startApi } from '../../../worker/api.js';
-import { startOrchestrator } from '../../../worker/orchestrator.js';
-import { simulateMaas, simulatorKeys } from '../../maas-simulator/index.js';
-import { loadSettings, type Settings } from '../../platform/settings/index.js';
-import { createLogger, type Logger } from '../../platform/telemetry/log.js';
-import { startDevServer } from '../../platform/temporal/dev-server.js';
-import { ownQueue } from '../../platform/temporal/own-queue.js';
+import { startApi } from '../../../worker/api.ts';
+import { startOrchestrator } from '../../../worker/orchestrator.ts';
+import { simulateMaas, simulatorKeys } from '../../maas-simulator/index.ts';
+import { loadSettings, type Settings } from '../../platform/settings/index.ts';
+import { createLogger, type Logger } from '../../platform/telemetry/log.ts';
+import { startDevServer } from '../../platform/temporal/dev-server.ts';
+import { ownQueue } from '../../platform/temporal/own-queue.ts';
 
 /** Everything a demo needs, in this process except Temporal's server. */
 export interface DemoSystem {

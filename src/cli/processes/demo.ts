@@ -1,14 +1,14 @@
 import { join, relative, sep } from 'node:path';
 import { styleText } from 'node:util';
-import { counted } from '../../core/counted.js';
-import type { RunReport } from '../../core/site-run/index.js';
-import { loadSite, readDocumentFiles } from '../../documents/index.js';
-import { explainMissing, findTemporalBinary } from '../../platform/temporal/find-server.js';
-import { ApiClient } from '../client.js';
-import { CliError } from '../problem.js';
-import { reportText } from '../views/report.js';
-import { followRun } from './demo-progress.js';
-import { type DemoSystem, startDemo } from './demo-system.js';
+import { counted } from '../../core/counted.ts';
+import type { RunReport } from '../../core/site-run/index.ts';
+import { loadSite, readDocumentFiles } from '../../documents/index.ts';
+import { explainMissing, findTemporalBinary } from '../../platform/temporal/find-server.ts';
+import { ApiClient } from '../client.ts';
+import { CliError } from '../problem.ts';
+import { reportText } from '../views/report.ts';
+import { followRun } from './demo-progress.ts';
+import { type DemoSystem, startDemo } from './demo-system.ts';
 
 /** The example site and the node whose first deployment fails: its group tolerates it, so the run goes on. */
 const SITE = 'stl1';

@@ -2,17 +2,17 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import { machinesOf } from '../../../worker/services.js';
-import { summaryOfMaasCheck } from '../../core/maas-check-summary.js';
-import { checkMaas, type MachineContext } from '../../maas/index.js';
-import { createOperations } from '../../ops/index.js';
-import type { Settings } from '../../platform/settings/index.js';
-import { connectionOptions } from '../../platform/temporal/connection-options.js';
-import { ownQueue } from '../../platform/temporal/own-queue.js';
-import { retentionCommand, retentionDays } from '../../platform/temporal/retention.js';
-import { checkSearchAttributes } from '../../platform/temporal/search-attributes.js';
-import { openStore, type Store, StoreError } from '../../store/index.js';
-import { databaseFile } from './database.js';
+import { machinesOf } from '../../../worker/services.ts';
+import { summaryOfMaasCheck } from '../../core/maas-check-summary.ts';
+import { checkMaas, type MachineContext } from '../../maas/index.ts';
+import { createOperations } from '../../ops/index.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import { connectionOptions } from '../../platform/temporal/connection-options.ts';
+import { ownQueue } from '../../platform/temporal/own-queue.ts';
+import { retentionCommand, retentionDays } from '../../platform/temporal/retention.ts';
+import { checkSearchAttributes } from '../../platform/temporal/search-attributes.ts';
+import { openStore, type Store, StoreError } from '../../store/index.ts';
+import { databaseFile } from './database.ts';
 
 /** The result of one check. */
 export interface Finding {

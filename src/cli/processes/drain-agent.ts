@@ -6,14 +6,14 @@ import {
   TimeoutFailure,
   WorkflowFailedError,
 } from '@temporalio/client';
-import { encryptionOf } from '../../../worker/encryption.js';
-import { agentTarget, DRAIN_ACTION } from '../../../worker/operator-orders.js';
-import { prefixed, WORKFLOWS } from '../../../workflows/protocol.js';
-import { startWorkflow } from '../../ops/workflow-calls.js';
-import type { Settings } from '../../platform/settings/index.js';
-import { connectionOptions } from '../../platform/temporal/connection-options.js';
-import { ownQueue } from '../../platform/temporal/own-queue.js';
-import { openStore } from '../../store/index.js';
+import { encryptionOf } from '../../../worker/encryption.ts';
+import { agentTarget, DRAIN_ACTION } from '../../../worker/operator-orders.ts';
+import { prefixed, WORKFLOWS } from '../../../workflows/protocol.ts';
+import { startWorkflow } from '../../ops/workflow-calls.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import { connectionOptions } from '../../platform/temporal/connection-options.ts';
+import { ownQueue } from '../../platform/temporal/own-queue.ts';
+import { openStore } from '../../store/index.ts';
 
 /** Timeout for the answer of an agent, and for the whole workflow. */
 const WAIT_MS = 90_000;

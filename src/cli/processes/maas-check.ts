@@ -1,9 +1,9 @@
-import { machinesOf } from '../../../worker/services.js';
-import type { MaasCheck } from '../../core/contracts/index.js';
-import { checkMaas, MaasConfigurationError } from '../../maas/index.js';
-import type { Settings } from '../../platform/settings/index.js';
-import { EXIT } from '../exit-codes.js';
-import { CliError } from '../problem.js';
+import { machinesOf } from '../../../worker/services.ts';
+import type { MaasCheck } from '../../core/contracts/index.ts';
+import { checkMaas, MaasConfigurationError } from '../../maas/index.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CliError } from '../problem.ts';
 
 /** Checks MAAS from this process with the settings. */
 export async function checkMaasDirectly(settings: Settings): Promise<MaasCheck> {

@@ -1,8 +1,8 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Seed } from '../../maas-simulator/index.js';
-import { EXIT } from '../exit-codes.js';
-import { CliError, usageError } from '../problem.js';
+import type { Seed } from '../../maas-simulator/index.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CliError, usageError } from '../problem.ts';
 
 /**
  * The seed file of a simulated MAAS. A JSON file is used unchanged; documents (a folder, or YAML)
@@ -12,7 +12,7 @@ export async function maasSeedFile(path: string, folder: string): Promise<string
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) throw usageError(`${path} does not exist`, 'Name a JSON seed, or the documents of a site.');
   if (found.isFile() && !/\.ya?ml$/i.test(path)) return path;
-  const { loadSite, readDocumentFiles } = await import('../../documents/index.js');
+  const { loadSite, readDocumentFiles } = await import('../../documents/index.ts');
   const { files, diagnostics } = await readDocumentFiles([path]);
   const loaded = loadSite(files, { configuration: 'optional' });
   const errors = [...diagnostics, ...loaded.diagnostics].filter((one) => one.severity === 'error');

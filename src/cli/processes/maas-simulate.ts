@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { cacheFolder } from '../../../scripts/temporal-binary.mjs';
-import { NoContainers, prepareContainers, type StartMachines } from '../../maas-simulator/containers/index.js';
-import { type Seed, simulateMaas, simulatorKeys } from '../../maas-simulator/index.js';
-import { describeMaasSimulate, type MaasSimulateFlags } from '../commands/maas-simulate.js';
-import { EXIT } from '../exit-codes.js';
-import { CliError, usageError } from '../problem.js';
+import { NoContainers, prepareContainers, type StartMachines } from '../../maas-simulator/containers/index.ts';
+import { type Seed, simulateMaas, simulatorKeys } from '../../maas-simulator/index.ts';
+import { describeMaasSimulate, type MaasSimulateFlags } from '../commands/maas-simulate.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CliError, usageError } from '../problem.ts';
 
 /** Runs the MAAS simulator in this process until SIGINT or SIGTERM. */
 export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> {

@@ -1,17 +1,17 @@
-import { gatewayUrl } from '../../../worker/gateway.js';
-import type { EnrolmentTicket } from '../../agent/onboarding/enrolment-ticket.js';
+import { gatewayUrl } from '../../../worker/gateway.ts';
+import type { EnrolmentTicket } from '../../agent/onboarding/enrolment-ticket.ts';
 import {
   type InstallationEnd,
   installOverSsh,
   parseSshTarget,
   type SshTarget,
   sshTargetProblem,
-} from '../../agent/onboarding/index.js';
-import { OrderKeys, type PublicOrderKey } from '../../gateway/identity/index.js';
-import { issueTicket } from '../../gateway/index.js';
-import { addEncryptionKey } from '../../platform/codec/index.js';
-import type { Settings } from '../../platform/settings/index.js';
-import { type NodeCertificate, openStore, type Store } from '../../store/index.js';
+} from '../../agent/onboarding/index.ts';
+import { OrderKeys, type PublicOrderKey } from '../../gateway/identity/index.ts';
+import { issueTicket } from '../../gateway/index.ts';
+import { addEncryptionKey } from '../../platform/codec/index.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import { type NodeCertificate, openStore, type Store } from '../../store/index.ts';
 
 async function withStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(settings.store.url);

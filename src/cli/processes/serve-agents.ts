@@ -1,11 +1,11 @@
-import type { AgentNode } from '../../../worker/agent.js';
-import { runAgents } from '../../../worker/run-agents.js';
-import { installRuntime } from '../../../worker/runtime.js';
-import { parseSshTarget, type SshTarget, sshTargetProblem } from '../../agent/onboarding/index.js';
-import type { Settings } from '../../platform/settings/index.js';
-import { usageError } from '../problem.js';
-import type { Terminal } from '../terminal.js';
-import { serve } from './serve.js';
+import type { AgentNode } from '../../../worker/agent.ts';
+import { runAgents } from '../../../worker/run-agents.ts';
+import { installRuntime } from '../../../worker/runtime.ts';
+import { parseSshTarget, type SshTarget, sshTargetProblem } from '../../agent/onboarding/index.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import { usageError } from '../problem.ts';
+import type { Terminal } from '../terminal.ts';
+import { serve } from './serve.ts';
 
 interface AgentTransport {
   /** `[USER@]HOST` of a machine without an agent. */

@@ -1,7 +1,7 @@
-import { startApi } from '../../../worker/api.js';
-import type { Settings } from '../../platform/settings/index.js';
-import type { Terminal } from '../terminal.js';
-import { serve } from './serve.js';
+import { startApi } from '../../../worker/api.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import type { Terminal } from '../terminal.ts';
+import { serve } from './serve.ts';
 
 /** Runs the REST API in this process until Ctrl-C or SIGTERM. Prints its address once it listens. */
 export function serveApi(terminal: Terminal, settings: Settings): Promise<void> {

@@ -1,9 +1,9 @@
-import { startEnrolledAgent } from '../../../worker/enrolled-agent.js';
-import { programVersion } from '../../../worker/program-version.js';
-import { installRuntime } from '../../../worker/runtime.js';
-import type { Settings } from '../../platform/settings/index.js';
-import type { Terminal } from '../terminal.js';
-import { serve } from './serve.js';
+import { startEnrolledAgent } from '../../../worker/enrolled-agent.ts';
+import { programVersion } from '../../../worker/program-version.ts';
+import { installRuntime } from '../../../worker/runtime.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import type { Terminal } from '../terminal.ts';
+import { serve } from './serve.ts';
 
 /** Runs the agent of this machine's node until Ctrl-C, SIGTERM or it is drained. */
 export function serveEnrolledAgent(terminal: Terminal, settings: Settings, folder: string): Promise<void> {

@@ -1,7 +1,7 @@
-import { startGateway } from '../../../worker/gateway.js';
-import type { Settings } from '../../platform/settings/index.js';
-import type { Terminal } from '../terminal.js';
-import { serve } from './serve.js';
+import { startGateway } from '../../../worker/gateway.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import type { Terminal } from '../terminal.ts';
+import { serve } from './serve.ts';
 
 /** Runs only the gateway, without an API. */
 export function serveGateway(terminal: Terminal, settings: Settings): Promise<void> {

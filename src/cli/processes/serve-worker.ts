@@ -1,8 +1,8 @@
-import { startOrchestrator } from '../../../worker/orchestrator.js';
-import type { Settings } from '../../platform/settings/index.js';
-import { ownQueue } from '../../platform/temporal/own-queue.js';
-import type { Terminal } from '../terminal.js';
-import { serve } from './serve.js';
+import { startOrchestrator } from '../../../worker/orchestrator.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import { ownQueue } from '../../platform/temporal/own-queue.ts';
+import type { Terminal } from '../terminal.ts';
+import { serve } from './serve.ts';
 
 /** Runs the orchestrator worker in this process until Ctrl-C or SIGTERM. Prints a line once it polls. */
 export function serveWorker(terminal: Terminal, settings: Settings): Promise<void> {

@@ -1,12 +1,12 @@
-import { ListenError } from '../../../worker/listen-error.js';
-import { RefusalError } from '../../core/problem-error.js';
-import { MaasConfigurationError } from '../../maas/api-key.js';
-import type { Settings } from '../../platform/settings/index.js';
-import { createLogger, type Logger } from '../../platform/telemetry/log.js';
-import { StoreError } from '../../store/failure.js';
-import { EXIT } from '../exit-codes.js';
-import { CliError } from '../problem.js';
-import type { Terminal } from '../terminal.js';
+import { ListenError } from '../../../worker/listen-error.ts';
+import { RefusalError } from '../../core/problem-error.ts';
+import { MaasConfigurationError } from '../../maas/api-key.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import { createLogger, type Logger } from '../../platform/telemetry/log.ts';
+import { StoreError } from '../../store/failure.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CliError } from '../problem.ts';
+import type { Terminal } from '../terminal.ts';
 
 /** A part of the system that runs until stopped. */
 interface Service {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { runnableProgram } from '../../platform/threads/runnable-program.js';
+import { runnableProgram } from '../../platform/threads/runnable-program.ts';
 
 /** A Sitewright process to keep running. */
 interface ChildSpec {

@@ -2,24 +2,24 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { isAlive, withLock } from '../../../scripts/lock.mjs';
-import { simulatorKeys } from '../../maas-simulator/oauth.js';
-import { freePort } from '../../platform/free-port.js';
-import type { Settings } from '../../platform/settings/index.js';
+import { simulatorKeys } from '../../maas-simulator/oauth.ts';
+import { freePort } from '../../platform/free-port.ts';
+import type { Settings } from '../../platform/settings/index.ts';
 import {
   type DevServer,
   DevServerError,
   type DevServerOptions,
   startDevServer,
-} from '../../platform/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../../platform/temporal/find-server.js';
-import { probeServer } from '../../platform/temporal/probe.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import { CliError } from '../problem.js';
-import type { Terminal } from '../terminal.js';
-import { paintFor } from '../views/paint.js';
-import { maasSeedFile } from './maas-seed.js';
-import { relay } from './relay.js';
-import { NeverReady, type SupervisedChild, supervise } from './supervised-child.js';
+} from '../../platform/temporal/dev-server.ts';
+import { explainMissing, findTemporalBinary } from '../../platform/temporal/find-server.ts';
+import { probeServer } from '../../platform/temporal/probe.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { CliError } from '../problem.ts';
+import type { Terminal } from '../terminal.ts';
+import { paintFor } from '../views/paint.ts';
+import { maasSeedFile } from './maas-seed.ts';
+import { relay } from './relay.ts';
+import { NeverReady, type SupervisedChild, supervise } from './supervised-child.ts';
 
 interface UpOptions {
   readonly startTemporal: boolean;

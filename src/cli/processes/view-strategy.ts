@@ -1,2 +1,2 @@
 /** The use case of `strategy show` without an API: pure, on documents read from disk. */
-export { viewStrategy } from '../../ops/strategy.js';
+export { viewStrategy } from '../../ops/strategy.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { AgentNode } from '../../../worker/agent.js';
-import { runAgents } from '../../../worker/run-agents.js';
-import { installRuntime } from '../../../worker/runtime.js';
-import type { Settings } from '../../platform/settings/index.js';
-import { createLogger } from '../../platform/telemetry/log.js';
-import type { Terminal } from '../terminal.js';
-import { explainStart } from './serve.js';
+import type { AgentNode } from '../../../worker/agent.ts';
+import { runAgents } from '../../../worker/run-agents.ts';
+import { installRuntime } from '../../../worker/runtime.ts';
+import type { Settings } from '../../platform/settings/index.ts';
+import { createLogger } from '../../platform/telemetry/log.ts';
+import type { Terminal } from '../terminal.ts';
+import { explainStart } from './serve.ts';
 
 /** Does something while this process is the agent of a node. Its journal stays below the working folder. */
 export async function withLocalAgent<Result>(

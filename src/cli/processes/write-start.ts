@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EXIT } from '../exit-codes.js';
-import { CliError, usageError } from '../problem.js';
+import { EXIT } from '../exit-codes.ts';
+import { CliError, usageError } from '../problem.ts';
 
 type StartKind = 'site' | 'release';
 

@@ -1,7 +1,7 @@
-import type { AwaitingApproval, Hold } from '../../core/contracts/approval.js';
-import { printable } from '../../core/control-characters.js';
-import { describeAwaiting } from '../../core/run/index.js';
-import type { Paint } from './paint.js';
+import type { AwaitingApproval, Hold } from '../../core/contracts/approval.ts';
+import { printable } from '../../core/control-characters.ts';
+import { describeAwaiting } from '../../core/run/index.ts';
+import type { Paint } from './paint.ts';
 
 interface MayWait {
   readonly awaiting_approval?: AwaitingApproval | undefined;

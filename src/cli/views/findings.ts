@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { SourceFile } from '../../documents/index.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { SourceFile } from '../../documents/index.ts';
 
 type Finding = { [Key in keyof Diagnostic]: Diagnostic[Key] | undefined };
 
@@ -10,6 +10,6 @@ export async function formatFindings(
   { color, all = false }: { readonly color: boolean; readonly all?: boolean },
 ): Promise<string> {
   if (findings.length === 0) return '';
-  const { formatDiagnostics } = await import('../../documents/diagnostics/format-diagnostics.js');
+  const { formatDiagnostics } = await import('../../documents/diagnostics/format-diagnostics.ts');
   return `${formatDiagnostics(findings as readonly Diagnostic[], files, { color, all })}\n`;
 }

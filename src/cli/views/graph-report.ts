@@ -1,10 +1,10 @@
-import type { GraphRunReport } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import { counted } from '../../core/counted.js';
-import { formatSpan } from './duration.js';
-import { countsText, failedTaskText, someOf } from './graph-status.js';
-import { type Paint, paintFor, paintState } from './paint.js';
-import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.js';
+import type { GraphRunReport } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import { counted } from '../../core/counted.ts';
+import { formatSpan } from './duration.ts';
+import { countsText, failedTaskText, someOf } from './graph-status.ts';
+import { type Paint, paintFor, paintState } from './paint.ts';
+import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
 
 /** A report of a run of graphs for people: outcome, reason, failures and next steps. */
 export function graphReportText(report: GraphRunReport, color = false): string {

@@ -1,14 +1,14 @@
-import type { GraphRunStatus } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import { counted } from '../../core/counted.js';
-import { describeSilence } from '../../core/run/index.js';
-import { stateWord } from '../../core/state-word.js';
-import type { SomeCounts } from '../../core/task-counts.js';
-import { TASK_STATUSES } from '../../core/words.js';
-import { awaitingChanges, awaitingLines } from './approval.js';
-import { asOfLines, expectedLines, sinceText } from './duration.js';
-import { type Paint, paintFor, paintState } from './paint.js';
-import { silenceChanges } from './status.js';
+import type { GraphRunStatus } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import { counted } from '../../core/counted.ts';
+import { describeSilence } from '../../core/run/index.ts';
+import { stateWord } from '../../core/state-word.ts';
+import type { SomeCounts } from '../../core/task-counts.ts';
+import { TASK_STATUSES } from '../../core/words.ts';
+import { awaitingChanges, awaitingLines } from './approval.ts';
+import { asOfLines, expectedLines, sinceText } from './duration.ts';
+import { type Paint, paintFor, paintState } from './paint.ts';
+import { silenceChanges } from './status.ts';
 
 /** Progress of a run of graphs, failures first. `now`: for how long something has been so. */
 export function graphStatusText(status: GraphRunStatus, color = false, now?: number): string {

@@ -1,4 +1,4 @@
-import { stateWord } from '../../core/state-word.js';
+import { stateWord } from '../../core/state-word.ts';
 
 /** Terminal colours by meaning, or none. */
 export interface Paint {

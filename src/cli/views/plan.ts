@@ -1,7 +1,7 @@
-import type { NodeStatuses, Strategy } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import { paintFor } from './paint.js';
-import { strategyText } from './strategy.js';
+import type { NodeStatuses, Strategy } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import { paintFor } from './paint.ts';
+import { strategyText } from './strategy.ts';
 
 /** The groups of a revision, and how many of their machines are in which state. */
 export function planText(strategy: Strategy, status: NodeStatuses, color = false): string {

@@ -1,8 +1,8 @@
-import type { Hold } from '../../core/contracts/approval.js';
-import { printable } from '../../core/control-characters.js';
-import { holdLines } from './approval.js';
-import { formatSpan } from './duration.js';
-import type { Paint } from './paint.js';
+import type { Hold } from '../../core/contracts/approval.ts';
+import { printable } from '../../core/control-characters.ts';
+import { holdLines } from './approval.ts';
+import { formatSpan } from './duration.ts';
+import type { Paint } from './paint.ts';
 
 /** Common parts of reports of sites and graphs. */
 interface Head {

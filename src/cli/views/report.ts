@@ -1,11 +1,11 @@
-import type { RunReport } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import { counted } from '../../core/counted.js';
-import { stateWord } from '../../core/state-word.js';
-import { NODE_STATES } from '../../core/words.js';
-import { formatSpan } from './duration.js';
-import { type Paint, paintFor, paintState } from './paint.js';
-import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.js';
+import type { RunReport } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import { counted } from '../../core/counted.ts';
+import { stateWord } from '../../core/state-word.ts';
+import { NODE_STATES } from '../../core/words.ts';
+import { formatSpan } from './duration.ts';
+import { type Paint, paintFor, paintState } from './paint.ts';
+import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
 
 type Baremetal = NonNullable<RunReport['baremetal']>;
 type NodeReport = Baremetal['nodes'][number];

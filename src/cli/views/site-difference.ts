@@ -1,6 +1,6 @@
-import type { SiteDifference } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import { paintFor } from './paint.js';
+import type { SiteDifference } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import { paintFor } from './paint.ts';
 
 /** A revision compared with what was deployed: `+` new, `~` changed, `-` removed; then one line of counts. */
 export function differenceText(difference: SiteDifference, color = false): string {

@@ -1,7 +1,7 @@
-import type { SiteDrift } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import { counted } from '../../core/counted.js';
-import { paintFor } from './paint.js';
+import type { SiteDrift } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import { counted } from '../../core/counted.ts';
+import { paintFor } from './paint.ts';
 
 /** Machines that differ from what was deployed, each difference in a line; then one line of counts. */
 export function driftText({ site, nodes }: SiteDrift, color = false): string {

@@ -1,12 +1,12 @@
-import type { RunStatus } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import { counted } from '../../core/counted.js';
-import { describeSilence } from '../../core/run/index.js';
-import { stateWord } from '../../core/state-word.js';
-import { NODE_STATES } from '../../core/words.js';
-import { awaitingLines } from './approval.js';
-import { asOfLines, expectedLines, sinceText } from './duration.js';
-import { type Paint, paintFor, paintState } from './paint.js';
+import type { RunStatus } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import { counted } from '../../core/counted.ts';
+import { describeSilence } from '../../core/run/index.ts';
+import { stateWord } from '../../core/state-word.ts';
+import { NODE_STATES } from '../../core/words.ts';
+import { awaitingLines } from './approval.ts';
+import { asOfLines, expectedLines, sinceText } from './duration.ts';
+import { type Paint, paintFor, paintState } from './paint.ts';
 
 /** Progress of a run, failures first. `now`: for how long something has been so. */
 export function statusText(status: RunStatus, color = false, now?: number): string {

@@ -1,7 +1,7 @@
-import type { Strategy } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import { counted } from '../../core/counted.js';
-import { type Paint, paintFor } from './paint.js';
+import type { Strategy } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import { counted } from '../../core/counted.ts';
+import { type Paint, paintFor } from './paint.ts';
 
 type Group = Strategy['groups'][number];
 

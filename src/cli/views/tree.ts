@@ -1,6 +1,6 @@
-import type { TreeNode } from '../../core/contracts/index.js';
-import { printable } from '../../core/control-characters.js';
-import { paintFor, paintState } from './paint.js';
+import type { TreeNode } from '../../core/contracts/index.ts';
+import { printable } from '../../core/control-characters.ts';
+import { paintFor, paintState } from './paint.ts';
 
 /** The steps and nodes of a run as a tree of lines. */
 export function treeText(tree: TreeNode, color = false): string {

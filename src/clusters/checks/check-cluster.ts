@@ -1,13 +1,13 @@
-import { compareKeys } from '../../core/compare-text.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { isMapping } from '../../core/plain-value.js';
-import { type Fields, isInstanceTag } from '../../graph/index.js';
-import type { ClusterNode, ClusterSources } from '../sources.js';
-import type { Catalogue } from '../tags/catalogue.js';
-import { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from '../tags/of-sources.js';
-import { checkLimits } from './limits.js';
-import { checkRestrictions } from './restrictions.js';
-import type { ExpressionModels } from './settings-expression.js';
+import { compareKeys } from '../../core/compare-text.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { isMapping } from '../../core/plain-value.ts';
+import { type Fields, isInstanceTag } from '../../graph/index.ts';
+import type { ClusterNode, ClusterSources } from '../sources.ts';
+import type { Catalogue } from '../tags/catalogue.ts';
+import { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from '../tags/of-sources.ts';
+import { checkLimits } from './limits.ts';
+import { checkRestrictions } from './restrictions.ts';
+import type { ExpressionModels } from './settings-expression.ts';
 
 /** A finding about a cluster before a run, with the affected nodes, role or tags. */
 export interface ClusterFinding extends Diagnostic {

@@ -1,5 +1,5 @@
-import { isMapping } from '../../core/plain-value.js';
-import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.ts';
 
 type LimitType = 'min' | 'max' | 'recommended';
 const TYPES: readonly LimitType[] = ['min', 'max', 'recommended'];

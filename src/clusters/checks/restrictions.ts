@@ -1,5 +1,5 @@
-import { isMapping } from '../../core/plain-value.js';
-import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.ts';
 
 /** A restriction in its full form: while the condition is true, its subject may not be used. */
 interface Restriction {

@@ -1,5 +1,5 @@
-import type { ClusterSources } from '../sources.js';
-import { type ClusterFinding, checkCluster } from './check-cluster.js';
+import type { ClusterSources } from '../sources.ts';
+import { type ClusterFinding, checkCluster } from './check-cluster.ts';
 
 /** One of the graphs that a run executes. */
 interface GraphToRun {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { controlQueue, nodeQueue, prefixed } from '../../../workflows/protocol.js';
-import { type ExecutablePart, type PlanReference, splitForExecution } from '../../core/graph-run/index.js';
-import type { SchedulerGraph } from '../../core/scheduler/index.js';
-import { goesToMaster } from '../../core/task-types/index.js';
-import { MASTER } from '../../graph/index.js';
-import type { PlanOrder } from '../../store/index.js';
-import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../index.js';
-import { nothingToDo } from './nothing-to-do.js';
-import { TaskJudge, taskOrder } from './task-orders.js';
+import { controlQueue, nodeQueue, prefixed } from '../../../workflows/protocol.ts';
+import { type ExecutablePart, type PlanReference, splitForExecution } from '../../core/graph-run/index.ts';
+import type { SchedulerGraph } from '../../core/scheduler/index.ts';
+import { goesToMaster } from '../../core/task-types/index.ts';
+import { MASTER } from '../../graph/index.ts';
+import type { PlanOrder } from '../../store/index.ts';
+import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../index.ts';
+import { nothingToDo } from './nothing-to-do.ts';
+import { TaskJudge, taskOrder } from './task-orders.ts';
 
 /** A plan split for execution: texts to store, and their reference for the workflow. */
 interface CutPlan {

@@ -8,7 +8,7 @@
  * await store.plans.put({ ...planned.value, hash: planned.value.reference.hash });
  * ```
  */
-export { openPlanner } from './open-planner.js';
-export { plannerHere } from './plan-here.js';
-export type { PlanForm, PlanForms, Planner } from './planning-work.js';
-export type { PreparedRun, StoredReference } from './prepared-run.js';
+export { openPlanner } from './open-planner.ts';
+export { plannerHere } from './plan-here.ts';
+export type { PlanForm, PlanForms, Planner } from './planning-work.ts';
+export type { PreparedRun, StoredReference } from './prepared-run.ts';

@@ -1,6 +1,6 @@
-import type { NothingToDo } from '../../core/contracts/graph-run.js';
-import type { SkipReason } from '../../graph/index.js';
-import type { ClusterPlan } from '../index.js';
+import type { NothingToDo } from '../../core/contracts/graph-run.ts';
+import type { SkipReason } from '../../graph/index.ts';
+import type { ClusterPlan } from '../index.ts';
 
 const SKIPPED: Readonly<Record<SkipReason, string>> = {
   type: 'task skipped: its type is skipped, or it is a stage',

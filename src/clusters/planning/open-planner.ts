@@ -1,6 +1,6 @@
-import { loadTaskEngine } from './load-engine.js';
-import { openPlanningThread } from './planning-thread.js';
-import type { Planner, PlanningWork } from './planning-work.js';
+import { loadTaskEngine } from './load-engine.ts';
+import { openPlanningThread } from './planning-thread.ts';
+import type { Planner, PlanningWork } from './planning-work.ts';
 
 export interface OpenPlanner extends Planner {
   close(): Promise<void>;

@@ -1,10 +1,10 @@
-import { explainPlan, type GraphProblem, planDot, planText, serializedText } from '../../graph/index.js';
-import type { Engine } from '../../yaql/index.js';
-import { findingsForRun } from '../checks/index.js';
-import { type ClusterPlan, oldStatesOf, planCluster } from '../index.js';
-import { nothingToDo } from './nothing-to-do.js';
-import type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.js';
-import { prepareRun } from './prepared-run.js';
+import { explainPlan, type GraphProblem, planDot, planText, serializedText } from '../../graph/index.ts';
+import type { Engine } from '../../yaql/index.ts';
+import { findingsForRun } from '../checks/index.ts';
+import { type ClusterPlan, oldStatesOf, planCluster } from '../index.ts';
+import { nothingToDo } from './nothing-to-do.ts';
+import type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.ts';
+import { prepareRun } from './prepared-run.ts';
 
 /** Makes a plan in the caller's thread, which it blocks. */
 export function planHere<Form extends PlanForm>(

@@ -1,7 +1,7 @@
-import { serveThread } from '../../platform/threads/serve-thread.js';
-import { loadTaskEngine } from './load-engine.js';
-import { planHere } from './plan-here.js';
-import type { PlanningData, PlanningRequest } from './planning-thread.js';
+import { serveThread } from '../../platform/threads/serve-thread.ts';
+import { loadTaskEngine } from './load-engine.ts';
+import { planHere } from './plan-here.ts';
+import type { PlanningData, PlanningRequest } from './planning-thread.ts';
 
 // The program of a planning thread.
 serveThread(async ({ helpers }: PlanningData) => {

@@ -1,6 +1,6 @@
-import { answerOf, Thread } from '../../platform/threads/thread.js';
-import type { OpenPlanner } from './open-planner.js';
-import type { PlanForm, PlanningAnswer, PlanningWork } from './planning-work.js';
+import { answerOf, Thread } from '../../platform/threads/thread.ts';
+import type { OpenPlanner } from './open-planner.ts';
+import type { PlanForm, PlanningAnswer, PlanningWork } from './planning-work.ts';
 
 export interface PlanningData {
   /** Path of the module of helper functions. */

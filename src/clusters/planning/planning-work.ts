@@ -1,9 +1,9 @@
-import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { GraphProblem } from '../../graph/index.js';
-import type { TaskStates } from '../../store/index.js';
-import type { ClusterPlanRequest, ClusterSources, NodeLeftOut, StoredLayer, Surroundings } from '../index.js';
-import type { PreparedRun } from './prepared-run.js';
+import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { GraphProblem } from '../../graph/index.ts';
+import type { TaskStates } from '../../store/index.ts';
+import type { ClusterPlanRequest, ClusterSources, NodeLeftOut, StoredLayer, Surroundings } from '../index.ts';
+import type { PreparedRun } from './prepared-run.ts';
 
 /** The input of one graph's plan, as plain data that can go to another thread. */
 export interface PlanningWork {

@@ -1,10 +1,10 @@
-import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
-import type { PlanReference } from '../../core/graph-run/index.js';
-import { taskKey } from '../../core/scheduler/index.js';
-import { explainPlan } from '../../graph/index.js';
-import type { PlannedTaskRow, PlanOrder } from '../../store/index.js';
-import { type ClusterPlan, type ClusterSources, nodeTransitions } from '../index.js';
-import { cutPlan } from './cut-plan.js';
+import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
+import type { PlanReference } from '../../core/graph-run/index.ts';
+import { taskKey } from '../../core/scheduler/index.ts';
+import { explainPlan } from '../../graph/index.ts';
+import type { PlannedTaskRow, PlanOrder } from '../../store/index.ts';
+import { type ClusterPlan, type ClusterSources, nodeTransitions } from '../index.ts';
+import { cutPlan } from './cut-plan.ts';
 
 /** The stored reference of a plan: the one for workflows, with what happens to nodes at the end. */
 export interface StoredReference extends PlanReference {

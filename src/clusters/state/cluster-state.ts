@@ -1,17 +1,17 @@
-import { isMapping } from '../../core/plain-value.js';
-import { type ClusterState, type Fields, MASTER, SYNC, type TaggedNode } from '../../graph/index.js';
-import type { TaskStates } from '../../store/index.js';
-import { mergeOver } from '../merge-over.js';
-import { flattenSettings, valuesOf } from '../settings.js';
-import { type ClusterNode, type ClusterSources, uidOf } from '../sources.js';
-import { tagCluster } from '../tagged-cluster.js';
-import { type Catalogue, catalogueOfCluster, effectiveTags, tagsOfRoles, withPrimaries } from '../tags/index.js';
-import { COMMON_DATA, COMMON_FACTS } from './common-data.js';
-import { dataOf } from './data-key.js';
-import { NODE_DATA, NODE_FACTS, type NodeGiven } from './node-data.js';
-import { networksOfNode } from './node-networks.js';
-import { newestState } from './old-states.js';
-import { configurationOf } from './openstack-configs.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { type ClusterState, type Fields, MASTER, SYNC, type TaggedNode } from '../../graph/index.ts';
+import type { TaskStates } from '../../store/index.ts';
+import { mergeOver } from '../merge-over.ts';
+import { flattenSettings, valuesOf } from '../settings.ts';
+import { type ClusterNode, type ClusterSources, uidOf } from '../sources.ts';
+import { tagCluster } from '../tagged-cluster.ts';
+import { type Catalogue, catalogueOfCluster, effectiveTags, tagsOfRoles, withPrimaries } from '../tags/index.ts';
+import { COMMON_DATA, COMMON_FACTS } from './common-data.ts';
+import { dataOf } from './data-key.ts';
+import { NODE_DATA, NODE_FACTS, type NodeGiven } from './node-data.ts';
+import { networksOfNode } from './node-networks.ts';
+import { newestState } from './old-states.ts';
+import { configurationOf } from './openstack-configs.ts';
 
 /** Values from the environment that expressions may read. */
 export interface Surroundings {

@@ -1,10 +1,10 @@
-import { isMapping } from '../../core/plain-value.js';
-import type { Fields } from '../../graph/index.js';
-import { environmentVersion, mergedSettings } from '../settings.js';
-import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from '../sources.js';
-import type { DataKeys } from './data-key.js';
-import { networksOfNode } from './node-networks.js';
-import { byService } from './openstack-configs.js';
+import { isMapping } from '../../core/plain-value.ts';
+import type { Fields } from '../../graph/index.ts';
+import { environmentVersion, mergedSettings } from '../settings.ts';
+import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from '../sources.ts';
+import type { DataKeys } from './data-key.ts';
+import { networksOfNode } from './node-networks.ts';
+import { byService } from './openstack-configs.ts';
 
 /** What the data common to all nodes is made of. */
 interface CommonGiven {

@@ -1,4 +1,4 @@
-import type { Fields } from '../../graph/index.js';
+import type { Fields } from '../../graph/index.ts';
 
 /** One key of the data that task expressions see: what it holds, where that comes from, and its value. */
 interface DataKey<Given> {

@@ -1,11 +1,11 @@
-import { isMapping } from '../../core/plain-value.js';
-import type { Fields } from '../../graph/index.js';
-import { type ClusterNode, uidOf } from '../sources.js';
-import { allRoles } from '../tags/of-sources.js';
-import { identityOf } from './common-data.js';
-import type { DataKeys } from './data-key.js';
-import type { NodeNetworks } from './node-networks.js';
-import { byService } from './openstack-configs.js';
+import { isMapping } from '../../core/plain-value.ts';
+import type { Fields } from '../../graph/index.ts';
+import { type ClusterNode, uidOf } from '../sources.ts';
+import { allRoles } from '../tags/of-sources.ts';
+import { identityOf } from './common-data.ts';
+import type { DataKeys } from './data-key.ts';
+import type { NodeNetworks } from './node-networks.ts';
+import { byService } from './openstack-configs.ts';
 
 /** What the data of a node is made of. */
 export interface NodeGiven {

@@ -1,7 +1,7 @@
-import type { AddressFact } from '../../core/address-fact.js';
-import { isMapping } from '../../core/plain-value.js';
-import type { Fields } from '../../graph/index.js';
-import type { ClusterNode, ClusterSources } from '../sources.js';
+import type { AddressFact } from '../../core/address-fact.ts';
+import { isMapping } from '../../core/plain-value.ts';
+import type { Fields } from '../../graph/index.ts';
+import type { ClusterNode, ClusterSources } from '../sources.ts';
 
 /** An address, and the interface that has it. */
 interface Attachment extends AddressFact {

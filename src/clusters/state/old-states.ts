@@ -1,6 +1,6 @@
-import type { ClusterState, OldStates } from '../../graph/index.js';
-import type { TaskStates } from '../../store/index.js';
-import { type ClusterNode, type ClusterSources, uidOf } from '../sources.js';
+import type { ClusterState, OldStates } from '../../graph/index.ts';
+import type { TaskStates } from '../../store/index.ts';
+import { type ClusterNode, type ClusterSources, uidOf } from '../sources.ts';
 
 /** Nodes with these statuses are treated as if nothing had ever run there. */
 const FRESH: ReadonlySet<string> = new Set(['error', 'discover', 'provisioned', 'stopped']);

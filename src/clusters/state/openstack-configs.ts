@@ -1,8 +1,8 @@
-import { isMapping } from '../../core/plain-value.js';
-import type { Fields } from '../../graph/index.js';
-import { mergeOver } from '../merge-over.js';
-import type { ClusterNode, OpenstackConfig } from '../sources.js';
-import { allRoles } from '../tags/of-sources.js';
+import { isMapping } from '../../core/plain-value.ts';
+import type { Fields } from '../../graph/index.ts';
+import { mergeOver } from '../merge-over.ts';
+import type { ClusterNode, OpenstackConfig } from '../sources.ts';
+import { allRoles } from '../tags/of-sources.ts';
 
 /**
  * The OpenStack configuration of a node: what is stored for the cluster, over it what is stored for its roles, over that

@@ -1,6 +1,6 @@
 /** Tags of a cluster: from roles, for primary nodes, and for matching tasks. Pure. */
 
-export { isInstanceTag } from '../../graph/index.js';
+export { isInstanceTag } from '../../graph/index.ts';
 export {
   type Catalogue,
   catalogueOf,
@@ -9,10 +9,10 @@ export {
   rolesHolding,
   type TagsMetadata,
   tagsOfRole,
-} from './catalogue.js';
-export { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from './of-sources.js';
-export { withPrimaries } from './primary-tags.js';
-export { tagsOnRoleChange } from './role-change.js';
-export { type RoleTagChange, roleTagChanges, roleTagsAfter, tagsAfter } from './role-tag-changes.js';
-export { tagNameProblem } from './tag-name.js';
-export { type ClusterNode, resolveTaggedNodes, type TaggedNodesInput } from './tagged-nodes.js';
+} from './catalogue.ts';
+export { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from './of-sources.ts';
+export { withPrimaries } from './primary-tags.ts';
+export { tagsOnRoleChange } from './role-change.ts';
+export { type RoleTagChange, roleTagChanges, roleTagsAfter, tagsAfter } from './role-tag-changes.ts';
+export { tagNameProblem } from './tag-name.ts';
+export { type ClusterNode, resolveTaggedNodes, type TaggedNodesInput } from './tagged-nodes.ts';

@@ -1,5 +1,5 @@
-import type { ClusterNode, ClusterSources } from '../sources.js';
-import { type Catalogue, catalogueOf, type RolesMetadata, type TagsMetadata, tagsOfRole } from './catalogue.js';
+import type { ClusterNode, ClusterSources } from '../sources.ts';
+import { type Catalogue, catalogueOf, type RolesMetadata, type TagsMetadata, tagsOfRole } from './catalogue.ts';
 
 /** All tags and roles of a stored cluster. */
 export function catalogueOfCluster({

@@ -1,4 +1,4 @@
-import { type RoleMetadata, tagsOfRole } from './catalogue.js';
+import { type RoleMetadata, tagsOfRole } from './catalogue.ts';
 
 /** Current and pending roles of a node, before and after a change. */
 interface RoleChange {

@@ -1,4 +1,4 @@
-import { type RoleMetadata, tagsOfRole } from './catalogue.js';
+import { type RoleMetadata, tagsOfRole } from './catalogue.ts';
 
 /** By role the tags that a node got with it, as the role was then. */
 type RoleTags = Readonly<Record<string, readonly string[]>>;

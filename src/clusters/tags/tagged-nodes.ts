@@ -1,6 +1,6 @@
-import type { TaggedNode } from '../../graph/index.js';
-import { type Catalogue, tagsOfRole } from './catalogue.js';
-import { choosePrimaryTags, withPrimaries } from './primary-tags.js';
+import type { TaggedNode } from '../../graph/index.ts';
+import { type Catalogue, tagsOfRole } from './catalogue.ts';
+import { choosePrimaryTags, withPrimaries } from './primary-tags.ts';
 
 /** A node of a cluster, for its tags. */
 export interface ClusterNode {

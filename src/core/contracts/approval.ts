@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { MOST } from '../run-description.js';
-import { DECISIONS } from '../words.js';
-import { expectedEnd, maasSilentSince, pausedSchema, timestamp } from './primitives.js';
-import type { Wire } from './wire.js';
+import { MOST } from '../run-description.ts';
+import { DECISIONS } from '../words.ts';
+import { expectedEnd, maasSilentSince, pausedSchema, timestamp } from './primitives.ts';
+import type { Wire } from './wire.ts';
 
 const before = z.string().describe('A group or a task; `*`: before anything is changed.');
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { GraphRunFailure } from '../graph-run/index.js';
+import type { GraphRunFailure } from '../graph-run/index.ts';
 import {
   GRAPH_RUN_ACTIONS,
   GRAPH_RUN_MODES,
@@ -7,10 +7,10 @@ import {
   GRAPH_STATES,
   LOST_OUTCOMES,
   TASK_STATUSES,
-} from '../words.js';
-import { holdReports, runStanding } from './approval.js';
-import { timestamp } from './primitives.js';
-import { failureOf, type Wire } from './wire.js';
+} from '../words.ts';
+import { holdReports, runStanding } from './approval.ts';
+import { timestamp } from './primitives.ts';
+import { failureOf, type Wire } from './wire.ts';
 
 /**
  * How many tasks are in which state; those that may start at once count as waiting. Reports of earlier releases lack

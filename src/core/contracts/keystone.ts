@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tagged } from './route.js';
+import { tagged } from './route.ts';
 
 const text = z.string().max(1000);
 const login = z.looseObject({ username: text, password: text });

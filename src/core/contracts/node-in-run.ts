@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { anyJson, pageOf, pageQuery, revisionParams, siteNodeParams, siteParams, timestamp } from './primitives.js';
-import { tagged } from './route.js';
-import { selectBody, selectedSchema } from './strategy.js';
-import type { Wire } from './wire.js';
+import { anyJson, pageOf, pageQuery, revisionParams, siteNodeParams, siteParams, timestamp } from './primitives.ts';
+import { tagged } from './route.ts';
+import { selectBody, selectedSchema } from './strategy.ts';
+import type { Wire } from './wire.ts';
 
 const nodeStatusesSchema = z
   .strictObject({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { NOTICE_EVENTS, NOTICE_FORMATS } from '../words.js';
-import { awaitingApproval } from './approval.js';
-import { timestamp } from './primitives.js';
-import { tagged } from './route.js';
-import type { Wire } from './wire.js';
+import { NOTICE_EVENTS, NOTICE_FORMATS } from '../words.ts';
+import { awaitingApproval } from './approval.ts';
+import { timestamp } from './primitives.ts';
+import { tagged } from './route.ts';
+import type { Wire } from './wire.ts';
 
 const event = z.enum(NOTICE_EVENTS);
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MOST } from '../run-description.js';
-import { SITE_NAME } from '../site-name.js';
+import { MOST } from '../run-description.ts';
+import { SITE_NAME } from '../site-name.ts';
 
 export const timestamp = z.string().meta({ format: 'date-time' });
 

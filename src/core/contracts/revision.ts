@@ -8,11 +8,11 @@ import {
   revisionParams,
   siteParams,
   timestamp,
-} from './primitives.js';
-import { diagnosticSchema } from './problem.js';
-import { tagged } from './route.js';
-import { differenceQuery, siteDifferenceSchema, strategySchema } from './strategy.js';
-import type { Wire } from './wire.js';
+} from './primitives.ts';
+import { diagnosticSchema } from './problem.ts';
+import { tagged } from './route.ts';
+import { differenceQuery, siteDifferenceSchema, strategySchema } from './strategy.ts';
+import type { Wire } from './wire.ts';
 
 const documentFileSchema = z
   .strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Need } from '../access-role.js';
-import type { BudgetName } from './budget.js';
-import type { Sent, Wire } from './wire.js';
+import type { Need } from '../access-role.ts';
+import type { BudgetName } from './budget.ts';
+import type { Sent, Wire } from './wire.ts';
 
 /** An answer that is not JSON, or not only JSON. */
 interface Media {

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { GRAPH_STATES, TASK_STATUSES } from '../words.js';
-import { drawQuery, graphType } from './fuel/graphs.js';
-import { commaList, idParams } from './fuel/parts.js';
-import { taskCounts } from './graph-run.js';
-import { runNodeSchema } from './node-in-run.js';
-import { pageOf, pageQuery, runParams, timestamp } from './primitives.js';
-import { media, tagged } from './route.js';
-import { anyStatusSchema, runSchema } from './run.js';
-import { siteSchema } from './site.js';
-import type { Wire } from './wire.js';
+import { GRAPH_STATES, TASK_STATUSES } from '../words.ts';
+import { drawQuery, graphType } from './fuel/graphs.ts';
+import { commaList, idParams } from './fuel/parts.ts';
+import { taskCounts } from './graph-run.ts';
+import { runNodeSchema } from './node-in-run.ts';
+import { pageOf, pageQuery, runParams, timestamp } from './primitives.ts';
+import { media, tagged } from './route.ts';
+import { anyStatusSchema, runSchema } from './run.ts';
+import { siteSchema } from './site.ts';
+import type { Wire } from './wire.ts';
 
 const countsBy = (what: string) => z.record(z.string(), taskCounts).describe(`The same by ${what}.`);
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { MOST } from '../run-description.js';
-import { SITE_RUN_KINDS } from '../words.js';
-import { holdBefore } from './approval.js';
-import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.js';
-import { runNodeListSchema } from './node-in-run.js';
+import { MOST } from '../run-description.ts';
+import { SITE_RUN_KINDS } from '../words.ts';
+import { holdBefore } from './approval.ts';
+import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.ts';
+import { runNodeListSchema } from './node-in-run.ts';
 import {
   actorName,
   anyJson,
@@ -18,11 +18,11 @@ import {
   runTaskParams,
   siteParams,
   timestamp,
-} from './primitives.js';
-import { media, tagged } from './route.js';
-import { runPlanSchema, runStatusSchema, runTreeSchema } from './site-run.js';
-import { runReportSchema } from './site-run-report.js';
-import type { Sent, Wire } from './wire.js';
+} from './primitives.ts';
+import { media, tagged } from './route.ts';
+import { runPlanSchema, runStatusSchema, runTreeSchema } from './site-run.ts';
+import { runReportSchema } from './site-run-report.ts';
+import type { Sent, Wire } from './wire.ts';
 
 const startRunBody = z
   .strictObject({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { OVERLAP_POLICIES, SCHEDULED_KINDS } from '../words.js';
-import { anyJson, plainName, timestamp } from './primitives.js';
-import { gone, tagged } from './route.js';
-import { operatorBody } from './run.js';
-import type { Wire } from './wire.js';
+import { OVERLAP_POLICIES, SCHEDULED_KINDS } from '../words.ts';
+import { anyJson, plainName, timestamp } from './primitives.ts';
+import { gone, tagged } from './route.ts';
+import { operatorBody } from './run.ts';
+import type { Wire } from './wire.ts';
 
 const timezone = z.string().min(1).max(100);
 

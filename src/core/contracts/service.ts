@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { anyJson, pageOf, pageQuery, timestamp } from './primitives.js';
-import { tagged } from './route.js';
-import type { Wire } from './wire.js';
+import { anyJson, pageOf, pageQuery, timestamp } from './primitives.ts';
+import { tagged } from './route.ts';
+import type { Wire } from './wire.ts';
 
 const healthSchema = z
   .strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { siteParams, timestamp } from './primitives.js';
-import { tagged } from './route.js';
-import type { Wire } from './wire.js';
+import { siteParams, timestamp } from './primitives.ts';
+import { tagged } from './route.ts';
+import type { Wire } from './wire.ts';
 
 const siteDriftSchema = z
   .strictObject({

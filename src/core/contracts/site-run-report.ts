@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { GroupFailure } from '../deployment/index.js';
-import type { RunFailure } from '../site-run/index.js';
+import type { GroupFailure } from '../deployment/index.ts';
+import type { RunFailure } from '../site-run/index.ts';
 import {
   CALLS,
   LOST_OUTCOMES,
@@ -10,11 +10,11 @@ import {
   SITE_RUN_ACTIONS,
   SITE_RUN_KINDS,
   SITE_RUN_OUTCOMES,
-} from '../words.js';
-import { holdReports } from './approval.js';
-import { timestamp } from './primitives.js';
-import { nodeCounts } from './site-run.js';
-import { failureOf, type Wire } from './wire.js';
+} from '../words.ts';
+import { holdReports } from './approval.ts';
+import { timestamp } from './primitives.ts';
+import { nodeCounts } from './site-run.ts';
+import { failureOf, type Wire } from './wire.ts';
 
 const texts = z.array(z.string());
 const state = z.enum(NODE_STATES);

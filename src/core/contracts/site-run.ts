@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { CALLS, LOST_OUTCOMES, NODE_STATES, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.js';
-import { runStanding } from './approval.js';
-import { graphRunStatusSchema } from './graph-run.js';
-import type { pausedSchema } from './primitives.js';
-import type { Wire } from './wire.js';
+import { CALLS, LOST_OUTCOMES, NODE_STATES, PHASE_NAMES, SITE_RUN_OUTCOMES } from '../words.ts';
+import { runStanding } from './approval.ts';
+import { graphRunStatusSchema } from './graph-run.ts';
+import type { pausedSchema } from './primitives.ts';
+import type { Wire } from './wire.ts';
 
 const texts = z.array(z.string());
 

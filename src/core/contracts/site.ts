@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { branchProblem, folderProblem, gitUrlProblem, repositorySecretProblem } from '../git-source.js';
-import { holdNames } from '../run/approval.js';
-import { checkShape } from '../shape.js';
-import { holdBefore } from './approval.js';
-import { plainName, siteParams, timestamp } from './primitives.js';
-import { gone, tagged } from './route.js';
+import { branchProblem, folderProblem, gitUrlProblem, repositorySecretProblem } from '../git-source.ts';
+import { holdNames } from '../run/approval.ts';
+import { checkShape } from '../shape.ts';
+import { holdBefore } from './approval.ts';
+import { plainName, siteParams, timestamp } from './primitives.ts';
+import { gone, tagged } from './route.ts';
 
 const newSiteBody = z
   .strictObject({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { ROLES } from '../../core/access-role.js';
-import { TOKEN_KINDS } from '../words.js';
-import { timestamp } from './primitives.js';
-import { problemSchema } from './problem.js';
-import { gone, tagged } from './route.js';
-import type { Wire } from './wire.js';
+import { ROLES } from '../../core/access-role.ts';
+import { TOKEN_KINDS } from '../words.ts';
+import { timestamp } from './primitives.ts';
+import { problemSchema } from './problem.ts';
+import { gone, tagged } from './route.ts';
+import type { Wire } from './wire.ts';
 
 const meSchema = z
   .strictObject({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { WORKER_VERSION_STATUSES } from '../words.js';
-import { timestamp } from './primitives.js';
-import { tagged } from './route.js';
-import { operatorBody } from './run.js';
-import type { Wire } from './wire.js';
+import { WORKER_VERSION_STATUSES } from '../words.ts';
+import { timestamp } from './primitives.ts';
+import { tagged } from './route.ts';
+import { operatorBody } from './run.ts';
+import type { Wire } from './wire.ts';
 
 const workerVersionSchema = z
   .strictObject({

@@ -1,8 +1,8 @@
-import type { Call, NodeState } from '../words.js';
-import { judgeCriteria } from './criteria.js';
-import type { NodeFailure } from './failures.js';
-import type { CallRecord, GroupPlan } from './group-plan.js';
-import { stableOrder } from './order.js';
+import type { Call, NodeState } from '../words.ts';
+import { judgeCriteria } from './criteria.ts';
+import type { NodeFailure } from './failures.ts';
+import type { CallRecord, GroupPlan } from './group-plan.ts';
+import { stableOrder } from './order.ts';
 import {
   type BaremetalState,
   type CurrentCall,
@@ -11,9 +11,9 @@ import {
   type NodeProgress,
   withGroup,
   withNode,
-} from './progress.js';
-import { selectNodes } from './selectors.js';
-import type { DeploymentStrategy, SiteNode } from './strategy.js';
+} from './progress.ts';
+import { selectNodes } from './selectors.ts';
+import type { DeploymentStrategy, SiteNode } from './strategy.ts';
 
 /** The result of one node in one call. */
 export type NodeResult =

@@ -1,7 +1,7 @@
-import { counted } from '../counted.js';
-import { unknownName } from '../did-you-mean.js';
-import { BEFORE_CHANGES } from '../run/index.js';
-import type { GroupPlan } from './group-plan.js';
+import { counted } from '../counted.ts';
+import { unknownName } from '../did-you-mean.ts';
+import { BEFORE_CHANGES } from '../run/index.ts';
+import type { GroupPlan } from './group-plan.ts';
 
 /** Checks `hold_before` of a site run: all names of groups that do not exist, and nodes that are not held back. */
 export function checkHolds(

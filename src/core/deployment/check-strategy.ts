@@ -1,6 +1,6 @@
-import { parseLabelEntry } from './labels.js';
-import { findCycles } from './order.js';
-import type { DeploymentStrategy } from './strategy.js';
+import { parseLabelEntry } from './labels.ts';
+import { findCycles } from './order.ts';
+import type { DeploymentStrategy } from './strategy.ts';
 
 /** Why a well-formed strategy is refused before anything runs (design §8.2). */
 export type StrategyProblem =

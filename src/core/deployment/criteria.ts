@@ -1,4 +1,4 @@
-import type { SuccessCriteria } from '../contracts/site-run.js';
+import type { SuccessCriteria } from '../contracts/site-run.ts';
 
 type CriterionName = keyof SuccessCriteria;
 

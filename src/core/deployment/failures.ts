@@ -1,5 +1,5 @@
-import type { Call } from '../words.js';
-import { type CriterionVerdict, describeVerdict } from './criteria.js';
+import type { Call } from '../words.ts';
+import { type CriterionVerdict, describeVerdict } from './criteria.ts';
 
 /** Why a group failed. A group keeps only the first reason, because later ones follow from it. */
 export type GroupFailure =

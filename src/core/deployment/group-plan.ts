@@ -1,6 +1,6 @@
-import type { Call } from '../words.js';
-import type { CriterionVerdict } from './criteria.js';
-import type { Group } from './strategy.js';
+import type { Call } from '../words.ts';
+import type { CriterionVerdict } from './criteria.ts';
+import type { Group } from './strategy.ts';
 
 /** A group with its selectors resolved, as a workflow receives it. */
 export interface GroupPlan extends Omit<Group, 'selectors'> {

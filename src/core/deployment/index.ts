@@ -13,16 +13,16 @@ export {
   planGroups,
   startBaremetal,
   startNode,
-} from './baremetal.js';
-export { checkHolds } from './check-holds.js';
-export { checkStrategy, describeStrategyProblem, type StrategyProblem } from './check-strategy.js';
-export { judgeCriteria, successesNeeded } from './criteria.js';
-export { describeGroupFailure, type GroupFailure } from './failures.js';
-export type { GroupPlan } from './group-plan.js';
-export { parseLabelEntry } from './labels.js';
-export { stableOrder } from './order.js';
-export type { BaremetalState } from './progress.js';
-export { countNodes, describeBaremetal, reportBaremetal, reportNodes } from './report.js';
+} from './baremetal.ts';
+export { checkHolds } from './check-holds.ts';
+export { checkStrategy, describeStrategyProblem, type StrategyProblem } from './check-strategy.ts';
+export { judgeCriteria, successesNeeded } from './criteria.ts';
+export { describeGroupFailure, type GroupFailure } from './failures.ts';
+export type { GroupPlan } from './group-plan.ts';
+export { parseLabelEntry } from './labels.ts';
+export { stableOrder } from './order.ts';
+export type { BaremetalState } from './progress.ts';
+export { countNodes, describeBaremetal, reportBaremetal, reportNodes } from './report.ts';
 export {
   deployRetried,
   endRetry,
@@ -31,15 +31,15 @@ export {
   retryNode,
   startRetry,
   whyNotRetry,
-} from './retry.js';
-export { selectNodes } from './selectors.js';
+} from './retry.ts';
+export { selectNodes } from './selectors.ts';
 export {
   SIMULATED_OUTCOMES,
   type SimulatedOutcome,
   type SimulationInput,
   type SimulationResult,
   simulateStrategy,
-} from './simulate.js';
+} from './simulate.ts';
 export {
   allAtOnceStrategy,
   DEFAULT_STRATEGY_NAME,
@@ -47,4 +47,4 @@ export {
   type Selector,
   type SiteNode,
   targetedStrategy,
-} from './strategy.js';
+} from './strategy.ts';

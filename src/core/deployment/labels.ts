@@ -1,4 +1,4 @@
-import type { LabelEntry } from './strategy.js';
+import type { LabelEntry } from './strategy.ts';
 
 interface Label {
   readonly key: string;

@@ -1,6 +1,6 @@
-import type { Call, NodeState } from '../words.js';
-import type { GroupFailure, NodeFailure } from './failures.js';
-import type { CallRecord, CallVerdict, GroupPlan } from './group-plan.js';
+import type { Call, NodeState } from '../words.ts';
+import type { GroupFailure, NodeFailure } from './failures.ts';
+import type { CallRecord, CallVerdict, GroupPlan } from './group-plan.ts';
 
 /**
  * How far the baremetal step of spec/5 ("Process") is: a pure state machine. The caller gets the next call from `nextCall`,

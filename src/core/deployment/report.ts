@@ -1,9 +1,9 @@
-import type { BaremetalReport, GroupReport, NodeReport } from '../contracts/site-run-report.js';
-import { NODE_STATES, type NodeState } from '../words.js';
-import { halts } from './baremetal.js';
-import { describeVerdict } from './criteria.js';
-import { describeGroupFailure } from './failures.js';
-import type { BaremetalState } from './progress.js';
+import type { BaremetalReport, GroupReport, NodeReport } from '../contracts/site-run-report.ts';
+import { NODE_STATES, type NodeState } from '../words.ts';
+import { halts } from './baremetal.ts';
+import { describeVerdict } from './criteria.ts';
+import { describeGroupFailure } from './failures.ts';
+import type { BaremetalState } from './progress.ts';
 
 export function reportBaremetal(state: BaremetalState): BaremetalReport {
   const nodes = state.nodes.map(reportNode);

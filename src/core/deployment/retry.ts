@@ -1,5 +1,5 @@
-import { type CallEnd, cutShort } from './baremetal.js';
-import { type BaremetalState, failDependents, type GroupProgress, type NodeProgress, withNode } from './progress.js';
+import { type CallEnd, cutShort } from './baremetal.ts';
+import { type BaremetalState, failDependents, type GroupProgress, type NodeProgress, withNode } from './progress.ts';
 
 /** Why an operator's retry must be rejected, or null. */
 export function whyNotRetry(state: BaremetalState, nodeName: string): string | null {

@@ -1,5 +1,5 @@
-import { parseLabelEntry } from './labels.js';
-import type { Selector, SiteNode } from './strategy.js';
+import { parseLabelEntry } from './labels.ts';
+import type { Selector, SiteNode } from './strategy.ts';
 
 /**
  * The nodes that a list of selectors matches, as ascending indexes into `nodes` (spec/5, "Selectors"): intersection

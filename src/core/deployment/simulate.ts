@@ -1,4 +1,4 @@
-import type { Call } from '../words.js';
+import type { Call } from '../words.ts';
 import {
   finishCall,
   finishNode,
@@ -8,10 +8,10 @@ import {
   planGroups,
   startBaremetal,
   startNode,
-} from './baremetal.js';
-import { checkStrategy, describeStrategyProblem } from './check-strategy.js';
-import { STAGE_NAMES } from './states.js';
-import { allAtOnceStrategy, type DeploymentStrategy, type SiteNode, targetedStrategy } from './strategy.js';
+} from './baremetal.ts';
+import { checkStrategy, describeStrategyProblem } from './check-strategy.ts';
+import { STAGE_NAMES } from './states.ts';
+import { allAtOnceStrategy, type DeploymentStrategy, type SiteNode, targetedStrategy } from './strategy.ts';
 
 /** What a node does in one call; absent means success. `no_join`: deployed, but never joins: a failure. */
 export const SIMULATED_OUTCOMES = ['success', 'failure', 'timeout', 'no_join'] as const;

@@ -1,4 +1,4 @@
-import type { NodeState } from '../words.js';
+import type { NodeState } from '../words.ts';
 
 /** The stage names of the replaced systems, used by `strategy simulate`. */
 export const STAGE_NAMES: Readonly<Record<NodeState, string>> = {

@@ -3,7 +3,7 @@
  * its shape. The field names are those of the document.
  */
 
-import type { SuccessCriteria } from '../contracts/site-run.js';
+import type { SuccessCriteria } from '../contracts/site-run.ts';
 
 /** A label that a selector matches: `"key: value"`, `"key:value"` or a mapping (design §8.2). */
 export type LabelEntry = string | Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import type { SchedulerGraph, SplitRun } from '../scheduler/index.js';
-import { partition } from '../scheduler/index.js';
+import type { SchedulerGraph, SplitRun } from '../scheduler/index.ts';
+import { partition } from '../scheduler/index.ts';
 
 /**
  * Most tasks with work in one workflow, where the ping of each node counts as a task. Even if each task ends alone,

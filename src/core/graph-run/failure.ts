@@ -1,4 +1,4 @@
-import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.js';
+import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.ts';
 
 /** Why a run cannot start or continue, as found by planning. Each of the `problems` has its location and a hint. */
 export type PlanningFailure =

@@ -1,9 +1,9 @@
-import { isMapping } from '../plain-value.js';
-import { holdNames, responsibleNames } from '../run/approval.js';
-import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.js';
-import { type ParsedRunInput, parseRunInput } from '../run-input.js';
-import { flag, limit, lineOf, listOf, objectOf, oneOf, positiveInteger, withRule } from '../shape.js';
-import { GRAPH_RUN_MODES, type GraphRunMode } from '../words.js';
+import { isMapping } from '../plain-value.ts';
+import { holdNames, responsibleNames } from '../run/approval.ts';
+import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.ts';
+import { type ParsedRunInput, parseRunInput } from '../run-input.ts';
+import { flag, limit, lineOf, listOf, objectOf, oneOf, positiveInteger, withRule } from '../shape.ts';
+import { GRAPH_RUN_MODES, type GraphRunMode } from '../words.ts';
 
 /** One graph of a run: by default all its tasks, for all nodes that its filter selects. */
 export interface GraphRequest {

@@ -1,10 +1,10 @@
-import type { FailedTask } from '../contracts/graph-run.js';
-import { keyOf, type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.js';
-import { NO_TASKS, shownStatus, type TaskCounts } from '../task-counts.js';
-import { utf8Length } from '../utf8.js';
-import type { ShownTaskStatus } from '../words.js';
-import type { PartStatus } from './part-status.js';
-import type { TaskEnd, TaskRow } from './task-end.js';
+import type { FailedTask } from '../contracts/graph-run.ts';
+import { keyOf, type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.ts';
+import { NO_TASKS, shownStatus, type TaskCounts } from '../task-counts.ts';
+import { utf8Length } from '../utf8.ts';
+import type { ShownTaskStatus } from '../words.ts';
+import type { PartStatus } from './part-status.ts';
+import type { TaskEnd, TaskRow } from './task-end.ts';
 
 /** Size limit of a record: half of a payload's limit (design §5). */
 const RECORD_BYTES = 100_000;

@@ -1,6 +1,6 @@
-import type { SchedulerGraph } from '../scheduler/index.js';
+import type { SchedulerGraph } from '../scheduler/index.ts';
 
-export type { PlanReference } from '../contracts/graph-run.js';
+export type { PlanReference } from '../contracts/graph-run.ts';
 
 /** What a workflow needs to drive one part of a plan. */
 export interface ExecutablePart<Graph = SchedulerGraph> {

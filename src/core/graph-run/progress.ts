@@ -1,12 +1,12 @@
-import type { GraphOperatorAction } from '../contracts/graph-run.js';
-import type { AnyProgress } from '../run/index.js';
-import type { GraphRunOutcome, GraphState } from '../words.js';
-import type { GraphRunFailure } from './failure.js';
-import type { GraphRunInput } from './input.js';
-import type { PartReport } from './part-report.js';
-import type { PartStatus } from './part-status.js';
-import type { PlanReference } from './plan-reference.js';
-import type { TreeOfPart } from './tree.js';
+import type { GraphOperatorAction } from '../contracts/graph-run.ts';
+import type { AnyProgress } from '../run/index.ts';
+import type { GraphRunOutcome, GraphState } from '../words.ts';
+import type { GraphRunFailure } from './failure.ts';
+import type { GraphRunInput } from './input.ts';
+import type { PartReport } from './part-report.ts';
+import type { PartStatus } from './part-status.ts';
+import type { PlanReference } from './plan-reference.ts';
+import type { TreeOfPart } from './tree.ts';
 
 export interface GraphProgress {
   readonly type: string;

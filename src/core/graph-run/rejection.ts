@@ -1,4 +1,4 @@
-import type { Rejection } from '../scheduler/index.js';
+import type { Rejection } from '../scheduler/index.ts';
 
 /** Why an operator's request was rejected, and what to do instead. */
 export function describeRejection(rejection: Rejection): string {

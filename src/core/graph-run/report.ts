@@ -1,9 +1,9 @@
-import type { FailedTask, GraphReport, GraphRunReport, NothingToDo } from '../contracts/graph-run.js';
-import { reportAny } from '../run/index.js';
-import { utf8Length } from '../utf8.js';
-import { explainGraphRunFailure } from './failure.js';
-import type { GraphRunProgress } from './progress.js';
-import { statusOfGraph, warningsOf } from './status.js';
+import type { FailedTask, GraphReport, GraphRunReport, NothingToDo } from '../contracts/graph-run.ts';
+import { reportAny } from '../run/index.ts';
+import { utf8Length } from '../utf8.ts';
+import { explainGraphRunFailure } from './failure.ts';
+import type { GraphRunProgress } from './progress.ts';
+import { statusOfGraph, warningsOf } from './status.ts';
 
 const LIMIT_BYTES = 100_000;
 

@@ -1,4 +1,4 @@
-import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.js';
+import type { GraphRunStatus, GraphStatus } from '../contracts/graph-run.ts';
 import {
   awaitingShown,
   cell,
@@ -8,12 +8,12 @@ import {
   newestWarnings,
   silenceOf,
   table,
-} from '../run/index.js';
-import { stateWord } from '../state-word.js';
-import { doneOf, endedCounts, NO_TASKS, sumCounts, type TaskCounts, workOf } from '../task-counts.js';
-import type { GraphState } from '../words.js';
-import type { PlanReference } from './plan-reference.js';
-import type { GraphProgress, GraphRunProgress } from './progress.js';
+} from '../run/index.ts';
+import { stateWord } from '../state-word.ts';
+import { doneOf, endedCounts, NO_TASKS, sumCounts, type TaskCounts, workOf } from '../task-counts.ts';
+import type { GraphState } from '../words.ts';
+import type { PlanReference } from './plan-reference.ts';
+import type { GraphProgress, GraphRunProgress } from './progress.ts';
 
 /** @param ended whether the whole run has ended, so that what waits is never reached */
 export function statusOfGraph(graph: GraphProgress, ended: boolean): GraphStatus {

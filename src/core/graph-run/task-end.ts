@@ -1,4 +1,4 @@
-import type { SettledStatus } from '../scheduler/index.js';
+import type { SettledStatus } from '../scheduler/index.ts';
 
 export type TaskOutcomeKind =
   | 'ok'

@@ -1,9 +1,9 @@
-import type { AwaitingApproval, Hold } from '../contracts/approval.js';
-import { unknownName } from '../did-you-mean.js';
-import { MOST, noteFields } from '../run-description.js';
-import { lineOf, listOf, objectOf, withRule } from '../shape.js';
-import type { Decision } from '../words.js';
-import type { OperatorNote } from './operator.js';
+import type { AwaitingApproval, Hold } from '../contracts/approval.ts';
+import { unknownName } from '../did-you-mean.ts';
+import { MOST, noteFields } from '../run-description.ts';
+import { lineOf, listOf, objectOf, withRule } from '../shape.ts';
+import type { Decision } from '../words.ts';
+import type { OperatorNote } from './operator.ts';
 
 /** In `hold_before`: before anything is changed. */
 export const BEFORE_CHANGES = '*';

@@ -1,8 +1,8 @@
-import type { AwaitingApproval } from '../contracts/approval.js';
-import type { Paused } from '../contracts/site-run.js';
-import type { RunDescription } from '../run-description.js';
-import { describeAwaiting } from './approval.js';
-import { describeSilence } from './silence.js';
+import type { AwaitingApproval } from '../contracts/approval.ts';
+import type { Paused } from '../contracts/site-run.ts';
+import type { RunDescription } from '../run-description.ts';
+import { describeAwaiting } from './approval.ts';
+import { describeSilence } from './silence.ts';
 
 /** What the statuses of all runs have in common. */
 interface AnyStatus {

@@ -1,5 +1,5 @@
-import { pascalCase } from '../pascal-case.js';
-import type { Explained } from './progress.js';
+import { pascalCase } from '../pascal-case.ts';
+import type { Explained } from './progress.ts';
 
 /** The input of a run is invalid: nothing was started. */
 type InvalidInput = { readonly kind: 'invalid-input'; readonly problems: readonly string[] };

@@ -1,6 +1,6 @@
 /** What site runs and graph runs have in common, as pure functions: outcomes, operator actions, failures, details. */
-export type { Paused } from '../contracts/site-run.js';
-export type { GraphRunAction, GraphRunOutcome, RunAction, SiteRunAction, SiteRunOutcome } from '../words.js';
+export type { Paused } from '../contracts/site-run.ts';
+export type { GraphRunAction, GraphRunOutcome, RunAction, SiteRunAction, SiteRunOutcome } from '../words.ts';
 export {
   type ApprovalRequest,
   approvalRequest,
@@ -16,8 +16,8 @@ export {
   startHolds,
   undecided,
   whyNotDecide,
-} from './approval.js';
-export { cell, detailsEnding, detailsHeading, table } from './details.js';
+} from './approval.ts';
+export { cell, detailsEnding, detailsHeading, table } from './details.ts';
 export {
   type AnyRunFailure,
   CLAIM_LOST,
@@ -26,8 +26,8 @@ export {
   failureType,
   listSome,
   type StepError,
-} from './failure.js';
-export { type OperatorAction, type OperatorNote, operatorNote, type ReadRequest, readRequest } from './operator.js';
+} from './failure.ts';
+export { type OperatorAction, type OperatorNote, operatorNote, type ReadRequest, readRequest } from './operator.ts';
 export {
   type AnyProgress,
   addWarning,
@@ -37,5 +37,5 @@ export {
   reportAny,
   silenceOf,
   standingOf,
-} from './progress.js';
-export { describeSilence, type MaasSilence, readSilence } from './silence.js';
+} from './progress.ts';
+export { describeSilence, type MaasSilence, readSilence } from './silence.ts';

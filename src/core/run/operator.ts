@@ -1,7 +1,7 @@
-import { isMapping } from '../plain-value.js';
-import { noteFields } from '../run-description.js';
-import { describeFields } from '../run-input.js';
-import { checkShape, objectOf, type Shape } from '../shape.js';
+import { isMapping } from '../plain-value.ts';
+import { noteFields } from '../run-description.ts';
+import { describeFields } from '../run-input.ts';
+import { checkShape, objectOf, type Shape } from '../shape.ts';
 
 /** Who made a request, and why. Every field is optional. */
 export interface OperatorNote {

@@ -1,6 +1,6 @@
-import type { Hold } from '../contracts/approval.js';
-import type { Paused } from '../contracts/site-run.js';
-import { awaitingOf, rejectionIn } from './approval.js';
+import type { Hold } from '../contracts/approval.ts';
+import type { Paused } from '../contracts/site-run.ts';
+import { awaitingOf, rejectionIn } from './approval.ts';
 
 /** The common state of every run. Queries and reports are derived from it. */
 export interface AnyProgress<Input = object, Outcome extends string = string, Failure = { readonly kind: string }> {

@@ -1,5 +1,5 @@
-import { objectOf, type Shape, valueThat } from '../shape.js';
-import { type ReadRequest, readRequest } from './operator.js';
+import { objectOf, type Shape, valueThat } from '../shape.ts';
+import { type ReadRequest, readRequest } from './operator.ts';
 
 /** What a worker found out about MAAS while steps of a run ask it. */
 export interface MaasSilence {

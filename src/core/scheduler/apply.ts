@@ -1,15 +1,15 @@
-import type { Rejection, SchedulerCommand, SchedulerEvent } from './events.js';
-import { keyOf, taskCount } from './graph.js';
-import { takeInOrder } from './message-order.js';
-import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
-import { flushOutbox, receiveBatch } from './part-exchange.js';
-import { changeLosses, setStatus, settleTouched } from './propagation.js';
-import { resultOf } from './report.js';
-import { isHeld, isQuiet, settleUndone } from './rest.js';
-import { dispatch, dispatchNode, release, startAttempt } from './slots.js';
-import type { Scheduler } from './state.js';
-import { isStopping } from './state.js';
-import { code } from './status.js';
+import type { Rejection, SchedulerCommand, SchedulerEvent } from './events.ts';
+import { keyOf, taskCount } from './graph.ts';
+import { takeInOrder } from './message-order.ts';
+import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.ts';
+import { flushOutbox, receiveBatch } from './part-exchange.ts';
+import { changeLosses, setStatus, settleTouched } from './propagation.ts';
+import { resultOf } from './report.ts';
+import { isHeld, isQuiet, settleUndone } from './rest.ts';
+import { dispatch, dispatchNode, release, startAttempt } from './slots.ts';
+import type { Scheduler } from './state.ts';
+import { isStopping } from './state.ts';
+import { code } from './status.ts';
 
 /**
  * The scheduler's only step: processes events in order and returns commands. Deterministic. The cost is the edges of

@@ -1,12 +1,12 @@
-import { hasWork } from '../task-types/off-agent.js';
-import type { SchedulerGraph } from './graph.js';
-import { normaliseLinks } from './joins.js';
-import type { Refusal, SchedulerPlan } from './plan.js';
-import { taskKey } from './plan.js';
-import { limitsByName } from './strategy.js';
-import { keptBySubgraphs } from './subgraph.js';
-import { topologicalOrder } from './topology.js';
-import { rankByWeight, weigh } from './weights.js';
+import { hasWork } from '../task-types/off-agent.ts';
+import type { SchedulerGraph } from './graph.ts';
+import { normaliseLinks } from './joins.ts';
+import type { Refusal, SchedulerPlan } from './plan.ts';
+import { taskKey } from './plan.ts';
+import { limitsByName } from './strategy.ts';
+import { keptBySubgraphs } from './subgraph.ts';
+import { topologicalOrder } from './topology.ts';
+import { rankByWeight, weigh } from './weights.ts';
 
 type Compiled =
   | {

@@ -1,7 +1,7 @@
-import type { ShownTaskStatus } from '../words.js';
-import type { SchedulerPlan } from './plan.js';
-import { taskKey } from './plan.js';
-import type { TaskStatus } from './status.js';
+import type { ShownTaskStatus } from '../words.ts';
+import type { SchedulerPlan } from './plan.ts';
+import { taskKey } from './plan.ts';
+import type { TaskStatus } from './status.ts';
 
 /** How a task of an earlier run ended, from `taskReports` or its history row. */
 export interface EarlierTask {

@@ -1,14 +1,14 @@
-import type { Rejection } from './events.js';
-import type { MessageOrder } from './message-order.js';
-import { messageOrder, takeInOrder } from './message-order.js';
-import type { FromPart, ToPart } from './part-messages.js';
-import { failedBit, finishedBit } from './part-messages.js';
-import type { Coordination } from './partition.js';
-import type { Permits } from './permits.js';
-import { createPermits } from './permits.js';
-import type { RunResult } from './status.js';
-import type { ToleranceCount } from './tolerance.js';
-import { countTolerance } from './tolerance.js';
+import type { Rejection } from './events.ts';
+import type { MessageOrder } from './message-order.ts';
+import { messageOrder, takeInOrder } from './message-order.ts';
+import type { FromPart, ToPart } from './part-messages.ts';
+import { failedBit, finishedBit } from './part-messages.ts';
+import type { Coordination } from './partition.ts';
+import type { Permits } from './permits.ts';
+import { createPermits } from './permits.ts';
+import type { RunResult } from './status.ts';
+import type { ToleranceCount } from './tolerance.ts';
+import { countTolerance } from './tolerance.ts';
 
 export type CoordinatorEvent =
   | { readonly type: 'begin'; readonly offline?: readonly string[] }

@@ -1,4 +1,4 @@
-import { PriorityQueue } from './priority-queue.js';
+import { PriorityQueue } from './priority-queue.ts';
 
 /** Tasks that wait for a time. Taking, adding and cancelling take logarithmic time. */
 export class DueTimes {

@@ -1,5 +1,5 @@
-import type { FromPart, ToPart } from './part-messages.js';
-import type { RunResult, SettledStatus } from './status.js';
+import type { FromPart, ToPart } from './part-messages.ts';
+import type { RunResult, SettledStatus } from './status.ts';
 
 /**
  * Events from the driver to the scheduler. The scheduler has no clock: `now` (milliseconds of any steady epoch,

@@ -1,4 +1,4 @@
-import type { GraphRunMode } from '../words.js';
+import type { GraphRunMode } from '../words.ts';
 
 /**
  * A checked plan, compiled to numbers: the input of a scheduler. Plain JSON, linear in tasks + edges + joins, so that a

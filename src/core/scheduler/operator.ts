@@ -1,9 +1,9 @@
 /** Operator actions on single tasks of a running graph. */
-import type { Rejection } from './events.js';
-import { awaitsApproval, setStatus } from './propagation.js';
-import { release } from './slots.js';
-import { isStopping, type Scheduler } from './state.js';
-import { code, statusOf } from './status.js';
+import type { Rejection } from './events.ts';
+import { awaitsApproval, setStatus } from './propagation.ts';
+import { release } from './slots.ts';
+import { isStopping, type Scheduler } from './state.ts';
+import { code, statusOf } from './status.ts';
 
 /** Lets the tasks of a name start that were held until an operator approves. */
 export function approve(s: Scheduler, name: string): void {

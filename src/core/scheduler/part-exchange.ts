@@ -1,14 +1,14 @@
 /** Message exchange between a part of a split run and its coordinator. See `part-messages.ts` for the messages. */
-import { taskCount } from './graph.js';
-import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.js';
-import type { FromPart, ToPart } from './part-messages.js';
-import { failedBit } from './part-messages.js';
-import { causeBefore, joinBits, setBits } from './propagation.js';
-import { isQuiet, settleUndone } from './rest.js';
-import { wakeWaiting } from './slots.js';
-import type { Outbox, Scheduler } from './state.js';
-import { causeNumber, isStopping } from './state.js';
-import { code } from './status.js';
+import { taskCount } from './graph.ts';
+import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.ts';
+import type { FromPart, ToPart } from './part-messages.ts';
+import { failedBit } from './part-messages.ts';
+import { causeBefore, joinBits, setBits } from './propagation.ts';
+import { isQuiet, settleUndone } from './rest.ts';
+import { wakeWaiting } from './slots.ts';
+import type { Outbox, Scheduler } from './state.ts';
+import { causeNumber, isStopping } from './state.ts';
+import { code } from './status.ts';
 
 /** Processes a message of the coordinator. Returns the offline nodes if it starts the run. */
 export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline: readonly number[] } | undefined {

@@ -6,7 +6,7 @@
  * A *class* is the number of a name with a limit, or the count of names for all other tasks.
  */
 
-import type { Rejection } from './events.js';
+import type { Rejection } from './events.ts';
 
 /** Bits of a task or join as its successors see it. */
 export const finishedBit = 1;

@@ -1,5 +1,5 @@
-import type { SchedulerGraph } from './graph.js';
-import { taskCount } from './graph.js';
+import type { SchedulerGraph } from './graph.ts';
+import { taskCount } from './graph.ts';
 
 /** A run cut into parts, each a graph for `createScheduler`, and the input of their coordinator. */
 export interface SplitRun {

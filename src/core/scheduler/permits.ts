@@ -1,4 +1,4 @@
-import type { Coordination } from './partition.js';
+import type { Coordination } from './partition.ts';
 
 /** `[class, count]`, ordered by class. */
 type Counts = readonly (readonly [number, number])[];

@@ -1,4 +1,4 @@
-import type { GraphRunMode } from '../words.js';
+import type { GraphRunMode } from '../words.ts';
 
 /**
  * The tasks of a run, as plain JSON. `name@node` identifies a task; `id` is its name. Free nodes are served in the

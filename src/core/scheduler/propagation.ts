@@ -2,13 +2,13 @@
  * Propagates the change of one task to others: counts of unfinished and failed predecessors, joins, and the tasks of a
  * failed node. Everything is counted, so that a run visits each edge once.
  */
-import { keyOf, taskCount } from './graph.js';
-import { failedBit, finishedBit } from './part-messages.js';
-import { addCandidate, enqueue } from './ready.js';
-import type { Scheduler } from './state.js';
-import { causeNumber } from './state.js';
-import type { SettledStatus } from './status.js';
-import { code, isFailed, isFinal, statusOf } from './status.js';
+import { keyOf, taskCount } from './graph.ts';
+import { failedBit, finishedBit } from './part-messages.ts';
+import { addCandidate, enqueue } from './ready.ts';
+import type { Scheduler } from './state.ts';
+import { causeNumber } from './state.ts';
+import type { SettledStatus } from './status.ts';
+import { code, isFailed, isFinal, statusOf } from './status.ts';
 
 /** Sets the status of a task and updates the counts of its successors. `settleTouched` applies the consequences. */
 export function setStatus(s: Scheduler, task: number, next: number, cause = -1): void {

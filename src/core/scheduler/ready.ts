@@ -1,4 +1,4 @@
-import type { Scheduler } from './state.js';
+import type { Scheduler } from './state.ts';
 
 /** Adds a ready task to the queue of its node and class. */
 export function enqueue(s: Scheduler, task: number): void {

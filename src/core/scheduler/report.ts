@@ -1,12 +1,12 @@
-import { compareText } from '../compare-text.js';
-import { NO_TASKS } from '../task-counts.js';
-import type { ShownTaskStatus } from '../words.js';
-import { keyOf, taskCount } from './graph.js';
-import { failedBit } from './part-messages.js';
-import type { Scheduler } from './state.js';
-import { isStopping } from './state.js';
-import type { NodeStatus, RunResult, TaskStatus } from './status.js';
-import { code, isFailed, isFinal, statusOf } from './status.js';
+import { compareText } from '../compare-text.ts';
+import { NO_TASKS } from '../task-counts.ts';
+import type { ShownTaskStatus } from '../words.ts';
+import { keyOf, taskCount } from './graph.ts';
+import { failedBit } from './part-messages.ts';
+import type { Scheduler } from './state.ts';
+import { isStopping } from './state.ts';
+import type { NodeStatus, RunResult, TaskStatus } from './status.ts';
+import { code, isFailed, isFinal, statusOf } from './status.ts';
 
 /** The result of a finished run. */
 export function resultOf(s: Scheduler): RunResult {

@@ -1,8 +1,8 @@
-import { taskCount } from './graph.js';
-import { announceStatus } from './propagation.js';
-import type { Scheduler } from './state.js';
-import { isStopping } from './state.js';
-import { code, isFinal } from './status.js';
+import { taskCount } from './graph.ts';
+import { announceStatus } from './propagation.ts';
+import type { Scheduler } from './state.ts';
+import { isStopping } from './state.ts';
+import { code, isFinal } from './status.ts';
 
 /** Nothing runs, and nothing will start without an external event. */
 export const isQuiet = (s: Scheduler): boolean => s.running === 0 && (s.unsettled === 0 || isStopping(s));

@@ -1,11 +1,11 @@
-import { apply } from './apply.js';
-import { compilePlan } from './compile.js';
-import type { SchedulerCommand, SchedulerEvent } from './events.js';
-import { keyOf } from './graph.js';
-import type { Refusal, SchedulerPlan } from './plan.js';
-import { nodeStatus, rootCauses, taskReports } from './report.js';
-import { createScheduler } from './state.js';
-import type { NodeStatus, RunResult, TaskStatus } from './status.js';
+import { apply } from './apply.ts';
+import { compilePlan } from './compile.ts';
+import type { SchedulerCommand, SchedulerEvent } from './events.ts';
+import { keyOf } from './graph.ts';
+import type { Refusal, SchedulerPlan } from './plan.ts';
+import { nodeStatus, rootCauses, taskReports } from './report.ts';
+import { createScheduler } from './state.ts';
+import type { NodeStatus, RunResult, TaskStatus } from './status.ts';
 
 /** A plan with scripted outcomes, in the shape of the recorded cases of the reference executor. */
 export interface Simulation extends SchedulerPlan {

@@ -1,10 +1,10 @@
-import type { Diagnostic } from '../diagnostic.js';
-import { isMapping, kindOf, type Mapping, printPath } from '../plain-value.js';
-import { checkShape, type Shape, valueThat } from '../shape.js';
-import { GRAPH_RUN_MODES } from '../words.js';
-import type { Simulation } from './simulate.js';
-import { amountOf } from './strategy.js';
-import { tolerated } from './tolerance.js';
+import type { Diagnostic } from '../diagnostic.ts';
+import { isMapping, kindOf, type Mapping, printPath } from '../plain-value.ts';
+import { checkShape, type Shape, valueThat } from '../shape.ts';
+import { GRAPH_RUN_MODES } from '../words.ts';
+import type { Simulation } from './simulate.ts';
+import { amountOf } from './strategy.ts';
+import { tolerated } from './tolerance.ts';
 
 type ReadSimulation =
   | { readonly ok: true; readonly simulation: Simulation }

@@ -3,12 +3,12 @@
  * the limits per name and per run. A node that finds a name full waits for that name and is woken by a released slot,
  * so that no event visits all nodes.
  */
-import { keyOf, taskCount } from './graph.js';
-import { setStatus } from './propagation.js';
-import { addCandidate, enqueue } from './ready.js';
-import type { Scheduler } from './state.js';
-import { isStopping } from './state.js';
-import { code } from './status.js';
+import { keyOf, taskCount } from './graph.ts';
+import { setStatus } from './propagation.ts';
+import { addCandidate, enqueue } from './ready.ts';
+import type { Scheduler } from './state.ts';
+import { isStopping } from './state.ts';
+import { code } from './status.ts';
 
 /** Starts all tasks that may start now. */
 export function dispatch(s: Scheduler): void {

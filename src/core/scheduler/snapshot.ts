@@ -1,13 +1,13 @@
-import type { SchedulerGraph } from './graph.js';
-import { taskCount } from './graph.js';
-import { earlyMessages } from './message-order.js';
-import type { ToPart } from './part-messages.js';
-import { failedBit, finishedBit } from './part-messages.js';
-import { changeLosses, setBits } from './propagation.js';
-import { refillSlots } from './slots.js';
-import type { Scheduler, SchedulerOptions } from './state.js';
-import { causeNumber, createScheduler } from './state.js';
-import { code, isFailed, isFinal } from './status.js';
+import type { SchedulerGraph } from './graph.ts';
+import { taskCount } from './graph.ts';
+import { earlyMessages } from './message-order.ts';
+import type { ToPart } from './part-messages.ts';
+import { failedBit, finishedBit } from './part-messages.ts';
+import { changeLosses, setBits } from './propagation.ts';
+import { refillSlots } from './slots.ts';
+import type { Scheduler, SchedulerOptions } from './state.ts';
+import { causeNumber, createScheduler } from './state.ts';
+import { code, isFailed, isFinal } from './status.ts';
 
 /** A scheduler between two events, as compact JSON: one character per task, the rest only where it differs. */
 export interface SchedulerSnapshot {

@@ -1,15 +1,15 @@
-import { DueTimes } from './due-times.js';
-import type { Rejection, SchedulerCommand } from './events.js';
-import type { SchedulerGraph } from './graph.js';
-import { keyOf, taskCount } from './graph.js';
-import type { MessageOrder } from './message-order.js';
-import { messageOrder } from './message-order.js';
-import type { ToPart } from './part-messages.js';
-import { PriorityQueue } from './priority-queue.js';
-import { code } from './status.js';
-import type { ToleranceCount } from './tolerance.js';
-import { countTolerance } from './tolerance.js';
-import { reversed } from './topology.js';
+import { DueTimes } from './due-times.ts';
+import type { Rejection, SchedulerCommand } from './events.ts';
+import type { SchedulerGraph } from './graph.ts';
+import { keyOf, taskCount } from './graph.ts';
+import type { MessageOrder } from './message-order.ts';
+import { messageOrder } from './message-order.ts';
+import type { ToPart } from './part-messages.ts';
+import { PriorityQueue } from './priority-queue.ts';
+import { code } from './status.ts';
+import type { ToleranceCount } from './tolerance.ts';
+import { countTolerance } from './tolerance.ts';
+import { reversed } from './topology.ts';
 
 export interface SchedulerOptions {
   /** Tasks without work settle at once, without a `start` command. Default true. */

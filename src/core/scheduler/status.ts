@@ -1,6 +1,6 @@
-import type { DONE_STATUSES, ShownTaskStatus } from '../words.js';
+import type { DONE_STATUSES, ShownTaskStatus } from '../words.ts';
 
-export type { RunResult } from '../words.js';
+export type { RunResult } from '../words.ts';
 
 /** Final statuses as the scheduler names them: a task that a stop left undone is `skipped`, and marked. */
 export type SettledStatus = (typeof DONE_STATUSES)[number] | 'dep_failed' | 'skipped';

@@ -1,5 +1,5 @@
-import type { SchedulerPlan } from './plan.js';
-import { reachable, reversed } from './topology.js';
+import type { SchedulerPlan } from './plan.ts';
+import { reachable, reversed } from './topology.ts';
 
 /**
  * The tasks that the subgraphs of a plan keep: those at or after `start` and at or before `end`. Reports an entry that

@@ -1,4 +1,4 @@
-import type { SchedulerGraph } from './graph.js';
+import type { SchedulerGraph } from './graph.ts';
 
 type WeighedGraph = Pick<SchedulerGraph, 'nodeOf' | 'successors' | 'joins'>;
 

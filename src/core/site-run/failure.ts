@@ -1,6 +1,6 @@
-import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.js';
-import type { SiteRunKind } from '../words.js';
-import { redeployCommand } from './redeployed.js';
+import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.ts';
+import type { SiteRunKind } from '../words.ts';
+import { redeployCommand } from './redeployed.ts';
 
 /** Why a run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type RunFailure =

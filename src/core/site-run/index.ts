@@ -1,10 +1,10 @@
 /** A site run as pure functions: input, plan, progress, report and failures. */
-export type { Pace, RunStatus, SitePace, SitePlan, TreeNode } from '../contracts/site-run.js';
-export type { PhaseReport, RunReport } from '../contracts/site-run-report.js';
-export type { PhaseName, SiteRunKind } from '../words.js';
-export { describeRunFailure, type RunFailure } from './failure.js';
-export { parseSiteRunInput, type SiteRunInput } from './input.js';
-export { fromRanges, groupFromWire, groupToWire, showPlan, toRanges } from './plan.js';
-export { detailsOf, explainSiteRun, type RunProgress, reportRun, statusOf, treeOf } from './progress.js';
-export { redeployCommand, rowsAfterRelease } from './redeployed.js';
-export { fitReport } from './report.js';
+export type { Pace, RunStatus, SitePace, SitePlan, TreeNode } from '../contracts/site-run.ts';
+export type { PhaseReport, RunReport } from '../contracts/site-run-report.ts';
+export type { PhaseName, SiteRunKind } from '../words.ts';
+export { describeRunFailure, type RunFailure } from './failure.ts';
+export { parseSiteRunInput, type SiteRunInput } from './input.ts';
+export { fromRanges, groupFromWire, groupToWire, showPlan, toRanges } from './plan.ts';
+export { detailsOf, explainSiteRun, type RunProgress, reportRun, statusOf, treeOf } from './progress.ts';
+export { redeployCommand, rowsAfterRelease } from './redeployed.ts';
+export { fitReport } from './report.ts';

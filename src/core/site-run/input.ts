@@ -1,9 +1,9 @@
-import { holdNames, responsibleNames } from '../run/approval.js';
-import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.js';
-import { type ParsedRunInput, parseRunInput } from '../run-input.js';
-import { flag, lineOf, objectOf, type Shape, valueThat, withRule } from '../shape.js';
-import { SITE_NAME } from '../site-name.js';
-import type { SiteRunKind } from '../words.js';
+import { holdNames, responsibleNames } from '../run/approval.ts';
+import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.ts';
+import { type ParsedRunInput, parseRunInput } from '../run-input.ts';
+import { flag, lineOf, objectOf, type Shape, valueThat, withRule } from '../shape.ts';
+import { SITE_NAME } from '../site-name.ts';
+import type { SiteRunKind } from '../words.ts';
 
 /** Input of all four: one JSON object (design §5). Every field but `site` (and `nodes` of `redeploy_nodes`) is optional. */
 export interface SiteRunInput extends RunDescription {

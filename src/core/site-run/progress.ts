@@ -1,7 +1,7 @@
-import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.js';
-import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.js';
-import { counted } from '../counted.js';
-import { type BaremetalState, countNodes, describeGroupFailure, reportBaremetal } from '../deployment/index.js';
+import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.ts';
+import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.ts';
+import { counted } from '../counted.ts';
+import { type BaremetalState, countNodes, describeGroupFailure, reportBaremetal } from '../deployment/index.ts';
 import {
   type AnyProgress,
   awaitingOf,
@@ -14,11 +14,11 @@ import {
   silenceOf,
   standingOf,
   table,
-} from '../run/index.js';
-import type { NodeState, SiteRunKind, SiteRunOutcome } from '../words.js';
-import { explainRunFailure, type RunFailure } from './failure.js';
-import type { SiteRunInput } from './input.js';
-import { leftToRedeploy, reportReleased } from './redeployed.js';
+} from '../run/index.ts';
+import type { NodeState, SiteRunKind, SiteRunOutcome } from '../words.ts';
+import { explainRunFailure, type RunFailure } from './failure.ts';
+import type { SiteRunInput } from './input.ts';
+import { leftToRedeploy, reportReleased } from './redeployed.ts';
 
 /** The whole state of a site run. Queries and reports are derived from it. */
 export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, RunFailure> {

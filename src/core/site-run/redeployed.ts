@@ -1,6 +1,6 @@
-import type { NodeReport } from '../contracts/site-run-report.js';
-import type { SiteRunKind } from '../words.js';
-import type { RunProgress } from './progress.js';
+import type { NodeReport } from '../contracts/site-run-report.ts';
+import type { SiteRunKind } from '../words.ts';
+import type { RunProgress } from './progress.ts';
 
 type OfRun = Pick<RunProgress, 'kind' | 'input' | 'baremetal' | 'released' | 'outcome'>;
 

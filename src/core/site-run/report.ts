@@ -1,5 +1,5 @@
-import type { BaremetalReport, NodeReport, RunReport } from '../contracts/site-run-report.js';
-import { utf8Length } from '../utf8.js';
+import type { BaremetalReport, NodeReport, RunReport } from '../contracts/site-run-report.ts';
+import { utf8Length } from '../utf8.ts';
 
 /** Payloads are limited to 200 KB (design §5). Half of it leaves space for the envelope and for growth. */
 const REPORT_LIMIT_BYTES = 100_000;

@@ -1,4 +1,4 @@
-import { isMapping, type Mapping } from '../plain-value.js';
+import { isMapping, type Mapping } from '../plain-value.ts';
 import {
   amount,
   type Content,
@@ -13,8 +13,8 @@ import {
   path,
   permissions,
   text,
-} from './parameter.js';
-import { type TaskInput, type TaskLimits, taskType } from './task-type.js';
+} from './parameter.ts';
+import { type TaskInput, type TaskLimits, taskType } from './task-type.ts';
 
 const file = (meaning: string) =>
   path(meaning, undefined, (value, place) => {

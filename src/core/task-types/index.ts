@@ -1,16 +1,16 @@
-import { isMapping } from '../plain-value.js';
-import * as files from './files.js';
-import * as machines from './machines.js';
-import * as order from './order.js';
-import * as packages from './package-files.js';
-import type { ParameterProblem, Reading } from './parameter.js';
-import * as scripts from './scripts.js';
-import type { TaskType, Transport } from './task-type.js';
+import { isMapping } from '../plain-value.ts';
+import * as files from './files.ts';
+import * as machines from './machines.ts';
+import * as order from './order.ts';
+import * as packages from './package-files.ts';
+import type { ParameterProblem, Reading } from './parameter.ts';
+import * as scripts from './scripts.ts';
+import type { TaskType, Transport } from './task-type.ts';
 
-export { allowedPath } from './allowed-path.js';
-export { goesToMaster, hasWork } from './off-agent.js';
-export type { Content, ParameterProblem, Parameters, Reading } from './parameter.js';
-export type { Prepared, TaskInput, TaskLimits, TaskType, Transport } from './task-type.js';
+export { allowedPath } from './allowed-path.ts';
+export { goesToMaster, hasWork } from './off-agent.ts';
+export type { Content, ParameterProblem, Parameters, Reading } from './parameter.ts';
+export type { Prepared, TaskInput, TaskLimits, TaskType, Transport } from './task-type.ts';
 
 /**
  * All task types exported by the other files of this folder, by name. Everything else about types is derived from this

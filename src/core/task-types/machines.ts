@@ -1,5 +1,5 @@
-import { amount, flag, unused } from './parameter.js';
-import { taskType } from './task-type.js';
+import { amount, flag, unused } from './parameter.ts';
+import { taskType } from './task-type.ts';
 
 export const reboot = taskType('reboot', {
   over: ['agent', 'maas'],

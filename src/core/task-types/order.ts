@@ -1,4 +1,4 @@
-import { taskType } from './task-type.js';
+import { taskType } from './task-type.ts';
 
 const placeInTheOrder = {
   over: ['agent', 'ssh'],

@@ -1,6 +1,6 @@
-import { parsePackageSource } from '../folder-manifest.js';
-import { amount, count, path, text } from './parameter.js';
-import { taskType } from './task-type.js';
+import { parsePackageSource } from '../folder-manifest.ts';
+import { amount, count, path, text } from './parameter.ts';
+import { taskType } from './task-type.ts';
 
 export const packageFiles = taskType('package_files', {
   over: ['agent', 'ssh'],

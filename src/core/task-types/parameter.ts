@@ -1,6 +1,6 @@
-import { didYouMean } from '../did-you-mean.js';
-import { isMapping, type Mapping, printPath, type ValuePath } from '../plain-value.js';
-import { allowedPath } from './allowed-path.js';
+import { didYouMean } from '../did-you-mean.ts';
+import { isMapping, type Mapping, printPath, type ValuePath } from '../plain-value.ts';
+import { allowedPath } from './allowed-path.ts';
 
 /** One parameter of a task type: how it is documented, checked and read. */
 export interface Parameter<T> {

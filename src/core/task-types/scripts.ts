@@ -1,5 +1,5 @@
-import { amount, count, flag, path, pathFrom, pathsFrom, text } from './parameter.js';
-import { taskType } from './task-type.js';
+import { amount, count, flag, path, pathFrom, pathsFrom, text } from './parameter.ts';
+import { taskType } from './task-type.ts';
 
 const scriptParameters = {
   cmd: text('the script', undefined, (value, place) => {

@@ -1,6 +1,6 @@
-import { isMapping, type Mapping } from '../plain-value.js';
-import { goesToMaster, kindOfType } from './off-agent.js';
-import { type ParameterProblem, type Parameters, Place, type Reading, type Values } from './parameter.js';
+import { isMapping, type Mapping } from '../plain-value.ts';
+import { goesToMaster, kindOfType } from './off-agent.ts';
+import { type ParameterProblem, type Parameters, Place, type Reading, type Values } from './parameter.ts';
 
 /** Limits of a task, derived from its parameters. */
 export interface TaskLimits {

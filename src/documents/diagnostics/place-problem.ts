@@ -1,8 +1,8 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { printPath, type ValuePath } from '../../core/plain-value.js';
-import type { YamlDocument } from '../yaml-document.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { printPath, type ValuePath } from '../../core/plain-value.ts';
+import type { YamlDocument } from '../yaml-document.ts';
 
-import type { SchemaProblem } from './schema-problems.js';
+import type { SchemaProblem } from './schema-problems.ts';
 
 /** A finding about a document, not yet placed. */
 export interface Finding {

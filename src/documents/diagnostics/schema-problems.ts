@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import { isMapping, printPath, type ValuePath, valueAt } from '../../core/plain-value.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { isMapping, printPath, type ValuePath, valueAt } from '../../core/plain-value.ts';
 
 /** One way in which a value differs from its schema. */
 export interface SchemaProblem {

@@ -1,13 +1,13 @@
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
-import { controlCharacterInText, controlCharacterOf } from '../../core/control-characters.js';
-import { jsonKey, keyName, type MappingEntry, type ScalarKind, type ScalarNode } from './data-node.js';
-import type { YamlDialect } from './dialect.js';
-import { rangeOf, type SourceRange, type SourceText } from './source-text.js';
-import { readTimestamp } from './timestamp.js';
-import { type Entries, type MakeScalar, scalarNode, type YamlBuilder } from './yaml-builder.js';
-import { eventRange } from './yaml-events.js';
-import type { YamlProblem } from './yaml-problems.js';
-import { readPlainScalar, readTaggedScalar, type ScalarTag, type ScalarValue } from './yaml-scalars.js';
+import { controlCharacterInText, controlCharacterOf } from '../../core/control-characters.ts';
+import { jsonKey, keyName, type MappingEntry, type ScalarKind, type ScalarNode } from './data-node.ts';
+import type { YamlDialect } from './dialect.ts';
+import { rangeOf, type SourceRange, type SourceText } from './source-text.ts';
+import { readTimestamp } from './timestamp.ts';
+import { type Entries, type MakeScalar, scalarNode, type YamlBuilder } from './yaml-builder.ts';
+import { eventRange } from './yaml-events.ts';
+import type { YamlProblem } from './yaml-problems.ts';
+import { readPlainScalar, readTaggedScalar, type ScalarTag, type ScalarValue } from './yaml-scalars.ts';
 
 export interface Composed<T> {
   readonly root: T;

@@ -1,5 +1,5 @@
-import type { ValuePath } from '../../core/plain-value.js';
-import { locate, type Place, type SourceRange } from './source-text.js';
+import type { ValuePath } from '../../core/plain-value.ts';
+import { locate, type Place, type SourceRange } from './source-text.ts';
 
 export type ScalarKind = 'null' | 'boolean' | 'integer' | 'float' | 'text' | 'timestamp';
 

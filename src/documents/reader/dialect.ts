@@ -1,5 +1,5 @@
-import type { ReadLimits } from './limits.js';
-import type { YamlProblem } from './yaml-problems.js';
+import type { ReadLimits } from './limits.ts';
+import type { YamlProblem } from './yaml-problems.ts';
 
 /** What YAML readers do differently. */
 export interface YamlDialect {

@@ -1,5 +1,5 @@
-import { setKey } from '../../core/plain-value.js';
-import { type DataNode, jsonKey, type ScalarNode } from './data-node.js';
+import { setKey } from '../../core/plain-value.ts';
+import { type DataNode, jsonKey, type ScalarNode } from './data-node.ts';
 
 type NodeValue<T> = T | NodeValue<T>[] | { [key: string]: NodeValue<T> };
 

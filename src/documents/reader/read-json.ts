@@ -1,7 +1,7 @@
-import { controlCharacterInText } from '../../core/control-characters.js';
-import { setKey } from '../../core/plain-value.js';
-import type { DataNode, MappingEntry, ScalarKind, ScalarNode } from './data-node.js';
-import type { SourceRange, SourceText } from './source-text.js';
+import { controlCharacterInText } from '../../core/control-characters.ts';
+import { setKey } from '../../core/plain-value.ts';
+import type { DataNode, MappingEntry, ScalarKind, ScalarNode } from './data-node.ts';
+import type { SourceRange, SourceText } from './source-text.ts';
 
 export type JsonReading<T> =
   | { readonly ok: true; readonly root: T }

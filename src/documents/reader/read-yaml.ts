@@ -1,12 +1,12 @@
 import { EVENT_ID, type Event, YAMLException } from 'js-yaml';
-import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { type Composed, composeYaml, type EventSource } from './compose-yaml.js';
-import type { YamlDialect } from './dialect.js';
-import { locate, type SourceRange, type SourceText } from './source-text.js';
-import { strayTab } from './stray-tab.js';
-import type { YamlBuilder } from './yaml-builder.js';
-import { eventRange, parseYamlEvents, type Rereading, rereadingOf } from './yaml-events.js';
-import { syntaxHint, type Wording, wordProblem } from './yaml-problems.js';
+import { type Diagnostic, isError } from '../../core/diagnostic.ts';
+import { type Composed, composeYaml, type EventSource } from './compose-yaml.ts';
+import type { YamlDialect } from './dialect.ts';
+import { locate, type SourceRange, type SourceText } from './source-text.ts';
+import { strayTab } from './stray-tab.ts';
+import type { YamlBuilder } from './yaml-builder.ts';
+import { eventRange, parseYamlEvents, type Rereading, rereadingOf } from './yaml-events.ts';
+import { syntaxHint, type Wording, wordProblem } from './yaml-problems.ts';
 
 /** One document of a YAML text. */
 export interface ReadDocument<T> extends Composed<T> {

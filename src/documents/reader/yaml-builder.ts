@@ -1,7 +1,7 @@
-import { isMapping, setKey } from '../../core/plain-value.js';
-import type { DataNode, MappingEntry, ScalarNode } from './data-node.js';
-import { nodeValue } from './node-value.js';
-import { rangeOf, type SourceRange, type SourceText, startOf } from './source-text.js';
+import { isMapping, setKey } from '../../core/plain-value.ts';
+import type { DataNode, MappingEntry, ScalarNode } from './data-node.ts';
+import { nodeValue } from './node-value.ts';
+import { rangeOf, type SourceRange, type SourceText, startOf } from './source-text.ts';
 
 export type Entries<T> = Map<string, MappingEntry<T>>;
 

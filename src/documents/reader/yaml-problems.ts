@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import { excerpt, type SourceRange } from './source-text.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { excerpt, type SourceRange } from './source-text.ts';
 
 /** A problem in the values of a document. */
 export type YamlProblem =

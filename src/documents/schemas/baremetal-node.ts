@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { layoutKeys } from './machine-layout.js';
+import { layoutKeys } from './machine-layout.ts';
 
 // Without flags: the published JSON Schema can carry the pattern only.
 const MAC_ADDRESS = /^[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4}$/;

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { SIZE_PATTERN } from '../../core/machine-layout.js';
+import { SIZE_PATTERN } from '../../core/machine-layout.ts';
 
 const name = z.string().min(1);
 const names = z.array(name);

@@ -6,13 +6,13 @@ import {
   type SiteNode,
   type StrategyProblem,
   selectNodes,
-} from '../../core/deployment/index.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import type { ValuePath } from '../../core/plain-value.js';
+} from '../../core/deployment/index.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import type { ValuePath } from '../../core/plain-value.ts';
 
-import { type Finding, placeProblem } from '../diagnostics/place-problem.js';
-import type { YamlDocument } from '../yaml-document.js';
+import { type Finding, placeProblem } from '../diagnostics/place-problem.ts';
+import type { YamlDocument } from '../yaml-document.ts';
 
 /** Further problems of one kind are counted, not listed. */
 const MAX_LISTED = 100;

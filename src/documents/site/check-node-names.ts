@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { placeProblem } from '../diagnostics/place-problem.js';
-import type { BaremetalNodeData } from '../schemas/baremetal-node.js';
-import type { Checked } from './site-document.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { placeProblem } from '../diagnostics/place-problem.ts';
+import type { BaremetalNodeData } from '../schemas/baremetal-node.ts';
+import type { Checked } from './site-document.ts';
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`, 'i');

@@ -1,12 +1,12 @@
-import { DEFAULT_STRATEGY_NAME } from '../../core/deployment/index.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import { isMapping } from '../../core/plain-value.js';
+import { DEFAULT_STRATEGY_NAME } from '../../core/deployment/index.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { isMapping } from '../../core/plain-value.ts';
 
-import { placeProblem } from '../diagnostics/place-problem.js';
-import { CONFIGURATION_SCHEMA, STRATEGY_SCHEMA } from '../schemas/envelope.js';
-import type { DocumentSet } from './document-set.js';
-import type { Checked, SiteDocument } from './site-document.js';
+import { placeProblem } from '../diagnostics/place-problem.ts';
+import { CONFIGURATION_SCHEMA, STRATEGY_SCHEMA } from '../schemas/envelope.ts';
+import type { DocumentSet } from './document-set.ts';
+import type { Checked, SiteDocument } from './site-document.ts';
 
 const CONFIGURATION_NAME = 'deployment-configuration';
 

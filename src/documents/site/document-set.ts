@@ -1,10 +1,10 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { placeProblem } from '../diagnostics/place-problem.js';
-import type { ReadLimits } from '../reader/limits.js';
-import type { KnownSchema } from '../schemas/envelope.js';
-import { type DocumentMetadata, NODE_SCHEMA } from '../schemas/envelope.js';
-import { parseYaml } from '../yaml-document.js';
-import { type IgnoredDocument, readDocument, type SiteDocument } from './site-document.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { placeProblem } from '../diagnostics/place-problem.ts';
+import type { ReadLimits } from '../reader/limits.ts';
+import type { KnownSchema } from '../schemas/envelope.ts';
+import { type DocumentMetadata, NODE_SCHEMA } from '../schemas/envelope.ts';
+import { parseYaml } from '../yaml-document.ts';
+import { type IgnoredDocument, readDocument, type SiteDocument } from './site-document.ts';
 
 /** A text with the name its user knows. */
 export interface SourceFile {

@@ -1,9 +1,9 @@
-import type { ValuePath } from '../../core/plain-value.js';
-import type { HostProfileData, KernelParam } from '../schemas/baremetal-node.js';
-import type { HostInterface, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.js';
-import { inheritValue, mergeTags } from './inheritance.js';
-import type { Owned } from './owned-value.js';
-import type { SiteDocument } from './site-document.js';
+import type { ValuePath } from '../../core/plain-value.ts';
+import type { HostProfileData, KernelParam } from '../schemas/baremetal-node.ts';
+import type { HostInterface, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.ts';
+import { inheritValue, mergeTags } from './inheritance.ts';
+import type { Owned } from './owned-value.ts';
+import type { SiteDocument } from './site-document.ts';
 
 export type Named<Value> = ReadonlyMap<string, Owned<Value>>;
 

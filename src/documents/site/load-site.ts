@@ -1,17 +1,17 @@
-import type { DeploymentStrategy } from '../../core/deployment/index.js';
-import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import type { NetworkSettings } from '../../core/network-settings.js';
+import type { DeploymentStrategy } from '../../core/deployment/index.ts';
+import { type Diagnostic, isError } from '../../core/diagnostic.ts';
+import type { NetworkSettings } from '../../core/network-settings.ts';
 import {
   DEFAULT_DEPLOYMENT_CONFIGURATION,
   type DeploymentConfiguration,
   resolveConfiguration,
-} from '../deployment-configuration.js';
-import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.js';
-import { checkSchema } from '../diagnostics/schema-problems.js';
-import type { ReadLimits } from '../reader/limits.js';
-import { baremetalNodeSchema, hostProfileSchema } from '../schemas/baremetal-node.js';
-import { deploymentConfigurationSchema } from '../schemas/deployment-configuration.js';
-import { deploymentStrategySchema } from '../schemas/deployment-strategy.js';
+} from '../deployment-configuration.ts';
+import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.ts';
+import { checkSchema } from '../diagnostics/schema-problems.ts';
+import type { ReadLimits } from '../reader/limits.ts';
+import { baremetalNodeSchema, hostProfileSchema } from '../schemas/baremetal-node.ts';
+import { deploymentConfigurationSchema } from '../schemas/deployment-configuration.ts';
+import { deploymentStrategySchema } from '../schemas/deployment-strategy.ts';
 import {
   CONFIGURATION_SCHEMA,
   HARDWARE_PROFILE_SCHEMA,
@@ -21,18 +21,18 @@ import {
   NETWORK_SCHEMA,
   NODE_SCHEMA,
   STRATEGY_SCHEMA,
-} from '../schemas/envelope.js';
-import { hardwareProfileSchema, networkLinkSchema, networkSchema } from '../schemas/machine-layout.js';
-import { checkGroups, warnAboutGroups } from './check-groups.js';
-import { warnAboutNames } from './check-node-names.js';
-import { chooseConfiguration, chooseStrategy } from './choose-documents.js';
-import { DocumentSet, type SourceFile } from './document-set.js';
-import type { ReportLayout } from './owned-value.js';
-import { LayoutResolver, type NamedDocuments } from './resolve-layout.js';
-import { resolveNetworks } from './resolve-networks.js';
-import { type ResolvedNode, resolveNodes } from './resolve-nodes.js';
-import type { Checked, SiteDocument } from './site-document.js';
-import { OF_LINKS, OF_NETWORKS, reportWithoutEffect } from './without-effect.js';
+} from '../schemas/envelope.ts';
+import { hardwareProfileSchema, networkLinkSchema, networkSchema } from '../schemas/machine-layout.ts';
+import { checkGroups, warnAboutGroups } from './check-groups.ts';
+import { warnAboutNames } from './check-node-names.ts';
+import { chooseConfiguration, chooseStrategy } from './choose-documents.ts';
+import { DocumentSet, type SourceFile } from './document-set.ts';
+import type { ReportLayout } from './owned-value.ts';
+import { LayoutResolver, type NamedDocuments } from './resolve-layout.ts';
+import { resolveNetworks } from './resolve-networks.ts';
+import { type ResolvedNode, resolveNodes } from './resolve-nodes.ts';
+import type { Checked, SiteDocument } from './site-document.ts';
+import { OF_LINKS, OF_NETWORKS, reportWithoutEffect } from './without-effect.ts';
 
 /** A site, ready to deploy. */
 export interface SiteDocuments {

@@ -1,5 +1,5 @@
-import type { ValuePath } from '../../core/plain-value.js';
-import type { SiteDocument } from './site-document.js';
+import type { ValuePath } from '../../core/plain-value.ts';
+import type { SiteDocument } from './site-document.ts';
 
 /** A value with the document that gave it last, for the places of problems. */
 export interface Owned<Value> {

@@ -1,8 +1,8 @@
-import { isMapping } from '../../core/plain-value.js';
-import type { KernelParam } from '../schemas/baremetal-node.js';
-import type { HardwareProfileData } from '../schemas/machine-layout.js';
-import type { Named } from './inherit-layout.js';
-import type { ReportLayout } from './owned-value.js';
+import { isMapping } from '../../core/plain-value.ts';
+import type { KernelParam } from '../schemas/baremetal-node.ts';
+import type { HardwareProfileData } from '../schemas/machine-layout.ts';
+import type { Named } from './inherit-layout.ts';
+import type { ReportLayout } from './owned-value.ts';
 
 /** What the loader of the kernel takes without quoting. */
 const NAME = /^[\w./:-]+$/;

@@ -1,23 +1,23 @@
 import { isIP } from 'node:net';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '../../core/ip-address.js';
-import type { DeviceReference, MachineLayout, NetworkAttachment, PortLayout } from '../../core/machine-layout.js';
-import { placeProblem } from '../diagnostics/place-problem.js';
-import type { BaremetalNodeData } from '../schemas/baremetal-node.js';
-import type { KnownSchema } from '../schemas/envelope.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '../../core/ip-address.ts';
+import type { DeviceReference, MachineLayout, NetworkAttachment, PortLayout } from '../../core/machine-layout.ts';
+import { placeProblem } from '../diagnostics/place-problem.ts';
+import type { BaremetalNodeData } from '../schemas/baremetal-node.ts';
+import type { KnownSchema } from '../schemas/envelope.ts';
 import {
   BOND_MODES,
   type HardwareProfileData,
   type HostInterface,
   type NetworkData,
   type NetworkLinkData,
-} from '../schemas/machine-layout.js';
-import type { InheritedLayout, Named } from './inherit-layout.js';
-import type { Owned, ReportLayout } from './owned-value.js';
-import { resolveKernelOptions } from './resolve-kernel-options.js';
-import { resolveStorage } from './resolve-storage.js';
-import type { Checked, SiteDocument } from './site-document.js';
+} from '../schemas/machine-layout.ts';
+import type { InheritedLayout, Named } from './inherit-layout.ts';
+import type { Owned, ReportLayout } from './owned-value.ts';
+import { resolveKernelOptions } from './resolve-kernel-options.ts';
+import { resolveStorage } from './resolve-storage.ts';
+import type { Checked, SiteDocument } from './site-document.ts';
 
 /** Documents of a schema by name; `names` has the invalid ones, too. */
 export interface NamedDocuments<Data> {

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
-import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '../../core/ip-address.js';
-import type { NetworkRoute, NetworkSettings } from '../../core/network-settings.js';
-import type { NetworkData } from '../schemas/machine-layout.js';
-import type { ReportLayout } from './owned-value.js';
-import type { Checked } from './site-document.js';
+import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '../../core/ip-address.ts';
+import type { NetworkRoute, NetworkSettings } from '../../core/network-settings.ts';
+import type { NetworkData } from '../schemas/machine-layout.ts';
+import type { ReportLayout } from './owned-value.ts';
+import type { Checked } from './site-document.ts';
 
 const DEFAULT_ROUTES: readonly string[] = ['0.0.0.0/0', '::/0'];
 

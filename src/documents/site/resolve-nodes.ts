@@ -1,13 +1,13 @@
-import type { SiteNode } from '../../core/deployment/index.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import type { MachineLayout } from '../../core/machine-layout.js';
-import { placeProblem } from '../diagnostics/place-problem.js';
-import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.js';
-import { type InheritedLayout, inheritLayout, NO_LAYOUT } from './inherit-layout.js';
-import { inheritValue, mergeTags } from './inheritance.js';
-import type { LayoutResolver } from './resolve-layout.js';
-import type { Checked, SiteDocument } from './site-document.js';
+import type { SiteNode } from '../../core/deployment/index.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import type { MachineLayout } from '../../core/machine-layout.ts';
+import { placeProblem } from '../diagnostics/place-problem.ts';
+import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.ts';
+import { type InheritedLayout, inheritLayout, NO_LAYOUT } from './inherit-layout.ts';
+import { inheritValue, mergeTags } from './inheritance.ts';
+import type { LayoutResolver } from './resolve-layout.ts';
+import type { Checked, SiteDocument } from './site-document.ts';
 
 /** A node for a deployment: what selectors match, and what MAAS receives. */
 export interface ResolvedNode extends SiteNode {

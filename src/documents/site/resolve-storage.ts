@@ -4,11 +4,11 @@ import type {
   FilesystemLayout,
   StorageLayout,
   VolumeGroupLayout,
-} from '../../core/machine-layout.js';
-import { takesTheRest } from '../../core/machine-layout.js';
-import type { ValuePath } from '../../core/plain-value.js';
-import type { Filesystem, Partition, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.js';
-import type { Owned, ReportLayout } from './owned-value.js';
+} from '../../core/machine-layout.ts';
+import { takesTheRest } from '../../core/machine-layout.ts';
+import type { ValuePath } from '../../core/plain-value.ts';
+import type { Filesystem, Partition, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.ts';
+import type { Owned, ReportLayout } from './owned-value.ts';
 
 /** Characters that a filesystem holds; MAAS takes up to 255, and the installation fails. */
 const LONGEST_LABEL: Readonly<Record<Filesystem, number>> = {

@@ -1,17 +1,17 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import { isMapping } from '../../core/plain-value.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { isMapping } from '../../core/plain-value.ts';
 
-import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.js';
-import { checkSchema } from '../diagnostics/schema-problems.js';
+import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.ts';
+import { checkSchema } from '../diagnostics/schema-problems.ts';
 import {
   type DocumentMetadata,
   documentMetadata,
   KNOWN_SCHEMAS,
   type KnownSchema,
   NODE_SCHEMA,
-} from '../schemas/envelope.js';
-import type { YamlDocument } from '../yaml-document.js';
+} from '../schemas/envelope.ts';
+import type { YamlDocument } from '../yaml-document.ts';
 
 /** A document of a schema this program reads, with a checked envelope and unchecked data. */
 export interface SiteDocument {

@@ -1,6 +1,6 @@
-import { isMapping, type ValuePath } from '../../core/plain-value.js';
-import type { ReportLayout } from './owned-value.js';
-import type { Checked } from './site-document.js';
+import { isMapping, type ValuePath } from '../../core/plain-value.ts';
+import type { ReportLayout } from './owned-value.ts';
+import type { Checked } from './site-document.ts';
 
 /** A key that Drydock applies and MAAS cannot, and what to do instead. */
 interface WithoutEffect {

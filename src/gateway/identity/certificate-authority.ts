@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
-import { readOrMakePrivate } from '../../platform/files/private-file.js';
-import { type CertificateUse, type Issuer, issueCertificate } from './certificate.js';
-import { fingerprintOf, newKeyPair, privateKeyPem, publicKeyInfo } from './key-pair.js';
+import { readOrMakePrivate } from '../../platform/files/private-file.ts';
+import { type CertificateUse, type Issuer, issueCertificate } from './certificate.ts';
+import { fingerprintOf, newKeyPair, privateKeyPem, publicKeyInfo } from './key-pair.ts';
 
 const DAY = 86_400_000;
 /** Clocks of newly installed nodes can be minutes off. */

@@ -9,7 +9,7 @@ import {
   RelativeDistinguishedName,
   SubjectPublicKeyInfo,
 } from '@peculiar/asn1-x509';
-import { type KeyPair, publicKeyInfo } from './key-pair.js';
+import { type KeyPair, publicKeyInfo } from './key-pair.ts';
 
 const LABEL = 'CERTIFICATE REQUEST';
 

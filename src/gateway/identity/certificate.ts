@@ -2,8 +2,8 @@ import { createHash, type KeyObject, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import * as x509 from '@peculiar/asn1-x509';
-import { commonName, ECDSA_SHA256, signatureOf, subjectKey } from './certificate-request.js';
-import type { KeyPair } from './key-pair.js';
+import { commonName, ECDSA_SHA256, signatureOf, subjectKey } from './certificate-request.ts';
+import type { KeyPair } from './key-pair.ts';
 
 /** What a certificate is for. */
 export type CertificateUse =

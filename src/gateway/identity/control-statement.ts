@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ControlOrder } from '../../agent/control-judge.js';
-import type { ExecutionKey } from '../../agent/execution.js';
-import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.js';
-import type { OrderVerdict } from './verify-order.js';
+import type { ControlOrder } from '../../agent/control-judge.ts';
+import type { ExecutionKey } from '../../agent/execution.ts';
+import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.ts';
+import type { OrderVerdict } from './verify-order.ts';
 
 const text = z.string().min(1).max(1000);
 

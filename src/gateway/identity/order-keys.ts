@@ -1,13 +1,13 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { ControlOrder } from '../../agent/control-judge.js';
-import type { Execution } from '../../agent/execution.js';
-import type { Order } from '../../agent/order-source.js';
-import { PrivateFileError, readOrMakePrivate, writePrivate } from '../../platform/files/private-file.js';
-import { CONTROL_PURPOSE, type ControlStatement, type ControlTarget } from './control-statement.js';
-import { executionHash, ORDER_PURPOSE, type OrderStatement } from './order.js';
-import { type PublicOrderKey, signStatement } from './proof.js';
+import type { ControlOrder } from '../../agent/control-judge.ts';
+import type { Execution } from '../../agent/execution.ts';
+import type { Order } from '../../agent/order-source.ts';
+import { PrivateFileError, readOrMakePrivate, writePrivate } from '../../platform/files/private-file.ts';
+import { CONTROL_PURPOSE, type ControlStatement, type ControlTarget } from './control-statement.ts';
+import { executionHash, ORDER_PURPOSE, type OrderStatement } from './order.ts';
+import { type PublicOrderKey, signStatement } from './proof.ts';
 
 const keyRingSchema = z.strictObject({
   current: z.string(),

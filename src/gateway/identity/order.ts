@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { type Execution, type ExecutionKey, stableJson } from '../../agent/execution.js';
+import { type Execution, type ExecutionKey, stableJson } from '../../agent/execution.ts';
 
 const text = z.string().min(1).max(1000);
 

@@ -1,7 +1,7 @@
-import type { Execution } from '../../agent/execution.js';
-import type { Order, OrderKey } from '../../agent/order-source.js';
-import { executionHash, ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from './order.js';
-import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.js';
+import type { Execution } from '../../agent/execution.ts';
+import type { Order, OrderKey } from '../../agent/order-source.ts';
+import { executionHash, ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from './order.ts';
+import { isSignedBy, type PublicOrderKey, readProof, signedBytes } from './proof.ts';
 
 /** Why an order is refused. */
 type OrderRejection =

@@ -1,6 +1,6 @@
-import type { Node } from '../../yaql/index.js';
-import { isSecretKey } from '../view/shown-value.js';
-import { partsOf } from './read-set.js';
+import type { Node } from '../../yaql/index.ts';
+import { isSecretKey } from '../view/shown-value.ts';
+import { partsOf } from './read-set.ts';
 
 /** A path of the state that an expression reads, as written there: `$.murano.enabled`. */
 interface ReadPath {

@@ -1,4 +1,4 @@
-import { isMapping, type ValuePath } from '../../core/plain-value.js';
+import { isMapping, type ValuePath } from '../../core/plain-value.ts';
 import {
   Context,
   createTaskEngine,
@@ -7,20 +7,20 @@ import {
   type NodeState,
   type Value,
   YaqlError,
-} from '../../yaql/index.js';
-import { newVariable, oldVariable } from '../../yaql/nailgun/functions.js';
-import { Runtime, type StepBudget } from '../../yaql/runtime/limits.js';
-import { GraphProblemError, MissingFactsError } from '../problem.js';
-import type { Fields } from '../tasks/task.js';
-import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from './legacy-condition.js';
-import { missingPaths } from './missing-facts.js';
-import { conditionValue, toPlain } from './plain-data.js';
-import { type FormatText, type FormatValues, orNone } from './python-format.js';
-import { type ReadSet, readSetOf } from './read-set.js';
-import { type SharedPart, type SplitExpression, splitExpression } from './shared-parts.js';
-import { type ClusterState, type Found, lookUp, type OldStates, oldStateName, ownPart, ValueNumbers } from './state.js';
-import { factsOf, StateData } from './state-data.js';
-import type { TemplateScope } from './template.js';
+} from '../../yaql/index.ts';
+import { newVariable, oldVariable } from '../../yaql/nailgun/functions.ts';
+import { Runtime, type StepBudget } from '../../yaql/runtime/limits.ts';
+import { GraphProblemError, MissingFactsError } from '../problem.ts';
+import type { Fields } from '../tasks/task.ts';
+import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from './legacy-condition.ts';
+import { missingPaths } from './missing-facts.ts';
+import { conditionValue, toPlain } from './plain-data.ts';
+import { type FormatText, type FormatValues, orNone } from './python-format.ts';
+import { type ReadSet, readSetOf } from './read-set.ts';
+import { type SharedPart, type SplitExpression, splitExpression } from './shared-parts.ts';
+import { type ClusterState, type Found, lookUp, type OldStates, oldStateName, ownPart, ValueNumbers } from './state.ts';
+import { factsOf, StateData } from './state-data.ts';
+import type { TemplateScope } from './template.ts';
 
 interface EvaluatorInput {
   readonly state: ClusterState;

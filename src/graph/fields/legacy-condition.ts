@@ -1,6 +1,6 @@
-import { GraphProblemError } from '../problem.js';
-import type { Found } from './state.js';
-import { truthy } from './truth.js';
+import { GraphProblemError } from '../problem.ts';
+import type { Found } from './state.ts';
+import { truthy } from './truth.ts';
 
 /** Data for a condition of the older language, by the word before the colon: `settings:a.b`, `cluster:a.b`. */
 export type ConditionModels = Readonly<Record<string, (path: readonly string[]) => Found>>;

@@ -1,5 +1,5 @@
-import { Dict, type Node, type Value } from '../../yaql/index.js';
-import { partsOf } from './read-set.js';
+import { Dict, type Node, type Value } from '../../yaql/index.ts';
+import { partsOf } from './read-set.ts';
 
 /** The paths of the state that an expression needs and that lead nowhere, each up to the key that is missing. */
 export function missingPaths(tree: Node, roots: Readonly<Record<string, Value>>): readonly string[] {

@@ -1,4 +1,4 @@
-import { setKey } from '../../core/plain-value.js';
+import { setKey } from '../../core/plain-value.ts';
 import {
   Dict,
   DictView,
@@ -12,8 +12,8 @@ import {
   Tuple,
   type Value,
   ValueSet,
-} from '../../yaql/index.js';
-import { GraphProblemError } from '../problem.js';
+} from '../../yaql/index.ts';
+import { GraphProblemError } from '../problem.ts';
 
 /**
  * The value of an expression as JSON data. Keys that are not text become text, as in JSON written by Python. Throws

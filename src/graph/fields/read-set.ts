@@ -1,4 +1,4 @@
-import type { Argument, Node } from '../../yaql/index.js';
+import type { Argument, Node } from '../../yaql/index.ts';
 
 /**
  * The top-level keys of `$` an expression can read, found without running it. Two nodes on which these keys are

@@ -1,5 +1,5 @@
-import type { Argument, Node } from '../../yaql/index.js';
-import { readSetOf } from './read-set.js';
+import type { Argument, Node } from '../../yaql/index.ts';
+import { readSetOf } from './read-set.ts';
 
 /** An expression in which variables replace the parts that are equal on many nodes. */
 export interface SplitExpression {

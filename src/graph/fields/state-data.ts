@@ -1,6 +1,6 @@
-import { AnyOf, BackedDict, Dict, type NodeState, nodeState, prepareData, type Value } from '../../yaql/index.js';
-import type { Fields } from '../tasks/task.js';
-import { type ClusterState, ownPart } from './state.js';
+import { AnyOf, BackedDict, Dict, type NodeState, nodeState, prepareData, type Value } from '../../yaql/index.ts';
+import type { Fields } from '../tasks/task.ts';
+import { type ClusterState, ownPart } from './state.ts';
 
 /**
  * What expressions see of a cluster's state: `$`, `$node` and `$common`, for each node or none. The facts of the state

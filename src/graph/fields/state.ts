@@ -1,7 +1,7 @@
-import { isMapping } from '../../core/plain-value.js';
-import { canonicalJson } from '../../documents/canonical-json.js';
-import { Float } from '../../yaql/index.js';
-import type { Fields } from '../tasks/task.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { canonicalJson } from '../../documents/canonical-json.ts';
+import { Float } from '../../yaql/index.ts';
+import type { Fields } from '../tasks/task.ts';
 
 /** The data of a cluster at one time: `common` to all its nodes, and each node's own part. */
 export interface ClusterState {

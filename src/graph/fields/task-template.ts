@@ -1,11 +1,11 @@
-import { isMapping, kindOf } from '../../core/plain-value.js';
-import type { SkipReason } from '../plan.js';
-import { GraphProblemError, type Problems } from '../problem.js';
+import { isMapping, kindOf } from '../../core/plain-value.ts';
+import type { SkipReason } from '../plan.ts';
+import { GraphProblemError, type Problems } from '../problem.ts';
 
-import type { MergedTask } from '../tasks/merge-layers.js';
-import type { NodeScope } from './evaluator.js';
-import { compileTemplate, expressionsIn, instantiate, type Template } from './template.js';
-import { truthy } from './truth.js';
+import type { MergedTask } from '../tasks/merge-layers.ts';
+import type { NodeScope } from './evaluator.ts';
+import { compileTemplate, expressionsIn, instantiate, type Template } from './template.ts';
+import { truthy } from './truth.ts';
 
 export const DEPENDENCY_FIELDS = ['requires', 'required_for', 'cross_depends', 'cross_depended_by'] as const;
 

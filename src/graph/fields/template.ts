@@ -1,7 +1,7 @@
-import { isMapping, kindOf, setKey, type ValuePath } from '../../core/plain-value.js';
-import { GraphProblemError } from '../problem.js';
+import { isMapping, kindOf, setKey, type ValuePath } from '../../core/plain-value.ts';
+import { GraphProblemError } from '../problem.ts';
 
-import { FormatText, mayFormat } from './python-format.js';
+import { FormatText, mayFormat } from './python-format.ts';
 
 /**
  * A field of a task, prepared for many nodes: constants are evaluated once, texts with `{NAME}` are

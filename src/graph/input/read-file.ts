@@ -1,15 +1,15 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { ValuePath } from '../../core/plain-value.js';
-import { type DataNode, nearestPlace, type ScalarKind } from '../../documents/reader/data-node.js';
-import { nodeValue } from '../../documents/reader/node-value.js';
-import { type JsonReading, readJson, readJsonValue } from '../../documents/reader/read-json.js';
-import { locate, type Place, SourceText } from '../../documents/reader/source-text.js';
-import { Problems } from '../../packages/problems.js';
-import { readPackageYaml } from '../../packages/read-yaml.js';
-import { Float } from '../../yaql/index.js';
-import type { PlanInput } from '../plan-graph.js';
-import type { GraphProblem } from '../problem.js';
-import { readPlanInput } from './read-input.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { ValuePath } from '../../core/plain-value.ts';
+import { type DataNode, nearestPlace, type ScalarKind } from '../../documents/reader/data-node.ts';
+import { nodeValue } from '../../documents/reader/node-value.ts';
+import { type JsonReading, readJson, readJsonValue } from '../../documents/reader/read-json.ts';
+import { locate, type Place, SourceText } from '../../documents/reader/source-text.ts';
+import { Problems } from '../../packages/problems.ts';
+import { readPackageYaml } from '../../packages/read-yaml.ts';
+import { Float } from '../../yaql/index.ts';
+import type { PlanInput } from '../plan-graph.ts';
+import type { GraphProblem } from '../problem.ts';
+import { readPlanInput } from './read-input.ts';
 
 /** The content of a file, with places. */
 export interface GraphSource {

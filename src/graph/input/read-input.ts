@@ -1,22 +1,22 @@
-import { didYouMean } from '../../core/did-you-mean.js';
-import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
-import type { FormatValues } from '../fields/python-format.js';
-import type { ClusterState, OldStates } from '../fields/state.js';
-import type { EarlierChoice } from '../linking/link.js';
-import { MASTER, SYNC, type TaggedNode } from '../placing/node-resolver.js';
-import type { PlanInput } from '../plan-graph.js';
-import { type GraphProblem, Problems } from '../problem.js';
-import { checkTask, isNamed } from '../tasks/check-task.js';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.ts';
+import type { FormatValues } from '../fields/python-format.ts';
+import type { ClusterState, OldStates } from '../fields/state.ts';
+import type { EarlierChoice } from '../linking/link.ts';
+import { MASTER, SYNC, type TaggedNode } from '../placing/node-resolver.ts';
+import type { PlanInput } from '../plan-graph.ts';
+import { type GraphProblem, Problems } from '../problem.ts';
+import { checkTask, isNamed } from '../tasks/check-task.ts';
 import {
   type LayerName,
   type LayerTasks,
   type MergedTask,
   mergeLayers,
   type PlacedInInput,
-} from '../tasks/merge-layers.js';
+} from '../tasks/merge-layers.ts';
 
-import { type Fields, normaliseTask } from '../tasks/task.js';
-import { plainNumbers } from './plain-numbers.js';
+import { type Fields, normaliseTask } from '../tasks/task.ts';
+import { plainNumbers } from './plain-numbers.ts';
 
 type ReadInput =
   | { readonly ok: true; readonly input: PlanInput; readonly problems: readonly GraphProblem[] }

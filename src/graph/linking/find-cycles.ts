@@ -1,7 +1,7 @@
-import { printPath } from '../../core/plain-value.js';
-import type { Plan } from '../plan.js';
-import type { GraphProblem } from '../problem.js';
-import { type PlanOrder, planOrder } from './order.js';
+import { printPath } from '../../core/plain-value.ts';
+import type { Plan } from '../plan.ts';
+import type { GraphProblem } from '../problem.ts';
+import { type PlanOrder, planOrder } from './order.ts';
 
 /** A cycle of tasks that wait for each other, `task@node`; the first is not repeated at the end. */
 interface Cycle {

@@ -1,8 +1,8 @@
-import { valueKey } from '../fields/value-key.js';
-import type { NodeResolver } from '../placing/node-resolver.js';
-import type { AnyChoice, TargetSet } from '../plan.js';
-import type { NamePattern } from '../tasks/name-pattern.js';
-import { below, type Relation } from './relations.js';
+import { valueKey } from '../fields/value-key.ts';
+import type { NodeResolver } from '../placing/node-resolver.ts';
+import type { AnyChoice, TargetSet } from '../plan.ts';
+import type { NamePattern } from '../tasks/name-pattern.ts';
+import { below, type Relation } from './relations.ts';
 
 /** Instances of tasks, by task id and node. */
 export class InstanceIndex {

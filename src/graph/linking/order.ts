@@ -1,4 +1,4 @@
-import type { Plan } from '../plan.js';
+import type { Plan } from '../plan.ts';
 
 /** The order of a plan: single pairs, and "all of these before all of those". Numbers are indexes into its instances. */
 export interface PlanOrder {

@@ -1,7 +1,7 @@
-import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
-import { truthy } from '../fields/truth.js';
-import { GraphProblemError } from '../problem.js';
-import { type NamePattern, namePattern } from '../tasks/name-pattern.js';
+import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.ts';
+import { truthy } from '../fields/truth.ts';
+import { GraphProblemError } from '../problem.ts';
+import { type NamePattern, namePattern } from '../tasks/name-pattern.ts';
 
 /** Tasks that a task waits for, or that wait for it: names, and where to look for them. */
 export interface Relation {

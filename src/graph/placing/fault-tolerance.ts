@@ -1,5 +1,5 @@
-import { kindOf } from '../../core/plain-value.js';
-import { GraphProblemError } from '../problem.js';
+import { kindOf } from '../../core/plain-value.ts';
+import { GraphProblemError } from '../problem.ts';
 
 /**
  * How many of `total` nodes of a group may fail: a number, `"N%"` rounded down, or a negative number of nodes that must

@@ -1,6 +1,6 @@
-import { createEngine, type Engine, YaqlError } from '../../yaql/index.js';
-import { prepareFacts } from '../fields/state-data.js';
-import { GraphProblemError } from '../problem.js';
+import { createEngine, type Engine, YaqlError } from '../../yaql/index.ts';
+import { prepareFacts } from '../fields/state-data.ts';
+import { GraphProblemError } from '../problem.ts';
 
 /** A node as filters see it. Filters may use further fields. */
 export interface NodeRow {

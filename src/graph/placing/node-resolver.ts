@@ -1,8 +1,8 @@
-import { compareText } from '../../core/compare-text.js';
-import { kindOf } from '../../core/plain-value.js';
-import { valueKey } from '../fields/value-key.js';
-import { GraphProblemError } from '../problem.js';
-import { isInstanceTag, tagPattern } from '../tasks/name-pattern.js';
+import { compareText } from '../../core/compare-text.ts';
+import { kindOf } from '../../core/plain-value.ts';
+import { valueKey } from '../fields/value-key.ts';
+import { GraphProblemError } from '../problem.ts';
+import { isInstanceTag, tagPattern } from '../tasks/name-pattern.ts';
 
 /** A node of the run, with the tags and roles that tasks match. */
 export interface TaggedNode {

@@ -1,15 +1,15 @@
-import { kindOf } from '../../core/plain-value.js';
-import { onlyOrders } from '../../core/task-types/index.js';
-import type { FieldEvaluator } from '../fields/evaluator.js';
-import { compileTemplate, isExpression } from '../fields/template.js';
-import { truthy } from '../fields/truth.js';
-import { valueKey } from '../fields/value-key.js';
-import type { FaultTolerance } from '../plan.js';
-import type { Problems } from '../problem.js';
-import type { MergedTask } from '../tasks/merge-layers.js';
+import { kindOf } from '../../core/plain-value.ts';
+import { onlyOrders } from '../../core/task-types/index.ts';
+import type { FieldEvaluator } from '../fields/evaluator.ts';
+import { compileTemplate, isExpression } from '../fields/template.ts';
+import { truthy } from '../fields/truth.ts';
+import { valueKey } from '../fields/value-key.ts';
+import type { FaultTolerance } from '../plan.ts';
+import type { Problems } from '../problem.ts';
+import type { MergedTask } from '../tasks/merge-layers.ts';
 
-import { faultTolerance } from './fault-tolerance.js';
-import type { NodeResolver, SkippedPrimary } from './node-resolver.js';
+import { faultTolerance } from './fault-tolerance.ts';
+import type { NodeResolver, SkippedPrimary } from './node-resolver.ts';
 
 /** Where a task goes. */
 export interface Placement {

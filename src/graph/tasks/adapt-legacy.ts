@@ -1,8 +1,8 @@
-import type { NodeResolver } from '../placing/node-resolver.js';
-import type { Problems } from '../problem.js';
-import { reachable, type TaskGraph, taskGraph } from '../view/task-graph.js';
-import type { MergedTask } from './merge-layers.js';
-import type { Fields, GraphTask } from './task.js';
+import type { NodeResolver } from '../placing/node-resolver.ts';
+import type { Problems } from '../problem.ts';
+import { reachable, type TaskGraph, taskGraph } from '../view/task-graph.ts';
+import type { MergedTask } from './merge-layers.ts';
+import type { Fields, GraphTask } from './task.ts';
 
 /** From this version on, a task declares its dependencies on other nodes. */
 const CROSS_DEPENDENCIES = '2.0.0';

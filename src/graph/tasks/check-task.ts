@@ -1,14 +1,14 @@
-import { CONTROL, controlCharacterOf } from '../../core/control-characters.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
-import { checkParameters, findTaskType, TASK_TYPE_NAMES } from '../../core/task-types/index.js';
-import { syntaxProblem } from '../../documents/expression-syntax.js';
-import { parseLegacyCondition } from '../fields/legacy-condition.js';
-import { compileTemplate, expressionsIn, isExpression } from '../fields/template.js';
-import type { Problems } from '../problem.js';
-import { versionNumbers } from './adapt-legacy.js';
-import { namePattern } from './name-pattern.js';
-import { type Fields, isUnusableId, READ_FIELDS } from './task.js';
+import { CONTROL, controlCharacterOf } from '../../core/control-characters.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.ts';
+import { checkParameters, findTaskType, TASK_TYPE_NAMES } from '../../core/task-types/index.ts';
+import { syntaxProblem } from '../../documents/expression-syntax.ts';
+import { parseLegacyCondition } from '../fields/legacy-condition.ts';
+import { compileTemplate, expressionsIn, isExpression } from '../fields/template.ts';
+import type { Problems } from '../problem.ts';
+import { versionNumbers } from './adapt-legacy.ts';
+import { namePattern } from './name-pattern.ts';
+import { type Fields, isUnusableId, READ_FIELDS } from './task.ts';
 
 /** Checks the shape of one task as written, including the syntax of its expressions. Reports all problems at once. */
 export function checkTask(task: unknown, at: ValuePath, problems: Problems): task is Fields {

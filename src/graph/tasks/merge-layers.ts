@@ -1,7 +1,7 @@
-import { isMapping, setKey, type ValuePath } from '../../core/plain-value.js';
-import { isExpression } from '../fields/template.js';
-import { GraphProblemError } from '../problem.js';
-import type { Fields, GraphTask } from './task.js';
+import { isMapping, setKey, type ValuePath } from '../../core/plain-value.ts';
+import { isExpression } from '../fields/template.ts';
+import { GraphProblemError } from '../problem.ts';
+import type { Fields, GraphTask } from './task.ts';
 
 /** The layer of a task: the more specific one wins. */
 export type LayerName = 'cluster' | 'plugins' | 'release';

@@ -1,7 +1,7 @@
-import { controlCharacterOf } from '../../core/control-characters.js';
-import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.js';
-import { compileRegex, type Regex, YaqlError } from '../../yaql/index.js';
-import { GraphProblemError, type Problems } from '../problem.js';
+import { controlCharacterOf } from '../../core/control-characters.ts';
+import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.ts';
+import { compileRegex, type Regex, YaqlError } from '../../yaql/index.ts';
+import { GraphProblemError, type Problems } from '../problem.ts';
 
 /**
  * Steps for matching. Each name adds some, far more than a match needs; a hostile pattern uses up what was saved, and

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../documents/canonical-json.js';
-import type { GraphTask } from '../tasks/task.js';
+import { canonicalJson } from '../../documents/canonical-json.ts';
+import type { GraphTask } from '../tasks/task.ts';
 
 /** Differences between two graphs, by task id. */
 interface GraphDifference {

@@ -1,7 +1,7 @@
-import { onlyOrders } from '../../core/task-types/index.js';
-import { GraphProblemError } from '../problem.js';
-import type { GraphTask } from '../tasks/task.js';
-import { type TaskGraph, taskGraph } from './task-graph.js';
+import { onlyOrders } from '../../core/task-types/index.ts';
+import { GraphProblemError } from '../problem.ts';
+import type { GraphTask } from '../tasks/task.ts';
+import { type TaskGraph, taskGraph } from './task-graph.ts';
 
 export interface DrawOptions {
   readonly format?: 'dot' | 'mermaid';

@@ -3,14 +3,14 @@ import type {
   PlanExplanation,
   RunExplanation,
   SkipExplanation,
-} from '../../core/contracts/fuel/plan-explanation.js';
-import { pathsRead } from '../fields/condition-reads.js';
-import { FieldEvaluator, type NodeScope } from '../fields/evaluator.js';
-import { isExpression } from '../fields/template.js';
-import type { Plan, TaskInstance } from '../plan.js';
-import type { PlanInput } from '../plan-graph.js';
-import { GraphProblemError } from '../problem.js';
-import { shownValue } from './shown-value.js';
+} from '../../core/contracts/fuel/plan-explanation.ts';
+import { pathsRead } from '../fields/condition-reads.ts';
+import { FieldEvaluator, type NodeScope } from '../fields/evaluator.ts';
+import { isExpression } from '../fields/template.ts';
+import type { Plan, TaskInstance } from '../plan.ts';
+import type { PlanInput } from '../plan-graph.ts';
+import { GraphProblemError } from '../problem.ts';
+import { shownValue } from './shown-value.ts';
 
 /** Explains a plan made from `input`. Evaluates the parts of conditions again to show their values. */
 export function explainPlan(plan: Plan, input: PlanInput): PlanExplanation {

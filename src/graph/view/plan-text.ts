@@ -1,8 +1,8 @@
-import type { NodeExplanation, PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
-import { counted } from '../../core/counted.js';
-import { planOrder } from '../linking/order.js';
-import type { Plan } from '../plan.js';
-import { dotId } from './draw-graph.js';
+import type { NodeExplanation, PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
+import { counted } from '../../core/counted.ts';
+import { planOrder } from '../linking/order.ts';
+import type { Plan } from '../plan.ts';
+import { dotId } from './draw-graph.ts';
 
 /** An explanation as text: a section for each node, then unplaced tasks and dependencies without effect. */
 export function planText(explanation: PlanExplanation): string {

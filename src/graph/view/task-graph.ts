@@ -1,8 +1,8 @@
 import { DirectedGraph } from 'graphology';
-import { isMapping } from '../../core/plain-value.js';
-import { GraphProblemError } from '../problem.js';
-import { isRegex, namePattern } from '../tasks/name-pattern.js';
-import { type GraphTask, isUnusableId } from '../tasks/task.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { GraphProblemError } from '../problem.ts';
+import { isRegex, namePattern } from '../tasks/name-pattern.ts';
+import { type GraphTask, isUnusableId } from '../tasks/task.ts';
 
 /** A name in a graph of definitions: a task, or an undefined name. */
 interface TaskNode {

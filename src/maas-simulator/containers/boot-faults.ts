@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/plain-value.js';
+import { isMapping } from '../../core/plain-value.ts';
 
 /**
  * What goes wrong with one boot of a machine: it never starts, loses its power while cloud-init runs, or reboots

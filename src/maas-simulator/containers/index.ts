@@ -1,9 +1,9 @@
 import { processName } from '../../../scripts/process-name.mjs';
-import type { Region } from '../region.js';
-import { removeLeftovers, watchForOwnEnd } from './leftovers.js';
-import { MachineContainers, podmanEnds, type ReportEvent } from './machine-containers.js';
-import { type ImageContent, machineImage, whyNoContainers } from './machine-image.js';
-import { CommandFailed, podmanBy, runCommand } from './podman.js';
+import type { Region } from '../region.ts';
+import { removeLeftovers, watchForOwnEnd } from './leftovers.ts';
+import { MachineContainers, podmanEnds, type ReportEvent } from './machine-containers.ts';
+import { type ImageContent, machineImage, whyNoContainers } from './machine-image.ts';
+import { CommandFailed, podmanBy, runCommand } from './podman.ts';
 
 interface MachineContainersOptions extends ImageContent {
   /** The root file systems are kept in this folder. */

@@ -1,7 +1,7 @@
 import { isGone } from '../../../scripts/process-name.mjs';
 import { runAfterUs } from '../../../scripts/run-after-us.mjs';
-import { ownerOfNetwork } from './machine-networks.js';
-import { OWNER, PODMAN_OPTIONS, type Podman } from './podman.js';
+import { ownerOfNetwork } from './machine-networks.ts';
+import { OWNER, PODMAN_OPTIONS, type Podman } from './podman.ts';
 
 /** Removes containers, then networks, of one owner. */
 export async function removeAllOf(podman: Podman, owner: string): Promise<void> {

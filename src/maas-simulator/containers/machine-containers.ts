@@ -3,14 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { MachineStatus } from '../../maas/status.js';
-import type { Subnet } from '../network/records.js';
-import type { RackEvent } from '../rack-events.js';
-import type { Machine } from '../records.js';
-import { BootFaults } from './boot-faults.js';
-import { removeAllOf } from './leftovers.js';
-import { MachineNetworks } from './machine-networks.js';
-import { LIMITS, OWNER, PODMAN_OPTIONS, type Podman, podmanBy, type RunCommand } from './podman.js';
+import { MachineStatus } from '../../maas/status.ts';
+import type { Subnet } from '../network/records.ts';
+import type { RackEvent } from '../rack-events.ts';
+import type { Machine } from '../records.ts';
+import { BootFaults } from './boot-faults.ts';
+import { removeAllOf } from './leftovers.ts';
+import { MachineNetworks } from './machine-networks.ts';
+import { LIMITS, OWNER, PODMAN_OPTIONS, type Podman, podmanBy, type RunCommand } from './podman.ts';
 
 /** How a machine reports to MAAS. */
 export type ReportEvent = (id: string, event: RackEvent, comment: string | null) => void;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processName, removeAbandoned } from '../../../scripts/process-name.mjs';
-import { CommandFailed, outputOf, type Podman, type RunCommand } from './podman.js';
+import { CommandFailed, outputOf, type Podman, type RunCommand } from './podman.ts';
 
 /** What the root file system of machines contains, besides the base system. */
 export interface ImageContent {

@@ -1,6 +1,6 @@
-import type { Subnet } from '../network/records.js';
-import type { Machine } from '../records.js';
-import { OWNER, outputOf, type Podman, type RunCommand } from './podman.js';
+import type { Subnet } from '../network/records.ts';
+import type { Machine } from '../records.ts';
+import { OWNER, outputOf, type Podman, type RunCommand } from './podman.ts';
 
 /** The owner of a network that this made, by its name. */
 export const ownerOfNetwork = (name: string): string | undefined => /^sitewright-(\d+-\d+)-\d+$/.exec(name)?.[1];

@@ -8,19 +8,19 @@ import {
   notFound,
   refuse,
   unavailable,
-} from '../answer.js';
-import type { Call, Handler } from '../call.js';
-import { FormErrors } from '../form-errors.js';
-import { addressField } from '../form-fields.js';
-import type { Machine } from '../records.js';
-import type { Region } from '../region.js';
-import type { Simulation } from '../simulation.js';
-import { viewUser } from '../users.js';
-import { findSubnet, subnetAround } from './find.js';
-import { formatAddress, parseAddress } from './ip.js';
-import type { ReservedAddress, Subnet } from './records.js';
-import { claimAddress, hostsOf, joined, networkOf, nextAddress, spanOf, unusedOf, usesOf } from './subnet-use.js';
-import { viewSubnet } from './view.js';
+} from '../answer.ts';
+import type { Call, Handler } from '../call.ts';
+import { FormErrors } from '../form-errors.ts';
+import { addressField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
+import type { Region } from '../region.ts';
+import type { Simulation } from '../simulation.ts';
+import { viewUser } from '../users.ts';
+import { findSubnet, subnetAround } from './find.ts';
+import { formatAddress, parseAddress } from './ip.ts';
+import type { ReservedAddress, Subnet } from './records.ts';
+import { claimAddress, hostsOf, joined, networkOf, nextAddress, spanOf, unusedOf, usesOf } from './subnet-use.ts';
+import { viewSubnet } from './view.ts';
 
 const userReserved = { alloc_type: 4, alloc_type_name: 'User reserved' } as const;
 

@@ -1,9 +1,9 @@
-import type { Machine } from '../records.js';
-import type { Region } from '../region.js';
-import { Interfaces } from './interfaces.js';
-import { formatAddress } from './ip.js';
-import type { FoundNic, NetworkInterface, Subnet } from './records.js';
-import { hostsOf, networkOf } from './subnet-use.js';
+import type { Machine } from '../records.ts';
+import type { Region } from '../region.ts';
+import { Interfaces } from './interfaces.ts';
+import { formatAddress } from './ip.ts';
+import type { FoundNic, NetworkInterface, Subnet } from './records.ts';
+import { hostsOf, networkOf } from './subnet-use.ts';
 
 /** A card without an address is on a fabric of its own: the default one if nothing is there, else a new one. */
 function ownVlan(region: Region): number {

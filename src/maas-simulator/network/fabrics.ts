@@ -1,10 +1,10 @@
-import { badRequest, deleted, json, notFound, refuse } from '../answer.js';
-import { type Call, type Handler, requireAdmin } from '../call.js';
-import { FormErrors } from '../form-errors.js';
-import { findFabric, findSpace } from './find.js';
-import { parseNetwork } from './ip.js';
-import type { Fabric, NetworkInterface, Space } from './records.js';
-import { UNDEFINED_SPACE, viewFabric, viewSpace } from './view.js';
+import { badRequest, deleted, json, notFound, refuse } from '../answer.ts';
+import { type Call, type Handler, requireAdmin } from '../call.ts';
+import { FormErrors } from '../form-errors.ts';
+import { findFabric, findSpace } from './find.ts';
+import { parseNetwork } from './ip.ts';
+import type { Fabric, NetworkInterface, Space } from './records.ts';
+import { UNDEFINED_SPACE, viewFabric, viewSpace } from './view.ts';
 
 export const listFabrics: Handler = ({ region }) =>
   json([...region.fabrics.values()].map((fabric) => viewFabric(region, fabric)));

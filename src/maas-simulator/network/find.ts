@@ -1,7 +1,7 @@
-import type { Region } from '../region.js';
-import { formatNetwork, isIn, parseAddress, parseNetwork } from './ip.js';
-import type { Fabric, Space, Subnet } from './records.js';
-import { fabricName, spaceName } from './view.js';
+import type { Region } from '../region.ts';
+import { formatNetwork, isIn, parseAddress, parseNetwork } from './ip.ts';
+import type { Fabric, Space, Subnet } from './records.ts';
+import { fabricName, spaceName } from './view.ts';
 
 /** `name:oam` without its word, if it has one of those. */
 function specified(text: string, words: readonly string[]): { readonly word: string | null; readonly value: string } {

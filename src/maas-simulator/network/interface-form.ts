@@ -1,10 +1,10 @@
-import type { Call } from '../call.js';
-import { isMac } from '../constraints.js';
-import { type FormErrors, NO_SUCH_CHOICE, REQUIRED } from '../form-errors.js';
-import { choiceField, choicesField, integerField, maybeField } from '../form-fields.js';
-import type { Machine } from '../records.js';
-import type { Interfaces } from './interfaces.js';
-import type { NetworkInterface, Vlan } from './records.js';
+import type { Call } from '../call.ts';
+import { isMac } from '../constraints.ts';
+import { type FormErrors, NO_SUCH_CHOICE, REQUIRED } from '../form-errors.ts';
+import { choiceField, choicesField, integerField, maybeField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
+import type { Interfaces } from './interfaces.ts';
+import type { NetworkInterface, Vlan } from './records.ts';
 
 // What MAAS' forms for interfaces check, for new ones and for changes. `nic` is the one that is changed; null: a new one.
 

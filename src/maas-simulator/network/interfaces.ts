@@ -1,6 +1,6 @@
-import type { Machine } from '../records.js';
-import type { Region } from '../region.js';
-import type { DiscoveredAddress, Link, NetworkInterface } from './records.js';
+import type { Machine } from '../records.ts';
+import type { Region } from '../region.ts';
+import type { DiscoveredAddress, Link, NetworkInterface } from './records.ts';
 
 /** Fields of an interface that a request gives. */
 type NewInterface = Pick<NetworkInterface, 'name' | 'type' | 'mac'> & Partial<NetworkInterface>;

@@ -1,8 +1,8 @@
-import { MachineStatus } from '../../maas/status.js';
-import { conflict, forbidden, notFound, refuse } from '../answer.js';
-import { administeredMachineOf, type Call, maySee } from '../call.js';
-import type { Machine } from '../records.js';
-import type { NetworkInterface } from './records.js';
+import { MachineStatus } from '../../maas/status.ts';
+import { conflict, forbidden, notFound, refuse } from '../answer.ts';
+import { administeredMachineOf, type Call, maySee } from '../call.ts';
+import type { Machine } from '../records.ts';
+import type { NetworkInterface } from './records.ts';
 
 /** States in which an interface may be configured. */
 const configurable: ReadonlySet<number> = new Set([

@@ -1,10 +1,10 @@
-import { MachineStatus } from '../../maas/status.js';
-import { badRequest, deleted, forbidden, json, refuse, serverError } from '../answer.js';
-import { type Call, type Handler, machineOf } from '../call.js';
-import { Form } from '../form.js';
-import { FormErrors } from '../form-errors.js';
-import { maybeField } from '../form-fields.js';
-import type { Machine } from '../records.js';
+import { MachineStatus } from '../../maas/status.ts';
+import { badRequest, deleted, forbidden, json, refuse, serverError } from '../answer.ts';
+import { type Call, type Handler, machineOf } from '../call.ts';
+import { Form } from '../form.ts';
+import { FormErrors } from '../form-errors.ts';
+import { maybeField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
 import {
   bondParams,
   bridgeParams,
@@ -17,11 +17,11 @@ import {
   refuseNameInUse,
   tagsField,
   vlanField,
-} from './interface-form.js';
-import { Interfaces } from './interfaces.js';
-import { interfaceFor, machineForNew, visibleInterface } from './machine-of.js';
-import type { NetworkInterface, Vlan } from './records.js';
-import { viewInterface } from './view.js';
+} from './interface-form.ts';
+import { Interfaces } from './interfaces.ts';
+import { interfaceFor, machineForNew, visibleInterface } from './machine-of.ts';
+import type { NetworkInterface, Vlan } from './records.ts';
+import { viewInterface } from './view.ts';
 
 const begin = (call: Call, machine: Readonly<Machine>, nic: NetworkInterface | null): InterfaceCall => ({
   call,

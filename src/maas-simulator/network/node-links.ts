@@ -1,15 +1,15 @@
-import { json, missing, refuse, serverError } from '../answer.js';
-import type { Call, Handler } from '../call.js';
-import { FormErrors, NO_SUCH_CHOICE, REQUIRED, refuseField } from '../form-errors.js';
-import { addressField } from '../form-fields.js';
-import type { Region } from '../region.js';
-import { findSubnet } from './find.js';
-import { familyOf, Interfaces } from './interfaces.js';
-import { type IpAddress, isIn, parseAddress, parseNetwork } from './ip.js';
-import { interfaceFor } from './machine-of.js';
-import type { DiscoveredAddress, IpRange, Link, NetworkInterface, Subnet } from './records.js';
-import { claimAddress } from './subnet-use.js';
-import { viewInterface } from './view.js';
+import { json, missing, refuse, serverError } from '../answer.ts';
+import type { Call, Handler } from '../call.ts';
+import { FormErrors, NO_SUCH_CHOICE, REQUIRED, refuseField } from '../form-errors.ts';
+import { addressField } from '../form-fields.ts';
+import type { Region } from '../region.ts';
+import { findSubnet } from './find.ts';
+import { familyOf, Interfaces } from './interfaces.ts';
+import { type IpAddress, isIn, parseAddress, parseNetwork } from './ip.ts';
+import { interfaceFor } from './machine-of.ts';
+import type { DiscoveredAddress, IpRange, Link, NetworkInterface, Subnet } from './records.ts';
+import { claimAddress } from './subnet-use.ts';
+import { viewInterface } from './view.ts';
 
 const modes = ['auto', 'dhcp', 'static', 'link_up'] as const;
 

@@ -1,12 +1,12 @@
-import { deleted, forbidden, json, notFound, refuse, serverError } from '../answer.js';
-import type { Call, Handler } from '../call.js';
-import { FormErrors, NO_SUCH_CHOICE, REQUIRED } from '../form-errors.js';
-import { addressField } from '../form-fields.js';
-import { subnetAround } from './find.js';
-import { isIn, parseAddress } from './ip.js';
-import type { IpRange, Subnet } from './records.js';
-import { networkOf, unusedOf } from './subnet-use.js';
-import { viewRange } from './view.js';
+import { deleted, forbidden, json, notFound, refuse, serverError } from '../answer.ts';
+import type { Call, Handler } from '../call.ts';
+import { FormErrors, NO_SUCH_CHOICE, REQUIRED } from '../form-errors.ts';
+import { addressField } from '../form-fields.ts';
+import { subnetAround } from './find.ts';
+import { isIn, parseAddress } from './ip.ts';
+import type { IpRange, Subnet } from './records.ts';
+import { networkOf, unusedOf } from './subnet-use.ts';
+import { viewRange } from './view.ts';
 
 const rangeTypes = ['dynamic', 'reserved'];
 

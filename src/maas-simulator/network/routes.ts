@@ -1,9 +1,9 @@
-import { deleted, json, notFound, refuse } from '../answer.js';
-import { type Call, type Handler, requireAdmin } from '../call.js';
-import { REQUIRED, refuseField } from '../form-errors.js';
-import type { StaticRoute } from './records.js';
-import { subnetIn } from './subnets.js';
-import { viewRoute } from './view.js';
+import { deleted, json, notFound, refuse } from '../answer.ts';
+import { type Call, type Handler, requireAdmin } from '../call.ts';
+import { REQUIRED, refuseField } from '../form-errors.ts';
+import type { StaticRoute } from './records.ts';
+import { subnetIn } from './subnets.ts';
+import { viewRoute } from './view.ts';
 
 export const listRoutes: Handler = ({ region }) =>
   json([...region.routes.values()].map((route) => viewRoute(region, route)));

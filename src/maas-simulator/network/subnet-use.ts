@@ -1,5 +1,5 @@
-import { refuse, unavailable } from '../answer.js';
-import type { Region } from '../region.js';
+import { refuse, unavailable } from '../answer.ts';
+import type { Region } from '../region.ts';
 import {
   formatAddress,
   gapsIn,
@@ -9,8 +9,8 @@ import {
   parseAddress,
   parseNetwork,
   type Span,
-} from './ip.js';
-import type { IpRange, Subnet } from './records.js';
+} from './ip.ts';
+import type { IpRange, Subnet } from './records.ts';
 
 /** Addresses of a subnet that are taken, and for what. */
 export interface Use extends Span {

@@ -1,12 +1,12 @@
-import { deleted, json, notFound, refuse } from '../answer.js';
-import { type Call, type Handler, requireAdmin } from '../call.js';
-import { FormErrors, NO_SUCH_CHOICE, REQUIRED, refuseField } from '../form-errors.js';
-import { addressField, integerField } from '../form-fields.js';
-import type { Region } from '../region.js';
-import { findSubnet } from './find.js';
-import { formatNetwork, type IpNetwork, isIn, parseAddress, parseNetwork } from './ip.js';
-import type { Subnet, Vlan } from './records.js';
-import { fabricName, viewSubnet } from './view.js';
+import { deleted, json, notFound, refuse } from '../answer.ts';
+import { type Call, type Handler, requireAdmin } from '../call.ts';
+import { FormErrors, NO_SUCH_CHOICE, REQUIRED, refuseField } from '../form-errors.ts';
+import { addressField, integerField } from '../form-fields.ts';
+import type { Region } from '../region.ts';
+import { findSubnet } from './find.ts';
+import { formatNetwork, type IpNetwork, isIn, parseAddress, parseNetwork } from './ip.ts';
+import type { Subnet, Vlan } from './records.ts';
+import { fabricName, viewSubnet } from './view.ts';
 
 export const listSubnets: Handler = ({ region }) =>
   json([...region.subnets.values()].map((subnet) => viewSubnet(region, subnet)));

@@ -1,8 +1,8 @@
-import type { Machine } from '../records.js';
-import type { Region } from '../region.js';
-import { viewUser } from '../users.js';
-import { effectiveMtu, familyOf } from './interfaces.js';
-import type { Fabric, IpRange, Link, NetworkInterface, Space, StaticRoute, Subnet, Vlan } from './records.js';
+import type { Machine } from '../records.ts';
+import type { Region } from '../region.ts';
+import { viewUser } from '../users.ts';
+import { effectiveMtu, familyOf } from './interfaces.ts';
+import type { Fabric, IpRange, Link, NetworkInterface, Space, StaticRoute, Subnet, Vlan } from './records.ts';
 
 const base = '/MAAS/api/2.0';
 

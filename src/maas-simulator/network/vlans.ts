@@ -1,12 +1,12 @@
-import { badRequest, deleted, json, missing, notFound, refuse } from '../answer.js';
-import { type Call, type Handler, requireAdmin } from '../call.js';
-import { FormErrors, NO_SUCH_CHOICE, REQUIRED } from '../form-errors.js';
-import { integerField } from '../form-fields.js';
-import { fabricOf } from './fabrics.js';
-import { findFabric, findSpace } from './find.js';
-import { Interfaces } from './interfaces.js';
-import type { Vlan } from './records.js';
-import { UNDEFINED_SPACE, viewVlan } from './view.js';
+import { badRequest, deleted, json, missing, notFound, refuse } from '../answer.ts';
+import { type Call, type Handler, requireAdmin } from '../call.ts';
+import { FormErrors, NO_SUCH_CHOICE, REQUIRED } from '../form-errors.ts';
+import { integerField } from '../form-fields.ts';
+import { fabricOf } from './fabrics.ts';
+import { findFabric, findSpace } from './find.ts';
+import { Interfaces } from './interfaces.ts';
+import type { Vlan } from './records.ts';
+import { UNDEFINED_SPACE, viewVlan } from './view.ts';
 
 export const listVlans: Handler = (call) => {
   const { region } = call;

@@ -1,18 +1,18 @@
-import { badRequest, deleted, json, notFound, refuse } from '../answer.js';
-import type { Call, Handler } from '../call.js';
-import type { Form } from '../form.js';
-import { FormErrors, REQUIRED } from '../form-errors.js';
-import { textField, uuidField } from '../form-fields.js';
-import type { Machine } from '../records.js';
-import { cacheName, inGroup } from './devices.js';
-import { refuseDeviceName } from './disks.js';
-import { named, nothingThere, readyMachineOf, shownMachineOf } from './machine-of.js';
-import { freeDevices, freePartitions, membersField, offersOf, withoutBootDisk } from './members.js';
-import { freeName } from './raids.js';
-import type { AnyDevice, Bcache, CacheSet, Member } from './records.js';
-import { Storage } from './storage.js';
-import { stableUuid } from './uuids.js';
-import { viewBcache, viewCacheSet, volumesOf } from './view.js';
+import { badRequest, deleted, json, notFound, refuse } from '../answer.ts';
+import type { Call, Handler } from '../call.ts';
+import type { Form } from '../form.ts';
+import { FormErrors, REQUIRED } from '../form-errors.ts';
+import { textField, uuidField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
+import { cacheName, inGroup } from './devices.ts';
+import { refuseDeviceName } from './disks.ts';
+import { named, nothingThere, readyMachineOf, shownMachineOf } from './machine-of.ts';
+import { freeDevices, freePartitions, membersField, offersOf, withoutBootDisk } from './members.ts';
+import { freeName } from './raids.ts';
+import type { AnyDevice, Bcache, CacheSet, Member } from './records.ts';
+import { Storage } from './storage.ts';
+import { stableUuid } from './uuids.ts';
+import { viewBcache, viewCacheSet, volumesOf } from './view.ts';
 
 /** One choice of a field; the last that the form gives. */
 function oneMember(

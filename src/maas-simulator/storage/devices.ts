@@ -1,4 +1,4 @@
-import type { AnyDevice, CacheSet, Member, Partition, StorageGroup, StorageLayout } from './records.js';
+import type { AnyDevice, CacheSet, Member, Partition, StorageGroup, StorageLayout } from './records.ts';
 
 /** As MAAS names the kinds of groups in its messages. */
 export const kindNames = { lvm: 'volume group', raid: 'RAID', bcache: 'Bcache', vmfs: 'VMFS' } as const;

@@ -1,16 +1,16 @@
-import { MachineStatus } from '../../maas/status.js';
-import { badRequest, conflict, deleted, invalidForm, invalidRequest, json, refuse, text } from '../answer.js';
-import { administeredMachineOf, type Call, type Handler } from '../call.js';
-import { FormErrors, REQUIRED } from '../form-errors.js';
-import { bytesField, textField, uuidField } from '../form-fields.js';
-import type { Machine } from '../records.js';
-import type { Region } from '../region.js';
-import { devicesOf, groupOf, kindNames } from './devices.js';
-import { administeredDevice, checkReady, shownMachineOf, visibleDevice } from './machine-of.js';
-import type { AnyDevice, Disk, VirtualDevice } from './records.js';
-import { ALIGNMENT, aligned } from './sizes.js';
-import { Storage } from './storage.js';
-import { freeOfGroup, viewDevice } from './view.js';
+import { MachineStatus } from '../../maas/status.ts';
+import { badRequest, conflict, deleted, invalidForm, invalidRequest, json, refuse, text } from '../answer.ts';
+import { administeredMachineOf, type Call, type Handler } from '../call.ts';
+import { FormErrors, REQUIRED } from '../form-errors.ts';
+import { bytesField, textField, uuidField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
+import type { Region } from '../region.ts';
+import { devicesOf, groupOf, kindNames } from './devices.ts';
+import { administeredDevice, checkReady, shownMachineOf, visibleDevice } from './machine-of.ts';
+import type { AnyDevice, Disk, VirtualDevice } from './records.ts';
+import { ALIGNMENT, aligned } from './sizes.ts';
+import { Storage } from './storage.ts';
+import { freeOfGroup, viewDevice } from './view.ts';
 
 export function newDisk(
   region: Region,

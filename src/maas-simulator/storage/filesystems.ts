@@ -1,14 +1,14 @@
-import { badRequest, invalidRequest, json, refuse } from '../answer.js';
-import type { Call, Handler } from '../call.js';
-import { FormErrors, REQUIRED, refuseField } from '../form-errors.js';
-import { requiredText, textField, uuidField } from '../form-fields.js';
-import type { Machine } from '../records.js';
-import { devicesOf, groupOf, kindNames, memberOf, partitionsOf } from './devices.js';
-import { USER_FSTYPES } from './in-use.js';
-import { checkUsable, editableDevice, partitionOf } from './machine-of.js';
-import type { AnyDevice, Filesystem, Member, Partition } from './records.js';
-import { bootDiskOf, Storage } from './storage.js';
-import { viewDevice, viewPartition } from './view.js';
+import { badRequest, invalidRequest, json, refuse } from '../answer.ts';
+import type { Call, Handler } from '../call.ts';
+import { FormErrors, REQUIRED, refuseField } from '../form-errors.ts';
+import { requiredText, textField, uuidField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
+import { devicesOf, groupOf, kindNames, memberOf, partitionsOf } from './devices.ts';
+import { USER_FSTYPES } from './in-use.ts';
+import { checkUsable, editableDevice, partitionOf } from './machine-of.ts';
+import type { AnyDevice, Filesystem, Member, Partition } from './records.ts';
+import { bootDiskOf, Storage } from './storage.ts';
+import { viewDevice, viewPartition } from './view.ts';
 
 interface Change {
   readonly call: Call;

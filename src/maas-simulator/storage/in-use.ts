@@ -1,7 +1,7 @@
-import { MachineStatus as S } from '../../maas/status.js';
-import type { Machine } from '../records.js';
-import { devicesOf, partitionsOf } from './devices.js';
-import type { AnyDevice, Filesystem, Member, Partition, StorageLayout } from './records.js';
+import { MachineStatus as S } from '../../maas/status.ts';
+import type { Machine } from '../records.ts';
+import { devicesOf, partitionsOf } from './devices.ts';
+import type { AnyDevice, Filesystem, Member, Partition, StorageLayout } from './records.ts';
 
 /** States in which a machine shows the filesystems of its user instead of its own. */
 const inUse: ReadonlySet<number> = new Set([

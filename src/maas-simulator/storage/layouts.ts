@@ -1,16 +1,16 @@
-import { badRequest, invalidForm, refuse } from '../answer.js';
-import { Form } from '../form.js';
-import { FormErrors } from '../form-errors.js';
-import { bytesField } from '../form-fields.js';
-import type { Machine } from '../records.js';
-import type { Region } from '../region.js';
-import { addBcache } from './bcaches.js';
-import { freeName } from './raids.js';
-import type { AnyDevice, Disk, Member } from './records.js';
-import { ALIGNMENT, aligned, groupSize } from './sizes.js';
-import { bootDiskOf, Storage } from './storage.js';
-import { stableUuid } from './uuids.js';
-import { addVolumeGroup } from './volume-groups.js';
+import { badRequest, invalidForm, refuse } from '../answer.ts';
+import { Form } from '../form.ts';
+import { FormErrors } from '../form-errors.ts';
+import { bytesField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
+import type { Region } from '../region.ts';
+import { addBcache } from './bcaches.ts';
+import { freeName } from './raids.ts';
+import type { AnyDevice, Disk, Member } from './records.ts';
+import { ALIGNMENT, aligned, groupSize } from './sizes.ts';
+import { bootDiskOf, Storage } from './storage.ts';
+import { stableUuid } from './uuids.ts';
+import { addVolumeGroup } from './volume-groups.ts';
 
 /** The layouts of `op=set_storage_layout`, in MAAS' order. */
 export const storageLayouts = ['blank', 'vmfs7', 'lvm', 'flat', 'bcache', 'custom', 'vmfs6'] as const;

@@ -1,11 +1,11 @@
-import { MachineStatus } from '../../maas/status.js';
-import { type Answer, conflict, forbidden, missing, notFound, refuse } from '../answer.js';
-import { administeredMachineOf, type Call, editableMachineOf, machineOf, maySee } from '../call.js';
-import type { Machine } from '../records.js';
-import { devicesOf, partitionsOf } from './devices.js';
-import { asUsed } from './in-use.js';
-import type { AnyDevice, Partition } from './records.js';
-import { deviceName } from './view.js';
+import { MachineStatus } from '../../maas/status.ts';
+import { type Answer, conflict, forbidden, missing, notFound, refuse } from '../answer.ts';
+import { administeredMachineOf, type Call, editableMachineOf, machineOf, maySee } from '../call.ts';
+import type { Machine } from '../records.ts';
+import { devicesOf, partitionsOf } from './devices.ts';
+import { asUsed } from './in-use.ts';
+import type { AnyDevice, Partition } from './records.ts';
+import { deviceName } from './view.ts';
 
 /** MAAS' 404 for partitions and cache sets has no words. */
 export const nothingThere = (): Answer => ({ ...missing(''), type: 'text/plain' });

@@ -1,11 +1,11 @@
-import type { Form } from '../form.js';
-import type { FormErrors } from '../form-errors.js';
-import { choicesField } from '../form-fields.js';
-import type { Machine } from '../records.js';
-import { devicesOf, partitionsOf } from './devices.js';
-import type { AnyDevice, Member } from './records.js';
-import { bootDiskOf, type Storage } from './storage.js';
-import { deviceName } from './view.js';
+import type { Form } from '../form.ts';
+import type { FormErrors } from '../form-errors.ts';
+import { choicesField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
+import { devicesOf, partitionsOf } from './devices.ts';
+import type { AnyDevice, Member } from './records.ts';
+import { bootDiskOf, type Storage } from './storage.ts';
+import { deviceName } from './view.ts';
 
 /** A member with the names that a form may give for it: its id, and what it is called. */
 type Offer = readonly [Member, ...names: readonly string[]];

@@ -1,15 +1,15 @@
-import { badRequest, deleted, json, refuse, serverError } from '../answer.js';
-import type { Call, Handler } from '../call.js';
-import { FormErrors, refuseField } from '../form-errors.js';
-import { bytesField, uuidField } from '../form-fields.js';
-import type { Machine } from '../records.js';
-import { groupOf, kindNames } from './devices.js';
-import { withoutTag, withTag } from './disks.js';
-import { administeredDevice, checkReady, nothingThere, partitionOf, visibleDevice } from './machine-of.js';
-import type { AnyDevice } from './records.js';
-import { ALIGNMENT, aligned, freeForPartitions } from './sizes.js';
-import { Storage } from './storage.js';
-import { viewPartition } from './view.js';
+import { badRequest, deleted, json, refuse, serverError } from '../answer.ts';
+import type { Call, Handler } from '../call.ts';
+import { FormErrors, refuseField } from '../form-errors.ts';
+import { bytesField, uuidField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
+import { groupOf, kindNames } from './devices.ts';
+import { withoutTag, withTag } from './disks.ts';
+import { administeredDevice, checkReady, nothingThere, partitionOf, visibleDevice } from './machine-of.ts';
+import type { AnyDevice } from './records.ts';
+import { ALIGNMENT, aligned, freeForPartitions } from './sizes.ts';
+import { Storage } from './storage.ts';
+import { viewPartition } from './view.ts';
 
 /** Logical volumes and bcaches cannot be partitioned. */
 function refuseVirtual(machine: Readonly<Machine>, device: AnyDevice): void {

@@ -1,17 +1,17 @@
-import { deleted, invalidRequest, json, notFound, refuse } from '../answer.js';
-import type { Call, Handler } from '../call.js';
-import { FormErrors, REQUIRED } from '../form-errors.js';
-import { textField, uuidField } from '../form-fields.js';
-import type { Machine } from '../records.js';
-import { inGroup } from './devices.js';
-import { refuseDeviceName } from './disks.js';
-import { named, readyMachineOf, shownMachineOf } from './machine-of.js';
-import { freeDevices, freePartitions, membersField, offersOf, partitionOver } from './members.js';
-import type { Member, Raid } from './records.js';
-import { raidSize } from './sizes.js';
-import { bootDiskOf, Storage } from './storage.js';
-import { stableUuid } from './uuids.js';
-import { viewRaid, volumesOf } from './view.js';
+import { deleted, invalidRequest, json, notFound, refuse } from '../answer.ts';
+import type { Call, Handler } from '../call.ts';
+import { FormErrors, REQUIRED } from '../form-errors.ts';
+import { textField, uuidField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
+import { inGroup } from './devices.ts';
+import { refuseDeviceName } from './disks.ts';
+import { named, readyMachineOf, shownMachineOf } from './machine-of.ts';
+import { freeDevices, freePartitions, membersField, offersOf, partitionOver } from './members.ts';
+import type { Member, Raid } from './records.ts';
+import { raidSize } from './sizes.ts';
+import { bootDiskOf, Storage } from './storage.ts';
+import { stableUuid } from './uuids.ts';
+import { viewRaid, volumesOf } from './view.ts';
 
 /** Of each level: how many active members it needs. */
 const least: Readonly<Record<string, number>> = { 'raid-0': 2, 'raid-1': 2, 'raid-5': 3, 'raid-6': 4, 'raid-10': 3 };

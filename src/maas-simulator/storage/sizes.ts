@@ -1,5 +1,5 @@
-import type { Machine } from '../records.js';
-import type { AnyDevice } from './records.js';
+import type { Machine } from '../records.ts';
+import type { AnyDevice } from './records.ts';
 
 const MIB = 2 ** 20;
 

@@ -1,7 +1,7 @@
-import type { Machine } from '../records.js';
-import type { Region } from '../region.js';
-import { devicesOf, memberOf, partitionsOf } from './devices.js';
-import { asUsed, isInUse, userFilesystems } from './in-use.js';
+import type { Machine } from '../records.ts';
+import type { Region } from '../region.ts';
+import { devicesOf, memberOf, partitionsOf } from './devices.ts';
+import { asUsed, isInUse, userFilesystems } from './in-use.ts';
 import type {
   AnyDevice,
   CacheSet,
@@ -12,9 +12,9 @@ import type {
   StorageGroup,
   StorageLayout,
   VirtualDevice,
-} from './records.js';
-import { aligned, freeForPartitions } from './sizes.js';
-import { stableUuid } from './uuids.js';
+} from './records.ts';
+import { aligned, freeForPartitions } from './sizes.ts';
+import { stableUuid } from './uuids.ts';
 
 export const bootDiskOf = (machine: Readonly<Machine>): Disk | undefined =>
   machine.disks.find(({ id }) => id === machine.bootDisk) ?? machine.disks[0];

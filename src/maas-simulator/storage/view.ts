@@ -1,6 +1,6 @@
-import type { Machine } from '../records.js';
-import { cacheName, devicesOf, groupOf, inGroup, memberOf, partitionsOf } from './devices.js';
-import { asUsed } from './in-use.js';
+import type { Machine } from '../records.ts';
+import { cacheName, devicesOf, groupOf, inGroup, memberOf, partitionsOf } from './devices.ts';
+import { asUsed } from './in-use.ts';
 import type {
   AnyDevice,
   Bcache,
@@ -11,9 +11,9 @@ import type {
   Raid,
   StorageGroup,
   VolumeGroup,
-} from './records.js';
-import { freeForPartitions, groupSize, tableUse, total } from './sizes.js';
-import { bootDiskOf } from './storage.js';
+} from './records.ts';
+import { freeForPartitions, groupSize, tableUse, total } from './sizes.ts';
+import { bootDiskOf } from './storage.ts';
 
 const base = '/MAAS/api/2.0';
 

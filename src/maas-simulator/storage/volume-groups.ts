@@ -1,17 +1,17 @@
-import { badRequest, deleted, invalidRequest, json, notFound, refuse } from '../answer.js';
-import type { Call, Handler } from '../call.js';
-import { FormErrors, refuseField } from '../form-errors.js';
-import { bytesField, requiredText, textField, uuidField } from '../form-fields.js';
-import type { Machine } from '../records.js';
-import { inGroup } from './devices.js';
-import { refuseDeviceName, refuseMember } from './disks.js';
-import { named, readyMachineOf, shownMachineOf } from './machine-of.js';
-import { freeDevices, freePartitions, membersField, offersOf, withoutBootDisk } from './members.js';
-import type { Member, VolumeGroup } from './records.js';
-import { ALIGNMENT, aligned } from './sizes.js';
-import { Storage } from './storage.js';
-import { stableUuid } from './uuids.js';
-import { freeOfGroup, viewDevice, viewVolumeGroup, volumesOf } from './view.js';
+import { badRequest, deleted, invalidRequest, json, notFound, refuse } from '../answer.ts';
+import type { Call, Handler } from '../call.ts';
+import { FormErrors, refuseField } from '../form-errors.ts';
+import { bytesField, requiredText, textField, uuidField } from '../form-fields.ts';
+import type { Machine } from '../records.ts';
+import { inGroup } from './devices.ts';
+import { refuseDeviceName, refuseMember } from './disks.ts';
+import { named, readyMachineOf, shownMachineOf } from './machine-of.ts';
+import { freeDevices, freePartitions, membersField, offersOf, withoutBootDisk } from './members.ts';
+import type { Member, VolumeGroup } from './records.ts';
+import { ALIGNMENT, aligned } from './sizes.ts';
+import { Storage } from './storage.ts';
+import { stableUuid } from './uuids.ts';
+import { freeOfGroup, viewDevice, viewVolumeGroup, volumesOf } from './view.ts';
 
 const groupsOf = ({ groups }: Readonly<Machine>): VolumeGroup[] =>
   groups.filter(({ kind }) => kind === 'lvm') as VolumeGroup[];

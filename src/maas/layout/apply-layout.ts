@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { MachineLayout } from '../../core/machine-layout.js';
-import type { MaasClient } from '../client.js';
-import { isMaasFailure } from '../failure.js';
-import { MachineStatus } from '../status.js';
-import { checkLayout } from './check-layout.js';
-import type { Hardware, LayoutChange } from './hardware.js';
-import { applyKernelOptions } from './kernel-options.js';
-import { nextNetworkChange } from './network-changes.js';
-import { StepCount } from './step-count.js';
-import { nextStorageChange } from './storage-changes.js';
+import type { MachineLayout } from '../../core/machine-layout.ts';
+import type { MaasClient } from '../client.ts';
+import { isMaasFailure } from '../failure.ts';
+import { MachineStatus } from '../status.ts';
+import { checkLayout } from './check-layout.ts';
+import type { Hardware, LayoutChange } from './hardware.ts';
+import { applyKernelOptions } from './kernel-options.ts';
+import { nextNetworkChange } from './network-changes.ts';
+import { StepCount } from './step-count.ts';
+import { nextStorageChange } from './storage-changes.ts';
 
 /** Why a machine cannot be configured as its documents describe it. */
 export type LayoutProblem =

@@ -1,12 +1,12 @@
-import { isInRange, isSameAddress } from '../../core/ip-address.js';
-import type { DeviceReference, MachineLayout } from '../../core/machine-layout.js';
-import type { MaasClient } from '../client.js';
-import { MachineStatus } from '../status.js';
-import { busAddresses } from './bus-addresses.js';
-import type { Hardware } from './hardware.js';
-import { nextStorageChange } from './storage-changes.js';
-import { type TargetInterface, targetInterfaces } from './target-interfaces.js';
-import { type TargetStorage, targetStorage } from './target-storage.js';
+import { isInRange, isSameAddress } from '../../core/ip-address.ts';
+import type { DeviceReference, MachineLayout } from '../../core/machine-layout.ts';
+import type { MaasClient } from '../client.ts';
+import { MachineStatus } from '../status.ts';
+import { busAddresses } from './bus-addresses.ts';
+import type { Hardware } from './hardware.ts';
+import { nextStorageChange } from './storage-changes.ts';
+import { type TargetInterface, targetInterfaces } from './target-interfaces.ts';
+import { type TargetStorage, targetStorage } from './target-storage.ts';
 
 /** What a layout means on one machine, and why it cannot be: all reasons that show before anything is changed. */
 interface CheckedLayout {

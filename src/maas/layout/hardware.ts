@@ -1,5 +1,5 @@
-import type { FormFields } from '../connection.js';
-import { asFlag, asList, asNumber, asObject, asText, asTexts, type JsonObject } from '../lenient.js';
+import type { FormFields } from '../connection.ts';
+import { asFlag, asList, asNumber, asObject, asText, asTexts, type JsonObject } from '../lenient.ts';
 
 /** Interfaces and disks of a machine as MAAS has them now. */
 export interface Hardware {

@@ -1,4 +1,4 @@
-import type { MaasClient } from '../client.js';
+import type { MaasClient } from '../client.ts';
 
 /** MAAS has kernel options only at tags, so that each machine with some has a tag of its own. */
 export const kernelTag = (systemId: string): string => `sitewright-kernel-${systemId}`;

@@ -1,10 +1,10 @@
-import { type MaasConnection, segment } from '../connection.js';
-import { isMaasFailure } from '../failure.js';
-import { InventoryCalls, type Tag } from '../inventory-calls.js';
-import { asList, asObject } from '../lenient.js';
-import { parseMachine } from '../machine.js';
-import { chunks, unexpectedAnswer } from '../machine-calls.js';
-import type { WholeMachine } from '../machine-state.js';
+import { type MaasConnection, segment } from '../connection.ts';
+import { isMaasFailure } from '../failure.ts';
+import { InventoryCalls, type Tag } from '../inventory-calls.ts';
+import { asList, asObject } from '../lenient.ts';
+import { parseMachine } from '../machine.ts';
+import { chunks, unexpectedAnswer } from '../machine-calls.ts';
+import type { WholeMachine } from '../machine-state.ts';
 import {
   type AddressRange,
   type Hardware,
@@ -17,9 +17,9 @@ import {
   parseUsedAddress,
   parseVlans,
   type UsedAddress,
-} from './hardware.js';
-import { parseSubnetSettings, type SubnetChange, type SubnetSettings } from './sync-networks.js';
-import type { MaasNetworks } from './target-interfaces.js';
+} from './hardware.ts';
+import { parseSubnetSettings, type SubnetChange, type SubnetSettings } from './sync-networks.ts';
+import type { MaasNetworks } from './target-interfaces.ts';
 
 /** Interfaces and disks of machines, and the networks they can be on. */
 export class LayoutCalls {

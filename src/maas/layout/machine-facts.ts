@@ -1,5 +1,5 @@
-import type { AddressFact } from '../../core/address-fact.js';
-import type { Hardware, Interface } from './hardware.js';
+import type { AddressFact } from '../../core/address-fact.ts';
+import type { Hardware, Interface } from './hardware.ts';
 
 /** Interfaces and disks of a machine as the inventory keeps them, in the shape of Fuel's hardware reports. */
 export interface MachineFacts {

@@ -1,6 +1,6 @@
-import { isSameAddress } from '../../core/ip-address.js';
-import type { Hardware, Interface, InterfaceLink, LayoutChange } from './hardware.js';
-import type { TargetInterface, TargetLink } from './target-interfaces.js';
+import { isSameAddress } from '../../core/ip-address.ts';
+import type { Hardware, Interface, InterfaceLink, LayoutChange } from './hardware.ts';
+import type { TargetInterface, TargetLink } from './target-interfaces.ts';
 
 /** The tag in MAAS of bonds and VLAN interfaces that we made, so that they can go when no document describes them. */
 const OURS = 'sitewright';

@@ -1,4 +1,4 @@
-import type { Hardware, LayoutChange } from './hardware.js';
+import type { Hardware, LayoutChange } from './hardware.ts';
 
 /** A change is sent again once: its effect may have been late, or someone undid it. */
 const MOST_TIMES = 2;

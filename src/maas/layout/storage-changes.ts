@@ -1,6 +1,6 @@
-import { isSameUuid } from '../../core/machine-layout.js';
-import type { Disk, Filesystem, Hardware, LayoutChange, Partition, Volume, VolumeGroup } from './hardware.js';
-import { isCovered, partsOf, type TargetPart, type TargetStorage } from './target-storage.js';
+import { isSameUuid } from '../../core/machine-layout.ts';
+import type { Disk, Filesystem, Hardware, LayoutChange, Partition, Volume, VolumeGroup } from './hardware.ts';
+import { isCovered, partsOf, type TargetPart, type TargetStorage } from './target-storage.ts';
 
 /** The next call towards the target, from one reading; `undefined` when nothing is left to do. */
 export function nextStorageChange(

@@ -1,10 +1,10 @@
-import { isSameAddress, isSameNetwork } from '../../core/ip-address.js';
-import type { NetworkSettings } from '../../core/network-settings.js';
-import type { MaasClient } from '../client.js';
-import type { FormFields } from '../connection.js';
-import { isMaasFailure } from '../failure.js';
-import { asNumber, asObject, asText, asTexts } from '../lenient.js';
-import { type AddressRange, parseRange, parseSubnet, type Subnet } from './hardware.js';
+import { isSameAddress, isSameNetwork } from '../../core/ip-address.ts';
+import type { NetworkSettings } from '../../core/network-settings.ts';
+import type { MaasClient } from '../client.ts';
+import type { FormFields } from '../connection.ts';
+import { isMaasFailure } from '../failure.ts';
+import { asNumber, asObject, asText, asTexts } from '../lenient.ts';
+import { type AddressRange, parseRange, parseSubnet, type Subnet } from './hardware.ts';
 
 /** Subnets with what is set at them. */
 export interface SubnetSettings {

@@ -1,6 +1,6 @@
-import { isSameNetwork } from '../../core/ip-address.js';
-import type { DeviceReference, NetworkAttachment, PortLayout } from '../../core/machine-layout.js';
-import type { Interface, Subnet, Vlan } from './hardware.js';
+import { isSameNetwork } from '../../core/ip-address.ts';
+import type { DeviceReference, NetworkAttachment, PortLayout } from '../../core/machine-layout.ts';
+import type { Interface, Subnet, Vlan } from './hardware.ts';
 
 /** The networks that MAAS has. */
 export interface MaasNetworks {

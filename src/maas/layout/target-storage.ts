@@ -4,8 +4,8 @@ import {
   type StorageLayout,
   sizeInBytes,
   takesTheRest,
-} from '../../core/machine-layout.js';
-import type { Disk, Hardware, Partition } from './hardware.js';
+} from '../../core/machine-layout.ts';
+import type { Disk, Hardware, Partition } from './hardware.ts';
 
 const MEBIBYTE = 1024 ** 2;
 /** MAAS makes partitions and volumes of whole units of this, and none smaller. */

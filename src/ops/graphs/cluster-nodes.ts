@@ -1,5 +1,5 @@
-import type { Store } from '../../store/index.js';
-import { problem } from '../problem.js';
+import type { Store } from '../../store/index.ts';
+import { problem } from '../problem.ts';
 
 /**
  * Checks that nodes belong to a cluster. An unknown node is `not-found`; a node outside the cluster is `invalid`.

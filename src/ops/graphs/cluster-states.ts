@@ -1,8 +1,8 @@
-import { clusterStates, uidOf } from '../../clusters/index.js';
-import type { ClusterState } from '../../graph/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
-import { readSources } from '../tags/read-sources.js';
+import { clusterStates, uidOf } from '../../clusters/index.ts';
+import type { ClusterState } from '../../graph/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
+import { readSources } from '../tags/read-sources.ts';
 
 /** What expressions of a cluster's tasks would see: the part common to all nodes, and one node's part. */
 interface StateView {

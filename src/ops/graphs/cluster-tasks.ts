@@ -1,7 +1,7 @@
-import { mergeGraph, readClusterSources, readGraphLayers } from '../../clusters/index.js';
-import { type GraphTask, Problems } from '../../graph/index.js';
-import type { Store } from '../../store/index.js';
-import { problem } from '../problem.js';
+import { mergeGraph, readClusterSources, readGraphLayers } from '../../clusters/index.ts';
+import { type GraphTask, Problems } from '../../graph/index.ts';
+import type { Store } from '../../store/index.ts';
+import { problem } from '../problem.ts';
 
 /** Which tasks: all merged, one layer's, or those below the cluster's own. */
 export type ClusterLayer = 'merged' | 'own' | 'plugins' | 'release' | 'below';

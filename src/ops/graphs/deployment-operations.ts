@@ -1,14 +1,14 @@
-import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
-import { actionOf, namesOfType } from '../../core/graph-types.js';
-import { OPEN_TRANSACTION_STATUSES } from '../../core/words.js';
-import type { TransactionRecord } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
-import type { RunOperations } from '../runs.js';
-import { checkClusterNodes } from './cluster-nodes.js';
-import { clusterTasks } from './cluster-tasks.js';
-import { inFuelTerms } from './fuel-terms.js';
-import { type StartedGraphRun, startGraphRun } from './start-graph-run.js';
+import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.ts';
+import { actionOf, namesOfType } from '../../core/graph-types.ts';
+import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
+import type { TransactionRecord } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
+import type { RunOperations } from '../runs.ts';
+import { checkClusterNodes } from './cluster-nodes.ts';
+import { clusterTasks } from './cluster-tasks.ts';
+import { inFuelTerms } from './fuel-terms.ts';
+import { type StartedGraphRun, startGraphRun } from './start-graph-run.ts';
 
 /** How to run a deployment. */
 export type DeploymentOptions = Pick<

@@ -1,6 +1,6 @@
-import { type GraphRunReport, type GraphRunStatus, type GraphStatus, sumCounts } from '../../core/graph-run/index.js';
-import { type GraphRunOutcome, newestWarnings } from '../../core/run/index.js';
-import type { RunRecord } from '../../store/index.js';
+import { type GraphRunReport, type GraphRunStatus, type GraphStatus, sumCounts } from '../../core/graph-run/index.ts';
+import { type GraphRunOutcome, newestWarnings } from '../../core/run/index.ts';
+import type { RunRecord } from '../../store/index.ts';
 
 /** The status of an ended graph run, from its report: Temporal may have deleted its history. */
 export function graphStatusFromReport(run: RunRecord, report: GraphRunReport): GraphRunStatus {

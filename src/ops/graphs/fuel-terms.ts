@@ -1,5 +1,5 @@
-import { StoreError } from '../../store/index.js';
-import { problem } from '../problem.js';
+import { StoreError } from '../../store/index.ts';
+import { problem } from '../problem.ts';
 
 /** Fuel's term for each thing that the store names differently. */
 const TERMS: Readonly<Record<string, string>> = {

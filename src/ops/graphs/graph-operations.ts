@@ -1,15 +1,15 @@
-import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { drawGraph, type GraphTask } from '../../graph/index.js';
-import type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
-import { readerHere } from '../reading/index.js';
-import { type ClusterLayer, clusterTasks } from './cluster-tasks.js';
-import { inFuelTerms } from './fuel-terms.js';
-import type { GraphReading, GraphSource } from './graph-source.js';
-import { graphSurroundings } from './graph-surroundings.js';
-import type { GraphUpload } from './graph-upload.js';
-import { cutTasks, type TaskCut } from './task-cut.js';
+import { type Diagnostic, isError } from '../../core/diagnostic.ts';
+import { drawGraph, type GraphTask } from '../../graph/index.ts';
+import type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
+import { readerHere } from '../reading/index.ts';
+import { type ClusterLayer, clusterTasks } from './cluster-tasks.ts';
+import { inFuelTerms } from './fuel-terms.ts';
+import type { GraphReading, GraphSource } from './graph-source.ts';
+import { graphSurroundings } from './graph-surroundings.ts';
+import type { GraphUpload } from './graph-upload.ts';
+import { cutTasks, type TaskCut } from './task-cut.ts';
 
 /** Which graphs to list: those of any of these owners that have one of the types. */
 interface GraphListFilter extends Omit<GraphFilter, 'ids'> {

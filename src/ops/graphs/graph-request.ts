@@ -1,14 +1,14 @@
-import { readGraphsLeft } from '../../clusters/index.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.js';
-import { actionOf, namesOfType } from '../../core/graph-types.js';
-import { BEFORE_CHANGES } from '../../core/run/index.js';
+import { readGraphsLeft } from '../../clusters/index.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.ts';
+import { actionOf, namesOfType } from '../../core/graph-types.ts';
+import { BEFORE_CHANGES } from '../../core/run/index.ts';
 
-import type { Store } from '../../store/index.js';
-import { problem } from '../problem.js';
-import { clusterTasks } from './cluster-tasks.js';
-import { notFoundAs } from './fuel-terms.js';
+import type { Store } from '../../store/index.ts';
+import { problem } from '../problem.ts';
+import { clusterTasks } from './cluster-tasks.ts';
+import { notFoundAs } from './fuel-terms.ts';
 
 /**
  * The graphs that an input requests, in order, after checking that everything it names exists: the cluster, types,

@@ -1,8 +1,8 @@
-import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import { printPath } from '../../core/plain-value.js';
-import { parseYaml, type YamlDocument } from '../../documents/index.js';
-import { problem } from '../problem.js';
-import { checkGraphUpload, checkTaskList, type GraphSurroundings, type GraphUpload } from './graph-upload.js';
+import { type Diagnostic, isError } from '../../core/diagnostic.ts';
+import { printPath } from '../../core/plain-value.ts';
+import { parseYaml, type YamlDocument } from '../../documents/index.ts';
+import { problem } from '../problem.ts';
+import { checkGraphUpload, checkTaskList, type GraphSurroundings, type GraphUpload } from './graph-upload.ts';
 
 /** A graph from a user: parsed JSON, or a text of YAML, whose problems are reported by line. */
 export type GraphSource = { readonly body: unknown } | { readonly yaml: string };

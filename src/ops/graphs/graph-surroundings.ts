@@ -1,7 +1,7 @@
-import type { GraphTask } from '../../graph/index.js';
-import type { GraphOwner, Store } from '../../store/index.js';
-import { clusterTasks } from './cluster-tasks.js';
-import type { GraphSurroundings } from './graph-upload.js';
+import type { GraphTask } from '../../graph/index.ts';
+import type { GraphOwner, Store } from '../../store/index.ts';
+import { clusterTasks } from './cluster-tasks.ts';
+import type { GraphSurroundings } from './graph-upload.ts';
 
 /**
  * The tasks beside an owner's tasks of a type. A cluster's tasks override those of its plugins and release. A plugin's

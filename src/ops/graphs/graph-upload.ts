@@ -1,7 +1,7 @@
-import { didYouMean } from '../../core/did-you-mean.js';
-import { isMapping, type ValuePath } from '../../core/plain-value.js';
-import { NODE_STATUSES } from '../../core/words.js';
-import { syntaxProblem } from '../../documents/expression-syntax.js';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { isMapping, type ValuePath } from '../../core/plain-value.ts';
+import { NODE_STATUSES } from '../../core/words.ts';
+import { syntaxProblem } from '../../documents/expression-syntax.ts';
 import {
   checkGraph,
   checkTask,
@@ -15,7 +15,7 @@ import {
   placeOfDependency,
   taskGraph,
   warnOfRoles,
-} from '../../graph/index.js';
+} from '../../graph/index.ts';
 
 /** How the end of a graph changes its nodes. */
 interface NodeOutcome {

@@ -1,22 +1,22 @@
 /** Graphs of clusters, releases and plugins: storing, planning, running, and their results. */
-import type { OpsDependencies } from '../dependencies.js';
-import type { RunOperations } from '../runs.js';
-import { stateOperations } from './cluster-states.js';
-import { deploymentOperations } from './deployment-operations.js';
-import { graphOperations } from './graph-operations.js';
-import { openstackConfigOperations } from './openstack-configs.js';
-import { planOperations } from './plan-operations.js';
-import { runTaskOperations } from './run-tasks.js';
-import { sequenceOperations } from './sequence-operations.js';
-import { transactionOperations } from './transaction-operations.js';
+import type { OpsDependencies } from '../dependencies.ts';
+import type { RunOperations } from '../runs.ts';
+import { stateOperations } from './cluster-states.ts';
+import { deploymentOperations } from './deployment-operations.ts';
+import { graphOperations } from './graph-operations.ts';
+import { openstackConfigOperations } from './openstack-configs.ts';
+import { planOperations } from './plan-operations.ts';
+import { runTaskOperations } from './run-tasks.ts';
+import { sequenceOperations } from './sequence-operations.ts';
+import { transactionOperations } from './transaction-operations.ts';
 
-export type { ClusterLayer } from './cluster-tasks.js';
-export type { DeploymentOptions, StartedDeployment } from './deployment-operations.js';
-export type { UploadedGraph } from './graph-operations.js';
-export type { GraphSource } from './graph-source.js';
-export type { ConfigTarget } from './openstack-configs.js';
-export type { HistoryRecord } from './task-history.js';
-export { fuelStatus } from './transaction-operations.js';
+export type { ClusterLayer } from './cluster-tasks.ts';
+export type { DeploymentOptions, StartedDeployment } from './deployment-operations.ts';
+export type { UploadedGraph } from './graph-operations.ts';
+export type { GraphSource } from './graph-source.ts';
+export type { ConfigTarget } from './openstack-configs.ts';
+export type { HistoryRecord } from './task-history.ts';
+export { fuelStatus } from './transaction-operations.ts';
 
 /** All use cases of graphs, as part of `Operations`. */
 export const graphUseCases = (deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>) => ({

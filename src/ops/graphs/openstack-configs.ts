@@ -1,11 +1,11 @@
-import type { JsonFields, OpenstackConfigFilter, OpenstackConfigRecord } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
-import { checkClusterNodes } from './cluster-nodes.js';
-import { clusterTasks } from './cluster-tasks.js';
-import type { DeploymentOptions, StartedDeployment } from './deployment-operations.js';
-import { inFuelTerms } from './fuel-terms.js';
-import { startGraphRun } from './start-graph-run.js';
+import type { JsonFields, OpenstackConfigFilter, OpenstackConfigRecord } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
+import { checkClusterNodes } from './cluster-nodes.ts';
+import { clusterTasks } from './cluster-tasks.ts';
+import type { DeploymentOptions, StartedDeployment } from './deployment-operations.ts';
+import { inFuelTerms } from './fuel-terms.ts';
+import { startGraphRun } from './start-graph-run.ts';
 
 /** The whole cluster, nodes of it, or a role. */
 export interface ConfigTarget {

@@ -1,16 +1,16 @@
-import { type ClusterPlanRequest, type NodeLeftOut, readGraphLayers } from '../../clusters/index.js';
-import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.js';
-import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { valueAt } from '../../core/plain-value.js';
-import { type DrawOptions, drawGraph, type GraphProblem, GraphProblemError } from '../../graph/index.js';
-import { missingAgents } from '../agent-presence.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { type Problem, problem } from '../problem.js';
-import { readSources } from '../tags/read-sources.js';
-import { checkClusterNodes } from './cluster-nodes.js';
-import { clusterTasks } from './cluster-tasks.js';
-import { inFuelTerms } from './fuel-terms.js';
+import { type ClusterPlanRequest, type NodeLeftOut, readGraphLayers } from '../../clusters/index.ts';
+import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.ts';
+import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { valueAt } from '../../core/plain-value.ts';
+import { type DrawOptions, drawGraph, type GraphProblem, GraphProblemError } from '../../graph/index.ts';
+import { missingAgents } from '../agent-presence.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { type Problem, problem } from '../problem.ts';
+import { readSources } from '../tags/read-sources.ts';
+import { checkClusterNodes } from './cluster-nodes.ts';
+import { clusterTasks } from './cluster-tasks.ts';
+import { inFuelTerms } from './fuel-terms.ts';
 
 interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'subgraphs'> {
   /** Treat everything as changed. */

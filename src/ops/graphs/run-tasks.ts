@@ -1,5 +1,5 @@
-import { doneOf, endedCounts, endedStatus, type SomeCounts, sumCounts, workOf } from '../../core/task-counts.js';
-import type { GraphState } from '../../core/words.js';
+import { doneOf, endedCounts, endedStatus, type SomeCounts, sumCounts, workOf } from '../../core/task-counts.ts';
+import type { GraphState } from '../../core/words.ts';
 import {
   drawGraph,
   type Fields,
@@ -7,7 +7,7 @@ import {
   type ListedGraph,
   listGraph,
   normaliseTask,
-} from '../../graph/index.js';
+} from '../../graph/index.ts';
 import type {
   Page,
   Store,
@@ -15,8 +15,8 @@ import type {
   TaskHistoryStatus,
   TransactionRecord,
   TransactionStatus,
-} from '../../store/index.js';
-import { problem } from '../problem.js';
+} from '../../store/index.ts';
+import { problem } from '../problem.ts';
 
 /** Task counts of one graph of a run: small even with 30,000 tasks. */
 interface GraphCounts {

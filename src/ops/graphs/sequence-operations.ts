@@ -1,8 +1,8 @@
-import type { SequenceRecord } from '../../store/index.js';
-import { StoreError } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
-import { inFuelTerms } from './fuel-terms.js';
+import type { SequenceRecord } from '../../store/index.ts';
+import { StoreError } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
+import { inFuelTerms } from './fuel-terms.ts';
 
 interface NewSequence {
   readonly name: string;

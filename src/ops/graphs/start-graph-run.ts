@@ -1,18 +1,18 @@
 import { WorkflowIdConflictPolicy } from '@temporalio/client';
-import { graphWorkflowId, prefixed, WORKFLOWS } from '../../../workflows/protocol.js';
-import type { ClusterFinding } from '../../clusters/checks/index.js';
-import { type GraphRequest, type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/index.js';
-import { describedRun } from '../../core/run-description.js';
-import { isRunOpen } from '../../platform/temporal/is-run-open.js';
-import { endIfGone, type Json, type RunTransactions, StoreError, type TransactionRecord } from '../../store/index.js';
-import { missingAgents } from '../agent-presence.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { asProblem, invalidInput, problem } from '../problem.js';
-import { metadataOf } from '../run-metadata.js';
-import { refuseUnfitCluster } from '../tags/cluster-checks.js';
-import { callTemporal, requestOfTemporal } from '../temporal-calls.js';
-import { startWorkflow } from '../workflow-calls.js';
-import { requestedGraphs } from './graph-request.js';
+import { graphWorkflowId, prefixed, WORKFLOWS } from '../../../workflows/protocol.ts';
+import type { ClusterFinding } from '../../clusters/checks/index.ts';
+import { type GraphRequest, type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/index.ts';
+import { describedRun } from '../../core/run-description.ts';
+import { isRunOpen } from '../../platform/temporal/is-run-open.ts';
+import { endIfGone, type Json, type RunTransactions, StoreError, type TransactionRecord } from '../../store/index.ts';
+import { missingAgents } from '../agent-presence.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { asProblem, invalidInput, problem } from '../problem.ts';
+import { metadataOf } from '../run-metadata.ts';
+import { refuseUnfitCluster } from '../tags/cluster-checks.ts';
+import { callTemporal, requestOfTemporal } from '../temporal-calls.ts';
+import { startWorkflow } from '../workflow-calls.ts';
+import { requestedGraphs } from './graph-request.ts';
 
 export interface StartedGraphRun {
   readonly run: TransactionRecord;

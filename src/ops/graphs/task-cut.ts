@@ -1,6 +1,6 @@
-import { onlyOrders } from '../../core/task-types/index.js';
-import { type GraphTask, type TaskGraph, taskGraph } from '../../graph/index.js';
-import { problem } from '../problem.js';
+import { onlyOrders } from '../../core/task-types/index.ts';
+import { type GraphTask, type TaskGraph, taskGraph } from '../../graph/index.ts';
+import { problem } from '../problem.ts';
 
 /** Part of a graph of old tasks: those after one task and before another. */
 export interface TaskCut {

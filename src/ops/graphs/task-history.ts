@@ -1,7 +1,7 @@
-import { isMapping } from '../../core/plain-value.js';
-import { type Fields, type GraphTask, normaliseTask, presentTask } from '../../graph/index.js';
-import { type FuelTaskStatus, fuelTaskStatus, type Store, type TaskHistoryRow } from '../../store/index.js';
-import { problem } from '../problem.js';
+import { isMapping } from '../../core/plain-value.ts';
+import { type Fields, type GraphTask, normaliseTask, presentTask } from '../../graph/index.ts';
+import { type FuelTaskStatus, fuelTaskStatus, type Store, type TaskHistoryRow } from '../../store/index.ts';
+import { problem } from '../problem.ts';
 
 /** The outcome of a task on a node. Further fields come from the task's definition. */
 export interface HistoryRecord {

@@ -1,18 +1,18 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { allOf, percentOf } from '../../core/task-counts.js';
-import { findExecution } from '../../platform/temporal/is-run-open.js';
+import { allOf, percentOf } from '../../core/task-counts.ts';
+import { findExecution } from '../../platform/temporal/is-run-open.ts';
 import type {
   RunTransactions,
   SnapshotKind,
   TransactionFilter,
   TransactionRecord,
   TransactionStatus,
-} from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
-import { requestOfTemporal } from '../temporal-calls.js';
-import { inFuelTerms } from './fuel-terms.js';
-import { type HistoryFilter, type HistoryRecord, taskHistory } from './task-history.js';
+} from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
+import { requestOfTemporal } from '../temporal-calls.ts';
+import { inFuelTerms } from './fuel-terms.ts';
+import { type HistoryFilter, type HistoryRecord, taskHistory } from './task-history.ts';
 
 interface TransactionListFilter {
   readonly cluster?: number;

@@ -1,8 +1,8 @@
-import type { Catalogue } from '../../clusters/tags/index.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
+import type { Catalogue } from '../../clusters/tags/index.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
 
-import { textsOf } from './json-object.js';
+import { textsOf } from './json-object.ts';
 
 /** Problems with giving a node these roles together: unknown, repeated, and mutually exclusive ones. */
 export function checkRoles(

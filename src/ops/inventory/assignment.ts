@@ -1,12 +1,12 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { NodeRecord } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { tagAllocator } from '../tags/tag-extension.js';
-import { checkRoles } from './assignable-roles.js';
-import { refuseWhileBusy } from './busy-cluster.js';
-import { finding, refuseIfAny } from './refuse.js';
-import { roleCatalogue } from './role-catalogue.js';
-import { allRoles, changeTags, tagsChange } from './role-tags.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { NodeRecord } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { tagAllocator } from '../tags/tag-extension.ts';
+import { checkRoles } from './assignable-roles.ts';
+import { refuseWhileBusy } from './busy-cluster.ts';
+import { finding, refuseIfAny } from './refuse.ts';
+import { roleCatalogue } from './role-catalogue.ts';
+import { allRoles, changeTags, tagsChange } from './role-tags.ts';
 
 interface RoleAssignment {
   readonly id: number;

@@ -1,5 +1,5 @@
-import type { StorePorts } from '../../store/index.js';
-import { problem } from '../problem.js';
+import type { StorePorts } from '../../store/index.ts';
+import { problem } from '../problem.ts';
 
 /** A run plans with the cluster's current nodes, which must not change during it. @throws `conflict` with the run */
 export async function refuseWhileBusy(store: Pick<StorePorts, 'claims'>, cluster: number, what: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { isObject, objectOf } from './json-object.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { isObject, objectOf } from './json-object.ts';
 
 /** Kinds of settings with checked values; other kinds, for example of plugins, accept any value. */
 const VALUE_RULES: Readonly<Record<string, { readonly is: (value: unknown) => boolean; readonly called: string }>> = {

@@ -1,12 +1,12 @@
-import type { ClusterDetails, JsonFields, JsonObject } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problemsOfEnabling } from '../packages/enabling.js';
-import { problem } from '../problem.js';
-import { checkSettings } from './check-settings.js';
-import { isObject, mergeDeep, objectOf } from './json-object.js';
-import { finding, refuseIfAny } from './refuse.js';
-import { vmwareAttributes } from './releases.js';
-import { defaultSettings, type LinkedPlugin, showSettings, splitSettings } from './settings.js';
+import type { ClusterDetails, JsonFields, JsonObject } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problemsOfEnabling } from '../packages/enabling.ts';
+import { problem } from '../problem.ts';
+import { checkSettings } from './check-settings.ts';
+import { isObject, mergeDeep, objectOf } from './json-object.ts';
+import { finding, refuseIfAny } from './refuse.ts';
+import { vmwareAttributes } from './releases.ts';
+import { defaultSettings, type LinkedPlugin, showSettings, splitSettings } from './settings.ts';
 
 type NetworkProvider = 'neutron' | 'nova_network';
 

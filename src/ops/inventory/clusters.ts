@@ -1,8 +1,8 @@
-import { pluginFits } from '../../clusters/index.js';
-import type { newClusterBody } from '../../core/contracts/fuel/clusters.js';
-import type { Wire } from '../../core/contracts/wire.js';
-import { counted } from '../../core/counted.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
+import { pluginFits } from '../../clusters/index.ts';
+import type { newClusterBody } from '../../core/contracts/fuel/clusters.ts';
+import type { Wire } from '../../core/contracts/wire.ts';
+import { counted } from '../../core/counted.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import {
   type ClusterDetails,
   type JsonFields,
@@ -10,14 +10,14 @@ import {
   type ReleaseRecord,
   StoreError,
   type StorePorts,
-} from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
-import { generateSettings } from './generate-settings.js';
-import { isObject, objectOf } from './json-object.js';
-import { finding, refuseIfAny, unchangeable } from './refuse.js';
-import { isDeployable } from './releases.js';
-import { pluginDefaults } from './settings.js';
+} from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
+import { generateSettings } from './generate-settings.ts';
+import { isObject, objectOf } from './json-object.ts';
+import { finding, refuseIfAny, unchangeable } from './refuse.ts';
+import { isDeployable } from './releases.ts';
+import { pluginDefaults } from './settings.ts';
 
 type ClusterRequest = Wire<typeof newClusterBody>;
 

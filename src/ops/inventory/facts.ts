@@ -1,10 +1,10 @@
-import { clusterStates } from '../../clusters/index.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { Json, JsonFields, JsonObject, NodeRecord } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { readSources } from '../tags/read-sources.js';
-import { isObject, mergeDeep, objectOf } from './json-object.js';
-import { finding, refuseIfAny } from './refuse.js';
+import { clusterStates } from '../../clusters/index.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Json, JsonFields, JsonObject, NodeRecord } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { readSources } from '../tags/read-sources.ts';
+import { isObject, mergeDeep, objectOf } from './json-object.ts';
+import { finding, refuseIfAny } from './refuse.ts';
 
 /** Facts of one node, or those that all share. */
 type DeploymentFact = JsonObject & { readonly uid: string };

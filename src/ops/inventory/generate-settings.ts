@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import type { Json, JsonObject } from '../../store/index.js';
-import { isObject, objectOf } from './json-object.js';
+import type { Json, JsonObject } from '../../store/index.ts';
+import { isObject, objectOf } from './json-object.ts';
 
 /** What the generators of a release's settings need from the installation. */
 export interface GeneratorContext {

@@ -1,20 +1,20 @@
 /** Releases, clusters, nodes, roles and settings: the input of plans. `not-found` failures use Fuel's terms. */
-import type { OpsDependencies } from '../dependencies.js';
-import { inFuelTerms } from '../graphs/fuel-terms.js';
-import { assignmentOperations } from './assignment.js';
-import { clusterSettingsOperations } from './cluster-settings.js';
-import { clusterOperations } from './clusters.js';
-import { factsOperations } from './facts.js';
-import { inventoryNodeOperations } from './nodes.js';
-import { pluginOperations } from './plugins.js';
-import { releaseOperations } from './releases.js';
-import { roleOperations } from './roles.js';
+import type { OpsDependencies } from '../dependencies.ts';
+import { inFuelTerms } from '../graphs/fuel-terms.ts';
+import { assignmentOperations } from './assignment.ts';
+import { clusterSettingsOperations } from './cluster-settings.ts';
+import { clusterOperations } from './clusters.ts';
+import { factsOperations } from './facts.ts';
+import { inventoryNodeOperations } from './nodes.ts';
+import { pluginOperations } from './plugins.ts';
+import { releaseOperations } from './releases.ts';
+import { roleOperations } from './roles.ts';
 
-export { extendedReleases } from '../../clusters/index.js';
-export type { ClusterView } from './clusters.js';
-export { hasUploadedFacts } from './facts.js';
-export type { NodeView } from './nodes.js';
-export { isDeployable, vmwareAttributes } from './releases.js';
+export { extendedReleases } from '../../clusters/index.ts';
+export type { ClusterView } from './clusters.ts';
+export { hasUploadedFacts } from './facts.ts';
+export type { NodeView } from './nodes.ts';
+export { isDeployable, vmwareAttributes } from './releases.ts';
 
 export const inventoryOperations = (deps: OpsDependencies) => ({
   releases: inFuelTerms(releaseOperations(deps)),

@@ -1,6 +1,6 @@
-import { mergeOver } from '../../clusters/index.js';
-import { isMapping } from '../../core/plain-value.js';
-import type { JsonObject } from '../../store/index.js';
+import { mergeOver } from '../../clusters/index.ts';
+import { isMapping } from '../../core/plain-value.ts';
+import type { JsonObject } from '../../store/index.ts';
 
 export const isObject = (value: unknown): value is JsonObject => isMapping(value);
 

@@ -1,10 +1,10 @@
-import { camelCase, type SnakeCase } from '../../core/casing.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { NodeChange, NodeRecord, Store } from '../../store/index.js';
-import { checkRoles } from './assignable-roles.js';
-import type { NodeView } from './nodes.js';
-import { finding, unchangeable } from './refuse.js';
-import { roleCatalogue } from './role-catalogue.js';
+import { camelCase, type SnakeCase } from '../../core/casing.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { NodeChange, NodeRecord, Store } from '../../store/index.ts';
+import { checkRoles } from './assignable-roles.ts';
+import type { NodeView } from './nodes.ts';
+import { finding, unchangeable } from './refuse.ts';
+import { roleCatalogue } from './role-catalogue.ts';
 
 /**
  * A change of a node: the store's fields under their wire names, passed through unless this file has a rule for them.

@@ -4,18 +4,18 @@ import {
   nodeDefaults,
   partsOfNode,
   withInterfaceDefaults,
-} from '../../clusters/index.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { Json, JsonFields, NodeFilter, NodeRecord } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
-import { tagAllocator } from '../tags/tag-extension.js';
-import { refuseWhileBusy } from './busy-cluster.js';
-import { objectOf } from './json-object.js';
-import { type CheckedNodeChange, checkNodeChange, type NodeUpdate } from './node-change.js';
-import { finding, refuseIfAny } from './refuse.js';
-import { roleCatalogue } from './role-catalogue.js';
-import { allRoles, changeTags, type RolesChanged, type TagsChange, tagsChange } from './role-tags.js';
+} from '../../clusters/index.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Json, JsonFields, NodeFilter, NodeRecord } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
+import { tagAllocator } from '../tags/tag-extension.ts';
+import { refuseWhileBusy } from './busy-cluster.ts';
+import { objectOf } from './json-object.ts';
+import { type CheckedNodeChange, checkNodeChange, type NodeUpdate } from './node-change.ts';
+import { finding, refuseIfAny } from './refuse.ts';
+import { roleCatalogue } from './role-catalogue.ts';
+import { allRoles, changeTags, type RolesChanged, type TagsChange, tagsChange } from './role-tags.ts';
 
 /** A node with the tags it has in its cluster. */
 export interface NodeView {

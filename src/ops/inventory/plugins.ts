@@ -1,6 +1,6 @@
-import type { JsonFields, PluginRecord } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
+import type { JsonFields, PluginRecord } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
 
 /** A plugin to register, with wire names. Fields that are not listed here are stored unchanged. */
 interface PluginUpload {

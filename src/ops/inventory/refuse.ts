@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { problem } from '../problem.js';
-import { sameJson } from './json-object.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { problem } from '../problem.ts';
+import { sameJson } from './json-object.ts';
 
 /** @throws `invalid` with all findings, if there are any */
 export function refuseIfAny(errors: readonly Diagnostic[]): void {

@@ -1,11 +1,11 @@
-import { pluginFits } from '../../clusters/index.js';
-import { type Diagnostic, isError } from '../../core/diagnostic.js';
-import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
-import { type Reader, readerHere } from '../reading/index.js';
-import { isObject, objectOf, textsOf } from './json-object.js';
-import { finding, refuseIfAny, unchangeable } from './refuse.js';
+import { pluginFits } from '../../clusters/index.ts';
+import { type Diagnostic, isError } from '../../core/diagnostic.ts';
+import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
+import { type Reader, readerHere } from '../reading/index.ts';
+import { isObject, objectOf, textsOf } from './json-object.ts';
+import { finding, refuseIfAny, unchangeable } from './refuse.ts';
 
 /** A release to upload, with wire names. Fields that are not listed here become part of `metadata`. */
 interface ReleaseUpload {

@@ -1,6 +1,6 @@
-import { type Catalogue, catalogueOf } from '../../clusters/tags/index.js';
-import type { JsonObject, Store } from '../../store/index.js';
-import { objectOf } from './json-object.js';
+import { type Catalogue, catalogueOf } from '../../clusters/tags/index.ts';
+import type { JsonObject, Store } from '../../store/index.ts';
+import { objectOf } from './json-object.ts';
 
 /** A cluster's own roles, stored beside its settings. */
 export const clusterRoles = (attributes: JsonObject): JsonObject => objectOf(attributes.roles_metadata);

@@ -1,5 +1,5 @@
-import { type Catalogue, roleTagsAfter, tagsOnRoleChange } from '../../clusters/tags/index.js';
-import type { NewTagAssignment, NodeRecord, StorePorts } from '../../store/index.js';
+import { type Catalogue, roleTagsAfter, tagsOnRoleChange } from '../../clusters/tags/index.ts';
+import type { NewTagAssignment, NodeRecord, StorePorts } from '../../store/index.ts';
 
 /** Roles of a node, including pending ones. */
 export const allRoles = (node: Pick<NodeRecord, 'roles' | 'pendingRoles'>): readonly string[] => [

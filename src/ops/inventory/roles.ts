@@ -1,14 +1,14 @@
-import type { RoleBody } from '../../core/contracts/fuel/roles.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
+import type { RoleBody } from '../../core/contracts/fuel/roles.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
 
-import type { ClusterDetails, Json, JsonObject, ReleaseRecord } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { problem } from '../problem.js';
-import { isObject, objectOf, textsOf } from './json-object.js';
-import { finding, refuseIfAny } from './refuse.js';
-import { tagsOfRelease } from './releases.js';
-import { clusterRoles, roleCatalogue } from './role-catalogue.js';
+import type { ClusterDetails, Json, JsonObject, ReleaseRecord } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { problem } from '../problem.ts';
+import { isObject, objectOf, textsOf } from './json-object.ts';
+import { finding, refuseIfAny } from './refuse.ts';
+import { tagsOfRelease } from './releases.ts';
+import { clusterRoles, roleCatalogue } from './role-catalogue.ts';
 
 export interface RoleOwner {
   readonly kind: 'release' | 'cluster';

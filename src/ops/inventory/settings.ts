@@ -1,6 +1,6 @@
-import type { ClusterDetails, Json, JsonObject, PluginRecord, ReleaseRecord } from '../../store/index.js';
-import { type GeneratorContext, generateSettings, withGenerated } from './generate-settings.js';
-import { isObject, mergeDeep, objectOf } from './json-object.js';
+import type { ClusterDetails, Json, JsonObject, PluginRecord, ReleaseRecord } from '../../store/index.ts';
+import { type GeneratorContext, generateSettings, withGenerated } from './generate-settings.ts';
+import { isObject, mergeDeep, objectOf } from './json-object.ts';
 
 /** A plugin that is compatible with a cluster, and whether it is enabled. */
 export interface LinkedPlugin {

@@ -1,4 +1,4 @@
-import { pluginFits } from '../../clusters/index.js';
+import { pluginFits } from '../../clusters/index.ts';
 import type {
   GraphContent,
   GraphOwner,
@@ -7,14 +7,14 @@ import type {
   PackageRecord,
   ReleaseRecord,
   StorePorts,
-} from '../../store/index.js';
-import type { GeneratorContext } from '../inventory/generate-settings.js';
-import { objectOf } from '../inventory/json-object.js';
-import { tagsOfRelease } from '../inventory/releases.js';
-import { pluginDefaults } from '../inventory/settings.js';
-import { problem } from '../problem.js';
-import type { ReadPackage } from './read-package.js';
-import { compareVersions, seriesOf } from './version-order.js';
+} from '../../store/index.ts';
+import type { GeneratorContext } from '../inventory/generate-settings.ts';
+import { objectOf } from '../inventory/json-object.ts';
+import { tagsOfRelease } from '../inventory/releases.ts';
+import { pluginDefaults } from '../inventory/settings.ts';
+import { problem } from '../problem.ts';
+import type { ReadPackage } from './read-package.ts';
+import { compareVersions, seriesOf } from './version-order.ts';
 
 export interface Applied {
   readonly package: PackageRecord;

@@ -1,9 +1,9 @@
-import { settingSwitch } from '../../clusters/index.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { onlyOrders } from '../../core/task-types/index.js';
-import type { GraphWithTasks, JsonObject, PluginRecord, StorePorts } from '../../store/index.js';
-import { type PluginParts, partsOf, partsOfPlugin, pluginConflicts } from './plugin-conflicts.js';
-import { compareVersions } from './version-order.js';
+import { settingSwitch } from '../../clusters/index.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { onlyOrders } from '../../core/task-types/index.ts';
+import type { GraphWithTasks, JsonObject, PluginRecord, StorePorts } from '../../store/index.ts';
+import { type PluginParts, partsOf, partsOfPlugin, pluginConflicts } from './plugin-conflicts.ts';
+import { compareVersions } from './version-order.ts';
 
 /**
  * Reasons not to enable plugins in a cluster: overlaps with its release and with other enabled plugins, and legacy

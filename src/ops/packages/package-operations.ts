@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Diagnostic } from '../../core/diagnostic.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import {
   baseRelease,
   checkPackage,
@@ -9,12 +9,12 @@ import {
   readPackageFolder,
   writePackageArchive,
   writePackageFolder,
-} from '../../packages/index.js';
-import type { PackageRecord, PluginRecord, ReleaseRecord, Store } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { asProblem, problem } from '../problem.js';
-import { readerHere } from '../reading/index.js';
-import { type Applied, applyInstallation } from './apply-installation.js';
+} from '../../packages/index.ts';
+import type { PackageRecord, PluginRecord, ReleaseRecord, Store } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { asProblem, problem } from '../problem.ts';
+import { readerHere } from '../reading/index.ts';
+import { type Applied, applyInstallation } from './apply-installation.ts';
 
 /** An installed package with its releases and plugins. */
 export interface PackageView {

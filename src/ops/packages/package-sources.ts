@@ -8,9 +8,9 @@ import {
   type ManifestFile,
   PACKAGE_SOURCE,
   parsePackageSource,
-} from '../../core/folder-manifest.js';
-import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS, manifestOf, readPackageArchive } from '../../packages/index.js';
-import type { PackageStore } from '../../store/index.js';
+} from '../../core/folder-manifest.ts';
+import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS, manifestOf, readPackageArchive } from '../../packages/index.ts';
+import type { PackageStore } from '../../store/index.ts';
 
 /** Reads the content of sources by path. An error with a file system `code` concerns the file. */
 interface Sources {

@@ -1,7 +1,7 @@
-import { compareKeys } from '../../core/compare-text.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { Json, JsonObject, PluginRecord } from '../../store/index.js';
-import { isObject, objectOf } from '../inventory/json-object.js';
+import { compareKeys } from '../../core/compare-text.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Json, JsonObject, PluginRecord } from '../../store/index.ts';
+import { isObject, objectOf } from '../inventory/json-object.ts';
 
 /** The parts of a cluster's release, or of a plugin. */
 export interface PluginParts {

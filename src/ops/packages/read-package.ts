@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Diagnostic } from '../../core/diagnostic.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
 import {
   type ArchiveLimits,
   checkPackage,
@@ -10,10 +10,10 @@ import {
   packageInstallation,
   readPackageArchive,
   withNodeFiles,
-} from '../../packages/index.js';
-import type { GraphContent } from '../../store/index.js';
-import { checkGraphUpload } from '../graphs/graph-upload.js';
-import { problem } from '../problem.js';
+} from '../../packages/index.ts';
+import type { GraphContent } from '../../store/index.ts';
+import { checkGraphUpload } from '../graphs/graph-upload.ts';
+import { problem } from '../problem.ts';
 
 type WithoutGraphs<T> = Omit<T, 'graphs'>;
 

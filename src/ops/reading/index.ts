@@ -1,2 +1,2 @@
-export { type Reader, readerHere } from './reader.js';
-export { type OpenReader, openReader } from './reading-thread.js';
+export { type Reader, readerHere } from './reader.ts';
+export { type OpenReader, openReader } from './reading-thread.ts';

@@ -1,7 +1,7 @@
-import { type LoadedSite, loadSite, type SourceFile } from '../../documents/index.js';
-import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../../packages/index.js';
-import { type GraphReading, type ReadGraph, readGraph } from '../graphs/graph-source.js';
-import { type ReadPackage, readPackage } from '../packages/read-package.js';
+import { type LoadedSite, loadSite, type SourceFile } from '../../documents/index.ts';
+import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../../packages/index.ts';
+import { type GraphReading, type ReadGraph, readGraph } from '../graphs/graph-source.ts';
+import { type ReadPackage, readPackage } from '../packages/read-package.ts';
 
 /**
  * Reads and checks what users send. The time and memory that takes is the sender's choice: a process that answers others

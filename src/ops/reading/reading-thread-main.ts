@@ -1,8 +1,8 @@
-import type { ArchiveLimits } from '../../packages/index.js';
-import { serveThread } from '../../platform/threads/serve-thread.js';
-import { ProblemError } from '../problem.js';
-import { type Reader, readerOf } from './reader.js';
-import type { ReadingAnswer, ReadingRequest } from './reading-thread.js';
+import type { ArchiveLimits } from '../../packages/index.ts';
+import { serveThread } from '../../platform/threads/serve-thread.ts';
+import { ProblemError } from '../problem.ts';
+import { type Reader, readerOf } from './reader.ts';
+import type { ReadingAnswer, ReadingRequest } from './reading-thread.ts';
 
 // The program of a reading thread. Errors lose their class on the way to another thread, so refusals go as values.
 serveThread(async (limits: ArchiveLimits) => {

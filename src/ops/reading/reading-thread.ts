@@ -1,7 +1,7 @@
-import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../../packages/index.js';
-import { Thread } from '../../platform/threads/thread.js';
-import { type Problem, ProblemError, problem } from '../problem.js';
-import type { Reader } from './reader.js';
+import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../../packages/index.ts';
+import { Thread } from '../../platform/threads/thread.ts';
+import { type Problem, ProblemError, problem } from '../problem.ts';
+import type { Reader } from './reader.ts';
 
 export interface ReadingRequest<Work extends keyof Reader> {
   readonly work: Work;

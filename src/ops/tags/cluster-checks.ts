@@ -1,10 +1,10 @@
-import { type ClusterFinding, checkCluster, findingsForRun } from '../../clusters/checks/index.js';
-import type { GraphRequest } from '../../core/graph-run/index.js';
-import { missingAgents } from '../agent-presence.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { inFuelTerms } from '../graphs/fuel-terms.js';
-import { problem } from '../problem.js';
-import { readSources } from './read-sources.js';
+import { type ClusterFinding, checkCluster, findingsForRun } from '../../clusters/checks/index.ts';
+import type { GraphRequest } from '../../core/graph-run/index.ts';
+import { missingAgents } from '../agent-presence.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { inFuelTerms } from '../graphs/fuel-terms.ts';
+import { problem } from '../problem.ts';
+import { readSources } from './read-sources.ts';
 
 export interface ClusterCheckOperations {
   /** Problems of a cluster before a run; of nodes only the problems of the given ones. */

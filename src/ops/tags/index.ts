@@ -1,11 +1,11 @@
 /** Tags, which assign tasks to nodes. */
-import type { OpsDependencies } from '../dependencies.js';
-import { inFuelTerms } from '../graphs/fuel-terms.js';
-import { tagOperations as bare, type TagOperations } from './tag-operations.js';
+import type { OpsDependencies } from '../dependencies.ts';
+import { inFuelTerms } from '../graphs/fuel-terms.ts';
+import { tagOperations as bare, type TagOperations } from './tag-operations.ts';
 
-export { tagExtensionsOf } from './load-tag-extensions.js';
-export { withAllocatedTags } from './read-sources.js';
-export type { TagExtension } from './tag-extension.js';
-export type { TagOperations, TagUpload } from './tag-operations.js';
+export { tagExtensionsOf } from './load-tag-extensions.ts';
+export { withAllocatedTags } from './read-sources.ts';
+export type { TagExtension } from './tag-extension.ts';
+export type { TagOperations, TagUpload } from './tag-operations.ts';
 
 export const tagOperations = (deps: OpsDependencies): TagOperations => inFuelTerms(bare(deps));

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
-import { problem } from '../problem.js';
-import { readTagExtensions, type TagExtension } from './tag-extension.js';
+import { problem } from '../problem.ts';
+import { readTagExtensions, type TagExtension } from './tag-extension.ts';
 
 /** Loads the module in the setting `tags.extensions` once. A broken module refuses assignments. */
 export function tagExtensionsOf(path: string | undefined): () => Promise<readonly TagExtension[]> {

@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { StorePorts } from '../../store/index.js';
-import { finding } from '../inventory/refuse.js';
-import { roleCatalogue } from '../inventory/role-catalogue.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { StorePorts } from '../../store/index.ts';
+import { finding } from '../inventory/refuse.ts';
+import { roleCatalogue } from '../inventory/role-catalogue.ts';
 
 const PREFIX = 'primary-';
 

@@ -1,8 +1,8 @@
-import { type ClusterSources, nodesBehindRoles, readClusterSources } from '../../clusters/index.js';
-import { allRoles, catalogueOfCluster, tagsAfter } from '../../clusters/tags/index.js';
-import type { NewTagAssignment } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { tagAllocator } from './tag-extension.js';
+import { type ClusterSources, nodesBehindRoles, readClusterSources } from '../../clusters/index.ts';
+import { allRoles, catalogueOfCluster, tagsAfter } from '../../clusters/tags/index.ts';
+import type { NewTagAssignment } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { tagAllocator } from './tag-extension.ts';
 
 type Dependencies = Pick<OpsDependencies, 'store' | 'tagExtensions'>;
 

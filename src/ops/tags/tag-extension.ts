@@ -1,8 +1,8 @@
-import { type Catalogue, isInstanceTag, tagNameProblem } from '../../clusters/tags/index.js';
-import type { NewTagAssignment } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import type { TagAllocator } from '../inventory/role-tags.js';
-import { problem } from '../problem.js';
+import { type Catalogue, isInstanceTag, tagNameProblem } from '../../clusters/tags/index.ts';
+import type { NewTagAssignment } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import type { TagAllocator } from '../inventory/role-tags.ts';
+import { problem } from '../problem.ts';
 
 /** A node with changing roles, as extensions see it. */
 interface ExtensionNode {

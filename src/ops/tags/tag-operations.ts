@@ -1,20 +1,20 @@
-import { applyRoleTags, type ClusterNode, nodesBehindRoles } from '../../clusters/index.js';
-import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.js';
-import type { tagBody } from '../../core/contracts/fuel/tags.js';
-import type { Wire } from '../../core/contracts/wire.js';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
+import { applyRoleTags, type ClusterNode, nodesBehindRoles } from '../../clusters/index.ts';
+import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.ts';
+import type { tagBody } from '../../core/contracts/fuel/tags.ts';
+import type { Wire } from '../../core/contracts/wire.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
 
-import type { JsonFields, StorePorts, TagAssignment, TagOwner, TagRecord } from '../../store/index.js';
-import type { OpsDependencies } from '../dependencies.js';
-import { objectOf } from '../inventory/json-object.js';
-import { finding, refuseIfAny } from '../inventory/refuse.js';
-import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.js';
-import type { NamedPartOperations } from '../inventory/roles.js';
-import { problem } from '../problem.js';
-import { makePrimary, primaryProblems, tagsAndPrimaries } from './primary-nodes.js';
-import { readSources } from './read-sources.js';
-import type { TagExtension } from './tag-extension.js';
+import type { JsonFields, StorePorts, TagAssignment, TagOwner, TagRecord } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
+import { objectOf } from '../inventory/json-object.ts';
+import { finding, refuseIfAny } from '../inventory/refuse.ts';
+import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.ts';
+import type { NamedPartOperations } from '../inventory/roles.ts';
+import { problem } from '../problem.ts';
+import { makePrimary, primaryProblems, tagsAndPrimaries } from './primary-nodes.ts';
+import { readSources } from './read-sources.ts';
+import type { TagExtension } from './tag-extension.ts';
 
 export type TagUpload = Wire<typeof tagBody>;
 

@@ -1,7 +1,7 @@
-import type { ValuePath } from '../../core/plain-value.js';
-import { syntaxProblem } from '../../documents/expression-syntax.js';
-import { child, type DataNode, items, textOf } from '../../documents/reader/data-node.js';
-import type { Problems } from '../problems.js';
+import type { ValuePath } from '../../core/plain-value.ts';
+import { syntaxProblem } from '../../documents/expression-syntax.ts';
+import { child, type DataNode, items, textOf } from '../../documents/reader/data-node.ts';
+import type { Problems } from '../problems.ts';
 
 /** Reports every expression in the fields of tasks that cannot be parsed, as an upload of the tasks does. */
 export function checkTaskExpressions(tasks: DataNode | undefined, path: ValuePath, problems: Problems): void {

@@ -1,5 +1,5 @@
-import type { FormatVersion } from '../package-format.js';
-import { boolean, listOf, listOfText, type Shape, text } from './shape.js';
+import type { FormatVersion } from '../package-format.ts';
+import { boolean, listOf, listOfText, type Shape, text } from './shape.ts';
 
 /** The specification's example is named `ExampleRelease`, so 5.0.0 allows capitals. */
 const NAME = /^[a-z0-9_-]+$/;

@@ -1,4 +1,4 @@
-import { boolean, integer, listOf, listOfText, mapping, type Shape, text } from './shape.js';
+import { boolean, integer, listOf, listOfText, mapping, type Shape, text } from './shape.ts';
 
 // Shapes of the parts of a release or plugin, one constant per file. docs/packages.md lists them.
 

@@ -1,4 +1,4 @@
-import type { ValuePath } from '../../core/plain-value.js';
+import type { ValuePath } from '../../core/plain-value.ts';
 import {
   child,
   type DataNode,
@@ -6,9 +6,9 @@ import {
   type ScalarKind,
   textOf,
   writtenKey,
-} from '../../documents/reader/data-node.js';
+} from '../../documents/reader/data-node.ts';
 
-import type { Problems } from '../problems.js';
+import type { Problems } from '../problems.ts';
 
 type NodeKind = DataNode['kind'];
 

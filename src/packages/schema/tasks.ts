@@ -1,10 +1,10 @@
-import type { ValuePath } from '../../core/plain-value.js';
-import { type DataNode, items, textOf } from '../../documents/reader/data-node.js';
+import type { ValuePath } from '../../core/plain-value.ts';
+import { type DataNode, items, textOf } from '../../documents/reader/data-node.ts';
 
-import type { FormatVersion } from '../package-format.js';
-import type { Problems } from '../problems.js';
-import { checkTaskExpressions } from './expressions.js';
-import { checkShape, computed, integer, listOf, listOfText, mapping, type Shape, text } from './shape.js';
+import type { FormatVersion } from '../package-format.ts';
+import type { Problems } from '../problems.ts';
+import { checkTaskExpressions } from './expressions.ts';
+import { checkShape, computed, integer, listOf, listOfText, mapping, type Shape, text } from './shape.ts';
 
 // Tasks, with the checks of the original package tools; see docs/packages.md, "Tasks".
 const NAME = /^[0-9a-zA-Z_-]+$/;

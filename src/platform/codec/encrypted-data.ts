@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import { EncryptionCodec } from './encryption-codec.js';
-import { readEncryptionKeys } from './encryption-keys.js';
+import { EncryptionCodec } from './encryption-codec.ts';
+import { readEncryptionKeys } from './encryption-keys.ts';
 
 /**
  * The data converter of clients and workers for the setting `temporal.encryption_key_file`; undefined without

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
-import type { EncryptionKeys } from './encryption-keys.js';
-import { payloadFromBytes, payloadToBytes } from './payload-bytes.js';
+import type { EncryptionKeys } from './encryption-keys.ts';
+import { payloadFromBytes, payloadToBytes } from './payload-bytes.ts';
 
 const ENCODING = 'binary/encrypted';
 const NONCE_BYTES = 12;

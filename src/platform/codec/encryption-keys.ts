@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
-import { PrivateFileError, readPrivate, writePrivate } from '../files/private-file.js';
+import { PrivateFileError, readPrivate, writePrivate } from '../files/private-file.ts';
 
 /** AES-256 keys by id. Writes use `current`; reads use the key that the data names. */
 export interface EncryptionKeys {

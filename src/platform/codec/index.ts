@@ -1,4 +1,4 @@
-export type { CodecAuthorization } from './codec-endpoint.js';
-export { encryptedData } from './encrypted-data.js';
-export { EncryptionCodec } from './encryption-codec.js';
-export { addEncryptionKey, parseEncryptionKeys, readEncryptionKeys } from './encryption-keys.js';
+export type { CodecAuthorization } from './codec-endpoint.ts';
+export { encryptedData } from './encrypted-data.ts';
+export { EncryptionCodec } from './encryption-codec.ts';
+export { addEncryptionKey, parseEncryptionKeys, readEncryptionKeys } from './encryption-keys.ts';

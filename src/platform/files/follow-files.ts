@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from '../telemetry/log.js';
+import type { Logger } from '../telemetry/log.ts';
 
 const LOOK_EVERY_MS = 10_000;
 

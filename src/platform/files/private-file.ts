@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { SetupError } from '../../core/setup-error.js';
-import { isPrivate } from '../secrets/is-private.js';
-import { createDurably, replaceDurably } from './durable-file.js';
+import { SetupError } from '../../core/setup-error.ts';
+import { isPrivate } from '../secrets/is-private.ts';
+import { createDurably, replaceDurably } from './durable-file.ts';
 
 /** A problem with a file of secrets, such as wrong permissions. */
 export class PrivateFileError extends SetupError {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { SetupError } from '../../core/setup-error.js';
+import { SetupError } from '../../core/setup-error.ts';
 
 /**
  * Reads a file that a setting names.

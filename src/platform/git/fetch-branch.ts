@@ -8,8 +8,8 @@ import {
   gitHostOf,
   gitUrlProblem,
   isAllowedHost,
-} from '../../core/git-source.js';
-import { GitError, type GitLimits, runGit } from './run-git.js';
+} from '../../core/git-source.ts';
+import { GitError, type GitLimits, runGit } from './run-git.ts';
 
 /** The documents at the tip of a branch. */
 export interface FetchedBranch {

@@ -1,2 +1,2 @@
-export { type FetchedBranch, fetchBranch } from './fetch-branch.js';
-export { GitError, type GitLimits } from './run-git.js';
+export { type FetchedBranch, fetchBranch } from './fetch-branch.ts';
+export { GitError, type GitLimits } from './run-git.ts';

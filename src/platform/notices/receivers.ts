@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { isError } from '../../core/diagnostic.js';
-import { NOTICE_EVENTS, NOTICE_FORMATS } from '../../core/words.js';
-import { checkSchema, DOCUMENT_WORDS, parseYaml } from '../../documents/index.js';
+import { isError } from '../../core/diagnostic.ts';
+import { NOTICE_EVENTS, NOTICE_FORMATS } from '../../core/words.ts';
+import { checkSchema, DOCUMENT_WORDS, parseYaml } from '../../documents/index.ts';
 
 /** Events that a receiver can ask for. */
 const EVENTS = NOTICE_EVENTS.filter((event) => event !== 'test');

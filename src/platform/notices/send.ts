@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { NoticeBody } from '../../core/contracts/notice.js';
-import type { Receiver } from './receivers.js';
+import type { NoticeBody } from '../../core/contracts/notice.ts';
+import type { Receiver } from './receivers.ts';
 
 /** What a receiver answered. */
 export interface Sending {

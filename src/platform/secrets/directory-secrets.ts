@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { isPrivate } from './is-private.js';
-import { isSecretReference, type SecretAnswer, type SecretProvider } from './secret-provider.js';
+import { isPrivate } from './is-private.ts';
+import { isSecretReference, type SecretAnswer, type SecretProvider } from './secret-provider.ts';
 
 const LARGEST = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import type { SecretProvider } from './secret-provider.js';
+import type { SecretProvider } from './secret-provider.ts';
 
 /**
  * Secrets from variables: `db/password` is `<prefix>DB_PASSWORD`. An empty variable counts as unset. Two references

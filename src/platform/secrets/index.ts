@@ -1,3 +1,3 @@
-export { directorySecrets } from './directory-secrets.js';
-export { environmentSecrets } from './environment-secrets.js';
-export { firstOf, isSecretReference, type SecretProvider } from './secret-provider.js';
+export { directorySecrets } from './directory-secrets.ts';
+export { environmentSecrets } from './environment-secrets.ts';
+export { firstOf, isSecretReference, type SecretProvider } from './secret-provider.ts';

@@ -1,5 +1,5 @@
-export { type LoadOptions, loadSettings } from './load-settings.js';
-export { readMaasKey } from './secrets.js';
-export { type Settings, settingDefinitions, variableOf } from './settings.js';
-export { settingsReference } from './settings-reference.js';
-export { showSettings } from './show-settings.js';
+export { type LoadOptions, loadSettings } from './load-settings.ts';
+export { readMaasKey } from './secrets.ts';
+export { type Settings, settingDefinitions, variableOf } from './settings.ts';
+export { settingsReference } from './settings-reference.ts';
+export { showSettings } from './show-settings.ts';

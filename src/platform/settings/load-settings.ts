@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import type { Diagnostic } from '../../core/diagnostic.js';
-import { didYouMean } from '../../core/did-you-mean.js';
-import { isMapping, valueAt } from '../../core/plain-value.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { isMapping, valueAt } from '../../core/plain-value.ts';
 import {
   checkSchema,
   DOCUMENT_WORDS,
@@ -10,15 +10,15 @@ import {
   type SchemaProblem,
   type SchemaWords,
   type YamlDocument,
-} from '../../documents/index.js';
-import { isPrivate } from '../secrets/is-private.js';
+} from '../../documents/index.ts';
+import { isPrivate } from '../secrets/is-private.ts';
 import {
   OTHER_VARIABLES,
   type SettingDefinition,
   type Settings,
   settingDefinitions,
   settingsSchema,
-} from './settings.js';
+} from './settings.ts';
 
 /** The origin of a setting's value. */
 export type SettingOrigin =

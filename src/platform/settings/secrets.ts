@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Settings } from './settings.js';
+import type { Settings } from './settings.ts';
 
 /** The MAAS API key, or why there is none. */
 type MaasKey =

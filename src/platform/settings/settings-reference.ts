@@ -1,4 +1,4 @@
-import { OTHER_VARIABLES, type SettingDefinition, settingDefinitions } from './settings.js';
+import { OTHER_VARIABLES, type SettingDefinition, settingDefinitions } from './settings.ts';
 
 /** The text of docs/settings.md, generated from the schema. */
 export function settingsReference(): string {

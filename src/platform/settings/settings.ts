@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { gitSettings } from './git-settings.js';
-import { noticeSettings } from './notice-settings.js';
-import { packageSettings } from './package-settings.js';
-import { filePath, httpUrl, ownSecret, text } from './setting-kinds.js';
-import { temporalSettings } from './temporal-settings.js';
-import { workerSettings } from './worker-settings.js';
+import { gitSettings } from './git-settings.ts';
+import { noticeSettings } from './notice-settings.ts';
+import { packageSettings } from './package-settings.ts';
+import { filePath, httpUrl, ownSecret, text } from './setting-kinds.ts';
+import { temporalSettings } from './temporal-settings.ts';
+import { workerSettings } from './worker-settings.ts';
 
 declare module 'zod' {
   /** Metadata of a setting besides its description. Lists of settings are derived from it. */

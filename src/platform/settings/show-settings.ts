@@ -1,6 +1,6 @@
-import { valueAt } from '../../core/plain-value.js';
-import type { LoadedSettings, SettingOrigin } from './load-settings.js';
-import { type SettingDefinition, settingDefinitions } from './settings.js';
+import { valueAt } from '../../core/plain-value.ts';
+import type { LoadedSettings, SettingOrigin } from './load-settings.ts';
+import { type SettingDefinition, settingDefinitions } from './settings.ts';
 
 /** One line of `config show`. */
 interface ShownSetting {

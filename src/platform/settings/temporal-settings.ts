@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { WORKER_VERSIONING } from '../../core/words.js';
-import { filePath, httpUrl, ownSecret, text } from './setting-kinds.js';
+import { WORKER_VERSIONING } from '../../core/words.ts';
+import { filePath, httpUrl, ownSecret, text } from './setting-kinds.ts';
 
 /** Settings of the server of Temporal. */
 export const temporalSettings = z.strictObject({

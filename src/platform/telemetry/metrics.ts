@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { isMapping } from '../../core/plain-value.js';
-import type { AttemptRecord } from '../../maas/index.js';
-import type { Store, StoreCall } from '../../store/index.js';
-import { LabelValues } from './label-values.js';
+import { isMapping } from '../../core/plain-value.ts';
+import type { AttemptRecord } from '../../maas/index.ts';
+import type { Store, StoreCall } from '../../store/index.ts';
+import { LabelValues } from './label-values.ts';
 
 const DAY_MS = 86_400_000;
 const REQUEST_SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10, 60];

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { withoutSecretTexts } from './log.js';
+import { withoutSecretTexts } from './log.ts';
 
 type SpanKind = 'internal' | 'server' | 'client';
 type Attributes = Readonly<Record<string, string | number | undefined>>;

@@ -1,6 +1,6 @@
 import type { Connection } from '@temporalio/client';
-import type { ConnectionSettings } from './connection-options.js';
-import { type Credentialed, RetiredConnections } from './follow-credentials.js';
+import type { ConnectionSettings } from './connection-options.ts';
+import { type Credentialed, RetiredConnections } from './follow-credentials.ts';
 
 /** A client's connection that can be replaced while it is in use. */
 export class ClientLink implements Credentialed {

@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isAlive, withLock } from '../../../scripts/lock.mjs';
-import { freePort } from '../free-port.js';
-import { probeServer } from './probe.js';
-import { setRetentionDays } from './retention.js';
-import { searchAttributes } from './search-attributes.js';
+import { freePort } from '../free-port.ts';
+import { probeServer } from './probe.ts';
+import { setRetentionDays } from './retention.ts';
+import { searchAttributes } from './search-attributes.ts';
 
 /** How to start a dev server. */
 export interface DevServerOptions {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { followFiles } from '../files/follow-files.js';
-import type { Logger } from '../telemetry/log.js';
+import { followFiles } from '../files/follow-files.ts';
+import type { Logger } from '../telemetry/log.ts';
 import {
   type ConnectionSettings,
   connectionOptions,
   hasCredentials,
   type ServerSettings,
-} from './connection-options.js';
+} from './connection-options.ts';
 
 /** A connection that takes new credentials while it is in use. */
 export interface Credentialed {

@@ -1,5 +1,5 @@
-import { prefixed } from '../../../workflows/protocol.js';
-import type { Settings } from '../settings/index.js';
+import { prefixed } from '../../../workflows/protocol.ts';
+import type { Settings } from '../settings/index.ts';
 
 /** Task queue of this installation's workers. */
 export const ownQueue = ({ prefix, task_queue }: Pick<Settings['temporal'], 'prefix' | 'task_queue'>): string =>

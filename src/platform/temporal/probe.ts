@@ -1,5 +1,5 @@
 import { Connection } from '@temporalio/client';
-import { connectionOptions, type ServerSettings } from './connection-options.js';
+import { connectionOptions, type ServerSettings } from './connection-options.ts';
 
 /** The result of probing a Temporal address. */
 type ServerProbe =

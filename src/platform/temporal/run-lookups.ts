@@ -1,7 +1,7 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
-import type { RunEnd } from '../../store/index.js';
-import { closedOutcome, findExecution, type RunExecution } from './is-run-open.js';
-import { type HoldLookup, holdLookup } from './run-hold.js';
+import type { RunEnd } from '../../store/index.ts';
+import { closedOutcome, findExecution, type RunExecution } from './is-run-open.ts';
+import { type HoldLookup, holdLookup } from './run-hold.ts';
 
 /** What only Temporal knows of runs. */
 export interface RunLookups {

@@ -1,6 +1,6 @@
 import type { Connection } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES } from '../../../workflows/protocol.js';
-import type { Logger } from '../telemetry/log.js';
+import { SEARCH_ATTRIBUTES } from '../../../workflows/protocol.ts';
+import type { Logger } from '../telemetry/log.ts';
 
 type TypeInProtocol = (typeof SEARCH_ATTRIBUTES)[keyof typeof SEARCH_ATTRIBUTES];
 

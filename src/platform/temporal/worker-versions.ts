@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
-import type { WorkerVersionStatus } from '../../core/words.js';
+import type { WorkerVersionStatus } from '../../core/words.ts';
 
 /** A worker that polls. */
 interface PollingWorker {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ThreadMessage, ThrownError } from './thread.js';
+import type { ThreadMessage, ThrownError } from './thread.ts';
 
 /**
  * Called once by the program of a `Thread`. `setUp` gets the thread's data and returns the handler of a request; if it

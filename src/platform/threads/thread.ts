@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { runnableProgram } from './runnable-program.js';
+import { runnableProgram } from './runnable-program.ts';
 
 export interface ThreadOptions {
   /** The module beside the caller that calls `serveThread`: `new URL('./planning-thread-main.js', import.meta.url)`. */

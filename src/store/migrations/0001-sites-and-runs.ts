@@ -1,4 +1,4 @@
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** Sites, revisions, claims, runs, audit and node facts: the first schema. */
 export const sitesAndRuns: Migration = {

@@ -1,10 +1,10 @@
-import { createClusters } from './0002-graphs-and-clusters/clusters.js';
-import { createGraphs } from './0002-graphs-and-clusters/graphs.js';
-import { createNodes } from './0002-graphs-and-clusters/nodes.js';
-import { createReleases } from './0002-graphs-and-clusters/releases.js';
-import { createTags } from './0002-graphs-and-clusters/tags.js';
-import { createTransactions } from './0002-graphs-and-clusters/transactions.js';
-import type { Migration } from './migration.js';
+import { createClusters } from './0002-graphs-and-clusters/clusters.ts';
+import { createGraphs } from './0002-graphs-and-clusters/graphs.ts';
+import { createNodes } from './0002-graphs-and-clusters/nodes.ts';
+import { createReleases } from './0002-graphs-and-clusters/releases.ts';
+import { createTags } from './0002-graphs-and-clusters/tags.ts';
+import { createTransactions } from './0002-graphs-and-clusters/transactions.ts';
+import type { Migration } from './migration.ts';
 
 /** Packages, releases, plugins, clusters, nodes, tags; graphs, their runs, plans and states. */
 export const graphsAndClusters: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** Tokens and certificates of nodes, and what was signed for them. */
 export const nodeIdentities: Migration = {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** Tokens of the API. */
 export const apiTokens: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** Which execution of its run has a claim, and how often the claim was taken over. */
 export const claimGenerations: Migration = {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 interface Stored {
   readonly node: { id: number; roles: string; pending_roles: string; cluster_id: number | null; role_tags: string };

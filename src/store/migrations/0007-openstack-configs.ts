@@ -1,4 +1,4 @@
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** OpenStack configuration of clusters, roles and nodes. */
 export const openstackConfigs: Migration = {

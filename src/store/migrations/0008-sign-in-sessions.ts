@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** Sessions of users who signed in, beside tokens: several of them may have one name. */
 export const signInSessions: Migration = {

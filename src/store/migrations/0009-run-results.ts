@@ -1,4 +1,4 @@
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** How far an ended run came, and why it failed: for lists, which do not read reports. */
 export const runResults: Migration = {

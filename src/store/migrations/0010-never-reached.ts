@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** Tasks that a stop left undone were stored as skipped, with a mark in their summary. */
 export const neverReached: Migration = {

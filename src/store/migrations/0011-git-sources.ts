@@ -1,4 +1,4 @@
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** Sites that follow a branch of a Git repository, and the commits of their revisions. */
 export const gitSources: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** The last attempts to deliver notices about runs. */
 export const noticeDeliveries: Migration = {

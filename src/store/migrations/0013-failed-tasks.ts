@@ -1,4 +1,4 @@
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** Lists show how many tasks of a run of graphs failed. */
 export const failedTasks: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** What MAAS said of each machine when it was deployed, to show what has changed since. */
 export const deployedMachines: Migration = {

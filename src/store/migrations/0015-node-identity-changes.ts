@@ -1,4 +1,4 @@
-import type { Migration } from './migration.js';
+import type { Migration } from './migration.ts';
 
 /** One row of each node, which every change of its identity writes first; and what became of its tokens. */
 export const nodeIdentityChanges: Migration = {

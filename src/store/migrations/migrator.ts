@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
-import { StoreError } from '../failure.js';
-import type { MigrationInfo, StoreStatus } from '../ports/store.js';
-import type { Session } from '../session.js';
-import type { Row, Tables } from '../tables.js';
-import type { Migration } from './migration.js';
+import { StoreError } from '../failure.ts';
+import type { MigrationInfo, StoreStatus } from '../ports/store.ts';
+import type { Session } from '../session.ts';
+import type { Row, Tables } from '../tables.ts';
+import type { Migration } from './migration.ts';
 
 /** Migrates a database to this program's schema, and reports its status. */
 export class Migrator {

@@ -1,4 +1,4 @@
-import type { New, Stored } from '../tables.js';
+import type { New, Stored } from '../tables.ts';
 
 /** An API token without its hash, safe to show. */
 export type ApiToken = Omit<Stored<'apiToken'>, 'hash'>;

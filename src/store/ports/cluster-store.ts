@@ -1,4 +1,4 @@
-import type { Change, New, Stored } from '../tables.js';
+import type { Change, New, Stored } from '../tables.ts';
 
 /** A cluster with its large fields. */
 export interface ClusterDetails extends Stored<'cluster'> {

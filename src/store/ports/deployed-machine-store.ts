@@ -1,4 +1,4 @@
-import type { New, Stored } from '../tables.js';
+import type { New, Stored } from '../tables.ts';
 
 /** A node's machine as it was deployed. */
 export type DeployedMachine = Stored<'deployedMachine'>;

@@ -1,5 +1,5 @@
-import type { Change, Stored } from '../tables.js';
-import type { Json, JsonFields } from './page.js';
+import type { Change, Stored } from '../tables.ts';
+import type { Json, JsonFields } from './page.ts';
 
 /** What a graph belongs to. */
 export interface GraphOwner {

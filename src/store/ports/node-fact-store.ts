@@ -1,4 +1,4 @@
-import type { New, Stored } from '../tables.js';
+import type { New, Stored } from '../tables.ts';
 
 /** What MAAS last reported about a node. */
 export type NodeFact = Stored<'nodeFact'>;

@@ -1,4 +1,4 @@
-import type { New, Stored } from '../tables.js';
+import type { New, Stored } from '../tables.ts';
 
 /** A certificate of a node. */
 export type NodeCertificate = Stored<'nodeCertificate'>;

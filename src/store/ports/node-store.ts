@@ -1,4 +1,4 @@
-import type { Change, New, Stored } from '../tables.js';
+import type { Change, New, Stored } from '../tables.ts';
 
 /** A machine of the inventory, in a cluster or not. */
 export type NodeRecord = Stored<'node'>;

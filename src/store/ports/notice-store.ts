@@ -1,4 +1,4 @@
-import type { New, Stored } from '../tables.js';
+import type { New, Stored } from '../tables.ts';
 
 /** One attempt to deliver a notice. */
 export type NoticeDeliveryRecord = Stored<'noticeDelivery'>;

@@ -1,5 +1,5 @@
-import type { Stored } from '../tables.js';
-import type { JsonFields } from './page.js';
+import type { Stored } from '../tables.ts';
+import type { JsonFields } from './page.ts';
 
 /** OpenStack configuration by file, for a cluster, one of its roles, or one of its nodes. */
 export type OpenstackConfigRecord = Stored<'openstackConfig'>;

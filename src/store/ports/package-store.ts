@@ -1,4 +1,4 @@
-import type { New, Stored } from '../tables.js';
+import type { New, Stored } from '../tables.ts';
 
 /** A package that is installed, without its archive. */
 export type PackageRecord = Stored<'package'>;

@@ -1,4 +1,4 @@
-import type { Json } from './page.js';
+import type { Json } from './page.ts';
 
 /** What a node agent must do for one task: type, parameters, time limit, secrets … Any JSON. */
 export interface PlanOrder {

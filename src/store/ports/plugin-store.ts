@@ -1,5 +1,5 @@
-import type { Change, New, Stored } from '../tables.js';
-import type { JsonFields } from './page.js';
+import type { Change, New, Stored } from '../tables.ts';
+import type { JsonFields } from './page.ts';
 
 /** What extends clusters. */
 export type PluginRecord = Stored<'plugin'>;

@@ -1,4 +1,4 @@
-import type { Change, New, Stored } from '../tables.js';
+import type { Change, New, Stored } from '../tables.ts';
 
 /** What clusters are built from. */
 export type ReleaseRecord = Stored<'release'>;

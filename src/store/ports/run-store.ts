@@ -1,5 +1,5 @@
-import type { New, Stored } from '../tables.js';
-import type { Json, Page, PageRequest } from './page.js';
+import type { New, Stored } from '../tables.ts';
+import type { Json, Page, PageRequest } from './page.ts';
 
 export type RunRecord = Stored<'run'>;
 

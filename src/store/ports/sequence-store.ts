@@ -1,4 +1,4 @@
-import type { Change, New, Stored } from '../tables.js';
+import type { Change, New, Stored } from '../tables.ts';
 
 /** Graph types to run one after another. */
 export type SequenceRecord = Stored<'graphSequence'>;

@@ -1,6 +1,6 @@
-import type { GitSource } from '../../core/git-source.js';
-import type { New, Stored } from '../tables.js';
-import type { Page, PageRequest } from './page.js';
+import type { GitSource } from '../../core/git-source.ts';
+import type { New, Stored } from '../tables.ts';
+import type { Page, PageRequest } from './page.ts';
 
 export interface SiteRecord extends Omit<Stored<'site'>, 'latestRevision'> {
   readonly latestRevision: number | null;

@@ -1,25 +1,25 @@
-import type { ApiTokenStore } from './api-token-store.js';
-import type { AuditStore } from './audit-store.js';
-import type { ClaimStore } from './claim-store.js';
-import type { ClusterStore } from './cluster-store.js';
-import type { DeployedMachineStore } from './deployed-machine-store.js';
-import type { GraphStore } from './graph-store.js';
-import type { NodeFactStore } from './node-fact-store.js';
-import type { NodeIdentityStore } from './node-identity-store.js';
-import type { NodeStore } from './node-store.js';
-import type { NoticeStore } from './notice-store.js';
-import type { OpenstackConfigStore } from './openstack-config-store.js';
-import type { PackageStore } from './package-store.js';
-import type { PlanStore } from './plan-store.js';
-import type { PluginStore } from './plugin-store.js';
-import type { ReleaseStore } from './release-store.js';
-import type { RunStore } from './run-store.js';
-import type { SequenceStore } from './sequence-store.js';
-import type { SiteStore } from './site-store.js';
-import type { TagStore } from './tag-store.js';
-import type { TaskHistoryStore } from './task-history-store.js';
-import type { TaskStateStore } from './task-state-store.js';
-import type { TransactionStore } from './transaction-store.js';
+import type { ApiTokenStore } from './api-token-store.ts';
+import type { AuditStore } from './audit-store.ts';
+import type { ClaimStore } from './claim-store.ts';
+import type { ClusterStore } from './cluster-store.ts';
+import type { DeployedMachineStore } from './deployed-machine-store.ts';
+import type { GraphStore } from './graph-store.ts';
+import type { NodeFactStore } from './node-fact-store.ts';
+import type { NodeIdentityStore } from './node-identity-store.ts';
+import type { NodeStore } from './node-store.ts';
+import type { NoticeStore } from './notice-store.ts';
+import type { OpenstackConfigStore } from './openstack-config-store.ts';
+import type { PackageStore } from './package-store.ts';
+import type { PlanStore } from './plan-store.ts';
+import type { PluginStore } from './plugin-store.ts';
+import type { ReleaseStore } from './release-store.ts';
+import type { RunStore } from './run-store.ts';
+import type { SequenceStore } from './sequence-store.ts';
+import type { SiteStore } from './site-store.ts';
+import type { TagStore } from './tag-store.ts';
+import type { TaskHistoryStore } from './task-history-store.ts';
+import type { TaskStateStore } from './task-state-store.ts';
+import type { TransactionStore } from './transaction-store.ts';
 
 /** One numbered step of the schema. */
 export interface MigrationInfo {

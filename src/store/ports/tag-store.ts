@@ -1,5 +1,5 @@
-import type { New, Stored } from '../tables.js';
-import type { GraphOwner } from './graph-store.js';
+import type { New, Stored } from '../tables.ts';
+import type { GraphOwner } from './graph-store.ts';
 
 export type TagOwner = GraphOwner;
 

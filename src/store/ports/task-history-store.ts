@@ -1,5 +1,5 @@
-import type { New, Stored } from '../tables.js';
-import type { Page, PageRequest } from './page.js';
+import type { New, Stored } from '../tables.ts';
+import type { Page, PageRequest } from './page.ts';
 
 /** As people are shown them. */
 export type TaskHistoryStatus = Stored<'taskHistory'>['status'];

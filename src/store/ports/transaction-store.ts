@@ -1,5 +1,5 @@
-import type { Change, New, Own, Stored } from '../tables.js';
-import type { Json, Page, PageRequest } from './page.js';
+import type { Change, New, Own, Stored } from '../tables.ts';
+import type { Json, Page, PageRequest } from './page.ts';
 
 /** What Fuel calls a task: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
 export type TransactionRecord = Stored<'deploymentTransaction'>;

@@ -1,8 +1,8 @@
 import { PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
-import type { Backend } from '../backend.js';
-import type { OpenStoreOptions } from '../open-store.js';
-import { classifyPostgresError } from './errors.js';
+import type { Backend } from '../backend.ts';
+import type { OpenStoreOptions } from '../open-store.ts';
+import { classifyPostgresError } from './errors.ts';
 
 const CONNECT_LIMIT = 10_000;
 const STATEMENT_LIMIT = 60_000;

@@ -1,6 +1,6 @@
-import type { ClassifiedError } from '../backend.js';
-import { StoreError, type StoreFailure } from '../failure.js';
-import { redact } from '../store-url.js';
+import type { ClassifiedError } from '../backend.ts';
+import { StoreError, type StoreFailure } from '../failure.ts';
+import { redact } from '../store-url.ts';
 
 /**
  * Classifies an error of pg: by SQLSTATE if the server answered, else by the socket's code. Passwords of the address

@@ -1,9 +1,9 @@
-import { conflict, notFound } from '../failure.js';
-import { InputCheck, storable } from '../input.js';
-import type { ApiToken, ApiTokenStore, NewApiToken } from '../ports/api-token-store.js';
-import type { Session } from '../session.js';
-import type { Row } from '../tables.js';
-import { newRow } from './conversion.js';
+import { conflict, notFound } from '../failure.ts';
+import { InputCheck, storable } from '../input.ts';
+import type { ApiToken, ApiTokenStore, NewApiToken } from '../ports/api-token-store.ts';
+import type { Session } from '../session.ts';
+import type { Row } from '../tables.ts';
+import { newRow } from './conversion.ts';
 
 /** ApiTokenStore on either database. */
 export class SqlApiTokenStore implements ApiTokenStore {

@@ -1,11 +1,11 @@
 import { monotonicFactory } from 'ulid';
-import { InputCheck } from '../input.js';
-import type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from '../ports/audit-store.js';
-import type { Page } from '../ports/page.js';
-import type { Session } from '../session.js';
-import { matching, readPeriod, within } from './conditions.js';
-import { newRow, recordOf } from './conversion.js';
-import { fetchPage, newestFirst, readPage } from './paging.js';
+import { InputCheck } from '../input.ts';
+import type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from '../ports/audit-store.ts';
+import type { Page } from '../ports/page.ts';
+import type { Session } from '../session.ts';
+import { matching, readPeriod, within } from './conditions.ts';
+import { newRow, recordOf } from './conversion.ts';
+import { fetchPage, newestFirst, readPage } from './paging.ts';
 
 /** Monotonic within a millisecond, because the trail is sorted by time and id. */
 const nextId = monotonicFactory();

@@ -1,11 +1,11 @@
 import type { Kysely, Transaction } from 'kysely';
-import { conflict } from '../failure.js';
-import { InputCheck } from '../input.js';
-import type { Claim, ClaimHolder, ClaimStore, ClaimSubject } from '../ports/claim-store.js';
-import type { Session } from '../session.js';
-import type { Tables } from '../tables.js';
-import { assertRow, holdRow } from './identified-row.js';
-import { holdSite, readSite } from './site-row.js';
+import { conflict } from '../failure.ts';
+import { InputCheck } from '../input.ts';
+import type { Claim, ClaimHolder, ClaimStore, ClaimSubject } from '../ports/claim-store.ts';
+import type { Session } from '../session.ts';
+import type { Tables } from '../tables.ts';
+import { assertRow, holdRow } from './identified-row.ts';
+import { holdSite, readSite } from './site-row.ts';
 
 /**
  * ClaimStore on either database. Every change of a claim locks the subject's row first, so that changes are serialized.

@@ -1,18 +1,18 @@
 import type { Kysely, Transaction } from 'kysely';
-import { conflict } from '../failure.js';
-import { InputCheck, storable } from '../input.js';
-import type { ClusterChange, ClusterDetails, ClusterRecord, ClusterStore, NewCluster } from '../ports/cluster-store.js';
-import type { Session } from '../session.js';
-import type { Row, Tables } from '../tables.js';
-import { assertUnclaimed } from './claim-store.js';
-import { matching } from './conditions.js';
-import { dropContents } from './contents.js';
-import { changedColumns, columnsWithout, newRow, recordOf } from './conversion.js';
-import { createDefaultGraph } from './default-graph.js';
-import { deleteRow, holdRow, insertRow, isId, readRow, rowNotFound, updateRow } from './identified-row.js';
-import { releaseNodes } from './node-release.js';
-import { assertNoOpenRun } from './open-run.js';
-import { removeTransactions } from './transaction-removal.js';
+import { conflict } from '../failure.ts';
+import { InputCheck, storable } from '../input.ts';
+import type { ClusterChange, ClusterDetails, ClusterRecord, ClusterStore, NewCluster } from '../ports/cluster-store.ts';
+import type { Session } from '../session.ts';
+import type { Row, Tables } from '../tables.ts';
+import { assertUnclaimed } from './claim-store.ts';
+import { matching } from './conditions.ts';
+import { dropContents } from './contents.ts';
+import { changedColumns, columnsWithout, newRow, recordOf } from './conversion.ts';
+import { createDefaultGraph } from './default-graph.ts';
+import { deleteRow, holdRow, insertRow, isId, readRow, rowNotFound, updateRow } from './identified-row.ts';
+import { releaseNodes } from './node-release.ts';
+import { assertNoOpenRun } from './open-run.ts';
+import { removeTransactions } from './transaction-removal.ts';
 
 /** All but the large columns. */
 const BRIEF = columnsWithout('cluster', 'attributes', 'deploymentInfo', 'networkConfig', 'anyChoices');

@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import { InputCheck, storable } from '../input.js';
+import { InputCheck, storable } from '../input.ts';
 
 type Value = string | number | boolean;
 /** One value, one of several, or null; undefined matches anything. */

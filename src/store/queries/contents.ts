@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Kysely, Transaction } from 'kysely';
-import type { Tables } from '../tables.js';
-import { inBatches } from './batches.js';
+import type { Tables } from '../tables.ts';
+import { inBatches } from './batches.ts';
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { InputCheck } from '../input.js';
-import type { Column } from '../tables/column.js';
+import type { InputCheck } from '../input.ts';
+import type { Column } from '../tables/column.ts';
 import {
   type Change,
   type New,
@@ -10,7 +10,7 @@ import {
   type Stored,
   type TableName,
   tables,
-} from '../tables.js';
+} from '../tables.ts';
 
 /** A column whose value types only the callers know. */
 type AnyColumn = Column<

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely';
-import { InputCheck } from '../input.js';
-import type { GraphOwner } from '../ports/graph-store.js';
-import type { NewRow, Tables } from '../tables.js';
-import { newRow } from './conversion.js';
-import { insertRow } from './identified-row.js';
-import { columnsOfOwner } from './owner-columns.js';
+import { InputCheck } from '../input.ts';
+import type { GraphOwner } from '../ports/graph-store.ts';
+import type { NewRow, Tables } from '../tables.ts';
+import { newRow } from './conversion.ts';
+import { insertRow } from './identified-row.ts';
+import { columnsOfOwner } from './owner-columns.ts';
 
 /** The row of an empty graph. */
 export function newGraph(owner: GraphOwner | null, type: string | null): NewRow<'graph'> {

@@ -1,10 +1,10 @@
-import { InputCheck, storable } from '../input.js';
-import type { DeployedMachine, DeployedMachineStore } from '../ports/deployed-machine-store.js';
-import type { Session } from '../session.js';
-import type { New } from '../tables.js';
-import { matching } from './conditions.js';
-import { columnsWithout, newRow, recordOf, replacing } from './conversion.js';
-import { holdSite } from './site-row.js';
+import { InputCheck, storable } from '../input.ts';
+import type { DeployedMachine, DeployedMachineStore } from '../ports/deployed-machine-store.ts';
+import type { Session } from '../session.ts';
+import type { New } from '../tables.ts';
+import { matching } from './conditions.ts';
+import { columnsWithout, newRow, recordOf, replacing } from './conversion.ts';
+import { holdSite } from './site-row.ts';
 
 /** DeployedMachineStore on either database. */
 export class SqlDeployedMachineStore implements DeployedMachineStore {

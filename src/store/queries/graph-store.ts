@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
-import { conflict } from '../failure.js';
-import { InputCheck } from '../input.js';
+import { conflict } from '../failure.ts';
+import { InputCheck } from '../input.ts';
 import type {
   GraphContent,
   GraphFilter,
@@ -9,15 +9,15 @@ import type {
   GraphRecord,
   GraphStore,
   GraphWithTasks,
-} from '../ports/graph-store.js';
-import type { Session } from '../session.js';
-import type { Row, Tables } from '../tables.js';
-import { matching } from './conditions.js';
-import { changedColumns, recordOf } from './conversion.js';
-import { newGraph } from './default-graph.js';
-import { type NewTaskRow, readTasks, replaceTasks, taskRowsOf } from './graph-tasks.js';
-import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.js';
-import { assertOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.js';
+} from '../ports/graph-store.ts';
+import type { Session } from '../session.ts';
+import type { Row, Tables } from '../tables.ts';
+import { matching } from './conditions.ts';
+import { changedColumns, recordOf } from './conversion.ts';
+import { newGraph } from './default-graph.ts';
+import { type NewTaskRow, readTasks, replaceTasks, taskRowsOf } from './graph-tasks.ts';
+import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.ts';
+import { assertOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.ts';
 
 const GRAPH_TYPE = /^[A-Za-z0-9_-]+$/;
 

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
-import { notFound, type StoreError } from '../failure.js';
-import type { NewRow, Row, Stored, Tables } from '../tables.js';
-import { matching } from './conditions.js';
+import { notFound, type StoreError } from '../failure.ts';
+import type { NewRow, Row, Stored, Tables } from '../tables.ts';
+import { matching } from './conditions.ts';
 
 /** Tables with numeric ids: what a row is called, and a hint for an unknown id. */
 const NAMES = {

@@ -1,10 +1,10 @@
-import { InputCheck, storable } from '../input.js';
-import type { NodeFact, NodeFactStore, NodeSighting } from '../ports/node-fact-store.js';
-import type { Session } from '../session.js';
-import type { Row } from '../tables.js';
-import { inBatches } from './batches.js';
-import { columnsWithout, newRow, recordOf, replacing } from './conversion.js';
-import { holdSite, readSite } from './site-row.js';
+import { InputCheck, storable } from '../input.ts';
+import type { NodeFact, NodeFactStore, NodeSighting } from '../ports/node-fact-store.ts';
+import type { Session } from '../session.ts';
+import type { Row } from '../tables.ts';
+import { inBatches } from './batches.ts';
+import { columnsWithout, newRow, recordOf, replacing } from './conversion.ts';
+import { holdSite, readSite } from './site-row.ts';
 
 /** NodeFactStore on either database. */
 export class SqlNodeFactStore implements NodeFactStore {

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely';
-import { InputCheck, storable } from '../input.js';
+import { InputCheck, storable } from '../input.ts';
 import type {
   Enrolment,
   EnrolmentToken,
@@ -8,10 +8,10 @@ import type {
   NodeIdentityStore,
   SignedOrderKey,
   TokenRefusal,
-} from '../ports/node-identity-store.js';
-import type { Session } from '../session.js';
-import type { New, Tables } from '../tables.js';
-import { newRow } from './conversion.js';
+} from '../ports/node-identity-store.ts';
+import type { Session } from '../session.ts';
+import type { New, Tables } from '../tables.ts';
+import { newRow } from './conversion.ts';
 
 /** NodeIdentityStore on either database. */
 export class SqlNodeIdentityStore implements NodeIdentityStore {

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
-import type { Row, Tables } from '../tables.js';
-import { inBatches } from './batches.js';
-import { dropContents } from './contents.js';
+import type { Row, Tables } from '../tables.ts';
+import { inBatches } from './batches.ts';
+import { dropContents } from './contents.ts';
 
 /** Whether a node has the operating system of a deployment, complete or not: it can be deployed again. */
 export const hasSystem = ({ status, errorType }: Pick<Row<'node'>, 'status' | 'errorType'>): boolean =>

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
-import { conflict, inUse, StoreError } from '../failure.js';
-import { InputCheck, storable } from '../input.js';
-import type { NewNode, NodeChange, NodeFilter, NodeRecord, NodeStore } from '../ports/node-store.js';
-import type { Session } from '../session.js';
-import type { Row, Tables } from '../tables.js';
-import { changedColumns, newRow, recordOf } from './conversion.js';
-import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.js';
-import { forgetMembership, hasSystem, releaseNodes } from './node-release.js';
+import { conflict, inUse, StoreError } from '../failure.ts';
+import { InputCheck, storable } from '../input.ts';
+import type { NewNode, NodeChange, NodeFilter, NodeRecord, NodeStore } from '../ports/node-store.ts';
+import type { Session } from '../session.ts';
+import type { Row, Tables } from '../tables.ts';
+import { changedColumns, newRow, recordOf } from './conversion.ts';
+import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.ts';
+import { forgetMembership, hasSystem, releaseNodes } from './node-release.ts';
 
 /** NodeStore on either database. Locks nodes in order of their ids, so that two changes cannot deadlock. */
 export class SqlNodeStore implements NodeStore {

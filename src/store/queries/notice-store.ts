@@ -1,9 +1,9 @@
 import { monotonicFactory } from 'ulid';
-import { InputCheck } from '../input.js';
-import type { NewNoticeDelivery, NoticeDeliveryRecord, NoticeStore } from '../ports/notice-store.js';
-import type { Session } from '../session.js';
-import { matching } from './conditions.js';
-import { newRow, recordOf } from './conversion.js';
+import { InputCheck } from '../input.ts';
+import type { NewNoticeDelivery, NoticeDeliveryRecord, NoticeStore } from '../ports/notice-store.ts';
+import type { Session } from '../session.ts';
+import { matching } from './conditions.ts';
+import { newRow, recordOf } from './conversion.ts';
 
 /** Attempts kept of each receiver. */
 const KEPT = 100;

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { OPEN_TRANSACTION_STATUSES } from '../../core/words.js';
-import { StoreError } from '../failure.js';
-import type { Row, Tables } from '../tables.js';
+import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
+import { StoreError } from '../failure.ts';
+import type { Row, Tables } from '../tables.ts';
 
 export const isOpen = (status: string): boolean => (OPEN_TRANSACTION_STATUSES as readonly string[]).includes(status);
 

@@ -1,14 +1,14 @@
-import { InputCheck } from '../input.js';
+import { InputCheck } from '../input.ts';
 import type {
   NewOpenstackConfig,
   OpenstackConfigFilter,
   OpenstackConfigRecord,
   OpenstackConfigStore,
-} from '../ports/openstack-config-store.js';
-import type { Session } from '../session.js';
-import { matching } from './conditions.js';
-import { newRow, recordOf } from './conversion.js';
-import { assertRow, holdRow, insertRow, readRow, updateRow } from './identified-row.js';
+} from '../ports/openstack-config-store.ts';
+import type { Session } from '../session.ts';
+import { matching } from './conditions.ts';
+import { newRow, recordOf } from './conversion.ts';
+import { assertRow, holdRow, insertRow, readRow, updateRow } from './identified-row.ts';
 
 /** OpenstackConfigStore on either database. Creating locks the cluster's row, so that one of each kind is active. */
 export class SqlOpenstackConfigStore implements OpenstackConfigStore {

@@ -1,7 +1,7 @@
 import { expressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
-import type { GraphOwner } from '../ports/graph-store.js';
-import type { Tables } from '../tables.js';
-import { assertRow, holdRow } from './identified-row.js';
+import type { GraphOwner } from '../ports/graph-store.ts';
+import type { Tables } from '../tables.ts';
+import { assertRow, holdRow } from './identified-row.ts';
 
 /** The owner of a graph or tag as three columns, one of which is set. */
 interface OwnerColumns {

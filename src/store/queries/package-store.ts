@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { inUse, StoreError } from '../failure.js';
-import { InputCheck } from '../input.js';
-import type { NewPackage, PackageRecord, PackageStore } from '../ports/package-store.js';
-import type { Session } from '../session.js';
-import type { Tables } from '../tables.js';
-import { newRow, recordOf } from './conversion.js';
-import { assertRow, deleteRow, findRow, holdRow, listRows, readRow } from './identified-row.js';
-import { clustersOfPlugins, clustersOfReleases } from './users-of.js';
+import { inUse, StoreError } from '../failure.ts';
+import { InputCheck } from '../input.ts';
+import type { NewPackage, PackageRecord, PackageStore } from '../ports/package-store.ts';
+import type { Session } from '../session.ts';
+import type { Tables } from '../tables.ts';
+import { newRow, recordOf } from './conversion.ts';
+import { assertRow, deleteRow, findRow, holdRow, listRows, readRow } from './identified-row.ts';
+import { clustersOfPlugins, clustersOfReleases } from './users-of.ts';
 
 /** PackageStore on either database. */
 export class SqlPackageStore implements PackageStore {

@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import { InputCheck } from '../input.js';
-import type { Page, PageRequest } from '../ports/page.js';
+import { InputCheck } from '../input.ts';
+import type { Page, PageRequest } from '../ports/page.ts';
 
 const USUAL_LIMIT = 50;
 const HIGHEST_LIMIT = 1000;

@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer';
 import type { Transaction } from 'kysely';
-import { notFound } from '../failure.js';
-import { fromJson, InputCheck, storable } from '../input.js';
-import type { Json } from '../ports/page.js';
-import type { NewPlan, PlanStore } from '../ports/plan-store.js';
-import type { Session } from '../session.js';
-import type { Tables } from '../tables.js';
-import { inBatches } from './batches.js';
-import { packText, unpackText } from './contents.js';
+import { notFound } from '../failure.ts';
+import { fromJson, InputCheck, storable } from '../input.ts';
+import type { Json } from '../ports/page.ts';
+import type { NewPlan, PlanStore } from '../ports/plan-store.ts';
+import type { Session } from '../session.ts';
+import type { Tables } from '../tables.ts';
+import { inBatches } from './batches.ts';
+import { packText, unpackText } from './contents.ts';
 
 /** Number of orders compressed together: more save space, fewer make single reads faster. */
 const BLOCK = 16;

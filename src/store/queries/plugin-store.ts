@@ -1,12 +1,12 @@
-import { inUse } from '../failure.js';
-import { InputCheck } from '../input.js';
-import type { JsonFields } from '../ports/page.js';
-import type { ClusterPlugin, NewPlugin, PluginRecord, PluginStore } from '../ports/plugin-store.js';
-import type { Session } from '../session.js';
-import { changedColumns, newRow, recordOf } from './conversion.js';
-import { assertRow, deleteRow, holdRow } from './identified-row.js';
-import { clustersOfPlugins } from './users-of.js';
-import { insertVersion, VersionedStore } from './versioned-store.js';
+import { inUse } from '../failure.ts';
+import { InputCheck } from '../input.ts';
+import type { JsonFields } from '../ports/page.ts';
+import type { ClusterPlugin, NewPlugin, PluginRecord, PluginStore } from '../ports/plugin-store.ts';
+import type { Session } from '../session.ts';
+import { changedColumns, newRow, recordOf } from './conversion.ts';
+import { assertRow, deleteRow, holdRow } from './identified-row.ts';
+import { clustersOfPlugins } from './users-of.ts';
+import { insertVersion, VersionedStore } from './versioned-store.ts';
 
 /** PluginStore on either database. */
 export class SqlPluginStore extends VersionedStore<'plugin'> implements PluginStore {

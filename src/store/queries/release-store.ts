@@ -1,12 +1,12 @@
-import { inUse } from '../failure.js';
-import { InputCheck } from '../input.js';
-import type { NewRelease, ReleaseRecord, ReleaseStore } from '../ports/release-store.js';
-import type { Session } from '../session.js';
-import { newRow, recordOf } from './conversion.js';
-import { createDefaultGraph } from './default-graph.js';
-import { deleteRow, holdRow } from './identified-row.js';
-import { clustersOfReleases } from './users-of.js';
-import { insertVersion, VersionedStore } from './versioned-store.js';
+import { inUse } from '../failure.ts';
+import { InputCheck } from '../input.ts';
+import type { NewRelease, ReleaseRecord, ReleaseStore } from '../ports/release-store.ts';
+import type { Session } from '../session.ts';
+import { newRow, recordOf } from './conversion.ts';
+import { createDefaultGraph } from './default-graph.ts';
+import { deleteRow, holdRow } from './identified-row.ts';
+import { clustersOfReleases } from './users-of.ts';
+import { insertVersion, VersionedStore } from './versioned-store.ts';
 
 /** ReleaseStore on either database. */
 export class SqlReleaseStore extends VersionedStore<'release'> implements ReleaseStore {

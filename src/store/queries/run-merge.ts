@@ -1,5 +1,5 @@
-import { type Row, tables } from '../tables.js';
-import { initialRow } from './conversion.js';
+import { type Row, tables } from '../tables.ts';
+import { initialRow } from './conversion.ts';
 
 /**
  * Merges a write of a run, or of a node of a run, into its row. In columns declared `newest()`, a write with a higher

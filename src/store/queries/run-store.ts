@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
-import { notFound } from '../failure.js';
-import { fromJson, InputCheck, storable } from '../input.js';
-import type { Json, Page, PageRequest } from '../ports/page.js';
+import { notFound } from '../failure.ts';
+import { fromJson, InputCheck, storable } from '../input.ts';
+import type { Json, Page, PageRequest } from '../ports/page.ts';
 import type {
   NodeHistoryEntry,
   RunCount,
@@ -12,14 +12,14 @@ import type {
   RunStore,
   RunSummary,
   RunWrite,
-} from '../ports/run-store.js';
-import type { Session } from '../session.js';
-import type { Row, Tables } from '../tables.js';
-import { inBatches } from './batches.js';
-import { matching, readPeriod, within } from './conditions.js';
-import { columnsWithout, givenColumns, newRow, recordOf, replacing } from './conversion.js';
-import { fetchPage, newestFirst, readPage } from './paging.js';
-import { mergedRow } from './run-merge.js';
+} from '../ports/run-store.ts';
+import type { Session } from '../session.ts';
+import type { Row, Tables } from '../tables.ts';
+import { inBatches } from './batches.ts';
+import { matching, readPeriod, within } from './conditions.ts';
+import { columnsWithout, givenColumns, newRow, recordOf, replacing } from './conversion.ts';
+import { fetchPage, newestFirst, readPage } from './paging.ts';
+import { mergedRow } from './run-merge.ts';
 
 /** All but the large columns. */
 const SUMMARY = columnsWithout('run', 'sequence', 'parameters');

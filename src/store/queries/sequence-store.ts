@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely';
-import { conflict } from '../failure.js';
-import { InputCheck } from '../input.js';
-import type { JsonFields } from '../ports/page.js';
-import type { NewSequence, SequenceRecord, SequenceStore } from '../ports/sequence-store.js';
-import type { Session } from '../session.js';
-import type { Tables } from '../tables.js';
-import { matching } from './conditions.js';
-import { changedColumns, newRow, recordOf } from './conversion.js';
-import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.js';
+import { conflict } from '../failure.ts';
+import { InputCheck } from '../input.ts';
+import type { JsonFields } from '../ports/page.ts';
+import type { NewSequence, SequenceRecord, SequenceStore } from '../ports/sequence-store.ts';
+import type { Session } from '../session.ts';
+import type { Tables } from '../tables.ts';
+import { matching } from './conditions.ts';
+import { changedColumns, newRow, recordOf } from './conversion.ts';
+import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.ts';
 
 /** SequenceStore on either database. Creating and renaming locks the release's row, so that names stay unique. */
 export class SqlSequenceStore implements SequenceStore {

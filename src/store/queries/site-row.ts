@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
-import { notFound, type StoreError } from '../failure.js';
-import { isSiteName } from '../input.js';
-import type { Row, Tables } from '../tables.js';
+import { notFound, type StoreError } from '../failure.ts';
+import { isSiteName } from '../input.ts';
+import type { Row, Tables } from '../tables.ts';
 
 const siteNotFound = (name: string): StoreError => notFound('site', name, 'List the sites, or create this one first.');
 

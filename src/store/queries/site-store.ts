@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
-import type { GitSource } from '../../core/git-source.js';
-import { conflict, notFound } from '../failure.js';
-import { InputCheck, storable } from '../input.js';
-import type { Page, PageRequest } from '../ports/page.js';
+import type { GitSource } from '../../core/git-source.ts';
+import { conflict, notFound } from '../failure.ts';
+import { InputCheck, storable } from '../input.ts';
+import type { Page, PageRequest } from '../ports/page.ts';
 import type {
   NewRevision,
   RevisionContent,
@@ -11,14 +11,14 @@ import type {
   RevisionReference,
   SiteRecord,
   SiteStore,
-} from '../ports/site-store.js';
-import type { Session } from '../session.js';
-import type { New, Row, Tables } from '../tables.js';
-import { assertUnclaimed } from './claim-store.js';
-import { columnsWithout, newRow, recordOf } from './conversion.js';
-import { fetchPage, newestFirst, readPage } from './paging.js';
-import { packFiles, unpackFiles } from './revision-files.js';
-import { holdSite, readSite } from './site-row.js';
+} from '../ports/site-store.ts';
+import type { Session } from '../session.ts';
+import type { New, Row, Tables } from '../tables.ts';
+import { assertUnclaimed } from './claim-store.ts';
+import { columnsWithout, newRow, recordOf } from './conversion.ts';
+import { fetchPage, newestFirst, readPage } from './paging.ts';
+import { packFiles, unpackFiles } from './revision-files.ts';
+import { holdSite, readSite } from './site-row.ts';
 
 const SHORTEST_HASH = 7;
 

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
-import { conflict } from '../failure.js';
-import { InputCheck } from '../input.js';
+import { conflict } from '../failure.ts';
+import { InputCheck } from '../input.ts';
 import type {
   NewTag,
   NewTagAssignment,
@@ -9,13 +9,13 @@ import type {
   TagOwner,
   TagRecord,
   TagStore,
-} from '../ports/tag-store.js';
-import type { Session } from '../session.js';
-import type { NewRow, Row, Tables } from '../tables.js';
-import { changedColumns, newRow, recordOf } from './conversion.js';
-import { assertRow, deleteRow, findRow, holdRow, insertRow, readRow, updateRow } from './identified-row.js';
-import { assertOwner, columnsOfOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.js';
-import { addAssignments, listAssignments, removeAssignments } from './tag-assignments.js';
+} from '../ports/tag-store.ts';
+import type { Session } from '../session.ts';
+import type { NewRow, Row, Tables } from '../tables.ts';
+import { changedColumns, newRow, recordOf } from './conversion.ts';
+import { assertRow, deleteRow, findRow, holdRow, insertRow, readRow, updateRow } from './identified-row.ts';
+import { assertOwner, columnsOfOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.ts';
+import { addAssignments, listAssignments, removeAssignments } from './tag-assignments.ts';
 
 /** Layers in the order in which they are listed. */
 const LAYERS = ['release', 'plugin', 'cluster'] as const;

@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder, Transaction } from 'kysely';
-import { InputCheck } from '../input.js';
-import type { Page, PageRequest } from '../ports/page.js';
+import { InputCheck } from '../input.ts';
+import type { Page, PageRequest } from '../ports/page.ts';
 import {
   fuelTaskStatus,
   type PlannedTaskRow,
@@ -9,14 +9,14 @@ import {
   type TaskHistoryStatus,
   type TaskHistoryStore,
   type TaskHistoryWrite,
-} from '../ports/task-history-store.js';
-import type { Session } from '../session.js';
-import type { Row, Tables } from '../tables.js';
-import { inBatches } from './batches.js';
-import { matching } from './conditions.js';
-import { newRow, recordOf } from './conversion.js';
-import { assertRow, holdRow } from './identified-row.js';
-import { fetchPage, type ListOrder, readPage } from './paging.js';
+} from '../ports/task-history-store.ts';
+import type { Session } from '../session.ts';
+import type { Row, Tables } from '../tables.ts';
+import { inBatches } from './batches.ts';
+import { matching } from './conditions.ts';
+import { newRow, recordOf } from './conversion.ts';
+import { assertRow, holdRow } from './identified-row.ts';
+import { fetchPage, type ListOrder, readPage } from './paging.ts';
 
 const STATUSES = Object.keys(fuelTaskStatus) as TaskHistoryStatus[];
 

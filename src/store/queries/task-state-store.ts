@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
-import { InputCheck, storable } from '../input.js';
-import type { TaskStateStore, TaskStates, TaskStateWrite } from '../ports/task-state-store.js';
-import type { Session } from '../session.js';
-import type { Tables } from '../tables.js';
-import { inBatches } from './batches.js';
-import { dropContents, keepContent, packContent, readContents, unpackText } from './contents.js';
-import { assertRow, holdRow } from './identified-row.js';
+import { InputCheck, storable } from '../input.ts';
+import type { TaskStateStore, TaskStates, TaskStateWrite } from '../ports/task-state-store.ts';
+import type { Session } from '../session.ts';
+import type { Tables } from '../tables.ts';
+import { inBatches } from './batches.ts';
+import { dropContents, keepContent, packContent, readContents, unpackText } from './contents.ts';
+import { assertRow, holdRow } from './identified-row.ts';
 
 /** TaskStateStore on either database. Every write locks the cluster's row first. */
 export class SqlTaskStateStore implements TaskStateStore {

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
-import type { Tables } from '../tables.js';
-import { inBatches } from './batches.js';
-import { dropContents } from './contents.js';
+import type { Tables } from '../tables.ts';
+import { inBatches } from './batches.ts';
+import { dropContents } from './contents.ts';
 
 /** Deletes transactions with their children, histories, reports and snapshots. */
 export async function removeTransactions(transaction: Transaction<Tables>, ids: readonly number[]): Promise<void> {

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ExpressionBuilder, Kysely } from 'kysely';
-import { InputCheck } from '../input.js';
+import { InputCheck } from '../input.ts';
 import type {
   NewRun,
   NewTransaction,
   TransactionChange,
   TransactionFilter,
   TransactionRecord,
-} from '../ports/transaction-store.js';
-import type { NewRow, Row, Tables } from '../tables.js';
-import { matching } from './conditions.js';
-import { changedColumns, newRow, recordOf } from './conversion.js';
-import { isOpen } from './open-run.js';
+} from '../ports/transaction-store.ts';
+import type { NewRow, Row, Tables } from '../tables.ts';
+import { matching } from './conditions.ts';
+import { changedColumns, newRow, recordOf } from './conversion.ts';
+import { isOpen } from './open-run.ts';
 
 export type TransactionRow = Row<'deploymentTransaction'>;
 type NewTransactionRow = NewRow<'deploymentTransaction'>;

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
-import { OPEN_TRANSACTION_STATUSES } from '../../core/words.js';
-import { StoreError } from '../failure.js';
-import { InputCheck } from '../input.js';
-import type { Json, Page, PageRequest } from '../ports/page.js';
+import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
+import { StoreError } from '../failure.ts';
+import { InputCheck } from '../input.ts';
+import type { Json, Page, PageRequest } from '../ports/page.ts';
 import type {
   NewRun,
   NewTransaction,
@@ -12,15 +12,15 @@ import type {
   TransactionFilter,
   TransactionRecord,
   TransactionStore,
-} from '../ports/transaction-store.js';
-import type { Session } from '../session.js';
-import type { Tables } from '../tables.js';
-import { matching } from './conditions.js';
-import { dropContents, keepContent, packContent, packText, unpackText } from './contents.js';
-import { assertRow, holdRow, insertRow, isId, listRows, readRow, rowNotFound, updateRow } from './identified-row.js';
-import { findOpenRun, isOpen, openRunConflict } from './open-run.js';
-import { fetchPage, newestFirst, readPage } from './paging.js';
-import { removeTransactions } from './transaction-removal.js';
+} from '../ports/transaction-store.ts';
+import type { Session } from '../session.ts';
+import type { Tables } from '../tables.ts';
+import { matching } from './conditions.ts';
+import { dropContents, keepContent, packContent, packText, unpackText } from './contents.ts';
+import { assertRow, holdRow, insertRow, isId, listRows, readRow, rowNotFound, updateRow } from './identified-row.ts';
+import { findOpenRun, isOpen, openRunConflict } from './open-run.ts';
+import { fetchPage, newestFirst, readPage } from './paging.ts';
+import { removeTransactions } from './transaction-removal.ts';
 import {
   type CheckedChange,
   changedTransaction,
@@ -31,7 +31,7 @@ import {
   type TransactionRow,
   transactionOf,
   transactionRowOf,
-} from './transaction-row.js';
+} from './transaction-row.ts';
 
 /**
  * TransactionStore on either database. Creating a run locks the cluster's row, so a cluster has one open run at a time.

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { ConflictUser } from '../failure.js';
-import type { Tables } from '../tables.js';
+import type { ConflictUser } from '../failure.ts';
+import type { Tables } from '../tables.ts';
 
 /** Clusters that use one of the releases, or are pending to. */
 export async function clustersOfReleases(db: Kysely<Tables>, ids: readonly number[]): Promise<ConflictUser[]> {

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely';
-import { conflict } from '../failure.js';
-import { InputCheck } from '../input.js';
-import type { Session } from '../session.js';
-import type { Change, NewRow, Row, Tables } from '../tables.js';
-import { changedColumns, recordOf } from './conversion.js';
-import { assertRow, findRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.js';
+import { conflict } from '../failure.ts';
+import { InputCheck } from '../input.ts';
+import type { Session } from '../session.ts';
+import type { Change, NewRow, Row, Tables } from '../tables.ts';
+import { changedColumns, recordOf } from './conversion.ts';
+import { assertRow, findRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.ts';
 
 type Versioned = Pick<Row<'release' | 'plugin'>, 'name' | 'version' | 'packageId'>;
 

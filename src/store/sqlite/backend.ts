@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { CompiledQuery, type DatabaseConnection, SqliteAdapter, SqliteDialect, SqliteDriver, sql } from 'kysely';
-import type { Backend } from '../backend.js';
-import { StoreError } from '../failure.js';
-import type { OpenStoreOptions } from '../open-store.js';
-import { classifySqliteError } from './errors.js';
-import { checkPlace, identityOf } from './place.js';
+import type { Backend } from '../backend.ts';
+import { StoreError } from '../failure.ts';
+import type { OpenStoreOptions } from '../open-store.ts';
+import { classifySqliteError } from './errors.ts';
+import { checkPlace, identityOf } from './place.ts';
 
 /** How long (ms) SQLite waits for a lock, which blocks our thread; after that the session waits without blocking. */
 const BLOCKING_WAIT = 25;

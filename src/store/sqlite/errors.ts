@@ -1,5 +1,5 @@
-import type { ClassifiedError } from '../backend.js';
-import { StoreError, type StoreFailure } from '../failure.js';
+import type { ClassifiedError } from '../backend.ts';
+import { StoreError, type StoreFailure } from '../failure.ts';
 
 /** Classifies an error of better-sqlite3 or of the file system. `shown` is the address for messages. */
 export function classifySqliteError(error: unknown, shown: string): ClassifiedError {

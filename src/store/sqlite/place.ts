@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { StoreError } from '../failure.js';
+import { StoreError } from '../failure.ts';
 
 /** A busy run writes some megabytes a minute, and SQLite needs space to clean up after itself. */
 const LEAST_FREE_BYTES = 16 * 1024 * 1024;

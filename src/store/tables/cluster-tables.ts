@@ -1,5 +1,5 @@
-import type { Json, JsonFields, JsonObject } from '../ports/page.js';
-import { count, flag, json, jsonObject, key, reference, serial, siteName, text, textBy, time } from './column.js';
+import type { Json, JsonFields, JsonObject } from '../ports/page.ts';
+import { count, flag, json, jsonObject, key, reference, serial, siteName, text, textBy, time } from './column.ts';
 
 const MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
 

@@ -1,5 +1,5 @@
-import type { TokenKind } from '../../core/words.js';
-import { choice, count, key, text, time } from './column.js';
+import type { TokenKind } from '../../core/words.ts';
+import { choice, count, key, text, time } from './column.ts';
 
 /** How nodes and programs prove their identity. */
 export const identityTables = {

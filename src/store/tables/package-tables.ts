@@ -1,5 +1,5 @@
-import type { JsonFields, JsonObject } from '../ports/page.js';
-import { bytes, choice, count, flag, json, jsonObject, key, reference, serial, text, time } from './column.js';
+import type { JsonFields, JsonObject } from '../ports/page.ts';
+import { bytes, choice, count, flag, json, jsonObject, key, reference, serial, text, time } from './column.ts';
 
 /** Packages, and their releases, plugins and tags. */
 export const packageTables = {

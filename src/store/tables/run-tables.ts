@@ -1,6 +1,6 @@
-import type { NoticeEvent } from '../../core/words.js';
-import type { Json } from '../ports/page.js';
-import { anyJson, choice, count, flag, json, key, text, time } from './column.js';
+import type { NoticeEvent } from '../../core/words.ts';
+import type { Json } from '../ports/page.ts';
+import { anyJson, choice, count, flag, json, key, text, time } from './column.ts';
 
 /** Runs of either kind, and the audit trail. */
 export const runTables = {

@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../../core/diagnostic.js';
-import type { GitSource } from '../../core/git-source.js';
-import type { MachineState } from '../../core/machine-drift.js';
-import { bytes, count, flag, json, key, siteName, text, time } from './column.js';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { GitSource } from '../../core/git-source.ts';
+import type { MachineState } from '../../core/machine-drift.ts';
+import { bytes, count, flag, json, key, siteName, text, time } from './column.ts';
 
 /** Sites, their revisions, and what MAAS reported about their nodes. */
 export const siteTables = {

@@ -1,9 +1,9 @@
-import { YaqlError } from '../errors.js';
-import { asciiDigits, parseInteger } from '../values/number-text.js';
-import { float } from '../values/numbers.js';
-import type { OperatorTable } from './operators.js';
-import { decodeEscapes } from './string-escapes.js';
-import type { ConstantValue } from './syntax-tree.js';
+import { YaqlError } from '../errors.ts';
+import { asciiDigits, parseInteger } from '../values/number-text.ts';
+import { float } from '../values/numbers.ts';
+import type { OperatorTable } from './operators.ts';
+import { decodeEscapes } from './string-escapes.ts';
+import type { ConstantValue } from './syntax-tree.ts';
 
 export type Token =
   | { readonly type: 'variable'; readonly name: string; readonly start: number; readonly end: number }

@@ -1,4 +1,4 @@
-import { YaqlError } from '../errors.js';
+import { YaqlError } from '../errors.ts';
 
 type OperatorType =
   | 'prefix-unary'

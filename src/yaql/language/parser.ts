@@ -1,7 +1,7 @@
-import { YaqlError } from '../errors.js';
-import { Lexer, type Token } from './lexer.js';
-import type { OperatorEntry, OperatorTable } from './operators.js';
-import type { Argument, Node } from './syntax-tree.js';
+import { YaqlError } from '../errors.ts';
+import { Lexer, type Token } from './lexer.ts';
+import type { OperatorEntry, OperatorTable } from './operators.ts';
+import type { Argument, Node } from './syntax-tree.ts';
 
 export interface Grammar {
   readonly operators: OperatorTable;

@@ -1,7 +1,7 @@
-import { floatText } from '../values/number-text.js';
-import { Float } from '../values/numbers.js';
-import type { OperatorTable } from './operators.js';
-import type { Argument, ConstantNode, Node } from './syntax-tree.js';
+import { floatText } from '../values/number-text.ts';
+import { Float } from '../values/numbers.ts';
+import type { OperatorTable } from './operators.ts';
+import type { Argument, ConstantNode, Node } from './syntax-tree.ts';
 
 /**
  * Writes a tree back as an expression. Parsing the text again gives the same tree, except for places: parentheses are

@@ -1,5 +1,5 @@
-import { YaqlError } from '../errors.js';
-import { characterByName } from './character-names.js';
+import { YaqlError } from '../errors.ts';
+import { characterByName } from './character-names.ts';
 
 const single: Record<string, string> = {
   '\\': '\\',

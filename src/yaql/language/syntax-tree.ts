@@ -1,4 +1,4 @@
-import type { Float, Integer } from '../values/numbers.js';
+import type { Float, Integer } from '../values/numbers.ts';
 
 /** Half-open range in the expression, in UTF-16 units. */
 export interface Span {

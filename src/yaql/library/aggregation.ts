@@ -1,13 +1,13 @@
-import { typeError, YaqlError } from '../errors.js';
-import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.js';
-import type { Lambda } from '../runtime/lambda.js';
-import { optional, p } from '../runtime/parameters.js';
-import { binaryFunction } from '../runtime/value-call.js';
-import { Dict, Tuple } from '../values/collections.js';
-import { equals } from '../values/equality.js';
-import { DONE, iterate, LazyIterator, lazily, pullFrom, sequenceItems } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import { isTruthy } from './shared.js';
+import { typeError, YaqlError } from '../errors.ts';
+import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.ts';
+import type { Lambda } from '../runtime/lambda.ts';
+import { optional, p } from '../runtime/parameters.ts';
+import { binaryFunction } from '../runtime/value-call.ts';
+import { Dict, Tuple } from '../values/collections.ts';
+import { equals } from '../values/equality.ts';
+import { DONE, iterate, LazyIterator, lazily, pullFrom, sequenceItems } from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import { isTruthy } from './shared.ts';
 
 const fn = chapterOf('queries');
 const it = () => p.iterable('collection');

@@ -1,6 +1,6 @@
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
-import { p } from '../runtime/parameters.js';
-import { equals } from '../values/equality.js';
+import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import { p } from '../runtime/parameters.ts';
+import { equals } from '../values/equality.ts';
 
 const fn = chapterOf('comparison');
 

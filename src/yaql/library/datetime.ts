@@ -1,14 +1,14 @@
-import { valueError, YaqlError } from '../errors.js';
-import type { Context } from '../runtime/context.js';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
-import { nullable, optional, p } from '../runtime/parameters.js';
-import { formatTime } from '../time/format.js';
-import { parseDate } from '../time/parse-date.js';
-import { parseTimeByFormat } from '../time/parse-format.js';
-import type { Value } from '../values/kind.js';
-import { float, type Integer, integer, isInteger, type Numeric, toDouble } from '../values/numbers.js';
-import { divideHalfEven, exactFraction } from '../values/rounding.js';
-import { type CivilTime, DateTime, TimeSpan } from '../values/time.js';
+import { valueError, YaqlError } from '../errors.ts';
+import type { Context } from '../runtime/context.ts';
+import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import { nullable, optional, p } from '../runtime/parameters.ts';
+import { formatTime } from '../time/format.ts';
+import { parseDate } from '../time/parse-date.ts';
+import { parseTimeByFormat } from '../time/parse-format.ts';
+import type { Value } from '../values/kind.ts';
+import { float, type Integer, integer, isInteger, type Numeric, toDouble } from '../values/numbers.ts';
+import { divideHalfEven, exactFraction } from '../values/rounding.ts';
+import { type CivilTime, DateTime, TimeSpan } from '../values/time.ts';
 
 const fn = chapterOf('datetime');
 /** A field of a date, which the reference implementation keeps in a C int. */

@@ -1,14 +1,14 @@
-import { YaqlError } from '../errors.js';
-import type { Context } from '../runtime/context.js';
-import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.js';
-import type { Lambda } from '../runtime/lambda.js';
-import { optional, p, rest } from '../runtime/parameters.js';
-import { Dict, DictView, type MappingRule } from '../values/collections.js';
-import { sameOrEqual } from '../values/equality.js';
-import { DONE, iterate, pullFrom } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import { stopIteration } from './shared.js';
-import { asText } from './texts.js';
+import { YaqlError } from '../errors.ts';
+import type { Context } from '../runtime/context.ts';
+import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.ts';
+import type { Lambda } from '../runtime/lambda.ts';
+import { optional, p, rest } from '../runtime/parameters.ts';
+import { Dict, DictView, type MappingRule } from '../values/collections.ts';
+import { sameOrEqual } from '../values/equality.ts';
+import { DONE, iterate, pullFrom } from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import { stopIteration } from './shared.ts';
+import { asText } from './texts.ts';
 
 const fn = chapterOf('collections');
 const dict = () => p.mapping('dict');

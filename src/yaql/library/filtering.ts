@@ -1,10 +1,10 @@
-import { typeError, valueError } from '../errors.js';
-import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.js';
-import type { Lambda } from '../runtime/lambda.js';
-import type { Runtime } from '../runtime/limits.js';
-import { nullable, optional, p, rest } from '../runtime/parameters.js';
-import { ValueSet } from '../values/collections.js';
-import { type HashKey, hashKey } from '../values/hash.js';
+import { typeError, valueError } from '../errors.ts';
+import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.ts';
+import type { Lambda } from '../runtime/lambda.ts';
+import type { Runtime } from '../runtime/limits.ts';
+import { nullable, optional, p, rest } from '../runtime/parameters.ts';
+import { ValueSet } from '../values/collections.ts';
+import { type HashKey, hashKey } from '../values/hash.ts';
 import {
   DONE,
   isIterableValue,
@@ -14,12 +14,12 @@ import {
   MemorizedIterator,
   pullFrom,
   sequenceItems,
-} from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import type { Integer } from '../values/numbers.js';
-import { repr } from '../values/repr.js';
-import { chain } from './lists.js';
-import { isTruthy, memorize, stopIteration, toSize } from './shared.js';
+} from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import type { Integer } from '../values/numbers.ts';
+import { repr } from '../values/repr.ts';
+import { chain } from './lists.ts';
+import { isTruthy, memorize, stopIteration, toSize } from './shared.ts';
 
 const fn = chapterOf('queries');
 const it = () => p.iterable('collection');

@@ -1,8 +1,8 @@
-import type { Context } from '../runtime/context.js';
-import { callFunction } from '../runtime/value-call.js';
-import { Dict, Tuple, ValueSet } from '../values/collections.js';
-import { isIterableValue, isSetLike, iterate } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
+import type { Context } from '../runtime/context.ts';
+import { callFunction } from '../runtime/value-call.ts';
+import { Dict, Tuple, ValueSet } from '../values/collections.ts';
+import { isIterableValue, isSetLike, iterate } from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
 
 /** How deep a result may be nested. */
 const maxNesting = 1000;

@@ -1,13 +1,13 @@
-import { valueError, YaqlError } from '../errors.js';
-import type { Context } from '../runtime/context.js';
-import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.js';
-import type { Lambda } from '../runtime/lambda.js';
-import { nullable, optional, p, rest } from '../runtime/parameters.js';
-import { Dict, MappingRule, Tuple } from '../values/collections.js';
-import { DONE, iterate, LazyIterator, pullFrom, sequenceItems } from '../values/iterators.js';
-import { Kind, kindOf, type Value } from '../values/kind.js';
-import { add, type Integer } from '../values/numbers.js';
-import { isTruthy, stopIteration } from './shared.js';
+import { valueError, YaqlError } from '../errors.ts';
+import type { Context } from '../runtime/context.ts';
+import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.ts';
+import type { Lambda } from '../runtime/lambda.ts';
+import { nullable, optional, p, rest } from '../runtime/parameters.ts';
+import { Dict, MappingRule, Tuple } from '../values/collections.ts';
+import { DONE, iterate, LazyIterator, pullFrom, sequenceItems } from '../values/iterators.ts';
+import { Kind, kindOf, type Value } from '../values/kind.ts';
+import { add, type Integer } from '../values/numbers.ts';
+import { isTruthy, stopIteration } from './shared.ts';
 
 const fn = chapterOf('legacy');
 

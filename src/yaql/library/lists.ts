@@ -1,10 +1,10 @@
-import { YaqlError } from '../errors.js';
-import type { Context } from '../runtime/context.js';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
-import { optional, p, rest } from '../runtime/parameters.js';
-import { callMethod } from '../runtime/value-call.js';
-import { Tuple, ValueSet } from '../values/collections.js';
-import { sameOrEqual, setHas } from '../values/equality.js';
+import { YaqlError } from '../errors.ts';
+import type { Context } from '../runtime/context.ts';
+import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import { optional, p, rest } from '../runtime/parameters.ts';
+import { callMethod } from '../runtime/value-call.ts';
+import { Tuple, ValueSet } from '../values/collections.ts';
+import { sameOrEqual, setHas } from '../values/equality.ts';
 import {
   DONE,
   isIterableValue,
@@ -15,10 +15,10 @@ import {
   type Pull,
   pullFrom,
   sequenceItems,
-} from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import type { Integer } from '../values/numbers.js';
-import { toIndex, toSize } from './shared.js';
+} from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import type { Integer } from '../values/numbers.ts';
+import { toIndex, toSize } from './shared.ts';
 
 const fn = chapterOf('collections');
 

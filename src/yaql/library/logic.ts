@@ -1,9 +1,9 @@
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
-import type { Lambda } from '../runtime/lambda.js';
-import { p, rest } from '../runtime/parameters.js';
-import { lazily } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import { isTruthy, toIndex } from './shared.js';
+import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { Lambda } from '../runtime/lambda.ts';
+import { p, rest } from '../runtime/parameters.ts';
+import { lazily } from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import { isTruthy, toIndex } from './shared.ts';
 
 const boolean = chapterOf('boolean');
 const branching = chapterOf('branching');

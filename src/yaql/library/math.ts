@@ -1,9 +1,9 @@
-import { typeError, valueError } from '../errors.js';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
-import { nullable, optional, p } from '../runtime/parameters.js';
-import { callFunction } from '../runtime/value-call.js';
-import type { Value } from '../values/kind.js';
-import { parseFloatText, parseInteger } from '../values/number-text.js';
+import { typeError, valueError } from '../errors.ts';
+import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import { nullable, optional, p } from '../runtime/parameters.ts';
+import { callFunction } from '../runtime/value-call.ts';
+import type { Value } from '../values/kind.ts';
+import { parseFloatText, parseInteger } from '../values/number-text.ts';
 import {
   absolute,
   add,
@@ -24,10 +24,10 @@ import {
   shiftRight,
   subtract,
   toDouble,
-} from '../values/numbers.js';
-import { round, truncate } from '../values/rounding.js';
-import { isTruthy } from './shared.js';
-import { asText } from './texts.js';
+} from '../values/numbers.ts';
+import { round, truncate } from '../values/rounding.ts';
+import { isTruthy } from './shared.ts';
+import { asText } from './texts.ts';
 
 const fn = chapterOf('math');
 const two = () => [p.number('left'), p.number('right')] as const;

@@ -1,14 +1,14 @@
-import { typeError, valueError, YaqlError } from '../errors.js';
-import { compileRegex, escapeRegex, Regex, type RegexMatch } from '../regex/regex.js';
-import type { Context } from '../runtime/context.js';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
-import type { Lambda } from '../runtime/lambda.js';
-import { nullable, optional, p } from '../runtime/parameters.js';
-import { Dict } from '../values/collections.js';
-import { lazily } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import type { Integer } from '../values/numbers.js';
-import { isTruthy, toSize } from './shared.js';
+import { typeError, valueError, YaqlError } from '../errors.ts';
+import { compileRegex, escapeRegex, Regex, type RegexMatch } from '../regex/regex.ts';
+import type { Context } from '../runtime/context.ts';
+import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { Lambda } from '../runtime/lambda.ts';
+import { nullable, optional, p } from '../runtime/parameters.ts';
+import { Dict } from '../values/collections.ts';
+import { lazily } from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import type { Integer } from '../values/numbers.ts';
+import { isTruthy, toSize } from './shared.ts';
 
 const fn = chapterOf('regex');
 

@@ -1,11 +1,11 @@
-import { YaqlError } from '../errors.js';
-import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.js';
-import { p, rest } from '../runtime/parameters.js';
-import { callMethod } from '../runtime/value-call.js';
-import { type DictView, ValueSet } from '../values/collections.js';
-import { isSubset } from '../values/equality.js';
-import { isSetLike, iterate, lazily } from '../values/iterators.js';
-import { spliced } from './lists.js';
+import { YaqlError } from '../errors.ts';
+import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.ts';
+import { p, rest } from '../runtime/parameters.ts';
+import { callMethod } from '../runtime/value-call.ts';
+import { type DictView, ValueSet } from '../values/collections.ts';
+import { isSubset } from '../values/equality.ts';
+import { isSetLike, iterate, lazily } from '../values/iterators.ts';
+import { spliced } from './lists.ts';
 
 const fn = chapterOf('collections');
 type SetLike = ValueSet | DictView;

@@ -1,10 +1,10 @@
-import { YaqlError } from '../errors.js';
-import type { Context } from '../runtime/context.js';
-import { Dict, DictView, Tuple, ValueSet } from '../values/collections.js';
-import { LazyIterator, MemorizedIterator } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import { Float, type Integer } from '../values/numbers.js';
-import { TimeSpan } from '../values/time.js';
+import { YaqlError } from '../errors.ts';
+import type { Context } from '../runtime/context.ts';
+import { Dict, DictView, Tuple, ValueSet } from '../values/collections.ts';
+import { LazyIterator, MemorizedIterator } from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import { Float, type Integer } from '../values/numbers.ts';
+import { TimeSpan } from '../values/time.ts';
 
 /** False are false, null, zero, and empty strings, lists, dicts and sets; iterators are always true. */
 export function isTruthy(value: Value): boolean {

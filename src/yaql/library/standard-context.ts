@@ -1,19 +1,19 @@
-import { Context } from '../runtime/context.js';
-import type { FunctionDefinition } from '../runtime/function-definition.js';
-import { aggregationFunctions, groupByFunction } from './aggregation.js';
-import { arrangingFunctions } from './arranging.js';
-import { comparisonFunctions } from './comparison.js';
-import { datetimeFunctions } from './datetime.js';
-import { dictFunctions } from './dicts.js';
-import { filteringFunctions } from './filtering.js';
-import { calledBothWays, exclusiveLegacyFunctions, legacyFunctions } from './legacy.js';
-import { listFunctions } from './lists.js';
-import { booleanFunctions, branchingFunctions } from './logic.js';
-import { mathFunctions } from './math.js';
-import { regexFunctions } from './regex.js';
-import { setFunctions } from './sets.js';
-import { stringFunctions } from './strings.js';
-import { delegateFunctions, fallbacks, systemFunctions } from './system.js';
+import { Context } from '../runtime/context.ts';
+import type { FunctionDefinition } from '../runtime/function-definition.ts';
+import { aggregationFunctions, groupByFunction } from './aggregation.ts';
+import { arrangingFunctions } from './arranging.ts';
+import { comparisonFunctions } from './comparison.ts';
+import { datetimeFunctions } from './datetime.ts';
+import { dictFunctions } from './dicts.ts';
+import { filteringFunctions } from './filtering.ts';
+import { calledBothWays, exclusiveLegacyFunctions, legacyFunctions } from './legacy.ts';
+import { listFunctions } from './lists.ts';
+import { booleanFunctions, branchingFunctions } from './logic.ts';
+import { mathFunctions } from './math.ts';
+import { regexFunctions } from './regex.ts';
+import { setFunctions } from './sets.ts';
+import { stringFunctions } from './strings.ts';
+import { delegateFunctions, fallbacks, systemFunctions } from './system.ts';
 
 /** The parts of the library that a context offers; default: all but delegates and legacy. */
 export interface ContextOptions {

@@ -1,14 +1,14 @@
-import { typeError, valueError, YaqlError } from '../errors.js';
-import type { Context } from '../runtime/context.js';
-import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.js';
-import { nullable, optional, p, rest } from '../runtime/parameters.js';
-import { binaryFunction, callFunction } from '../runtime/value-call.js';
-import { Tuple } from '../values/collections.js';
-import { iterate } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import { hexText } from '../values/number-text.js';
-import { Float, type Integer, isInteger } from '../values/numbers.js';
-import { toText } from '../values/repr.js';
+import { typeError, valueError, YaqlError } from '../errors.ts';
+import type { Context } from '../runtime/context.ts';
+import { chapterOf, type FunctionDefinition, renamed } from '../runtime/function-definition.ts';
+import { nullable, optional, p, rest } from '../runtime/parameters.ts';
+import { binaryFunction, callFunction } from '../runtime/value-call.ts';
+import { Tuple } from '../values/collections.ts';
+import { iterate } from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import { hexText } from '../values/number-text.ts';
+import { Float, type Integer, isInteger } from '../values/numbers.ts';
+import { toText } from '../values/repr.ts';
 import {
   compareText,
   findText,
@@ -18,9 +18,9 @@ import {
   splitTextFromRight,
   textLength,
   trimText,
-} from '../values/text.js';
-import { isTruthy, toIndex, toSize } from './shared.js';
-import { asText } from './texts.js';
+} from '../values/text.ts';
+import { isTruthy, toIndex, toSize } from './shared.ts';
+import { asText } from './texts.ts';
 
 const fn = chapterOf('strings');
 const two = () => [p.string('left'), p.string('right')] as const;

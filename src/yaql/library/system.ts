@@ -1,14 +1,14 @@
-import { typeError, valueError, YaqlError } from '../errors.js';
-import type { Context } from '../runtime/context.js';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
-import { keywords, optional, p, rest } from '../runtime/parameters.js';
-import { callFunction, callMethod } from '../runtime/value-call.js';
-import type { Dict } from '../values/collections.js';
-import { DONE, isIterableValue, LazyIterator, pullFrom, sequenceItems } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import { finalize } from './finalize.js';
-import { functionNameFor, isTruthy, memorize } from './shared.js';
-import { asText } from './texts.js';
+import { typeError, valueError, YaqlError } from '../errors.ts';
+import type { Context } from '../runtime/context.ts';
+import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import { keywords, optional, p, rest } from '../runtime/parameters.ts';
+import { callFunction, callMethod } from '../runtime/value-call.ts';
+import type { Dict } from '../values/collections.ts';
+import { DONE, isIterableValue, LazyIterator, pullFrom, sequenceItems } from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import { finalize } from './finalize.ts';
+import { functionNameFor, isTruthy, memorize } from './shared.ts';
+import { asText } from './texts.ts';
 
 const fn = chapterOf('system');
 

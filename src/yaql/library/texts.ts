@@ -1,5 +1,5 @@
-import { kindName, kindOf, type Value } from '../values/kind.js';
-import { repr } from '../values/repr.js';
+import { kindName, kindOf, type Value } from '../values/kind.ts';
+import { repr } from '../values/repr.ts';
 
 /** A value as part of a message: short, and never an error itself. */
 export function asText(value: Value): string {

@@ -1,10 +1,10 @@
-import { Dict, DictView, Tuple, ValueSet } from '../values/collections.js';
-import { equals } from '../values/equality.js';
-import { type HashKey, hashKey } from '../values/hash.js';
-import { isIterableValue, isSetLike, iterate, sequenceItems } from '../values/iterators.js';
-import { kindOf, type Value } from '../values/kind.js';
-import { splitLines } from '../values/text.js';
-import { sequenceDifferences } from './sequence-matcher.js';
+import { Dict, DictView, Tuple, ValueSet } from '../values/collections.ts';
+import { equals } from '../values/equality.ts';
+import { type HashKey, hashKey } from '../values/hash.ts';
+import { isIterableValue, isSetLike, iterate, sequenceItems } from '../values/iterators.ts';
+import { kindOf, type Value } from '../values/kind.ts';
+import { splitLines } from '../values/text.ts';
+import { sequenceDifferences } from './sequence-matcher.ts';
 
 /** What only the new value has, and what only the old one has; null where there is no difference. */
 interface ValueDifference {

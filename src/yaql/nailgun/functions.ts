@@ -1,17 +1,17 @@
-import { asYaqlError } from '../runtime/call-site.js';
-import type { Context } from '../runtime/context.js';
-import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.js';
-import type { Lambda } from '../runtime/lambda.js';
-import { p, rest } from '../runtime/parameters.js';
-import { callFunction } from '../runtime/value-call.js';
-import { Dict } from '../values/collections.js';
-import { equals } from '../values/equality.js';
-import { isIterableValue, iterate } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import { isUndefinedMarker, undefinedMarker } from '../values/undefined-marker.js';
-import { difference } from './difference.js';
-import { toJson } from './to-json.js';
-import { toYaml } from './to-yaml.js';
+import { asYaqlError } from '../runtime/call-site.ts';
+import type { Context } from '../runtime/context.ts';
+import { chapterOf, type FunctionDefinition } from '../runtime/function-definition.ts';
+import type { Lambda } from '../runtime/lambda.ts';
+import { p, rest } from '../runtime/parameters.ts';
+import { callFunction } from '../runtime/value-call.ts';
+import { Dict } from '../values/collections.ts';
+import { equals } from '../values/equality.ts';
+import { isIterableValue, iterate } from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import { isUndefinedMarker, undefinedMarker } from '../values/undefined-marker.ts';
+import { difference } from './difference.ts';
+import { toJson } from './to-json.ts';
+import { toYaml } from './to-yaml.ts';
 
 const fn = chapterOf('changes');
 

@@ -1,10 +1,10 @@
-import { createEngine, type Engine, type EngineOptions } from '../engine.js';
-import { Context } from '../runtime/context.js';
-import { Runtime } from '../runtime/limits.js';
-import { BackedDict, Dict } from '../values/collections.js';
-import { fromHost, toHost } from '../values/conversion.js';
-import type { Value } from '../values/kind.js';
-import { nailgunFunctions, newVariable, oldVariable } from './functions.js';
+import { createEngine, type Engine, type EngineOptions } from '../engine.ts';
+import { Context } from '../runtime/context.ts';
+import { Runtime } from '../runtime/limits.ts';
+import { BackedDict, Dict } from '../values/collections.ts';
+import { fromHost, toHost } from '../values/conversion.ts';
+import type { Value } from '../values/kind.ts';
+import { nailgunFunctions, newVariable, oldVariable } from './functions.ts';
 
 /** Limits of computable task fields, as the reference implementation has them, and one on time, which it has not. */
 export const taskEngineOptions: EngineOptions = {

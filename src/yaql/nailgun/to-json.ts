@@ -1,9 +1,9 @@
-import { typeError, valueError } from '../errors.js';
-import { Dict, Tuple, ValueSet } from '../values/collections.js';
-import type { Value } from '../values/kind.js';
-import { floatText, numberText } from '../values/number-text.js';
-import { Float } from '../values/numbers.js';
-import { DateTime } from '../values/time.js';
+import { typeError, valueError } from '../errors.ts';
+import { Dict, Tuple, ValueSet } from '../values/collections.ts';
+import type { Value } from '../values/kind.ts';
+import { floatText, numberText } from '../values/number-text.ts';
+import { Float } from '../values/numbers.ts';
+import { DateTime } from '../values/time.ts';
 
 /** JSON as Python's `json.dumps` lays it out: `", "` and `": "`, ASCII only, keys in their order. */
 export function toJson(value: Value): string {

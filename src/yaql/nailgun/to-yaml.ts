@@ -1,11 +1,11 @@
-import { YaqlError } from '../errors.js';
-import { Dict, Tuple, ValueSet } from '../values/collections.js';
-import type { Value } from '../values/kind.js';
-import { floatText, numberText } from '../values/number-text.js';
-import { compareNumbers, Float, type Numeric } from '../values/numbers.js';
-import { compareText } from '../values/text.js';
-import { DateTime, isoText } from '../values/time.js';
-import { isMultiline, type ScalarStyle, scalarStyle, timestampText, writeScalar } from './yaml-scalar.js';
+import { YaqlError } from '../errors.ts';
+import { Dict, Tuple, ValueSet } from '../values/collections.ts';
+import type { Value } from '../values/kind.ts';
+import { floatText, numberText } from '../values/number-text.ts';
+import { compareNumbers, Float, type Numeric } from '../values/numbers.ts';
+import { compareText } from '../values/text.ts';
+import { DateTime, isoText } from '../values/time.ts';
+import { isMultiline, type ScalarStyle, scalarStyle, timestampText, writeScalar } from './yaml-scalar.ts';
 
 /**
  * One YAML document in the block style of PyYAML's safe dumper over libyaml: keys sorted, items of a list not indented

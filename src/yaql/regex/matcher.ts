@@ -1,7 +1,7 @@
-import { YaqlError } from '../errors.js';
-import { foldCase, isAsciiWord, isWord } from './characters.js';
-import type { Program } from './program.js';
-import type { Assertion } from './syntax-tree.js';
+import { YaqlError } from '../errors.ts';
+import { foldCase, isAsciiWord, isWord } from './characters.ts';
+import type { Program } from './program.ts';
+import type { Assertion } from './syntax-tree.ts';
 
 /** The remaining work budget of matching, shared by all matches of one evaluation. */
 export interface MatchBudget {

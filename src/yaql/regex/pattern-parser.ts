@@ -1,7 +1,7 @@
-import { valueError, YaqlError } from '../errors.js';
-import { type Category, CharacterClass } from './characters.js';
-import { categories, type Flags, isAsciiLetter, isDigit, isOctal, PatternReader } from './pattern-reader.js';
-import { type PatternNode, type RepeatMode, unlimited, widthOf } from './syntax-tree.js';
+import { valueError, YaqlError } from '../errors.ts';
+import { type Category, CharacterClass } from './characters.ts';
+import { categories, type Flags, isAsciiLetter, isDigit, isOctal, PatternReader } from './pattern-reader.ts';
+import { type PatternNode, type RepeatMode, unlimited, widthOf } from './syntax-tree.ts';
 
 export interface ParsedPattern {
   readonly root: PatternNode;

@@ -1,5 +1,5 @@
-import { YaqlError } from '../errors.js';
-import { type Category, CharacterClass, type ClassItem } from './characters.js';
+import { YaqlError } from '../errors.ts';
+import { type Category, CharacterClass, type ClassItem } from './characters.ts';
 
 export interface Flags {
   readonly ignoreCase: boolean;

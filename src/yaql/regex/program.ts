@@ -1,6 +1,6 @@
-import type { CharacterClass } from './characters.js';
-import { foldCase } from './characters.js';
-import { type Assertion, type PatternNode, type RepeatMode, unlimited } from './syntax-tree.js';
+import type { CharacterClass } from './characters.ts';
+import { foldCase } from './characters.ts';
+import { type Assertion, type PatternNode, type RepeatMode, unlimited } from './syntax-tree.ts';
 
 /** Test of one character. */
 type CharacterTest = (code: number) => boolean;

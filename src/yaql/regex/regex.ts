@@ -1,8 +1,8 @@
-import { Kind, ValueObject } from '../values/kind.js';
-import { type MatchBudget, Matcher } from './matcher.js';
-import { type ParsedPattern, parsePattern } from './pattern-parser.js';
-import { compilePattern, type Program } from './program.js';
-import { expandTemplate, parseTemplate } from './template.js';
+import { Kind, ValueObject } from '../values/kind.ts';
+import { type MatchBudget, Matcher } from './matcher.ts';
+import { type ParsedPattern, parsePattern } from './pattern-parser.ts';
+import { compilePattern, type Program } from './program.ts';
+import { expandTemplate, parseTemplate } from './template.ts';
 
 /** One match; bounds are code-point offsets, -1 for a group that took no part. */
 export interface RegexMatch {

@@ -1,4 +1,4 @@
-import type { CharacterClass } from './characters.js';
+import type { CharacterClass } from './characters.ts';
 
 /** A parsed pattern of Python's `re` dialect. */
 export type PatternNode =

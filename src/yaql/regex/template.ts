@@ -1,5 +1,5 @@
-import { YaqlError } from '../errors.js';
-import type { RegexMatch } from './regex.js';
+import { YaqlError } from '../errors.ts';
+import type { RegexMatch } from './regex.ts';
 
 /** A literal piece of text or the number of a group. */
 type TemplatePart = string | number;

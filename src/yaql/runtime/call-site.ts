@@ -1,9 +1,9 @@
-import { YaqlError } from '../errors.js';
-import type { Node } from '../language/syntax-tree.js';
-import { type Kind, kindName, kindOf, type Value } from '../values/kind.js';
-import type { Code } from './code.js';
-import type { Context } from './context.js';
-import type { Candidates } from './overloads.js';
+import { YaqlError } from '../errors.ts';
+import type { Node } from '../language/syntax-tree.ts';
+import { type Kind, kindName, kindOf, type Value } from '../values/kind.ts';
+import type { Code } from './code.ts';
+import type { Context } from './context.ts';
+import type { Candidates } from './overloads.ts';
 import {
   chooseOverload,
   constantKind,
@@ -13,8 +13,8 @@ import {
   resolutionError,
   type StaticArgument,
   type StaticCall,
-} from './resolution.js';
-import type { Winner } from './winner.js';
+} from './resolution.ts';
+import type { Winner } from './winner.ts';
 
 /** Takes trailing underscores off: the names of functions never have them. */
 export const functionKey = (name: string): string => name.replace(/_+$/, '');

@@ -1,6 +1,6 @@
-import type { Node } from '../language/syntax-tree.js';
-import type { Value } from '../values/kind.js';
-import type { Context } from './context.js';
+import type { Node } from '../language/syntax-tree.ts';
+import type { Value } from '../values/kind.ts';
+import type { Context } from './context.ts';
 
 /** A compiled expression. Belongs to one parsed expression and caches the overloads of its calls. */
 export interface Code {

@@ -1,7 +1,7 @@
-import { Kind, type Value, ValueObject } from '../values/kind.js';
-import type { FunctionDefinition } from './function-definition.js';
-import type { Runtime } from './limits.js';
-import { Overloads } from './overloads.js';
+import { Kind, type Value, ValueObject } from '../values/kind.ts';
+import type { FunctionDefinition } from './function-definition.ts';
+import type { Runtime } from './limits.ts';
+import { Overloads } from './overloads.ts';
 
 const maxRemembered = 2000;
 

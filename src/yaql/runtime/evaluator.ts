@@ -1,9 +1,9 @@
-import type { Argument, Node } from '../language/syntax-tree.js';
-import { MappingRule } from '../values/collections.js';
-import type { Value } from '../values/kind.js';
-import { CallSite } from './call-site.js';
-import type { Code } from './code.js';
-import type { Context } from './context.js';
+import type { Argument, Node } from '../language/syntax-tree.ts';
+import { MappingRule } from '../values/collections.ts';
+import type { Value } from '../values/kind.ts';
+import { CallSite } from './call-site.ts';
+import type { Code } from './code.ts';
+import type { Context } from './context.ts';
 
 /** Compiles a tree. */
 export function compile(node: Node): Code {

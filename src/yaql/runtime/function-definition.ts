@@ -1,7 +1,7 @@
-import { YaqlError } from '../errors.js';
-import type { Value } from '../values/kind.js';
-import type { Context } from './context.js';
-import { isLazy, type Parameter } from './parameters.js';
+import { YaqlError } from '../errors.ts';
+import type { Value } from '../values/kind.ts';
+import type { Context } from './context.ts';
+import { isLazy, type Parameter } from './parameters.ts';
 
 /** What implementations receive for a list of parameters. */
 type Received<P extends readonly Parameter<unknown>[]> = {

@@ -1,6 +1,6 @@
-import { Kind, type Value, ValueObject } from '../values/kind.js';
-import type { Code } from './code.js';
-import { Context } from './context.js';
+import { Kind, type Value, ValueObject } from '../values/kind.ts';
+import type { Code } from './code.ts';
+import { Context } from './context.ts';
 
 /** A `key => value` argument whose sides the function evaluates lazily. */
 export interface LazyRule {

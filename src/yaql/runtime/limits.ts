@@ -1,10 +1,10 @@
-import { YaqlError } from '../errors.js';
-import { Dict, DictView, Tuple, ValueSet } from '../values/collections.js';
-import { DONE, LazyIterator, pullFrom } from '../values/iterators.js';
-import type { Value } from '../values/kind.js';
-import { bitLength } from '../values/numbers.js';
-import { textLength } from '../values/text.js';
-import { work } from '../values/work.js';
+import { YaqlError } from '../errors.ts';
+import { Dict, DictView, Tuple, ValueSet } from '../values/collections.ts';
+import { DONE, LazyIterator, pullFrom } from '../values/iterators.ts';
+import type { Value } from '../values/kind.ts';
+import { bitLength } from '../values/numbers.ts';
+import { textLength } from '../values/text.ts';
+import { work } from '../values/work.ts';
 
 /** Options of an engine for evaluation. Names follow the reference implementation's `yaql.*` options. */
 export interface EvaluationOptions {

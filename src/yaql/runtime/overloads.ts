@@ -1,5 +1,5 @@
-import type { FunctionDefinition } from './function-definition.js';
-import type { Plan } from './resolution.js';
+import type { FunctionDefinition } from './function-definition.ts';
+import type { Plan } from './resolution.ts';
 
 /** The overloads of a name of one calling style, nearest frame first, with what resolving calls of them has found. */
 export class Candidates {

@@ -1,12 +1,12 @@
-import type { Regex } from '../regex/regex.js';
-import type { Dict, DictView, MappingRule, ValueSet } from '../values/collections.js';
-import type { OrderedIterable } from '../values/iterators.js';
-import { Kind, type Value } from '../values/kind.js';
-import type { Integer, Numeric } from '../values/numbers.js';
-import type { DateTime, TimeSpan } from '../values/time.js';
-import type { Code } from './code.js';
-import type { Context } from './context.js';
-import type { Lambda, LazyRule } from './lambda.js';
+import type { Regex } from '../regex/regex.ts';
+import type { Dict, DictView, MappingRule, ValueSet } from '../values/collections.ts';
+import type { OrderedIterable } from '../values/iterators.ts';
+import { Kind, type Value } from '../values/kind.ts';
+import type { Integer, Numeric } from '../values/numbers.ts';
+import type { DateTime, TimeSpan } from '../values/time.ts';
+import type { Code } from './code.ts';
+import type { Context } from './context.ts';
+import type { Lambda, LazyRule } from './lambda.ts';
 
 /** How an argument reaches a function. */
 type ParameterRole =

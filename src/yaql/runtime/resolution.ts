@@ -1,11 +1,11 @@
-import { YaqlError, type YaqlErrorClass } from '../errors.js';
-import type { Node } from '../language/syntax-tree.js';
-import { type Kind, kindOf, type Value } from '../values/kind.js';
-import type { Code } from './code.js';
-import type { FunctionDefinition } from './function-definition.js';
-import type { Candidates } from './overloads.js';
-import { isLazy, isSpecialization, type Parameter, type ParameterType } from './parameters.js';
-import { Winner } from './winner.js';
+import { YaqlError, type YaqlErrorClass } from '../errors.ts';
+import type { Node } from '../language/syntax-tree.ts';
+import { type Kind, kindOf, type Value } from '../values/kind.ts';
+import type { Code } from './code.ts';
+import type { FunctionDefinition } from './function-definition.ts';
+import type { Candidates } from './overloads.ts';
+import { isLazy, isSpecialization, type Parameter, type ParameterType } from './parameters.ts';
+import { Winner } from './winner.ts';
 
 /** What is known of an argument before anything is evaluated. */
 export interface StaticArgument {

@@ -1,9 +1,9 @@
-import { type Kind, kindOf, type Value } from '../values/kind.js';
-import { functionKey } from './call-site.js';
-import type { Context } from './context.js';
-import type { Candidates } from './overloads.js';
-import { chooseOverload, type Plan, planCall, resolutionError, type StaticArgument } from './resolution.js';
-import type { Winner } from './winner.js';
+import { type Kind, kindOf, type Value } from '../values/kind.ts';
+import { functionKey } from './call-site.ts';
+import type { Context } from './context.ts';
+import type { Candidates } from './overloads.ts';
+import { chooseOverload, type Plan, planCall, resolutionError, type StaticArgument } from './resolution.ts';
+import type { Winner } from './winner.ts';
 
 const noRules = (): never => {
   throw new Error('values contain no rules');

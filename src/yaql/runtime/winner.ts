@@ -1,11 +1,11 @@
-import type { Value } from '../values/kind.js';
-import { work } from '../values/work.js';
-import type { Code } from './code.js';
-import type { Context } from './context.js';
-import type { FunctionDefinition } from './function-definition.js';
-import { Lambda, type LazyRule } from './lambda.js';
-import type { Parameter, ParameterType } from './parameters.js';
-import type { StaticArgument } from './resolution.js';
+import type { Value } from '../values/kind.ts';
+import { work } from '../values/work.ts';
+import type { Code } from './code.ts';
+import type { Context } from './context.ts';
+import type { FunctionDefinition } from './function-definition.ts';
+import { Lambda, type LazyRule } from './lambda.ts';
+import type { Parameter, ParameterType } from './parameters.ts';
+import type { StaticArgument } from './resolution.ts';
 
 type Conversion = 'plain' | 'integer' | 'iterable' | 'lambda' | 'code' | 'keyword' | 'lazy-rule';
 

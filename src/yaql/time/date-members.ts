@@ -1,5 +1,5 @@
-import { valueError } from '../errors.js';
-import { daysInMonth } from '../values/time.js';
+import { valueError } from '../errors.ts';
+import { daysInMonth } from '../values/time.ts';
 
 type Member = 'year' | 'month' | 'day';
 export type DateMembers = { readonly [member in Member]?: number };

@@ -1,5 +1,5 @@
-import { asciiDigits } from '../values/number-text.js';
-import { isBlank } from '../values/text.js';
+import { asciiDigits } from '../values/number-text.ts';
+import { isBlank } from '../values/text.ts';
 
 const letter = /^\p{L}$/u;
 const digit = /^[0-9]$/;

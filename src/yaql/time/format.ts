@@ -1,5 +1,5 @@
-import { type CivilTime, type DateTime, daysFromCivil, offsetText } from '../values/time.js';
-import { dayNames, monthNames, short } from './names.js';
+import { type CivilTime, type DateTime, daysFromCivil, offsetText } from '../values/time.ts';
+import { dayNames, monthNames, short } from './names.ts';
 
 /** Writes a time by a pattern of `strftime` (glibc, C locale), with the flags `-`, `_`, `0`, `^` and `#`. */
 export function formatTime(value: DateTime, pattern: string): string {

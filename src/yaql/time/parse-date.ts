@@ -1,6 +1,6 @@
-import { YaqlError } from '../errors.js';
-import { type CivilTime, DateTime, daysInMonth } from '../values/time.js';
-import { type DateReading, readDate } from './read-date.js';
+import { YaqlError } from '../errors.ts';
+import { type CivilTime, DateTime, daysInMonth } from '../values/time.ts';
+import { type DateReading, readDate } from './read-date.ts';
 
 /** What day it is; the parts of a date that a text leaves out come from it. */
 type Today = () => { readonly year: number; readonly month: number; readonly day: number };

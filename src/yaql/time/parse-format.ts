@@ -1,7 +1,7 @@
-import { valueError, YaqlError } from '../errors.js';
-import { blank, isBlank } from '../values/text.js';
-import { DateTime, daysFromCivil } from '../values/time.js';
-import { dayNames, monthNames, short } from './names.js';
+import { valueError, YaqlError } from '../errors.ts';
+import { blank, isBlank } from '../values/text.ts';
+import { DateTime, daysFromCivil } from '../values/time.ts';
+import { dayNames, monthNames, short } from './names.ts';
 
 const names = (list: readonly string[]): string => [...list].sort((a, b) => b.length - a.length).join('|');
 

@@ -1,7 +1,7 @@
-import { valueError } from '../errors.js';
-import { type DateMembers, WrittenDate } from './date-members.js';
-import { dateTokens } from './date-tokens.js';
-import { dayNames, monthNames, short } from './names.js';
+import { valueError } from '../errors.ts';
+import { type DateMembers, WrittenDate } from './date-members.ts';
+import { dateTokens } from './date-tokens.ts';
+import { dayNames, monthNames, short } from './names.ts';
 
 /** The parts of a date and time that a text contains; others are undefined. */
 export interface DateReading {

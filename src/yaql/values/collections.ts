@@ -1,8 +1,8 @@
-import { YaqlError } from '../errors.js';
-import { type HashKey, hashKey } from './hash.js';
-import { Kind, type Value, ValueObject } from './kind.js';
-import { setOrder } from './set-order.js';
-import { work } from './work.js';
+import { YaqlError } from '../errors.ts';
+import { type HashKey, hashKey } from './hash.ts';
+import { Kind, type Value, ValueObject } from './kind.ts';
+import { setOrder } from './set-order.ts';
+import { work } from './work.ts';
 
 /** Immutable sequence. (A mutable one is a plain JavaScript array.) */
 export class Tuple extends ValueObject {

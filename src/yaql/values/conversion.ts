@@ -1,8 +1,8 @@
-import { Dict, Tuple, ValueSet } from './collections.js';
-import { DONE, isIterableValue, iterate, LazyIterator, pullFrom } from './iterators.js';
-import { type Value, ValueObject } from './kind.js';
-import { Float } from './numbers.js';
-import { DateTime } from './time.js';
+import { Dict, Tuple, ValueSet } from './collections.ts';
+import { DONE, isIterableValue, iterate, LazyIterator, pullFrom } from './iterators.ts';
+import { type Value, ValueObject } from './kind.ts';
+import { Float } from './numbers.ts';
+import { DateTime } from './time.ts';
 
 /** How lists, dicts and sets of the host become values. */
 type Conversion = 'mutable' | 'immutable';

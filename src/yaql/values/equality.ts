@@ -1,11 +1,11 @@
-import { YaqlError } from '../errors.js';
-import { Regex } from '../regex/regex.js';
-import { AnyOf, Dict, DictView, Tuple, type ValueSet } from './collections.js';
-import { isIterableValue, isSetLike, iterate } from './iterators.js';
-import type { Value } from './kind.js';
-import { compareNumbers, Float } from './numbers.js';
-import { DateTime, TimeSpan } from './time.js';
-import { work } from './work.js';
+import { YaqlError } from '../errors.ts';
+import { Regex } from '../regex/regex.ts';
+import { AnyOf, Dict, DictView, Tuple, type ValueSet } from './collections.ts';
+import { isIterableValue, isSetLike, iterate } from './iterators.ts';
+import type { Value } from './kind.ts';
+import { compareNumbers, Float } from './numbers.ts';
+import { DateTime, TimeSpan } from './time.ts';
+import { work } from './work.ts';
 
 /**
  * Python's `==`: by structure for lists (a tuple never equals a mutable list), dicts and sets; numbers and booleans by

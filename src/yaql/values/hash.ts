@@ -1,6 +1,6 @@
-import { YaqlError } from '../errors.js';
-import { type Value, ValueObject } from './kind.js';
-import { Float } from './numbers.js';
+import { YaqlError } from '../errors.ts';
+import { type Value, ValueObject } from './kind.ts';
+import { Float } from './numbers.ts';
 
 /**
  * A JavaScript Map key that is the same for equal values and different for unequal ones. Strings and small integers

@@ -1,6 +1,6 @@
-import { typeError, YaqlError } from '../errors.js';
-import { Dict, DictView, Tuple, ValueSet } from './collections.js';
-import { Kind, kindOf, type Value, ValueObject } from './kind.js';
+import { typeError, YaqlError } from '../errors.ts';
+import { Dict, DictView, Tuple, ValueSet } from './collections.ts';
+import { Kind, kindOf, type Value, ValueObject } from './kind.ts';
 
 /** The result of a {@link Pull} at the end, and of every later call. */
 export const DONE: unique symbol = Symbol('done');

@@ -1,6 +1,6 @@
-import { valueError } from '../errors.js';
-import { Float, float, type Integer, integer, type Numeric } from './numbers.js';
-import { trimWhitespace } from './text.js';
+import { valueError } from '../errors.ts';
+import { Float, float, type Integer, integer, type Numeric } from './numbers.ts';
+import { trimWhitespace } from './text.ts';
 
 /** CPython 3.11 refuses to convert longer integers from or to text. */
 const maxIntegerDigits = 4300;

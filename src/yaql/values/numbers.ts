@@ -1,6 +1,6 @@
-import { valueError, YaqlError } from '../errors.js';
-import { powerOfDoubles } from './double-power.js';
-import { Kind, type Value, ValueObject } from './kind.js';
+import { valueError, YaqlError } from '../errors.ts';
+import { powerOfDoubles } from './double-power.ts';
+import { Kind, type Value, ValueObject } from './kind.ts';
 
 /** A float that JavaScript cannot distinguish from an integer, or that is not finite. See {@link float}. */
 export class Float extends ValueObject {

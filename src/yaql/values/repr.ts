@@ -1,13 +1,13 @@
-import { YaqlError } from '../errors.js';
-import { Regex } from '../regex/regex.js';
-import { Dict, DictView, Tuple, ValueSet } from './collections.js';
-import { LazyIterator } from './iterators.js';
-import type { Value } from './kind.js';
-import { kindName, kindOf, ValueObject } from './kind.js';
-import { numberText } from './number-text.js';
-import { Float } from './numbers.js';
-import { DateTime, isoText, TimeSpan, timeSpanFields, timeSpanText } from './time.js';
-import { work } from './work.js';
+import { YaqlError } from '../errors.ts';
+import { Regex } from '../regex/regex.ts';
+import { Dict, DictView, Tuple, ValueSet } from './collections.ts';
+import { LazyIterator } from './iterators.ts';
+import type { Value } from './kind.ts';
+import { kindName, kindOf, ValueObject } from './kind.ts';
+import { numberText } from './number-text.ts';
+import { Float } from './numbers.ts';
+import { DateTime, isoText, TimeSpan, timeSpanFields, timeSpanText } from './time.ts';
+import { work } from './work.ts';
 
 /** The language's `str(..)`: null, true and false in lower case at the top, Python's `str` for all else. */
 export function toText(value: Value): string {

@@ -1,5 +1,5 @@
-import { valueError, YaqlError } from '../errors.js';
-import { Float, float, type Integer, integer, type Numeric, toDouble } from './numbers.js';
+import { valueError, YaqlError } from '../errors.ts';
+import { Float, float, type Integer, integer, type Numeric, toDouble } from './numbers.ts';
 
 /** The quotient of two integers rounded half to even; `divisor` positive. */
 export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {

@@ -1,4 +1,4 @@
-import type { HashKey } from './hash.js';
+import type { HashKey } from './hash.ts';
 
 /** Larger sets of integers are sorted: no one needs the order of their table. */
 const maxTable = 1000;

@@ -1,7 +1,7 @@
-import { valueError, YaqlError } from '../errors.js';
-import type { HashKey } from './hash.js';
-import { Kind, ValueObject } from './kind.js';
-import { divideHalfEven, exactFraction } from './rounding.js';
+import { valueError, YaqlError } from '../errors.ts';
+import type { HashKey } from './hash.ts';
+import { Kind, ValueObject } from './kind.ts';
+import { divideHalfEven, exactFraction } from './rounding.ts';
 
 const DAY = 86_400_000_000n;
 const maxSpan = 999_999_999n * DAY + DAY - 1n;

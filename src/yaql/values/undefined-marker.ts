@@ -1,4 +1,4 @@
-import { Kind, type Value, ValueObject } from './kind.js';
+import { Kind, type Value, ValueObject } from './kind.ts';
 
 class UndefinedMarker extends ValueObject {
   override get kind(): Kind {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { canonicalJson } from '../../../src/documents/canonical-json.js';
-import { digestOf, type Plan, planGraph, readPlanInput } from '../../../src/graph/index.js';
-import { serializedTasks } from '../../../src/graph/result.js';
+import { canonicalJson } from '../../../src/documents/canonical-json.ts';
+import { digestOf, type Plan, planGraph, readPlanInput } from '../../../src/graph/index.ts';
+import { serializedTasks } from '../../../src/graph/result.ts';
 
 const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
 const data = '../../data/fuel';

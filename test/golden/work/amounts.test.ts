@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { build } from 'esbuild';
 import { afterEach, expect, it, vi } from 'vitest';
-import { lowerBound } from '../../../bench/makespan-bound.js';
-import { drawDurations, makespan } from '../../../bench/makespan-simulation.js';
-import { clusterOf, recorded } from '../../../bench/recorded-cluster.js';
-import { recordedRun } from '../../../bench/recorded-run.js';
-import { planGraph, planOrder, readPlanInput } from '../../../src/graph/index.js';
-import { openStore } from '../../../src/store/index.js';
-import { Expression } from '../../../src/yaql/engine.js';
-import { Runtime } from '../../../src/yaql/runtime/limits.js';
-import { environment } from '../../api/fuel-graphs-rig.js';
-import { expectNoMoreWork } from '../../rig/amounts-of-work.js';
-import { storeGraphRun } from '../../ui/stored-runs.js';
+import { lowerBound } from '../../../bench/makespan-bound.ts';
+import { drawDurations, makespan } from '../../../bench/makespan-simulation.ts';
+import { clusterOf, recorded } from '../../../bench/recorded-cluster.ts';
+import { recordedRun } from '../../../bench/recorded-run.ts';
+import { planGraph, planOrder, readPlanInput } from '../../../src/graph/index.ts';
+import { openStore } from '../../../src/store/index.ts';
+import { Expression } from '../../../src/yaql/engine.ts';
+import { Runtime } from '../../../src/yaql/runtime/limits.ts';
+import { environment } from '../../api/fuel-graphs-rig.ts';
+import { expectNoMoreWork } from '../../rig/amounts-of-work.ts';
+import { storeGraphRun } from '../../ui/stored-runs.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Method } from '../../api/api-rig.js';
+import type { Method } from '../../api/api-rig.ts';
 
 interface Schema {
   readonly $ref?: string;

@@ -1,5 +1,5 @@
-import { Coverage } from './coverage.js';
-import { mutateJson, mutateText } from './mutate-input.js';
+import { Coverage } from './coverage.ts';
+import { mutateJson, mutateText } from './mutate-input.ts';
 
 /** Something that takes input from outside. */
 export interface FuzzTarget {

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { parseGraphRunInput } from '../../../src/core/graph-run/index.js';
-import { operatorNote, readRequest, readSilence } from '../../../src/core/run/index.js';
-import { parseSiteRunInput } from '../../../src/core/site-run/input.js';
-import { SITE_RUN_KINDS } from '../../../src/core/words.js';
-import { parseYaml } from '../../../src/documents/index.js';
-import { readJson } from '../../../src/documents/reader/read-json.js';
-import { SourceText } from '../../../src/documents/reader/source-text.js';
-import * as wire from '../../../src/gateway/wire.js';
-import { bytesInMemory, readTar } from '../../../src/packages/tar.js';
-import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../../src/yaql/index.js';
-import { readProgress } from '../../../workflows/call-slices.js';
-import { readNews } from '../../../workflows/graph-news.js';
-import { taskRequest } from '../../../workflows/graph-operators.js';
-import { readFromPart, readToPart } from '../../../workflows/graph-signals.js';
-import { retryNode } from '../../../workflows/site-operators.js';
-import type { FuzzTarget } from './guided.js';
+import { parseGraphRunInput } from '../../../src/core/graph-run/index.ts';
+import { operatorNote, readRequest, readSilence } from '../../../src/core/run/index.ts';
+import { parseSiteRunInput } from '../../../src/core/site-run/input.ts';
+import { SITE_RUN_KINDS } from '../../../src/core/words.ts';
+import { parseYaml } from '../../../src/documents/index.ts';
+import { readJson } from '../../../src/documents/reader/read-json.ts';
+import { SourceText } from '../../../src/documents/reader/source-text.ts';
+import * as wire from '../../../src/gateway/wire.ts';
+import { bytesInMemory, readTar } from '../../../src/packages/tar.ts';
+import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../../src/yaql/index.ts';
+import { readProgress } from '../../../workflows/call-slices.ts';
+import { readNews } from '../../../workflows/graph-news.ts';
+import { taskRequest } from '../../../workflows/graph-operators.ts';
+import { readFromPart, readToPart } from '../../../workflows/graph-signals.ts';
+import { retryNode } from '../../../workflows/site-operators.ts';
+import type { FuzzTarget } from './guided.ts';
 
 /** Seeds that are kept: `test/data/fuzz/NAME.json`, a list of inputs. Findings go there, too. */
 const kept = (name: string): string[] =>

@@ -12,7 +12,7 @@ import type {
   NodeTaskActivities,
   RunTask,
   TaskEnd,
-} from '../../../activities/graph-contract.js';
+} from '../../../activities/graph-contract.ts';
 
 export const cancelTasks = defineSignal('cancel_tasks');
 

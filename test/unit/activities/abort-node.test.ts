@@ -1,11 +1,11 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
-import type { AbortAnswer, NodeCall } from '../../../activities/contract.js';
-import type { ActivityDependencies } from '../../../activities/index.js';
-import { nodeActivities } from '../../../activities/node-calls.js';
-import type { SiteCache } from '../../../activities/site-cache.js';
-import { MaasError, MachineStatus } from '../../../src/maas/index.js';
+import type { AbortAnswer, NodeCall } from '../../../activities/contract.ts';
+import type { ActivityDependencies } from '../../../activities/index.ts';
+import { nodeActivities } from '../../../activities/node-calls.ts';
+import type { SiteCache } from '../../../activities/site-cache.ts';
+import { MaasError, MachineStatus } from '../../../src/maas/index.ts';
 
 const NOW = Date.now();
 const request: NodeCall = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { clusterStates, planCluster, readClusterSources, readGraphLayers } from '../../../src/clusters/index.js';
-import { StateData } from '../../../src/graph/index.js';
-import { createTaskEngine, TaskScope } from '../../../src/yaql/index.js';
-import { graphWorld, MASTER_IP, planOf } from './graph-world.js';
+import { clusterStates, planCluster, readClusterSources, readGraphLayers } from '../../../src/clusters/index.ts';
+import { StateData } from '../../../src/graph/index.ts';
+import { createTaskEngine, TaskScope } from '../../../src/yaql/index.ts';
+import { graphWorld, MASTER_IP, planOf } from './graph-world.ts';
 
 const SHELL = { id: 'touch', type: 'shell', version: '2.1.0', roles: '*', parameters: { cmd: 'true' } };
 const ATTRIBUTES = { rack: { name: { value: 'r1', type: 'text' } } };

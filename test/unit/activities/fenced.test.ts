@@ -1,14 +1,14 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { NodeCall, SiteActivities } from '../../../activities/contract.js';
-import { assertMayStart, type Gate } from '../../../activities/fencing.js';
-import type { GraphActivities } from '../../../activities/graph-contract.js';
-import { type ActivityDependencies, createActivities } from '../../../activities/index.js';
-import { plannerHere } from '../../../src/clusters/planning/index.js';
-import type { RunReport } from '../../../src/core/site-run/index.js';
-import { openStore } from '../../../src/store/index.js';
-import { AT, graphReport, row } from './graph-world.js';
+import type { NodeCall, SiteActivities } from '../../../activities/contract.ts';
+import { assertMayStart, type Gate } from '../../../activities/fencing.ts';
+import type { GraphActivities } from '../../../activities/graph-contract.ts';
+import { type ActivityDependencies, createActivities } from '../../../activities/index.ts';
+import { plannerHere } from '../../../src/clusters/planning/index.ts';
+import type { RunReport } from '../../../src/core/site-run/index.ts';
+import { openStore } from '../../../src/store/index.ts';
+import { AT, graphReport, row } from './graph-world.ts';
 
 type Activities = SiteActivities & GraphActivities;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { graphWorld, planOf, row } from './graph-world.js';
+import { graphWorld, planOf, row } from './graph-world.ts';
 
 const shell = (id: string, more: object = {}) => ({
   id,

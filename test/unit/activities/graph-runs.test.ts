@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readClusterSources, readGraphLayers } from '../../../src/clusters/index.js';
-import { plannerHere } from '../../../src/clusters/planning/index.js';
-import { type ExecutablePart, type GraphRunInput, graphRunName } from '../../../src/core/graph-run/index.js';
-import { closeRun } from '../../../src/store/gone-holders.js';
-import { storeOrderBook } from '../../../worker/gateway-orders.js';
-import { startGate } from '../../../worker/start-gate.js';
-import { storeOrders } from '../../../worker/store-orders.js';
-import { graphReport, graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.js';
+import { readClusterSources, readGraphLayers } from '../../../src/clusters/index.ts';
+import { plannerHere } from '../../../src/clusters/planning/index.ts';
+import { type ExecutablePart, type GraphRunInput, graphRunName } from '../../../src/core/graph-run/index.ts';
+import { closeRun } from '../../../src/store/gone-holders.ts';
+import { storeOrderBook } from '../../../worker/gateway-orders.ts';
+import { startGate } from '../../../worker/start-gate.ts';
+import { storeOrders } from '../../../worker/store-orders.ts';
+import { graphReport, graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.ts';
 
 const root = new URL('../../../', import.meta.url);
 

@@ -1,17 +1,17 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import type { ActivityDependencies } from '../../../activities/dependencies.js';
-import { graphCloseActivities } from '../../../activities/graph-close.js';
-import type { GraphActivities, OpenGraphRunAnswer, PlanGraphAnswer } from '../../../activities/graph-contract.js';
-import { graphRunActivities } from '../../../activities/graph-run.js';
-import { planGraphActivities } from '../../../activities/plan-graph.js';
-import { taskRecordActivities } from '../../../activities/task-records.js';
-import { type Planner, plannerHere } from '../../../src/clusters/planning/index.js';
-import type { GraphRunInput, GraphRunReport, PlanReference, TaskRow } from '../../../src/core/graph-run/index.js';
-import { type Fields, normaliseTask } from '../../../src/graph/index.js';
-import { MaasConfigurationError } from '../../../src/maas/index.js';
-import { type GraphContent, openStore, type Store } from '../../../src/store/index.js';
-import { tagsByExtensions } from '../../../worker/services.js';
+import type { ActivityDependencies } from '../../../activities/dependencies.ts';
+import { graphCloseActivities } from '../../../activities/graph-close.ts';
+import type { GraphActivities, OpenGraphRunAnswer, PlanGraphAnswer } from '../../../activities/graph-contract.ts';
+import { graphRunActivities } from '../../../activities/graph-run.ts';
+import { planGraphActivities } from '../../../activities/plan-graph.ts';
+import { taskRecordActivities } from '../../../activities/task-records.ts';
+import { type Planner, plannerHere } from '../../../src/clusters/planning/index.ts';
+import type { GraphRunInput, GraphRunReport, PlanReference, TaskRow } from '../../../src/core/graph-run/index.ts';
+import { type Fields, normaliseTask } from '../../../src/graph/index.ts';
+import { MaasConfigurationError } from '../../../src/maas/index.ts';
+import { type GraphContent, openStore, type Store } from '../../../src/store/index.ts';
+import { tagsByExtensions } from '../../../worker/services.ts';
 
 export interface GraphWorld extends GraphActivities {
   readonly store: Store;

@@ -1,10 +1,10 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, it, vi } from 'vitest';
-import type { RunTask } from '../../../activities/graph-contract.js';
-import { type FollowedTasks, nodeControlActivities, nodeTaskActivities } from '../../../activities/node-task.js';
-import type { FollowEvent, NodeFacts } from '../../../src/agent/index.js';
-import { obeysTemporal } from '../../rig/agent-orders.js';
+import type { RunTask } from '../../../activities/graph-contract.ts';
+import { type FollowedTasks, nodeControlActivities, nodeTaskActivities } from '../../../activities/node-task.ts';
+import type { FollowEvent, NodeFacts } from '../../../src/agent/index.ts';
+import { obeysTemporal } from '../../rig/agent-orders.ts';
 
 const attempt = { run: 'r', task: 't', node: 'n', generation: 1 };
 const request: RunTask = { v: 1, ...attempt, type: 'shell', mode: 'apply', plan: 'p' };

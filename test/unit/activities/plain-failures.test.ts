@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it } from 'vitest';
-import { plainFailures } from '../../../activities/plain-failures.js';
+import { plainFailures } from '../../../activities/plain-failures.ts';
 
 it('what an activity throws has no stack trace, nor has its cause: histories would show folders of this machine', async () => {
   const environment = new MockActivityEnvironment({}, { interceptors: [plainFailures] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chunksOf } from '../../../src/clusters/planning/cut-plan.js';
+import { chunksOf } from '../../../src/clusters/planning/cut-plan.ts';
 
 describe('chunks of a stored plan', () => {
   it.each([

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { oldStatesOf, planCluster, readClusterSources, readGraphLayers } from '../../../src/clusters/index.js';
-import type { ExecutablePart } from '../../../src/core/graph-run/index.js';
-import { serializeGraph } from '../../../src/graph/index.js';
-import { RELEASE_ROLES, RELEASE_TAGS } from '../clusters/six-nodes.js';
-import { type Json, recorded, withChoice } from '../graph/recorded.js';
-import { graphWorld, loadWhole, MASTER_IP, planOf } from './graph-world.js';
+import { oldStatesOf, planCluster, readClusterSources, readGraphLayers } from '../../../src/clusters/index.ts';
+import type { ExecutablePart } from '../../../src/core/graph-run/index.ts';
+import { serializeGraph } from '../../../src/graph/index.ts';
+import { RELEASE_ROLES, RELEASE_TAGS } from '../clusters/six-nodes.ts';
+import { type Json, recorded, withChoice } from '../graph/recorded.ts';
+import { graphWorld, loadWhole, MASTER_IP, planOf } from './graph-world.ts';
 
 /** The recorded six nodes, with the ids they have there, their data uploaded. */
 async function recordedCluster(form: 'raw' | 'normalized') {

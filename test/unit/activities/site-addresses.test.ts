@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { reserveAddresses } from '../../../activities/site-addresses.js';
-import { MaasClient } from '../../../src/maas/index.js';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
-import { clusterOperations } from '../../../src/ops/inventory/clusters.js';
-import { openStore, type Store } from '../../../src/store/index.js';
+import { reserveAddresses } from '../../../activities/site-addresses.ts';
+import { MaasClient } from '../../../src/maas/index.ts';
+import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.ts';
+import { clusterOperations } from '../../../src/ops/inventory/clusters.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
 
 let folder: string;
 let store: Store;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { markProvisioned } from '../../../activities/site-cluster.js';
-import { openStore, type Store } from '../../../src/store/index.js';
+import { markProvisioned } from '../../../activities/site-cluster.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
 
 let folder: string;
 let store: Store;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Execution, executionFolder } from '../../../src/agent/execution.js';
-import { Journal } from '../../../src/agent/journal.js';
-import { AgentRig } from '../../rig/agent.js';
-import { AgentProcess } from '../../rig/agent-process-handle.js';
-import { Gate } from '../../rig/gate.js';
-import { supervisorProgram } from '../../rig/program.js';
+import { type Execution, executionFolder } from '../../../src/agent/execution.ts';
+import { Journal } from '../../../src/agent/journal.ts';
+import { AgentRig } from '../../rig/agent.ts';
+import { AgentProcess } from '../../rig/agent-process-handle.ts';
+import { Gate } from '../../rig/gate.ts';
+import { supervisorProgram } from '../../rig/program.ts';
 
 const rig = new AgentRig();
 const agent = rig.agent();

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Execution, executionFolder, nodeFolder, stableJson } from '../../../src/agent/execution.js';
-import { openExecutions } from '../../../src/agent/index.js';
-import { Journal } from '../../../src/agent/journal.js';
-import { isRunning, readBootId } from '../../../src/agent/process-identity.js';
-import { AgentRig } from '../../rig/agent.js';
-import { AgentProcess } from '../../rig/agent-process-handle.js';
-import { eventually } from '../../rig/agent-site.js';
-import { Gate } from '../../rig/gate.js';
+import { type Execution, executionFolder, nodeFolder, stableJson } from '../../../src/agent/execution.ts';
+import { openExecutions } from '../../../src/agent/index.ts';
+import { Journal } from '../../../src/agent/journal.ts';
+import { isRunning, readBootId } from '../../../src/agent/process-identity.ts';
+import { AgentRig } from '../../rig/agent.ts';
+import { AgentProcess } from '../../rig/agent-process-handle.ts';
+import { eventually } from '../../rig/agent-site.ts';
+import { Gate } from '../../rig/gate.ts';
 
 /** Whatever a disk or a person does to a file of a journal, the agent goes on, and nothing runs twice. */
 const rig = new AgentRig();

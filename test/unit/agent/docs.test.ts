@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { afterAll, describe, expect, it } from 'vitest';
-import { DEFAULT_PATH_ROOTS } from '../../../src/agent/path-rules.js';
-import { taskTypesPage } from '../../../src/agent/task-types-page.js';
-import { formatManifest } from '../../../src/core/folder-manifest.js';
-import { typesOver } from '../../../src/core/task-types/index.js';
-import { AgentRig } from '../../rig/agent.js';
+import { DEFAULT_PATH_ROOTS } from '../../../src/agent/path-rules.ts';
+import { taskTypesPage } from '../../../src/agent/task-types-page.ts';
+import { formatManifest } from '../../../src/core/folder-manifest.ts';
+import { typesOver } from '../../../src/core/task-types/index.ts';
+import { AgentRig } from '../../rig/agent.ts';
 
 const page = readFileSync(new URL('../../../docs/task-types.md', import.meta.url), 'utf8');
 const rig = new AgentRig();

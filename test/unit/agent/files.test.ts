@@ -14,11 +14,11 @@ import {
 } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { PlacementError, placeFile, type WantedFile } from '../../../src/agent/place-file.js';
-import { prepareTask } from '../../../src/agent/prepare-task.js';
-import type { TaskFailure } from '../../../src/agent/result.js';
-import { uploadFiles } from '../../../src/core/task-types/files.js';
-import { AgentRig } from '../../rig/agent.js';
+import { PlacementError, placeFile, type WantedFile } from '../../../src/agent/place-file.ts';
+import { prepareTask } from '../../../src/agent/prepare-task.ts';
+import type { TaskFailure } from '../../../src/agent/result.ts';
+import { uploadFiles } from '../../../src/core/task-types/files.ts';
+import { AgentRig } from '../../rig/agent.ts';
 
 const rig = new AgentRig();
 const agent = rig.agent();

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Execution, executionFolder, stableJson } from '../../../src/agent/execution.js';
-import { carryOutOrder } from '../../../src/agent/index.js';
-import { AgentRig } from '../../rig/agent.js';
-import { Gate } from '../../rig/gate.js';
+import { type Execution, executionFolder, stableJson } from '../../../src/agent/execution.ts';
+import { carryOutOrder } from '../../../src/agent/index.ts';
+import { AgentRig } from '../../rig/agent.ts';
+import { Gate } from '../../rig/gate.ts';
 
 const rig = new AgentRig();
 const agent = rig.agent();

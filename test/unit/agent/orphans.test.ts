@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { executionFolder } from '../../../src/agent/execution.js';
-import { Journal } from '../../../src/agent/journal.js';
-import { readProcess } from '../../../src/agent/process-identity.js';
-import { AgentRig } from '../../rig/agent.js';
+import { executionFolder } from '../../../src/agent/execution.ts';
+import { Journal } from '../../../src/agent/journal.ts';
+import { readProcess } from '../../../src/agent/process-identity.ts';
+import { AgentRig } from '../../rig/agent.ts';
 
 const rig = new AgentRig();
 const agent = rig.agent({ cgroupRoot: false });

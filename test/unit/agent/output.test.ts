@@ -3,16 +3,16 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { executionFolder } from '../../../src/agent/execution.js';
-import { carryOutOrder } from '../../../src/agent/index.js';
-import { Journal } from '../../../src/agent/journal.js';
-import { TaskLogs } from '../../../src/agent/logs/index.js';
-import { readOutput, SegmentedOutput } from '../../../src/agent/output-segments.js';
-import { readableTail, readableText } from '../../../src/agent/output-text.js';
-import { REDACTED, Scrubber } from '../../../src/agent/scrubber.js';
-import { AgentRig, contentsBelow, printed } from '../../rig/agent.js';
-import { AgentProcess } from '../../rig/agent-process-handle.js';
-import { Gate } from '../../rig/gate.js';
+import { executionFolder } from '../../../src/agent/execution.ts';
+import { carryOutOrder } from '../../../src/agent/index.ts';
+import { Journal } from '../../../src/agent/journal.ts';
+import { TaskLogs } from '../../../src/agent/logs/index.ts';
+import { readOutput, SegmentedOutput } from '../../../src/agent/output-segments.ts';
+import { readableTail, readableText } from '../../../src/agent/output-text.ts';
+import { REDACTED, Scrubber } from '../../../src/agent/scrubber.ts';
+import { AgentRig, contentsBelow, printed } from '../../rig/agent.ts';
+import { AgentProcess } from '../../rig/agent-process-handle.ts';
+import { Gate } from '../../rig/gate.ts';
 
 const rig = new AgentRig();
 const agent = rig.agent();

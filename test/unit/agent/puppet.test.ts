@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { executionFolder } from '../../../src/agent/execution.js';
-import { Journal } from '../../../src/agent/journal.js';
-import { judgePuppet } from '../../../src/agent/task-types/puppet.js';
-import { namesInReport, readPuppetSummary } from '../../../src/agent/task-types/puppet-summary.js';
-import { AgentRig, printed } from '../../rig/agent.js';
-import { appears, Gate } from '../../rig/gate.js';
+import { executionFolder } from '../../../src/agent/execution.ts';
+import { Journal } from '../../../src/agent/journal.ts';
+import { judgePuppet } from '../../../src/agent/task-types/puppet.ts';
+import { namesInReport, readPuppetSummary } from '../../../src/agent/task-types/puppet-summary.ts';
+import { AgentRig, printed } from '../../rig/agent.ts';
+import { appears, Gate } from '../../rig/gate.ts';
 
 const rig = new AgentRig();
 const agent = rig.agent();

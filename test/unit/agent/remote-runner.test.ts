@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { COMMON } from '../../../src/agent/ssh/remote-runner.js';
+import { COMMON } from '../../../src/agent/ssh/remote-runner.ts';
 
 it('a result that the runner writes while a connection looks for the runner is kept', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-runner-'));

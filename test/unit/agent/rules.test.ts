@@ -12,13 +12,13 @@ import {
 import { join, sep } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { executionFolder, folderName, stableJson } from '../../../src/agent/execution.js';
-import { prepareTask } from '../../../src/agent/prepare-task.js';
-import { describeFailure, outcomeOf } from '../../../src/agent/result.js';
-import { typesOver } from '../../../src/core/task-types/index.js';
-import { AgentRig } from '../../rig/agent.js';
-import { Gate } from '../../rig/gate.js';
-import { supervisorProgram } from '../../rig/program.js';
+import { executionFolder, folderName, stableJson } from '../../../src/agent/execution.ts';
+import { prepareTask } from '../../../src/agent/prepare-task.ts';
+import { describeFailure, outcomeOf } from '../../../src/agent/result.ts';
+import { typesOver } from '../../../src/core/task-types/index.ts';
+import { AgentRig } from '../../rig/agent.ts';
+import { Gate } from '../../rig/gate.ts';
+import { supervisorProgram } from '../../rig/program.ts';
 
 const rig = new AgentRig();
 const agent = rig.agent();

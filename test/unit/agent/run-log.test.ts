@@ -2,8 +2,8 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TaskLogs } from '../../../src/agent/logs/index.js';
-import { runLogPage } from '../../../src/ops/run-log.js';
+import { TaskLogs } from '../../../src/agent/logs/index.ts';
+import { runLogPage } from '../../../src/ops/run-log.ts';
 
 let folder: string;
 let logs: TaskLogs;

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TaskResult } from '../../../src/agent/index.js';
-import { TaskLogs } from '../../../src/agent/logs/index.js';
-import { type Api, createApi } from '../../../src/api/index.js';
-import { createOperations } from '../../../src/ops/index.js';
-import { openStore, type Store } from '../../../src/store/index.js';
-import { openapiCheck } from '../../rig/openapi-check.js';
+import type { TaskResult } from '../../../src/agent/index.ts';
+import { TaskLogs } from '../../../src/agent/logs/index.ts';
+import { type Api, createApi } from '../../../src/api/index.ts';
+import { createOperations } from '../../../src/ops/index.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
+import { openapiCheck } from '../../rig/openapi-check.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-run-logs-'));
 const logs = new TaskLogs({ folder });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { AgentRig, printed } from '../../rig/agent.js';
+import { AgentRig, printed } from '../../rig/agent.ts';
 
 const rig = new AgentRig();
 const agent = rig.agent();

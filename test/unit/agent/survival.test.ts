@@ -1,17 +1,17 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ownCgroup } from '../../../src/agent/cgroup.js';
-import { contain } from '../../../src/agent/containment.js';
-import type { Execution } from '../../../src/agent/execution.js';
-import { executionFolder, executionMark } from '../../../src/agent/execution.js';
-import { NodeAgent } from '../../../src/agent/index.js';
-import { Journal } from '../../../src/agent/journal.js';
-import { readProcess } from '../../../src/agent/process-identity.js';
-import { AgentRig, printed } from '../../rig/agent.js';
-import { AgentProcess } from '../../rig/agent-process-handle.js';
-import { eventually } from '../../rig/agent-site.js';
-import { Gate } from '../../rig/gate.js';
+import { ownCgroup } from '../../../src/agent/cgroup.ts';
+import { contain } from '../../../src/agent/containment.ts';
+import type { Execution } from '../../../src/agent/execution.ts';
+import { executionFolder, executionMark } from '../../../src/agent/execution.ts';
+import { NodeAgent } from '../../../src/agent/index.ts';
+import { Journal } from '../../../src/agent/journal.ts';
+import { readProcess } from '../../../src/agent/process-identity.ts';
+import { AgentRig, printed } from '../../rig/agent.ts';
+import { AgentProcess } from '../../rig/agent-process-handle.ts';
+import { eventually } from '../../rig/agent-site.ts';
+import { Gate } from '../../rig/gate.ts';
 
 const rig = new AgentRig();
 const agent = rig.agent();

@@ -11,11 +11,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { prepareTask } from '../../../src/agent/prepare-task.js';
-import { freePort } from '../../../src/platform/free-port.js';
-import { AgentRig } from '../../rig/agent.js';
-import { appears, Gate } from '../../rig/gate.js';
-import { SshdRig, sshdMissing } from '../../rig/sshd.js';
+import { prepareTask } from '../../../src/agent/prepare-task.ts';
+import { freePort } from '../../../src/platform/free-port.ts';
+import { AgentRig } from '../../rig/agent.ts';
+import { appears, Gate } from '../../rig/gate.ts';
+import { SshdRig, sshdMissing } from '../../rig/sshd.ts';
 
 const rig = new AgentRig();
 const agent = rig.agent();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { taskEnd } from '../../../activities/node-task-end.js';
-import type { TaskResult } from '../../../src/agent/index.js';
+import { taskEnd } from '../../../activities/node-task-end.ts';
+import type { TaskResult } from '../../../src/agent/index.ts';
 
 const stream = (tail: string) => ({ bytes: tail.length, dropped: 0, tail, binary: false });
 const result = (more: Partial<TaskResult>): TaskResult => ({

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TaskResult } from '../../../src/agent/index.js';
-import { type LogPart, TaskLogs } from '../../../src/agent/logs/index.js';
+import type { TaskResult } from '../../../src/agent/index.ts';
+import { type LogPart, TaskLogs } from '../../../src/agent/logs/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-logs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

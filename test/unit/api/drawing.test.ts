@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Drawer, openDrawer } from '../../../src/api/page/drawing.js';
-import { renderSvg } from '../../../src/graph/pictures/render-svg.js';
+import { type Drawer, openDrawer } from '../../../src/api/page/drawing.ts';
+import { renderSvg } from '../../../src/graph/pictures/render-svg.ts';
 
 const open: Drawer[] = [];
 const drawer = (withinMs?: number) => {

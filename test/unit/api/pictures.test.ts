@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Drawer } from '../../../src/api/page/drawing.js';
-import { Pictures } from '../../../src/api/page/pictures.js';
+import type { Drawer } from '../../../src/api/page/drawing.ts';
+import { Pictures } from '../../../src/api/page/pictures.ts';
 
 /** Draws when the test says so. */
 function heldDrawer() {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { changesSince, everything, type Frame, type Sent } from '../../../src/api/page/changes.js';
-import { type Seen, Watches } from '../../../src/api/page/watches.js';
+import { changesSince, everything, type Frame, type Sent } from '../../../src/api/page/changes.ts';
+import { type Seen, Watches } from '../../../src/api/page/watches.ts';
 
 it('only what differs is a change, entry by entry, and what is gone is null', () => {
   const sent: Sent = new Map();

@@ -5,19 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readCookie, SIGN_IN_COOKIE, TOKEN_COOKIE } from '../../../src/api/access/cookies.js';
-import { formatCsv } from '../../../src/cli/formats/csv.js';
-import { checkParameters } from '../../../src/core/task-types/index.js';
-import { auditedAlarms } from '../../../src/gateway/index.js';
-import { signedIn } from '../../../src/ops/sign-in.js';
-import { tokenOperations } from '../../../src/ops/tokens.js';
-import { createLogger, withoutSecretTexts } from '../../../src/platform/telemetry/log.js';
-import { openStore, type Store } from '../../../src/store/index.js';
+import { readCookie, SIGN_IN_COOKIE, TOKEN_COOKIE } from '../../../src/api/access/cookies.ts';
+import { formatCsv } from '../../../src/cli/formats/csv.ts';
+import { checkParameters } from '../../../src/core/task-types/index.ts';
+import { auditedAlarms } from '../../../src/gateway/index.ts';
+import { signedIn } from '../../../src/ops/sign-in.ts';
+import { tokenOperations } from '../../../src/ops/tokens.ts';
+import { createLogger, withoutSecretTexts } from '../../../src/platform/telemetry/log.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
 import { webLink } from '../../../src/ui/assets/web-link.js';
-import { type ApiRig, apiAlone } from '../../api/api-rig.js';
-import { growthOf, MUCH_GROWTH } from '../../rig/growth.js';
-import { cli } from '../cli/recording-terminal.js';
-import { stubApi } from '../cli/stub-api.js';
+import { type ApiRig, apiAlone } from '../../api/api-rig.ts';
+import { growthOf, MUCH_GROWTH } from '../../rig/growth.ts';
+import { cli } from '../cli/recording-terminal.ts';
+import { stubApi } from '../cli/stub-api.ts';
 
 // What others write, on its way into a terminal, a log, a table, a command or a page.
 

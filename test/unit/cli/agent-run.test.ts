@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { cli } from './recording-terminal.js';
+import { cli } from './recording-terminal.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changedSettings, portionsOf } from '../../../src/cli/commands/cluster-data.js';
+import { changedSettings, portionsOf } from '../../../src/cli/commands/cluster-data.ts';
 
 it('settings are written GROUP.NAME=VALUE; a value that is not JSON is text', () => {
   expect(changedSettings(['storage.ceph=true', 'storage.pool="1"', 'access.user=nina=1', 'a.b='])).toEqual({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { storeOnNodeFindings } from '../../../src/cli/commands/doctor.js';
-import { runCli } from '../../../src/cli/run-cli.js';
-import { recordingTerminal } from './recording-terminal.js';
+import { storeOnNodeFindings } from '../../../src/cli/commands/doctor.ts';
+import { runCli } from '../../../src/cli/run-cli.ts';
+import { recordingTerminal } from './recording-terminal.ts';
 
 it.each([
   ['20.19.0', 'sqlite:./a.db', []],

@@ -3,12 +3,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_API } from '../../../src/cli/api-address.js';
-import { EXIT, exitCodeOfStatus } from '../../../src/cli/exit-codes.js';
-import { createProgram } from '../../../src/cli/program.js';
-import { PROBLEM_CODES } from '../../../src/ops/problem.js';
-import { settingDefinitions } from '../../../src/platform/settings/index.js';
-import { recordingTerminal } from './recording-terminal.js';
+import { DEFAULT_API } from '../../../src/cli/api-address.ts';
+import { EXIT, exitCodeOfStatus } from '../../../src/cli/exit-codes.ts';
+import { createProgram } from '../../../src/cli/program.ts';
+import { PROBLEM_CODES } from '../../../src/ops/problem.ts';
+import { settingDefinitions } from '../../../src/platform/settings/index.ts';
+import { recordingTerminal } from './recording-terminal.ts';
 
 const text = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
 const program = await createProgram(recordingTerminal());

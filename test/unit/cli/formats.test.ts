@@ -1,12 +1,12 @@
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { addressOf, apiAddress } from '../../../src/cli/api-address.js';
-import { nodeFinding } from '../../../src/cli/commands/doctor.js';
-import { formatCsv } from '../../../src/cli/formats/csv.js';
-import { type Format, printList } from '../../../src/cli/formats/output.js';
-import { formatTable } from '../../../src/cli/formats/table.js';
-import { formatDuration } from '../../../src/cli/views/duration.js';
-import { recordingTerminal } from './recording-terminal.js';
+import { addressOf, apiAddress } from '../../../src/cli/api-address.ts';
+import { nodeFinding } from '../../../src/cli/commands/doctor.ts';
+import { formatCsv } from '../../../src/cli/formats/csv.ts';
+import { type Format, printList } from '../../../src/cli/formats/output.ts';
+import { formatTable } from '../../../src/cli/formats/table.ts';
+import { formatDuration } from '../../../src/cli/views/duration.ts';
+import { recordingTerminal } from './recording-terminal.ts';
 
 const rows = [
   { name: 'a', count: 5, tags: ['x', 'y'], note: null },

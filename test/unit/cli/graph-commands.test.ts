@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cli } from './recording-terminal.js';
-import { problem, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.js';
+import { cli } from './recording-terminal.ts';
+import { problem, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.ts';
 
 let api: StubApi | undefined;
 let folder: string;

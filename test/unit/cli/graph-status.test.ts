@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { graphChanges, graphStatusText } from '../../../src/cli/views/graph-status.js';
-import { paintFor } from '../../../src/cli/views/paint.js';
-import type { GraphRunStatus } from '../../../src/core/contracts/index.js';
+import { graphChanges, graphStatusText } from '../../../src/cli/views/graph-status.ts';
+import { paintFor } from '../../../src/cli/views/paint.ts';
+import type { GraphRunStatus } from '../../../src/core/contracts/index.ts';
 
 function statusOf(
   state: GraphRunStatus['graphs'][number]['state'],

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { cli } from './recording-terminal.js';
+import { cli } from './recording-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-init-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { userOf } from '../../../src/cli/session.js';
-import { processTerminal } from '../../../src/cli/terminal.js';
-import { recordingTerminal } from './recording-terminal.js';
+import { userOf } from '../../../src/cli/session.ts';
+import { processTerminal } from '../../../src/cli/terminal.ts';
+import { recordingTerminal } from './recording-terminal.ts';
 
 const whoIs = (env: NodeJS.ProcessEnv, login?: string) =>
   userOf({ ...recordingTerminal({ env }), loginName: () => login });

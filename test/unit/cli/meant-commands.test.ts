@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cli } from './recording-terminal.js';
+import { cli } from './recording-terminal.ts';
 
 it.each([
   [['deploy', 'dc1'], "Did you mean 'sitewright site deploy' or 'sitewright cluster deploy'?"],

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { cli } from './recording-terminal.js';
-import { type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.js';
+import { cli } from './recording-terminal.ts';
+import { type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.ts';
 
 let api: StubApi | undefined;
 afterEach(async () => {

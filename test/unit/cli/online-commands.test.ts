@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.js';
-import { cli, recordingTerminal } from './recording-terminal.js';
+import { runCli } from '../../../src/cli/run-cli.ts';
+import { cli, recordingTerminal } from './recording-terminal.ts';
 import {
   problem,
   RUN_ID,
@@ -11,7 +11,7 @@ import {
   type StubApi,
   type StubRequest,
   stubApi,
-} from './stub-api.js';
+} from './stub-api.ts';
 
 const example = fileURLToPath(new URL('../../../examples/stl1', import.meta.url));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { commandNamed, createProgram } from '../../../src/cli/program.js';
-import { recordingTerminal } from './recording-terminal.js';
+import { commandNamed, createProgram } from '../../../src/cli/program.ts';
+import { recordingTerminal } from './recording-terminal.ts';
 
 const whole = await createProgram(recordingTerminal());
 const names = whole.commands.map((command) => command.name());

@@ -1,5 +1,5 @@
-import { runCli } from '../../../src/cli/run-cli.js';
-import type { Terminal } from '../../../src/cli/terminal.js';
+import { runCli } from '../../../src/cli/run-cli.ts';
+import type { Terminal } from '../../../src/cli/terminal.ts';
 
 /** A terminal that records its output, gives prepared answers, and whose clock moves only when something sleeps. */
 export interface RecordingTerminal extends Terminal {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.js';
-import { recordingTerminal } from './recording-terminal.js';
-import { RUN_ID, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.js';
+import { runCli } from '../../../src/cli/run-cli.ts';
+import { recordingTerminal } from './recording-terminal.ts';
+import { RUN_ID, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.ts';
 
 let api: StubApi | undefined;
 afterEach(() => api?.close());

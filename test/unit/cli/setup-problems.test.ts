@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EXIT } from '../../../src/cli/exit-codes.js';
-import { cli } from './recording-terminal.js';
+import { EXIT } from '../../../src/cli/exit-codes.ts';
+import { cli } from './recording-terminal.ts';
 
 // What an operator gave a process and can correct is never reported as a defect, and said before the process waits for others.
 

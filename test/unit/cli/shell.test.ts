@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { builtProgram } from '../../rig/program.js';
-import { cli } from './recording-terminal.js';
-import { RUN_ID, runRecord, runStatus, stubApi } from './stub-api.js';
+import { builtProgram } from '../../rig/program.ts';
+import { cli } from './recording-terminal.ts';
+import { RUN_ID, runRecord, runStatus, stubApi } from './stub-api.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/sitewright', import.meta.url));
 

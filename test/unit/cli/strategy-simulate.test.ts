@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { simulateCase, simulateCases } from '../../../src/cli/strategy-cases.js';
+import { simulateCase, simulateCases } from '../../../src/cli/strategy-cases.ts';
 import {
   type DeploymentStrategy,
   planGroups,
@@ -12,9 +12,9 @@ import {
   type SimulationInput,
   type SiteNode,
   targetedStrategy,
-} from '../../../src/core/deployment/index.js';
-import { illegalitiesOf } from '../../rig/legal-deployment.js';
-import { cli } from './recording-terminal.js';
+} from '../../../src/core/deployment/index.ts';
+import { illegalitiesOf } from '../../rig/legal-deployment.ts';
+import { cli } from './recording-terminal.ts';
 
 interface Vector {
   readonly id: string;

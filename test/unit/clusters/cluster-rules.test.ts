@@ -9,10 +9,10 @@ import {
   oldStatesOf,
   planCluster,
   tagCluster,
-} from '../../../src/clusters/index.js';
-import type { Fields } from '../../../src/graph/index.js';
-import { createTaskEngine, defineFunction, p, registerHelpers } from '../../../src/yaql/index.js';
-import { layer, node, sixNodes } from './six-nodes.js';
+} from '../../../src/clusters/index.ts';
+import type { Fields } from '../../../src/graph/index.ts';
+import { createTaskEngine, defineFunction, p, registerHelpers } from '../../../src/yaql/index.ts';
+import { layer, node, sixNodes } from './six-nodes.ts';
 
 const plain = (nodes: readonly ClusterNode[], more = {}) => ({
   ...sixNodes({ deploymentInfo: { common: {}, nodes: {} }, ...more }),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { graphsLeft, type SinceThen } from '../../../src/clusters/index.js';
-import type { RunTransactions, TransactionRecord } from '../../../src/store/index.js';
+import { graphsLeft, type SinceThen } from '../../../src/clusters/index.ts';
+import type { RunTransactions, TransactionRecord } from '../../../src/store/index.ts';
 
 /** Ids are the places of types in the alphabet. */
 const graph = (type: string, status: TransactionRecord['status'], input: unknown = { type }) =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { planCluster } from '../../../src/clusters/index.js';
-import { serializeGraph } from '../../../src/graph/index.js';
-import { type Json, recorded, withChoice } from '../graph/recorded.js';
-import { layer, sixNodes } from './six-nodes.js';
+import { planCluster } from '../../../src/clusters/index.ts';
+import { serializeGraph } from '../../../src/graph/index.ts';
+import { type Json, recorded, withChoice } from '../graph/recorded.ts';
+import { layer, sixNodes } from './six-nodes.ts';
 
 const choices = () => {
   const { any_choices } = recorded('expected/six.default.json') as Json;

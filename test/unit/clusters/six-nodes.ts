@@ -1,6 +1,6 @@
-import type { ClusterNode, ClusterSources, StoredLayer } from '../../../src/clusters/index.js';
-import { type Fields, normaliseTask } from '../../../src/graph/index.js';
-import { type Json, recorded } from '../graph/recorded.js';
+import type { ClusterNode, ClusterSources, StoredLayer } from '../../../src/clusters/index.ts';
+import { type Fields, normaliseTask } from '../../../src/graph/index.ts';
+import { type Json, recorded } from '../graph/recorded.ts';
 
 /** Roles and tags of the release the recorded clusters were made with. */
 export const RELEASE_ROLES: Fields = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkHolds, finishCall, finishNode, nextCall, startBaremetal } from '../../../src/core/deployment/index.js';
-import { parseGraphRunInput } from '../../../src/core/graph-run/index.js';
-import { awaitingOf, decide, reach, startHolds, whyNotDecide } from '../../../src/core/run/index.js';
+import { checkHolds, finishCall, finishNode, nextCall, startBaremetal } from '../../../src/core/deployment/index.ts';
+import { parseGraphRunInput } from '../../../src/core/graph-run/index.ts';
+import { awaitingOf, decide, reach, startHolds, whyNotDecide } from '../../../src/core/run/index.ts';
 import {
   apply,
   awaitingApproval,
@@ -9,8 +9,8 @@ import {
   createScheduler,
   restoreScheduler,
   takeSnapshot,
-} from '../../../src/core/scheduler/index.js';
-import { parseSiteRunInput } from '../../../src/core/site-run/index.js';
+} from '../../../src/core/scheduler/index.ts';
+import { parseSiteRunInput } from '../../../src/core/site-run/index.ts';
 
 const NOW = '2026-11-01T10:00:00.000Z';
 

@@ -8,7 +8,7 @@ import {
   isInRange,
   isSameAddress,
   isSameNetwork,
-} from '../../../src/core/ip-address.js';
+} from '../../../src/core/ip-address.ts';
 
 const ipv6 = fc.ipV6().filter((text) => isIP(text) === 6);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../../src/core/diagnostic.js';
-import { isMapping, printPath, setKey, valueAt } from '../../../src/core/plain-value.js';
-import { checkShape, flag, listOf, objectOf, textOf, withRule } from '../../../src/core/shape.js';
+import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../../src/core/diagnostic.ts';
+import { isMapping, printPath, setKey, valueAt } from '../../../src/core/plain-value.ts';
+import { checkShape, flag, listOf, objectOf, textOf, withRule } from '../../../src/core/shape.ts';
 
 describe('values of users', () => {
   it('are mappings when they have keys', () => {

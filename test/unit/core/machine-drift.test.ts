@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { driftOf, type MachineState, recordAfter } from '../../../src/core/machine-drift.js';
+import { driftOf, type MachineState, recordAfter } from '../../../src/core/machine-drift.ts';
 
 const deployed: MachineState = {
   ...{ status: 'Deployed', hostname: 'n1', owner: 'sitewright', system: 'ubuntu/jammy', kernel: 'ga-22.04' },

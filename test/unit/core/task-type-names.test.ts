@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { maasTaskTypes } from '../../../src/agent/master/index.js';
-import { findRunner } from '../../../src/agent/task-registry.js';
+import { maasTaskTypes } from '../../../src/agent/master/index.ts';
+import { findRunner } from '../../../src/agent/task-registry.ts';
 import {
   checkParameters,
   goesToMaster,
@@ -9,8 +9,8 @@ import {
   TASK_TYPE_NAMES,
   TASK_TYPES,
   typesOver,
-} from '../../../src/core/task-types/index.js';
-import { readTasks } from '../../../src/graph/index.js';
+} from '../../../src/core/task-types/index.ts';
+import { readTasks } from '../../../src/graph/index.ts';
 
 describe('the types of tasks', () => {
   it('are these, which graphs, journals and policies name', () => {

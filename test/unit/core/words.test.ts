@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TASK_STATUSES, TASK_STATUSES_WORST_FIRST } from '../../../src/core/words.js';
+import { TASK_STATUSES, TASK_STATUSES_WORST_FIRST } from '../../../src/core/words.ts';
 
 it('every status of a task has its place from the worst to the best', () => {
   expect([...TASK_STATUSES_WORST_FIRST].sort()).toEqual([...TASK_STATUSES].sort());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stepsOf, type WorkerBuild } from '../../../src/core/worker-versions.js';
+import { stepsOf, type WorkerBuild } from '../../../src/core/worker-versions.ts';
 
 const build = (version: string | null, change: Partial<WorkerBuild> = {}): WorkerBuild => ({
   version,

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load, loadAll } from 'js-yaml';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CHART_SCHEMA, chartSchema, SET_BY_CHART } from '../../../scripts/chart-schema.js';
-import { loadSettings, type Settings, settingDefinitions } from '../../../src/platform/settings/index.js';
+import { CHART_SCHEMA, chartSchema, SET_BY_CHART } from '../../../scripts/chart-schema.ts';
+import { loadSettings, type Settings, settingDefinitions } from '../../../src/platform/settings/index.ts';
 import {
   CHART,
   hasHelm,
@@ -16,7 +16,7 @@ import {
   objections,
   rendered,
   renderedText,
-} from '../../rig/helm.js';
+} from '../../rig/helm.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const VALUES = join(root, 'test/data/helm');

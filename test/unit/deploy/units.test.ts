@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { systemdUnit } from '../../../src/agent/onboarding/systemd-unit.js';
-import { loadSettings, settingDefinitions } from '../../../src/platform/settings/index.js';
-import { devServerArguments } from '../../../src/platform/temporal/dev-server.js';
+import { systemdUnit } from '../../../src/agent/onboarding/systemd-unit.ts';
+import { loadSettings, settingDefinitions } from '../../../src/platform/settings/index.ts';
+import { devServerArguments } from '../../../src/platform/temporal/dev-server.ts';
 
 const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const units = readdirSync(join(deploy, 'systemd'));

@@ -12,7 +12,7 @@ import {
   startBaremetal,
   startNode,
   whyNotRetry,
-} from '../../../src/core/deployment/index.js';
+} from '../../../src/core/deployment/index.ts';
 
 const ok: NodeResult = { ok: true };
 const bad: NodeResult = {

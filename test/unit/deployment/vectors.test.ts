@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { planGroups, type SimulationInput, simulateStrategy } from '../../../src/core/deployment/index.js';
-import { parseStrategyData } from '../../../src/documents/index.js';
-import { illegalitiesOf } from '../../rig/legal-deployment.js';
+import { planGroups, type SimulationInput, simulateStrategy } from '../../../src/core/deployment/index.ts';
+import { parseStrategyData } from '../../../src/documents/index.ts';
+import { illegalitiesOf } from '../../rig/legal-deployment.ts';
 
 interface Vector {
   id: string;

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../../src/cli/program.js';
-import { parseGraphRunInput } from '../../../src/core/graph-run/index.js';
-import { searchAttributes } from '../../../src/platform/temporal/search-attributes.js';
-import { readComposeFile } from '../../rig/compose-file.js';
-import { recordingTerminal } from '../cli/recording-terminal.js';
+import { createProgram } from '../../../src/cli/program.ts';
+import { parseGraphRunInput } from '../../../src/core/graph-run/index.ts';
+import { searchAttributes } from '../../../src/platform/temporal/search-attributes.ts';
+import { readComposeFile } from '../../rig/compose-file.ts';
+import { recordingTerminal } from '../cli/recording-terminal.ts';
 
 /*
  * Every page for users: each command in it exists, with its options; each link leads somewhere. That the examples also

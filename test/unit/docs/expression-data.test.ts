@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { COMMON_DATA, COMMON_FACTS, NODE_DATA, NODE_FACTS } from '../../../src/clusters/index.js';
+import { COMMON_DATA, COMMON_FACTS, NODE_DATA, NODE_FACTS } from '../../../src/clusters/index.ts';
 
 const PAGE = new URL('../../../docs/expression-data.md', import.meta.url);
 const TABLES = {

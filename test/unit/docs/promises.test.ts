@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { holdingTests, PAGE, promisesPage, promisingDocuments } from '../../../scripts/promises-docs.js';
+import { holdingTests, PAGE, promisesPage, promisingDocuments } from '../../../scripts/promises-docs.ts';
 
 const tests = holdingTests();
 const promises = promisingDocuments().flatMap((document) => document.promises);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { holdingTests } from '../../../scripts/promises-docs.js';
-import { allSentences, SECURITY_PAGE, securityPage, threats } from '../../../scripts/threats-docs.js';
+import { holdingTests } from '../../../scripts/promises-docs.ts';
+import { allSentences, SECURITY_PAGE, securityPage, threats } from '../../../scripts/threats-docs.ts';
 
 const tests = holdingTests('threat');
 const sentences = allSentences(threats());

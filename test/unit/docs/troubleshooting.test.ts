@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { pascalCase } from '../../../src/core/pascal-case.js';
-import { PROBLEM_CODES } from '../../../src/ops/problem.js';
+import { pascalCase } from '../../../src/core/pascal-case.ts';
+import { PROBLEM_CODES } from '../../../src/ops/problem.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../../src/documents/index.js';
+import { canonicalJson } from '../../../src/documents/index.ts';
 
 describe('canonical JSON', () => {
   it.each<[unknown, string]>([

@@ -9,7 +9,7 @@ import {
   parseStrategyData,
   parseYaml,
   readPlainScalar,
-} from '../../../src/documents/index.js';
+} from '../../../src/documents/index.ts';
 
 const page = readFileSync(new URL('../../../docs/documents.md', import.meta.url), 'utf8');
 

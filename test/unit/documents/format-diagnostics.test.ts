@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { Diagnostic } from '../../../src/core/diagnostic.js';
-import { formatCounts, formatDiagnosticLine, formatDiagnostics, loadSite } from '../../../src/documents/index.js';
+import type { Diagnostic } from '../../../src/core/diagnostic.ts';
+import { formatCounts, formatDiagnosticLine, formatDiagnostics, loadSite } from '../../../src/documents/index.ts';
 
 const golden = new URL('../../golden/documents/', import.meta.url);
 const folder = new URL('broken-site/', golden);

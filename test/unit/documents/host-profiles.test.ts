@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadSite } from '../../../src/documents/index.js';
-import { CONFIGURATION, files, findings, node, profile } from './site-files.js';
+import { loadSite } from '../../../src/documents/index.ts';
+import { CONFIGURATION, files, findings, node, profile } from './site-files.ts';
 
 const nodesOf = (...texts: string[]) => loadSite(files(CONFIGURATION, ...texts)).site!.nodes;
 const errorsOf = (...texts: string[]) =>

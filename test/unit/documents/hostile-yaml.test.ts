@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { loadSite, parseYaml } from '../../../src/documents/index.js';
-import { parseYamlEvents, rereadingOf } from '../../../src/documents/reader/yaml-events.js';
-import { growthOf, MUCH_GROWTH } from '../../rig/growth.js';
+import { loadSite, parseYaml } from '../../../src/documents/index.ts';
+import { parseYamlEvents, rereadingOf } from '../../../src/documents/reader/yaml-events.ts';
+import { growthOf, MUCH_GROWTH } from '../../rig/growth.ts';
 
 // Each text is one idea of someone who means harm: long runs of one thing, and lines that are indented badly.
 const HOSTILE: readonly (readonly [string, (size: number) => string])[] = [

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { exportJsonSchemas, parseYaml } from '../../../src/documents/index.js';
+import { exportJsonSchemas, parseYaml } from '../../../src/documents/index.ts';
 
 const published = new URL('../../../docs/schemas/', import.meta.url);
 const schemas = exportJsonSchemas();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadSite } from '../../../src/documents/index.js';
-import { CONFIGURATION, configuration, document, files, findings, node, strategy } from './site-files.js';
+import { loadSite } from '../../../src/documents/index.ts';
+import { CONFIGURATION, configuration, document, files, findings, node, strategy } from './site-files.ts';
 
 const ALL = strategy('- {name: all, critical: false, depends_on: [], selectors: []}');
 const group = (name: string, depends_on: string, selectors = '[]') =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isError } from '../../../src/core/diagnostic.js';
-import { sizeInBytes } from '../../../src/core/machine-layout.js';
-import { loadSite } from '../../../src/documents/index.js';
-import { CONFIGURATION, document, files, node, profile } from './site-files.js';
+import { isError } from '../../../src/core/diagnostic.ts';
+import { sizeInBytes } from '../../../src/core/machine-layout.ts';
+import { loadSite } from '../../../src/documents/index.ts';
+import { CONFIGURATION, document, files, node, profile } from './site-files.ts';
 
 const LINKS =
   document('drydock/NetworkLink/v1', 'plain', '{allowed_networks: [pxe, oam]}') +

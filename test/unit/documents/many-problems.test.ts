@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadSite, parseYaml } from '../../../src/documents/index.js';
-import { CONFIGURATION, files, node, strategy } from './site-files.js';
+import { loadSite, parseYaml } from '../../../src/documents/index.ts';
+import { CONFIGURATION, files, node, strategy } from './site-files.ts';
 
 const count = (codes: readonly string[], code: string) => codes.filter((candidate) => candidate === code).length;
 const codesOf = (...texts: string[]) => loadSite(files(CONFIGURATION, ...texts)).diagnostics.map(({ code }) => code);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ParseYamlOptions, parseYaml } from '../../../src/documents/index.js';
+import { type ParseYamlOptions, parseYaml } from '../../../src/documents/index.ts';
 
 const problems = (text: string, options?: ParseYamlOptions) =>
   parseYaml(text, options).diagnostics.map(({ code, line, column, text }) => [code, line, column, text]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readPlainScalar, readTaggedScalar } from '../../../src/documents/reader/yaml-scalars.js';
+import { readPlainScalar, readTaggedScalar } from '../../../src/documents/reader/yaml-scalars.ts';
 
 // Made by PyYAML 6.0.3's own resolver and constructor (`SafeLoader.resolve`, `construct_object`) over
 // hand-picked forms and random texts of number-like characters; dates were turned back into their text.

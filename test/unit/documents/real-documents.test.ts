@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadSite } from '../../../src/documents/index.js';
+import { loadSite } from '../../../src/documents/index.ts';
 
 const folder = new URL('../../data/shipyard/', import.meta.url);
 const read = (name: string) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') });

@@ -1,4 +1,4 @@
-import { loadSite, type SourceFile } from '../../../src/documents/index.js';
+import { loadSite, type SourceFile } from '../../../src/documents/index.ts';
 
 /** Documents for tests: only what a case is about has to be written. */
 export const CONFIGURATION = configuration('{armada: {manifest: full-site}}');

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createCertificateRequest } from '../../../src/gateway/identity/certificate-request.js';
-import { newKeyPair, privateKeyPem } from '../../../src/gateway/identity/index.js';
-import { enrolNode, GatewayConnection, GatewayRefused } from '../../../src/gateway/index.js';
-import { GatewayRig } from './gateway-rig.js';
+import { createCertificateRequest } from '../../../src/gateway/identity/certificate-request.ts';
+import { newKeyPair, privateKeyPem } from '../../../src/gateway/identity/index.ts';
+import { enrolNode, GatewayConnection, GatewayRefused } from '../../../src/gateway/index.ts';
+import { GatewayRig } from './gateway-rig.ts';
 
 // What an attacker does with what they kept, or with nothing at all: each request is written by hand, as no client of ours
 // would send it.

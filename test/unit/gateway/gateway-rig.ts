@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import type { ControlOrder, Execution, ExecutionKey, LogChunk, OrderKey } from '../../../src/agent/index.js';
-import type { EnrolmentTicket } from '../../../src/agent/onboarding/enrolment-ticket.js';
-import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.js';
-import { newEnrolmentToken, OrderKeys } from '../../../src/gateway/identity/index.js';
+import type { ControlOrder, Execution, ExecutionKey, LogChunk, OrderKey } from '../../../src/agent/index.ts';
+import type { EnrolmentTicket } from '../../../src/agent/onboarding/enrolment-ticket.ts';
+import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';
+import { newEnrolmentToken, OrderKeys } from '../../../src/gateway/identity/index.ts';
 import {
   auditedAlarms,
   createGateway,
@@ -15,9 +15,9 @@ import {
   GatewayClient,
   type PlannedTask,
   sourceFilesBelow,
-} from '../../../src/gateway/index.js';
-import { directorySecrets } from '../../../src/platform/secrets/index.js';
-import { openStore, type Store } from '../../../src/store/index.js';
+} from '../../../src/gateway/index.ts';
+import { directorySecrets } from '../../../src/platform/secrets/index.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
 
 /** A gateway on a real TLS port over a real store, whose plan, runs and clock the test holds. */
 export class GatewayRig {

@@ -9,18 +9,18 @@ import {
   OrderWithdrawn,
   prepareTask,
   RunHeld,
-} from '../../../src/agent/index.js';
-import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.js';
-import { OrderKeys } from '../../../src/gateway/identity/index.js';
+} from '../../../src/agent/index.ts';
+import { CertificateAuthority } from '../../../src/gateway/identity/certificate-authority.ts';
+import { OrderKeys } from '../../../src/gateway/identity/index.ts';
 import {
   enrolNode,
   type GatewayClient,
   GatewayConnection,
   GatewayRefused,
   readCredentials,
-} from '../../../src/gateway/index.js';
-import { AgentRig, contentsBelow } from '../../rig/agent.js';
-import { GatewayRig } from './gateway-rig.js';
+} from '../../../src/gateway/index.ts';
+import { AgentRig, contentsBelow } from '../../rig/agent.ts';
+import { GatewayRig } from './gateway-rig.ts';
 
 let rig: GatewayRig;
 beforeAll(async () => {

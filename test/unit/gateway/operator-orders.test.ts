@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphRunName } from '../../../src/core/graph-run/index.js';
-import { openStore, type Store } from '../../../src/store/index.js';
-import { operatorOrders } from '../../../worker/operator-orders.js';
-import { storeControl } from '../../../worker/store-control.js';
-import { graphWorkflowId } from '../../../workflows/protocol.js';
+import { graphRunName } from '../../../src/core/graph-run/index.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
+import { operatorOrders } from '../../../worker/operator-orders.ts';
+import { storeControl } from '../../../worker/store-control.ts';
+import { graphWorkflowId } from '../../../workflows/protocol.ts';
 
 let store: Store;
 beforeAll(async () => {

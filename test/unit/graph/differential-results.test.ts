@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Json, resultOf } from './recorded.js';
+import { type Json, resultOf } from './recorded.ts';
 
 const cases = readFileSync(new URL('../../data/fuel/differential.jsonl', import.meta.url), 'utf8')
   .trim()

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.js';
-import { type FuelRig, fuelRig, newton } from '../../api/fuel-inventory-rig.js';
-import { recordingTerminal } from '../cli/recording-terminal.js';
+import { runCli } from '../../../src/cli/run-cli.ts';
+import { type FuelRig, fuelRig, newton } from '../../api/fuel-inventory-rig.ts';
+import { recordingTerminal } from '../cli/recording-terminal.ts';
 
 const root = new URL('../../../', import.meta.url);
 const page = readFileSync(new URL('docs/graphs.md', root), 'utf8');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkGraph, diffGraphs, drawGraph, normaliseTask, readTasks, taskGraph } from '../../../src/graph/index.js';
-import { type Json, recorded } from './recorded.js';
+import { checkGraph, diffGraphs, drawGraph, normaliseTask, readTasks, taskGraph } from '../../../src/graph/index.ts';
+import { type Json, recorded } from './recorded.ts';
 
 const stage = (id: string, requires?: string): Json => ({
   id,

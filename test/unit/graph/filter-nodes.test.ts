@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { filterNodes, GraphProblemError, type NodeRow } from '../../../src/graph/index.js';
+import { filterNodes, GraphProblemError, type NodeRow } from '../../../src/graph/index.ts';
 
 const node = (id: number, more: Partial<NodeRow> = {}): NodeRow => ({
   id,

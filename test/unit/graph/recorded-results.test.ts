@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { normaliseTask, presentTask } from '../../../src/graph/index.js';
-import { type Json, planOf, recorded, resultOf, running, withChoice } from './recorded.js';
+import { normaliseTask, presentTask } from '../../../src/graph/index.ts';
+import { type Json, planOf, recorded, resultOf, running, withChoice } from './recorded.ts';
 
 const CASES = ['aio', 'six'].flatMap((name) => ['normalized', 'raw'].map((form) => [name, form] as const));
 

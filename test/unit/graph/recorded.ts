@@ -5,7 +5,7 @@ import {
   readPlanInput,
   type SerializedGraph,
   serializeGraph,
-} from '../../../src/graph/index.js';
+} from '../../../src/graph/index.ts';
 
 const folder = new URL('../../data/fuel/', import.meta.url);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cycleProblems, findCycles, schedulerPlan, serializedText } from '../../../src/graph/index.js';
-import { cluster, type Json, planOf, refusalOf, resultOf, running, taskOf } from './recorded.js';
+import { cycleProblems, findCycles, schedulerPlan, serializedText } from '../../../src/graph/index.ts';
+import { cluster, type Json, planOf, refusalOf, resultOf, running, taskOf } from './recorded.ts';
 
 const nodes = { '1': ['primary-controller'], '2': ['controller'], '10': ['compute'] };
 const task = (id: string, more: Json = {}): Json => ({ id, type: 'shell', version: '2.1.0', roles: '*', ...more });

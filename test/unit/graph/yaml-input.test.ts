@@ -6,7 +6,7 @@ import {
   readSource,
   readTasks,
   serializedText,
-} from '../../../src/graph/index.js';
+} from '../../../src/graph/index.ts';
 
 const JSON_INPUT = {
   tasks: [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { MachineStatus as S } from '../../../src/maas/status.js';
-import { simulatorKeys } from '../../../src/maas-simulator/index.js';
-import { authorization, SimulatedMaas } from './simulated-maas.js';
+import { MachineStatus as S } from '../../../src/maas/status.ts';
+import { simulatorKeys } from '../../../src/maas-simulator/index.ts';
+import { authorization, SimulatedMaas } from './simulated-maas.ts';
 
 /** What a client asks that no recording shows; the rules are those of reference/maas.md. */
 let maas: SimulatedMaas;

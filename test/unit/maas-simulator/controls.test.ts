@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { MachineStatus as S } from '../../../src/maas/status.js';
-import { simulateMaas } from '../../../src/maas-simulator/index.js';
-import { SimulatedMaas } from './simulated-maas.js';
+import { MachineStatus as S } from '../../../src/maas/status.ts';
+import { simulateMaas } from '../../../src/maas-simulator/index.ts';
+import { SimulatedMaas } from './simulated-maas.ts';
 
 let maas: SimulatedMaas;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { MachineStatus as S } from '../../../src/maas/status.js';
-import { SimulatedMaas } from './simulated-maas.js';
+import { MachineStatus as S } from '../../../src/maas/status.ts';
+import { SimulatedMaas } from './simulated-maas.ts';
 
 let maas: SimulatedMaas;
 let id: string;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { canonicalAddress } from '../../../src/maas-simulator/network/ip.js';
-import type { Reply, SimulatedMaas } from './simulated-maas.js';
+import { canonicalAddress } from '../../../src/maas-simulator/network/ip.ts';
+import type { Reply, SimulatedMaas } from './simulated-maas.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of a foreign API, looked into field by field.
 type Json = any;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LayoutReplay, layoutScenarios, readLayoutScenario } from './layout-recording.js';
-import { SimulatedMaas } from './simulated-maas.js';
+import { LayoutReplay, layoutScenarios, readLayoutScenario } from './layout-recording.ts';
+import { SimulatedMaas } from './simulated-maas.ts';
 
 describe('networks, storage and states of machines as commissioned', () => {
   let maas: SimulatedMaas;

@@ -3,10 +3,10 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MachineStatus as S } from '../../../src/maas/status.js';
-import { simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
-import { builtProgram } from '../../rig/program.js';
-import { authorization, SimulatedMaas } from './simulated-maas.js';
+import { MachineStatus as S } from '../../../src/maas/status.ts';
+import { simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.ts';
+import { builtProgram } from '../../rig/program.ts';
+import { authorization, SimulatedMaas } from './simulated-maas.ts';
 
 let folder: string;
 let stateFile: string;

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { inProgressStatuses, isMachineStatus, MachineStatus as S } from '../../../src/maas/status.js';
-import { rackEvents, simulatorKeys } from '../../../src/maas-simulator/index.js';
-import { transitions } from '../../../src/maas-simulator/transitions.js';
-import { SimulatedMaas } from './simulated-maas.js';
+import { inProgressStatuses, isMachineStatus, MachineStatus as S } from '../../../src/maas/status.ts';
+import { rackEvents, simulatorKeys } from '../../../src/maas-simulator/index.ts';
+import { transitions } from '../../../src/maas-simulator/transitions.ts';
+import { SimulatedMaas } from './simulated-maas.ts';
 
 const operations = [
   'abort',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { simulatorKeys } from '../../../src/maas-simulator/index.js';
-import type { Reply, SimulatedMaas } from './simulated-maas.js';
+import { simulatorKeys } from '../../../src/maas-simulator/index.ts';
+import type { Reply, SimulatedMaas } from './simulated-maas.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of a foreign API, looked into field by field.
 type Json = any;

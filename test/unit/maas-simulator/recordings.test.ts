@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Replay, readScenarios } from './recording.js';
-import { SimulatedMaas } from './simulated-maas.js';
+import { Replay, readScenarios } from './recording.ts';
+import { SimulatedMaas } from './simulated-maas.ts';
 
 let maas: SimulatedMaas;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { SimulatorClock } from '../../../src/maas-simulator/index.js';
+import type { SimulatorClock } from '../../../src/maas-simulator/index.ts';
 import {
   type Simulator,
   type SimulatorOptions,
   simulateMaas,
   simulatorKeys,
-} from '../../../src/maas-simulator/index.js';
+} from '../../../src/maas-simulator/index.ts';
 
 /** A clock that stands still until a test moves it. */
 export class ManualClock implements SimulatorClock {

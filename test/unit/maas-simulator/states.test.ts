@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { inProgressStatuses, MachineStatus, machineStatusName, machineStatusNames } from '../../../src/maas/status.js';
-import { transitions } from '../../../src/maas-simulator/transitions.js';
-import { SimulatedMaas } from './simulated-maas.js';
+import { inProgressStatuses, MachineStatus, machineStatusName, machineStatusNames } from '../../../src/maas/status.ts';
+import { transitions } from '../../../src/maas-simulator/transitions.ts';
+import { SimulatedMaas } from './simulated-maas.ts';
 
 let maas: SimulatedMaas;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/maas/clock.js';
+import { systemClock } from '../../../src/maas/clock.ts';
 import {
   abortMachine,
   checkMaas,
@@ -14,8 +14,8 @@ import {
   prepareMachine,
   releaseMachine,
   resolveMachine,
-} from '../../../src/maas/index.js';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
+} from '../../../src/maas/index.ts';
+import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.ts';
 
 let simulator: Simulator;
 let context: MachineContext;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { MaasClient } from '../../../src/maas/client.js';
-import { ensureMachine } from '../../../src/maas/ensure-machine.js';
-import { HostnameLookup } from '../../../src/maas/hostname-lookup.js';
-import { ensureBroken, ensureFixed, ensureLocked } from '../../../src/maas/machine-condition.js';
-import { resolveMachine } from '../../../src/maas/resolve-machine.js';
-import { type HttpAnswer, type HttpRequest, TransportError } from '../../../src/maas/transport.js';
-import { LeapingClock } from '../../rig/leaping-clock.js';
-import { testKey } from '../../rig/maas-process.js';
-import { readLayoutScenario } from '../maas-simulator/layout-recording.js';
+import { MaasClient } from '../../../src/maas/client.ts';
+import { ensureMachine } from '../../../src/maas/ensure-machine.ts';
+import { HostnameLookup } from '../../../src/maas/hostname-lookup.ts';
+import { ensureBroken, ensureFixed, ensureLocked } from '../../../src/maas/machine-condition.ts';
+import { resolveMachine } from '../../../src/maas/resolve-machine.ts';
+import { type HttpAnswer, type HttpRequest, TransportError } from '../../../src/maas/transport.ts';
+import { LeapingClock } from '../../rig/leaping-clock.ts';
+import { testKey } from '../../rig/maas-process.ts';
+import { readLayoutScenario } from '../maas-simulator/layout-recording.ts';
 
 type Answer = { status?: number; body: unknown } | 'lost-before' | 'lost-after';
 type Handler = (request: { method: string; path: string; query: URLSearchParams; form: URLSearchParams }) => Answer;

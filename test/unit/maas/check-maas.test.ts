@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { summaryOfMaasCheck } from '../../../src/core/maas-check-summary.js';
-import { checkMaas } from '../../../src/maas/check-maas.js';
-import { MaasClient } from '../../../src/maas/client.js';
-import { type HttpAnswer, TransportError } from '../../../src/maas/transport.js';
-import { testKey } from '../../rig/maas-process.js';
+import { summaryOfMaasCheck } from '../../../src/core/maas-check-summary.ts';
+import { checkMaas } from '../../../src/maas/check-maas.ts';
+import { MaasClient } from '../../../src/maas/client.ts';
+import { type HttpAnswer, TransportError } from '../../../src/maas/transport.ts';
+import { testKey } from '../../rig/maas-process.ts';
 
 function check(answers: Record<string, Partial<HttpAnswer> | 'refused'>, series: readonly string[] = []) {
   const client = new MaasClient({

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MaasClient } from '../../../src/maas/client.js';
-import { MaasError, type MaasFailure } from '../../../src/maas/failure.js';
-import { LeapingClock } from '../../rig/leaping-clock.js';
-import { testKey } from '../../rig/maas-process.js';
-import { ScriptedMaas } from '../../rig/scripted-maas.js';
+import { MaasClient } from '../../../src/maas/client.ts';
+import { MaasError, type MaasFailure } from '../../../src/maas/failure.ts';
+import { LeapingClock } from '../../rig/leaping-clock.ts';
+import { testKey } from '../../rig/maas-process.ts';
+import { ScriptedMaas } from '../../rig/scripted-maas.ts';
 
 const secret = testKey.split(':')[2] ?? '';
 let server: ScriptedMaas;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { decideAbort } from '../../../src/maas/abort-machine.js';
-import { type DeployClaim, decideDeploy } from '../../../src/maas/deploy-machine.js';
-import { deploymentFate } from '../../../src/maas/deployment-fate.js';
-import { type Machine, parseMachine } from '../../../src/maas/machine.js';
-import { noProgress, type Progress, type Step } from '../../../src/maas/operation.js';
-import { decidePrepare } from '../../../src/maas/prepare-machine.js';
-import { decideRelease } from '../../../src/maas/release-machine.js';
-import { readLayoutScenario } from '../maas-simulator/layout-recording.js';
+import { decideAbort } from '../../../src/maas/abort-machine.ts';
+import { type DeployClaim, decideDeploy } from '../../../src/maas/deploy-machine.ts';
+import { deploymentFate } from '../../../src/maas/deployment-fate.ts';
+import { type Machine, parseMachine } from '../../../src/maas/machine.ts';
+import { noProgress, type Progress, type Step } from '../../../src/maas/operation.ts';
+import { decidePrepare } from '../../../src/maas/prepare-machine.ts';
+import { decideRelease } from '../../../src/maas/release-machine.ts';
+import { readLayoutScenario } from '../maas-simulator/layout-recording.ts';
 
 const claim = { me: 'admin', site: 'dc1', run: 'r7' };
 const mark = (site: string, run: string) => ({ sitewright_site: site, sitewright_node: 'n1', sitewright_run: run });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Hardware, Interface, Subnet } from '../../../src/maas/layout/hardware.js';
-import { nextNetworkChange } from '../../../src/maas/layout/network-changes.js';
-import type { TargetInterface } from '../../../src/maas/layout/target-interfaces.js';
+import type { Hardware, Interface, Subnet } from '../../../src/maas/layout/hardware.ts';
+import { nextNetworkChange } from '../../../src/maas/layout/network-changes.ts';
+import type { TargetInterface } from '../../../src/maas/layout/target-interfaces.ts';
 
 /* MAAS shows a DHCP link with the subnet of the address that it discovered on the NIC, whichever subnet was asked for. */
 const subnet = (id: number, cidr: string): Subnet => ({ id, cidr }) as Subnet;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Gate } from '../../../src/maas/gate.js';
+import { Gate } from '../../../src/maas/gate.ts';
 
 /** Work that ends when the test says so. */
 function visitor(gate: Gate, log: string[], name: string, options: Parameters<Gate['pass']>[1] = {}) {

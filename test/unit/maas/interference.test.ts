@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { deployMachine } from '../../../src/maas/deploy-machine.js';
-import { prepareMachine } from '../../../src/maas/prepare-machine.js';
-import { releaseMachine } from '../../../src/maas/release-machine.js';
-import { type FakeMachine, FaultyMaas, type FaultyMaasOptions } from '../../rig/faulty-maas.js';
-import { LeapingClock } from '../../rig/leaping-clock.js';
-import { maasProcess } from '../../rig/maas-process.js';
+import { deployMachine } from '../../../src/maas/deploy-machine.ts';
+import { prepareMachine } from '../../../src/maas/prepare-machine.ts';
+import { releaseMachine } from '../../../src/maas/release-machine.ts';
+import { type FakeMachine, FaultyMaas, type FaultyMaasOptions } from '../../rig/faulty-maas.ts';
+import { LeapingClock } from '../../rig/leaping-clock.ts';
+import { maasProcess } from '../../rig/maas-process.ts';
 
 const id = 'abc123';
 const request = { systemId: id, site: 'dc1', node: 'n1', run: 'r7', distroSeries: 'jammy' };

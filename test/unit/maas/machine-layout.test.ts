@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MachineLayout } from '../../../src/core/machine-layout.js';
-import type { NetworkSettings } from '../../../src/core/network-settings.js';
-import { loadSite } from '../../../src/documents/index.js';
+import type { MachineLayout } from '../../../src/core/machine-layout.ts';
+import type { NetworkSettings } from '../../../src/core/network-settings.ts';
+import { loadSite } from '../../../src/documents/index.ts';
 import {
   deployMachine,
   HostnameLookup,
@@ -10,9 +10,9 @@ import {
   MachineWatcher,
   releaseMachine,
   syncNetworks,
-} from '../../../src/maas/index.js';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
-import { CONFIGURATION, document, files, node, profile } from '../documents/site-files.js';
+} from '../../../src/maas/index.ts';
+import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.ts';
+import { CONFIGURATION, document, files, node, profile } from '../documents/site-files.ts';
 
 const GB = 1_000_000_000;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { driftOf } from '../../../src/core/machine-drift.js';
-import { MaasClient, machineState } from '../../../src/maas/index.js';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.js';
+import { driftOf } from '../../../src/core/machine-drift.ts';
+import { MaasClient, machineState } from '../../../src/maas/index.ts';
+import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.ts';
 
 let simulator: Simulator;
 let client: MaasClient;

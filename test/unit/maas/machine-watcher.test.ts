@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { MaasClient } from '../../../src/maas/client.js';
-import type { Machine } from '../../../src/maas/machine.js';
-import { MachineWatcher } from '../../../src/maas/machine-watcher.js';
-import { type HttpAnswer, TransportError } from '../../../src/maas/transport.js';
-import { LeapingClock } from '../../rig/leaping-clock.js';
-import { testKey } from '../../rig/maas-process.js';
+import { MaasClient } from '../../../src/maas/client.ts';
+import type { Machine } from '../../../src/maas/machine.ts';
+import { MachineWatcher } from '../../../src/maas/machine-watcher.ts';
+import { type HttpAnswer, TransportError } from '../../../src/maas/transport.ts';
+import { LeapingClock } from '../../rig/leaping-clock.ts';
+import { testKey } from '../../rig/maas-process.ts';
 
 /** A watcher over machines whose status is a function of the time since the start. */
 function scene(

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { abortMachine } from '../../../src/maas/abort-machine.js';
-import { deployMachine } from '../../../src/maas/deploy-machine.js';
-import type { MachineOutcome } from '../../../src/maas/machine-outcome.js';
-import { prepareMachine } from '../../../src/maas/prepare-machine.js';
-import { releaseMachine } from '../../../src/maas/release-machine.js';
-import { type FakeMachine, type Fault, FaultyMaas, type FaultyMaasOptions } from '../../rig/faulty-maas.js';
-import { LeapingClock } from '../../rig/leaping-clock.js';
-import { maasProcess } from '../../rig/maas-process.js';
+import { abortMachine } from '../../../src/maas/abort-machine.ts';
+import { deployMachine } from '../../../src/maas/deploy-machine.ts';
+import type { MachineOutcome } from '../../../src/maas/machine-outcome.ts';
+import { prepareMachine } from '../../../src/maas/prepare-machine.ts';
+import { releaseMachine } from '../../../src/maas/release-machine.ts';
+import { type FakeMachine, type Fault, FaultyMaas, type FaultyMaasOptions } from '../../rig/faulty-maas.ts';
+import { LeapingClock } from '../../rig/leaping-clock.ts';
+import { maasProcess } from '../../rig/maas-process.ts';
 
 const id = 'abc123';
 const request = { systemId: id, site: 'dc1', node: 'n1', run: 'r7', distroSeries: 'jammy' };

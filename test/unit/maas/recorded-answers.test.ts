@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { MaasConnection } from '../../../src/maas/connection.js';
-import { MaasError, type MaasFailure } from '../../../src/maas/failure.js';
-import { parseMachine } from '../../../src/maas/machine.js';
-import { machineStatusName } from '../../../src/maas/status.js';
-import { testKey } from '../../rig/maas-process.js';
+import { MaasConnection } from '../../../src/maas/connection.ts';
+import { MaasError, type MaasFailure } from '../../../src/maas/failure.ts';
+import { parseMachine } from '../../../src/maas/machine.ts';
+import { machineStatusName } from '../../../src/maas/status.ts';
+import { testKey } from '../../rig/maas-process.ts';
 
 interface Step {
   readonly note: string;

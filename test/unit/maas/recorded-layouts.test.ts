@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { PortLayout, StorageLayout } from '../../../src/core/machine-layout.js';
-import { type Hardware, parseHardware, parseSubnet, parseVlans } from '../../../src/maas/layout/hardware.js';
-import { nextNetworkChange } from '../../../src/maas/layout/network-changes.js';
-import { StepCount } from '../../../src/maas/layout/step-count.js';
-import { nextStorageChange } from '../../../src/maas/layout/storage-changes.js';
-import { targetInterfaces } from '../../../src/maas/layout/target-interfaces.js';
-import { targetStorage } from '../../../src/maas/layout/target-storage.js';
-import { readLayoutScenario } from '../maas-simulator/layout-recording.js';
+import type { PortLayout, StorageLayout } from '../../../src/core/machine-layout.ts';
+import { type Hardware, parseHardware, parseSubnet, parseVlans } from '../../../src/maas/layout/hardware.ts';
+import { nextNetworkChange } from '../../../src/maas/layout/network-changes.ts';
+import { StepCount } from '../../../src/maas/layout/step-count.ts';
+import { nextStorageChange } from '../../../src/maas/layout/storage-changes.ts';
+import { targetInterfaces } from '../../../src/maas/layout/target-interfaces.ts';
+import { targetStorage } from '../../../src/maas/layout/target-storage.ts';
+import { readLayoutScenario } from '../maas-simulator/layout-recording.ts';
 
 // The other side is a real MAAS 3.6.5: test/data/maas/ORIGIN.md.
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { deployMachine } from '../../../src/maas/deploy-machine.js';
-import type { MachineOutcome } from '../../../src/maas/machine-outcome.js';
-import type { MachineContext } from '../../../src/maas/operation.js';
-import { prepareMachine } from '../../../src/maas/prepare-machine.js';
-import { releaseMachine } from '../../../src/maas/release-machine.js';
-import { type FakeMachine, type Fault, FaultyMaas } from '../../rig/faulty-maas.js';
-import { LeapingClock } from '../../rig/leaping-clock.js';
-import { durably } from '../../rig/maas-process.js';
+import { deployMachine } from '../../../src/maas/deploy-machine.ts';
+import type { MachineOutcome } from '../../../src/maas/machine-outcome.ts';
+import type { MachineContext } from '../../../src/maas/operation.ts';
+import { prepareMachine } from '../../../src/maas/prepare-machine.ts';
+import { releaseMachine } from '../../../src/maas/release-machine.ts';
+import { type FakeMachine, type Fault, FaultyMaas } from '../../rig/faulty-maas.ts';
+import { LeapingClock } from '../../rig/leaping-clock.ts';
+import { durably } from '../../rig/maas-process.ts';
 
 const id = 'abc123';
 const request = { systemId: id, site: 'dc1', node: 'n1', run: 'r7', distroSeries: 'jammy' };

@@ -1,8 +1,8 @@
 import OAuth from 'oauth-1.0a';
 import { describe, expect, it } from 'vitest';
-import { MaasConfigurationError, parseApiKey } from '../../../src/maas/api-key.js';
-import { maasApiRoot } from '../../../src/maas/base-url.js';
-import { oauthHeader } from '../../../src/maas/oauth-header.js';
+import { MaasConfigurationError, parseApiKey } from '../../../src/maas/api-key.ts';
+import { maasApiRoot } from '../../../src/maas/base-url.ts';
+import { oauthHeader } from '../../../src/maas/oauth-header.ts';
 
 const members = (header: string) => {
   const found = [...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value] as const);

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { MaasClient } from '../../../src/maas/client.js';
-import type { Machine } from '../../../src/maas/machine.js';
-import { MachineWatcher } from '../../../src/maas/machine-watcher.js';
-import { MachineStatus } from '../../../src/maas/status.js';
-import { LeapingClock } from '../../rig/leaping-clock.js';
+import type { MaasClient } from '../../../src/maas/client.ts';
+import type { Machine } from '../../../src/maas/machine.ts';
+import { MachineWatcher } from '../../../src/maas/machine-watcher.ts';
+import { MachineStatus } from '../../../src/maas/status.ts';
+import { LeapingClock } from '../../rig/leaping-clock.ts';
 
 const machine = (systemId: string, status: number) => ({ systemId, status }) as Machine;
 

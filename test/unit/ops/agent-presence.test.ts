@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { missingAgents } from '../../../src/ops/agent-presence.js';
-import { AgentPresence, type OpsDependencies } from '../../../src/ops/index.js';
-import { ApiMetrics } from '../../../src/platform/telemetry/metrics.js';
-import { apiAlone } from '../../api/api-rig.js';
+import { missingAgents } from '../../../src/ops/agent-presence.ts';
+import { AgentPresence, type OpsDependencies } from '../../../src/ops/index.ts';
+import { ApiMetrics } from '../../../src/platform/telemetry/metrics.ts';
+import { apiAlone } from '../../api/api-rig.ts';
 
 const MINUTE = 60_000;
 const START = Date.parse('2026-05-01T12:00:00Z');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cronOf } from '../../../src/ops/cron-text.js';
+import { cronOf } from '../../../src/ops/cron-text.ts';
 
 const one = <T>(start: T, end: T = start, step = 1) => ({ start, end, step });
 const calendar = {

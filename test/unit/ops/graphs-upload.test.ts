@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../../../src/documents/index.js';
-import { normaliseTask } from '../../../src/graph/index.js';
-import { checkGraphUpload, checkTaskList } from '../../../src/ops/graphs/graph-upload.js';
+import { parseYaml } from '../../../src/documents/index.ts';
+import { normaliseTask } from '../../../src/graph/index.ts';
+import { checkGraphUpload, checkTaskList } from '../../../src/ops/graphs/graph-upload.ts';
 
 const data = (path: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../data/${path}`, import.meta.url), 'utf8'));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { healthOperations } from '../../../src/ops/health.js';
-import type { OpsDependencies } from '../../../src/ops/index.js';
+import { healthOperations } from '../../../src/ops/health.ts';
+import type { OpsDependencies } from '../../../src/ops/index.ts';
 
 const NOW = Date.parse('2026-05-01T12:00:00Z');
 const never = (): Promise<never> => new Promise(() => {});

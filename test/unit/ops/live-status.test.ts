@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { liveStatuses } from '../../../src/ops/live-status.js';
-import type { AnyRunStatus } from '../../../src/ops/runs.js';
-import type { FoundExecution } from '../../../src/platform/temporal/is-run-open.js';
-import type { RunSummary } from '../../../src/store/index.js';
-import { lookUntil } from '../../rig/look-again.js';
+import { liveStatuses } from '../../../src/ops/live-status.ts';
+import type { AnyRunStatus } from '../../../src/ops/runs.ts';
+import type { FoundExecution } from '../../../src/platform/temporal/is-run-open.ts';
+import type { RunSummary } from '../../../src/store/index.ts';
+import { lookUntil } from '../../rig/look-again.ts';
 
 const run = { id: 'r', workflowId: 'execute_graph:1:1' } as RunSummary;
 const having = (done: number) => ({ cluster: 1, done }) as unknown as AnyRunStatus;

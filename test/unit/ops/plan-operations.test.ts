@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { openPlanner } from '../../../src/clusters/planning/index.js';
-import type { OpsDependencies } from '../../../src/ops/dependencies.js';
-import { planOperations } from '../../../src/ops/graphs/plan-operations.js';
-import { graphWorld, MASTER_IP, planOf } from '../activities/graph-world.js';
-import type { Json } from '../graph/recorded.js';
+import { openPlanner } from '../../../src/clusters/planning/index.ts';
+import type { OpsDependencies } from '../../../src/ops/dependencies.ts';
+import { planOperations } from '../../../src/ops/graphs/plan-operations.ts';
+import { graphWorld, MASTER_IP, planOf } from '../activities/graph-world.ts';
+import type { Json } from '../graph/recorded.ts';
 
 it('what the API shows is what a run does: addresses and functions of users are the same', async () => {
   const planner = await openPlanner(fileURLToPath(new URL('../clusters/planning/functions.mjs', import.meta.url)));

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OpenReader, openReader, readerHere } from '../../../src/ops/index.js';
-import { DEFAULT_ARCHIVE_LIMITS } from '../../../src/packages/index.js';
+import { type OpenReader, openReader, readerHere } from '../../../src/ops/index.ts';
+import { DEFAULT_ARCHIVE_LIMITS } from '../../../src/packages/index.ts';
 
 let reader: OpenReader;
 beforeAll(() => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { whyNotDecide } from '../../../src/core/run/index.js';
-import type { OpsDependencies } from '../../../src/ops/index.js';
-import { scheduleOperations } from '../../../src/ops/schedules.js';
-import { openStore, type Store } from '../../../src/store/index.js';
+import { whyNotDecide } from '../../../src/core/run/index.ts';
+import type { OpsDependencies } from '../../../src/ops/index.ts';
+import { scheduleOperations } from '../../../src/ops/schedules.ts';
+import { openStore, type Store } from '../../../src/store/index.ts';
 
 // The server keeps what it is given; the inputs that runs start with are what matters here.
 

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { differenceText } from '../../../src/cli/views/site-difference.js';
-import { loadSite, readDocumentFiles, type SiteDocuments } from '../../../src/documents/index.js';
-import { compareSites } from '../../../src/ops/site-difference.js';
-import { apiAlone } from '../../api/api-rig.js';
+import { differenceText } from '../../../src/cli/views/site-difference.ts';
+import { loadSite, readDocumentFiles, type SiteDocuments } from '../../../src/documents/index.ts';
+import { compareSites } from '../../../src/ops/site-difference.ts';
+import { apiAlone } from '../../api/api-rig.ts';
 
 let files: readonly { readonly name: string; readonly text: string }[];
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { MachineState } from '../../../src/core/machine-drift.js';
-import { machineState } from '../../../src/maas/index.js';
-import { parseHardware } from '../../../src/maas/layout/hardware.js';
-import { parseMachine } from '../../../src/maas/machine.js';
-import { siteDrift } from '../../../src/ops/site-drift.js';
+import type { MachineState } from '../../../src/core/machine-drift.ts';
+import { machineState } from '../../../src/maas/index.ts';
+import { parseHardware } from '../../../src/maas/layout/hardware.ts';
+import { parseMachine } from '../../../src/maas/machine.ts';
+import { siteDrift } from '../../../src/ops/site-drift.ts';
 
 const answerOf = (id: string, more: object = {}) => ({
   ...{ system_id: id, hostname: `host-${id}`, status: 6, owner: 'us', osystem: 'ubuntu', distro_series: 'jammy' },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { callTemporal, requestOfTemporal } from '../../../src/ops/temporal-calls.js';
+import { callTemporal, requestOfTemporal } from '../../../src/ops/temporal-calls.ts';
 
 const grpc = (code: number, details: string): Error =>
   Object.assign(new Error(details), { code, details, metadata: {} });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { wantedSeries } from '../../../src/ops/wanted-series.js';
-import { openStore } from '../../../src/store/index.js';
+import { wantedSeries } from '../../../src/ops/wanted-series.ts';
+import { openStore } from '../../../src/store/index.ts';
 
 const node = (name: string, series: string) => `schema: drydock/BaremetalNode/v1
 metadata:

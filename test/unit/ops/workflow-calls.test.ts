@@ -1,6 +1,6 @@
 import { QueryNotRegisteredError, type WorkflowClient, WorkflowNotFoundError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
-import { getRun } from '../../../src/ops/workflow-calls.js';
+import { getRun } from '../../../src/ops/workflow-calls.ts';
 
 /** A run whose queries end like this, one after the other; the last end stays. */
 function queried(...ends: readonly (string | Error)[]) {

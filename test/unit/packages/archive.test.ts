@@ -23,8 +23,8 @@ import {
   readPackageFolder,
   writePackageArchive,
   writePackageFolder,
-} from '../../../src/packages/index.js';
-import { tarEnd, tarHeader, tarPadding } from '../../../src/packages/tar.js';
+} from '../../../src/packages/index.ts';
+import { tarEnd, tarHeader, tarPadding } from '../../../src/packages/tar.ts';
 
 let work: string;
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cli } from '../cli/recording-terminal.js';
+import { cli } from '../cli/recording-terminal.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const page = readFileSync(join(REPOSITORY, 'docs/packages.md'), 'utf8');

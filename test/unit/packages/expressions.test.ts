@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkGraphUpload } from '../../../src/ops/graphs/graph-upload.js';
-import { checkPackage, packageTree } from '../../../src/packages/index.js';
-import { cluster, type Json, resultOf } from '../graph/recorded.js';
+import { checkGraphUpload } from '../../../src/ops/graphs/graph-upload.ts';
+import { checkPackage, packageTree } from '../../../src/packages/index.ts';
+import { cluster, type Json, resultOf } from '../graph/recorded.ts';
 
 const METADATA = {
   name: 'p',

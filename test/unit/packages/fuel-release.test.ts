@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { checkPackage, packageContents, readPackageFolder } from '../../../src/packages/index.js';
+import { checkPackage, packageContents, readPackageFolder } from '../../../src/packages/index.ts';
 
 const folder = fileURLToPath(new URL('../../../examples/fuel-release', import.meta.url));
 const recorded = (name: string) =>

@@ -1,6 +1,6 @@
 import { dump, YAML11_SCHEMA } from 'js-yaml';
-import { isError } from '../../../src/core/diagnostic.js';
-import { parseYaml } from '../../../src/documents/index.js';
+import { isError } from '../../../src/core/diagnostic.ts';
+import { parseYaml } from '../../../src/documents/index.ts';
 
 /** Contents of a package by path. */
 export type Contents = ReadonlyMap<string, string | Uint8Array>;

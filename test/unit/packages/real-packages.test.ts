@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkPackage, type PackageReport, packageTree } from '../../../src/packages/index.js';
-import { folderContents } from './recorded-packages.js';
+import { checkPackage, type PackageReport, packageTree } from '../../../src/packages/index.ts';
+import { folderContents } from './recorded-packages.ts';
 
 /** Scripts and repositories of the published packages were left out of the copies; their folders are not. */
 const FOLDERS = [

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type PackageTree, packageTree } from '../../../src/packages/index.js';
+import { type PackageTree, packageTree } from '../../../src/packages/index.ts';
 
 const ROOT = fileURLToPath(new URL('../../data/plugins/', import.meta.url));
 

@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli/run-cli.js';
-import type { ClusterSources } from '../../../src/clusters/index.js';
-import { packagePreparations } from '../../../src/clusters/package-preparations.js';
-import { DEFAULT_ARCHIVE_LIMITS, readPackageArchive } from '../../../src/packages/index.js';
-import { recordingTerminal } from '../cli/recording-terminal.js';
+import { runCli } from '../../../src/cli/run-cli.ts';
+import type { ClusterSources } from '../../../src/clusters/index.ts';
+import { packagePreparations } from '../../../src/clusters/package-preparations.ts';
+import { DEFAULT_ARCHIVE_LIMITS, readPackageArchive } from '../../../src/packages/index.ts';
+import { recordingTerminal } from '../cli/recording-terminal.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'sitewright-repositories-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { checkPackage, readPackageFolder } from '../../../src/packages/index.js';
+import { checkPackage, readPackageFolder } from '../../../src/packages/index.ts';
 
 const folder = fileURLToPath(new URL('../../../examples/tag-instances', import.meta.url));
 const missing = spawnSync('puppet', ['--version']).status !== 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkPackage, definedReleases, packageContents, toJson } from '../../../src/packages/index.js';
-import { treeOf, vectors } from './recorded-packages.js';
+import { checkPackage, definedReleases, packageContents, toJson } from '../../../src/packages/index.ts';
+import { treeOf, vectors } from './recorded-packages.ts';
 
 /** Differences between our releases and the recorded ones that are decisions of ours. */
 const OWN_READING = new Map([

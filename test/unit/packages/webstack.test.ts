@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { loadSite, readDocumentFiles } from '../../../src/documents/index.js';
-import { checkPackage, readPackageFolder } from '../../../src/packages/index.js';
+import { loadSite, readDocumentFiles } from '../../../src/documents/index.ts';
+import { checkPackage, readPackageFolder } from '../../../src/packages/index.ts';
 
 const folder = fileURLToPath(new URL('../../../examples/webstack', import.meta.url));
 const missing = spawnSync('puppet', ['--version']).status !== 0;

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fileErrorCode } from '../../../src/platform/files/file-errors.js';
+import { fileErrorCode } from '../../../src/platform/files/file-errors.ts';
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

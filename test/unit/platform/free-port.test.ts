@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { freePorts } from '../../../src/platform/free-port.js';
+import { freePorts } from '../../../src/platform/free-port.ts';
 
 it('free ports are all different, and none is one that outgoing connections take', async () => {
   const ports = await freePorts(500);

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { NoticeBody } from '../../../src/core/contracts/notice.js';
-import { noticeText } from '../../../src/core/notice.js';
-import { addressOf, type Receiver, readReceivers, sendNotice } from '../../../src/platform/notices/index.js';
-import { type NoticeReceiver, noticeReceiver } from '../../rig/notice-receiver.js';
+import type { NoticeBody } from '../../../src/core/contracts/notice.ts';
+import { noticeText } from '../../../src/core/notice.ts';
+import { addressOf, type Receiver, readReceivers, sendNotice } from '../../../src/platform/notices/index.ts';
+import { type NoticeReceiver, noticeReceiver } from '../../rig/notice-receiver.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-notices-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { addEncryptionKey, readEncryptionKeys } from '../../../src/platform/codec/encryption-keys.js';
-import { isPrivate } from '../../../src/platform/secrets/is-private.js';
+import { addEncryptionKey, readEncryptionKeys } from '../../../src/platform/codec/encryption-keys.ts';
+import { isPrivate } from '../../../src/platform/secrets/is-private.ts';
 
 describe('a file of secrets', () => {
   afterEach(() => void vi.restoreAllMocks());

@@ -1,5 +1,5 @@
-import type { Simulation } from '../../../src/core/scheduler/simulate.js';
-import { Model } from './invariants.js';
+import type { Simulation } from '../../../src/core/scheduler/simulate.ts';
+import { Model } from './invariants.ts';
 
 export type CertainEnd = 'successful' | 'failed' | 'ignored' | 'skipped' | 'dep_failed';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SchedulerPlan } from '../../../src/core/scheduler/index.js';
-import { blocksOfNodes, compilePlan, partition, tolerated } from '../../../src/core/scheduler/index.js';
-import { simulate } from '../../../src/core/scheduler/simulate.js';
-import { planOf } from './run.js';
+import type { SchedulerPlan } from '../../../src/core/scheduler/index.ts';
+import { blocksOfNodes, compilePlan, partition, tolerated } from '../../../src/core/scheduler/index.ts';
+import { simulate } from '../../../src/core/scheduler/simulate.ts';
+import { planOf } from './run.ts';
 
 const refusal = (plan: SchedulerPlan, offline: string[] = []) => {
   const compiled = compilePlan(plan, offline);

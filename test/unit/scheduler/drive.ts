@@ -4,7 +4,7 @@ import type {
   SchedulerCommand,
   SchedulerEvent,
   ToPart,
-} from '../../../src/core/scheduler/index.js';
+} from '../../../src/core/scheduler/index.ts';
 import {
   apply,
   compilePlan,
@@ -17,9 +17,9 @@ import {
   rootCauses,
   takeSnapshot,
   taskReports,
-} from '../../../src/core/scheduler/index.js';
-import type { Simulation } from '../../../src/core/scheduler/simulate.js';
-import type { Observed } from './invariants.js';
+} from '../../../src/core/scheduler/index.ts';
+import type { Simulation } from '../../../src/core/scheduler/simulate.ts';
+import type { Observed } from './invariants.ts';
 
 /** A small seeded generator, so that fast-check replays and shrinks a drive by its seed. */
 export function choices(seed: number): (below: number) => number {

@@ -1,4 +1,4 @@
-import type { Simulation, SimulationResult, TraceEntry } from '../../../src/core/scheduler/simulate.js';
+import type { Simulation, SimulationResult, TraceEntry } from '../../../src/core/scheduler/simulate.ts';
 
 /** What a drive saw: every start and end in order, the statuses at the end, and the result. */
 export interface Observed {

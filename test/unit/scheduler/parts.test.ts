@@ -5,7 +5,7 @@ import type {
   SchedulerEvent,
   SchedulerPlan,
   ToPart,
-} from '../../../src/core/scheduler/index.js';
+} from '../../../src/core/scheduler/index.ts';
 import {
   apply,
   blocksOfNodes,
@@ -15,8 +15,8 @@ import {
   createScheduler,
   partition,
   taskReports,
-} from '../../../src/core/scheduler/index.js';
-import { planOf } from './run.js';
+} from '../../../src/core/scheduler/index.ts';
+import { planOf } from './run.ts';
 
 /** One part a node; the test delivers each message itself. */
 function split(plan: SchedulerPlan) {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Simulation } from '../../../src/core/scheduler/simulate.js';
+import type { Simulation } from '../../../src/core/scheduler/simulate.ts';
 
 export interface PlanShape {
   readonly failures?: boolean;

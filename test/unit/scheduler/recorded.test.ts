@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Simulation, SimulationResult } from '../../../src/core/scheduler/simulate.js';
-import { simulate } from '../../../src/core/scheduler/simulate.js';
+import type { Simulation, SimulationResult } from '../../../src/core/scheduler/simulate.ts';
+import { simulate } from '../../../src/core/scheduler/simulate.ts';
 
 /** Recorded runs of the reference executor; the fields are explained in test/data/scheduler/README.md. */
 interface Recorded {

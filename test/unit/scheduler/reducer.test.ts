@@ -8,8 +8,8 @@ import {
   takeSnapshot,
   taskReports,
   wouldRetry,
-} from '../../../src/core/scheduler/index.js';
-import { planOf, run } from './run.js';
+} from '../../../src/core/scheduler/index.ts';
+import { planOf, run } from './run.ts';
 
 describe('attempts', () => {
   const policy = { count: 2, interval: 100 };

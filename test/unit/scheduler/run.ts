@@ -3,8 +3,8 @@ import type {
   SchedulerEvent,
   SchedulerOptions,
   SchedulerPlan,
-} from '../../../src/core/scheduler/index.js';
-import { apply, compilePlan, createScheduler, taskReports } from '../../../src/core/scheduler/index.js';
+} from '../../../src/core/scheduler/index.ts';
+import { apply, compilePlan, createScheduler, taskReports } from '../../../src/core/scheduler/index.ts';
 
 /** A scheduler in a test's hands: the test ends tasks, and reads what the scheduler said. */
 export function run(plan: SchedulerPlan, options: SchedulerOptions = {}) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { simulateFile } from '../../../src/cli/commands/graph-simulate.js';
+import { simulateFile } from '../../../src/cli/commands/graph-simulate.ts';
 
 describe('sitewright graph simulate', () => {
   let folder: string;

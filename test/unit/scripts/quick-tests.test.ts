@@ -27,12 +27,12 @@ beforeEach(() => {
   write('test/durations.json', '{}');
   for (const folder of ['workflows', 'activities', 'worker', 'scripts']) write(`${folder}/x.ts`, '');
   write('src/low.ts', 'export const low = 1;');
-  write('src/high.ts', `import { low } from './low.js';`);
+  write('src/high.ts', `import { low } from './low.ts';`);
   write('src/other.ts', '');
-  write('test/unit/high.test.ts', `import '../../src/high.js';`);
-  write('test/unit/low.test.ts', `import '../../src/low.js';`);
-  write('test/unit/other.test.ts', `import '../../src/other.js';`);
-  write('test/e2e/low.test.ts', `import '../../src/low.js';`);
+  write('test/unit/high.test.ts', `import '../../src/high.ts';`);
+  write('test/unit/low.test.ts', `import '../../src/low.ts';`);
+  write('test/unit/other.test.ts', `import '../../src/other.ts';`);
+  write('test/e2e/low.test.ts', `import '../../src/low.ts';`);
   write('test/architecture/all.test.ts', '');
   commit();
 });

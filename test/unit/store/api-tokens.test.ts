@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { describeStore } from './backends.js';
-import { failureOf } from './failures.js';
+import { describeStore } from './backends.ts';
+import { failureOf } from './failures.ts';
 
 describeStore('ApiTokenStore', (backend) => {
   const token = { id: 't1', name: 'ci', role: 'operator', hash: 'h1', createdBy: 'root' };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { describeStore } from './backends.js';
-import { failureOf } from './failures.js';
+import { describeStore } from './backends.ts';
+import { failureOf } from './failures.ts';
 
 describeStore('AuditStore', (backend) => {
   const entry = { actor: 'ann', action: 'run.pause', target: 'site/dc1' };

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, inject } from 'vitest';
-import { type OpenStoreOptions, openStore, type Store } from '../../../src/store/index.js';
-import { type PostgresServer, startPostgres, whyNoPostgres } from '../../rig/postgres.js';
+import { type OpenStoreOptions, openStore, type Store } from '../../../src/store/index.ts';
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../../rig/postgres.ts';
 
 const noPostgres = await whyNoPostgres();
 if (noPostgres !== undefined) console.warn(noPostgres);

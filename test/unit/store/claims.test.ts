@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { describeStore } from './backends.js';
-import { failureOf } from './failures.js';
+import { describeStore } from './backends.ts';
+import { failureOf } from './failures.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map((name) => ({ workflowId: `deploy_site:${name}`, runId: name })) as [
   Holder,

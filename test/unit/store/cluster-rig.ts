@@ -1,4 +1,4 @@
-import type { Store } from '../../../src/store/index.js';
+import type { Store } from '../../../src/store/index.ts';
 
 /** A release with a cluster of it. */
 export async function withCluster(store: Store, name = 'one') {

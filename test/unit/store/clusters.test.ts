@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { describeStore } from './backends.js';
-import { withCluster, withNodes, withRun } from './cluster-rig.js';
-import { failureOf } from './failures.js';
+import { describeStore } from './backends.ts';
+import { withCluster, withNodes, withRun } from './cluster-rig.ts';
+import { failureOf } from './failures.ts';
 
 describeStore('ReleaseStore and PluginStore', (backend) => {
   it('keeps what it is given, and fills in the rest', async () => {

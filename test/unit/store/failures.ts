@@ -1,4 +1,4 @@
-import { StoreError, type StoreFailure } from '../../../src/store/index.js';
+import { StoreError, type StoreFailure } from '../../../src/store/index.ts';
 
 /** The failure a call ends in; an error when it ends well or in anything but a StoreError. */
 export async function failureOf(call: Promise<unknown>): Promise<StoreFailure> {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { claimFor, endIfGone } from '../../../src/store/index.js';
-import { describeStore } from './backends.js';
-import { withNodes } from './cluster-rig.js';
-import { failureOf } from './failures.js';
+import { claimFor, endIfGone } from '../../../src/store/index.ts';
+import { describeStore } from './backends.ts';
+import { withNodes } from './cluster-rig.ts';
+import { failureOf } from './failures.ts';
 
 const [A, B] = ['a', 'b'].map((name) => ({ workflowId: `deploy_site:${name}`, runId: name })) as [Holder, Holder];
 interface Holder {

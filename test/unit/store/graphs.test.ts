@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { describeStore } from './backends.js';
-import { withCluster } from './cluster-rig.js';
-import { failureOf } from './failures.js';
+import { describeStore } from './backends.ts';
+import { withCluster } from './cluster-rig.ts';
+import { failureOf } from './failures.ts';
 
 const FULL_TASK = {
   id: 'full',

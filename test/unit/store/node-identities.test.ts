@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { describeStore } from './backends.js';
-import { failureOf } from './failures.js';
+import { describeStore } from './backends.ts';
+import { failureOf } from './failures.ts';
 
 describeStore('NodeIdentityStore', (backend) => {
   const at = '2026-01-01T00:00:00.000Z';

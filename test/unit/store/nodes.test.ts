@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { describeStore } from './backends.js';
-import { withCluster, withNodes } from './cluster-rig.js';
-import { failureOf } from './failures.js';
+import { describeStore } from './backends.ts';
+import { withCluster, withNodes } from './cluster-rig.ts';
+import { failureOf } from './failures.ts';
 
 describeStore('NodeStore', (backend) => {
   it('keeps a machine, with what it did not say filled in', async () => {

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import type { Migration } from '../../../src/store/index.js';
-import { migrations } from '../../../src/store/migrations/index.js';
-import { sourceProgram } from '../../rig/program.js';
-import { describeStore } from './backends.js';
-import { failureOf } from './failures.js';
-import { Child } from './processes/child.js';
+import type { Migration } from '../../../src/store/index.ts';
+import { migrations } from '../../../src/store/migrations/index.ts';
+import { sourceProgram } from '../../rig/program.ts';
+import { describeStore } from './backends.ts';
+import { failureOf } from './failures.ts';
+import { Child } from './processes/child.ts';
 
 const next = (breaking: boolean, up?: Migration['up']): Migration => ({
   version: migrations.length + 1,

@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readlink, rename, rm, writeFile } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openStore, type Store } from '../../../src/store/index.js';
+import { openStore, type Store } from '../../../src/store/index.ts';
 
 let folder: string;
 beforeAll(async () => {

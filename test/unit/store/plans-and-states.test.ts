@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { NewPlan } from '../../../src/store/index.js';
-import { describeStore } from './backends.js';
-import { withCluster, withRun } from './cluster-rig.js';
-import { failureOf } from './failures.js';
+import type { NewPlan } from '../../../src/store/index.ts';
+import { describeStore } from './backends.ts';
+import { withCluster, withRun } from './cluster-rig.ts';
+import { failureOf } from './failures.ts';
 
 /** Names whose order differs between UTF-16 and bytes, and around the ends of blocks. */
 const TASKS = [...Array.from({ length: 40 }, (_, n) => `task-${n}`), 'Ä', '\u{1F600}', '\uFFFD', 'A', 'z'];

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStore, type StoreError } from '../../../src/store/index.js';
-import { classifyPostgresError } from '../../../src/store/postgres/errors.js';
-import { type PostgresServer, startPostgres, whyNoPostgres } from '../../rig/postgres.js';
-import { failureOf } from './failures.js';
+import { openStore, type StoreError } from '../../../src/store/index.ts';
+import { classifyPostgresError } from '../../../src/store/postgres/errors.ts';
+import { type PostgresServer, startPostgres, whyNoPostgres } from '../../rig/postgres.ts';
+import { failureOf } from './failures.ts';
 
 const unavailable = await whyNoPostgres();
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
-import { migrations } from '../../../src/store/migrations/index.js';
-import { builtProgram } from '../../rig/program.js';
-import { describeStore } from './backends.js';
-import { Child } from './processes/child.js';
+import { migrations } from '../../../src/store/migrations/index.ts';
+import { builtProgram } from '../../rig/program.ts';
+import { describeStore } from './backends.ts';
+import { Child } from './processes/child.ts';
 
 // Each test starts real processes, which load TypeScript first.
 const PATIENT = 60_000;

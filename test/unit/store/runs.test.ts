@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { RunNodeWrite, RunWrite } from '../../../src/store/index.js';
-import { describeStore } from './backends.js';
-import { failureOf } from './failures.js';
+import type { RunNodeWrite, RunWrite } from '../../../src/store/index.ts';
+import { describeStore } from './backends.ts';
+import { failureOf } from './failures.ts';
 
 const START = '2026-03-01T10:00:00.000Z';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Migration } from '../../../src/store/index.js';
-import { migrations } from '../../../src/store/migrations/index.js';
-import { tables } from '../../../src/store/tables.js';
-import { describeStore, type TestBackend } from './backends.js';
+import type { Migration } from '../../../src/store/index.ts';
+import { migrations } from '../../../src/store/migrations/index.ts';
+import { tables } from '../../../src/store/tables.ts';
+import { describeStore, type TestBackend } from './backends.ts';
 
 it('numbers migrations by their place, and names each once', () => {
   expect(migrations.map(({ version }) => version)).toEqual(migrations.map((_, index) => index + 1));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { parseRevisionReference, type RevisionRecord, type Store } from '../../../src/store/index.js';
-import { describeStore } from './backends.js';
-import { failureOf } from './failures.js';
+import { parseRevisionReference, type RevisionRecord, type Store } from '../../../src/store/index.ts';
+import { describeStore } from './backends.ts';
+import { failureOf } from './failures.ts';
 
 const file = (text: string, name = 'site.yaml') => ({ files: [{ name, text }] });
 

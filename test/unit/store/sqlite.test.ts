@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openStore } from '../../../src/store/index.js';
-import { classifySqliteError } from '../../../src/store/sqlite/errors.js';
-import { failureOf } from './failures.js';
+import { openStore } from '../../../src/store/index.ts';
+import { classifySqliteError } from '../../../src/store/sqlite/errors.ts';
+import { failureOf } from './failures.ts';
 
 describe('The store on a SQLite file', () => {
   let folder = '';

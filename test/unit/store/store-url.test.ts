@@ -2,8 +2,8 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { parseStoreUrl, StoreError } from '../../../src/store/index.js';
-import { redact } from '../../../src/store/store-url.js';
+import { parseStoreUrl, StoreError } from '../../../src/store/index.ts';
+import { redact } from '../../../src/store/store-url.ts';
 
 describe('parseStoreUrl', () => {
   it.each([

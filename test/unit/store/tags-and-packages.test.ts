@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { describeStore } from './backends.js';
-import { withNodes } from './cluster-rig.js';
-import { failureOf } from './failures.js';
+import { describeStore } from './backends.ts';
+import { withNodes } from './cluster-rig.ts';
+import { failureOf } from './failures.ts';
 
 describeStore('TagStore', (backend) => {
   it('keeps tags by owner and name', async () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { TaskHistoryWrite } from '../../../src/store/index.js';
-import { describeStore } from './backends.js';
-import { withCluster, withRun } from './cluster-rig.js';
-import { failureOf } from './failures.js';
+import type { TaskHistoryWrite } from '../../../src/store/index.ts';
+import { describeStore } from './backends.ts';
+import { withCluster, withRun } from './cluster-rig.ts';
+import { failureOf } from './failures.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const LATER = '2026-01-01T00:01:00.000Z';

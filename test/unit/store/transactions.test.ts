@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { describeStore } from './backends.js';
-import { withCluster, withRun } from './cluster-rig.js';
-import { failureOf } from './failures.js';
+import { describeStore } from './backends.ts';
+import { withCluster, withRun } from './cluster-rig.ts';
+import { failureOf } from './failures.ts';
 
 const GRAPHS = [{ graphType: 'default' }, { graphType: 'custom', input: { type: 'custom', nodes: [1] } }];
 

@@ -1,12 +1,12 @@
 import type { WorkflowClient } from '@temporalio/client';
 import { describe, expectTypeOf, it } from 'vitest';
-import type { OpenRunAnswer } from '../../../activities/contract.js';
-import type { createActivities } from '../../../activities/index.js';
-import type { GraphRunStatus } from '../../../src/core/graph-run/index.js';
-import type { GraphRunAction, SiteRunAction } from '../../../src/core/run/index.js';
-import type { RunStatus, SiteRunInput, SiteRunKind } from '../../../src/core/site-run/index.js';
-import { getRun, type RunHandle, startWorkflow } from '../../../src/ops/workflow-calls.js';
-import { type Child, callActivity, type Handlers, signalParent, startChildOf } from '../../../workflows/border.js';
+import type { OpenRunAnswer } from '../../../activities/contract.ts';
+import type { createActivities } from '../../../activities/index.ts';
+import type { GraphRunStatus } from '../../../src/core/graph-run/index.ts';
+import type { GraphRunAction, SiteRunAction } from '../../../src/core/run/index.ts';
+import type { RunStatus, SiteRunInput, SiteRunKind } from '../../../src/core/site-run/index.ts';
+import { getRun, type RunHandle, startWorkflow } from '../../../src/ops/workflow-calls.ts';
+import { type Child, callActivity, type Handlers, signalParent, startChildOf } from '../../../workflows/border.ts';
 import type {
   Activities,
   GraphRunContract,
@@ -14,8 +14,8 @@ import type {
   UpdateName,
   WorkflowContracts,
   WorkflowType,
-} from '../../../workflows/contract.js';
-import type * as workflows from '../../../workflows/index.js';
+} from '../../../workflows/contract.ts';
+import type * as workflows from '../../../workflows/index.ts';
 
 /** Checked by the compiler: `npm run typecheck` fails where the border to Temporal loosens. Nothing of it is called. */
 const options = {};

@@ -1,6 +1,6 @@
 import { CancelledFailure, ChildWorkflowFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { endOfChild, stepError } from '../../../workflows/failures.js';
+import { endOfChild, stepError } from '../../../workflows/failures.ts';
 
 describe('a child workflow that has no result', () => {
   it.each([

@@ -1,8 +1,8 @@
 import type { ActivateInput } from '@temporalio/workflow';
 import { describe, expect, it } from 'vitest';
-import { isExpected } from '../../../worker/runtime.js';
-import { refuseQueriesAhead } from '../../../workflows/loaded-ahead.js';
-import { LOADED_AHEAD } from '../../../workflows/protocol.js';
+import { isExpected } from '../../../worker/runtime.ts';
+import { refuseQueriesAhead } from '../../../workflows/loaded-ahead.ts';
+import { LOADED_AHEAD } from '../../../workflows/protocol.ts';
 
 type Activation = ActivateInput['activation'];
 

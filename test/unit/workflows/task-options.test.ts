@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nodeTask, ofMaster, type Patience, takeSeconds } from '../../../workflows/task-options.js';
+import { nodeTask, ofMaster, type Patience, takeSeconds } from '../../../workflows/task-options.ts';
 
 const patience: Patience = { heartbeat_seconds: 20, agent_heartbeat_seconds: 140, offline_wait_seconds: 120 };
 

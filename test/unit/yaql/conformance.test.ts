@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { RecordEvaluator } from '../../../src/yaql/index.js';
-import { mismatch, readRecords } from './records.js';
+import { RecordEvaluator } from '../../../src/yaql/index.ts';
+import { mismatch, readRecords } from './records.ts';
 
 // Every record made by the reference implementation gives the recorded value or class of error.
 // promise: 2.6 2.7 2.18

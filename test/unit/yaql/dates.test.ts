@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createEngine, DateTime, isoText } from '../../../src/yaql/index.js';
+import { createEngine, DateTime, isoText } from '../../../src/yaql/index.ts';
 
 /** 2016-02-29 13:45:59 UTC. */
 const clock = () => 1_456_753_559_000_000n;

@@ -7,7 +7,7 @@ import {
   registerHelpers,
   rest,
   YaqlError,
-} from '../../../src/yaql/index.js';
+} from '../../../src/yaql/index.ts';
 
 const engine = createEngine();
 

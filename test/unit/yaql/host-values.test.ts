@@ -11,7 +11,7 @@ import {
   kindOf,
   standardOperators,
   toHost,
-} from '../../../src/yaql/index.js';
+} from '../../../src/yaql/index.ts';
 
 const engine = createEngine();
 

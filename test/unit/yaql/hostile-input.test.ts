@@ -7,9 +7,9 @@ import {
   TaskScope,
   toHost,
   YaqlError,
-} from '../../../src/yaql/index.js';
-import { findingsOf, seededRandom } from './mutations.js';
-import { readRecords } from './records.js';
+} from '../../../src/yaql/index.ts';
+import { findingsOf, seededRandom } from './mutations.ts';
+import { readRecords } from './records.ts';
 
 const engine = createTaskEngine({ convertInputData: true });
 

@@ -1,4 +1,4 @@
-import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../../src/yaql/index.js';
+import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../../src/yaql/index.ts';
 
 /** A small generator of random numbers (mulberry32), so that a finding can be repeated from its seed. */
 export function seededRandom(seed: number): () => number {

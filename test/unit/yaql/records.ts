@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Encoded } from '../../../src/yaql/interchange.js';
-import type { EvaluationRecord, RecordOutcome } from '../../../src/yaql/record.js';
+import type { Encoded } from '../../../src/yaql/interchange.ts';
+import type { EvaluationRecord, RecordOutcome } from '../../../src/yaql/record.ts';
 
 /** A record with what the reference implementation made of it. */
 export interface ConformanceRecord extends EvaluationRecord {

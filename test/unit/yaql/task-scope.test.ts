@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTaskEngine, isUndefinedMarker, nodeState, prepareData, TaskScope } from '../../../src/yaql/index.js';
+import { createTaskEngine, isUndefinedMarker, nodeState, prepareData, TaskScope } from '../../../src/yaql/index.ts';
 
 const engine = createTaskEngine();
 const common = prepareData({ storage: { ceph: true, size: '2' }, uid: 'common', list: [1] });

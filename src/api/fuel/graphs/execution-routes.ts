@@ -1,13 +1,13 @@
-import { executionRoutes } from '../../../core/contracts/fuel/deployments.js';
-import type { PartOf } from '../../../core/contracts/route.js';
-import type { GraphRunMode } from '../../../core/words.js';
-import type { DeploymentOptions } from '../../../ops/index.js';
-import { RequestError } from '../../problems/transport-problem.js';
-import { actorOf } from '../../requests/actor.js';
-import { given } from '../../requests/given.js';
-import { type Asked, type RouteGroup, serve } from '../../serve.js';
-import { idsIn, isSet } from '../request-parts.js';
-import { viewStarted, viewTask } from './transaction-view.js';
+import { executionRoutes } from '../../../core/contracts/fuel/deployments.ts';
+import type { PartOf } from '../../../core/contracts/route.ts';
+import type { GraphRunMode } from '../../../core/words.ts';
+import type { DeploymentOptions } from '../../../ops/index.ts';
+import { RequestError } from '../../problems/transport-problem.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { given } from '../../requests/given.ts';
+import { type Asked, type RouteGroup, serve } from '../../serve.ts';
+import { idsIn, isSet } from '../request-parts.ts';
+import { viewStarted, viewTask } from './transaction-view.ts';
 
 type Routes = typeof executionRoutes;
 

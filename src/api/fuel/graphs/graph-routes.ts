@@ -1,11 +1,11 @@
-import { GRAPHS_OF, graphRoutes } from '../../../core/contracts/fuel/graphs.js';
-import type { OwnerKind } from '../../../core/words.js';
-import { actorOf } from '../../requests/actor.js';
-import { given } from '../../requests/given.js';
-import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.js';
-import { idsIn, isSet, listIn } from '../request-parts.js';
-import { viewGraph, viewUploaded } from './graph-view.js';
-import { sourceOf } from './read-graph-bodies.js';
+import { GRAPHS_OF, graphRoutes } from '../../../core/contracts/fuel/graphs.ts';
+import type { OwnerKind } from '../../../core/words.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { given } from '../../requests/given.ts';
+import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.ts';
+import { idsIn, isSet, listIn } from '../request-parts.ts';
+import { viewGraph, viewUploaded } from './graph-view.ts';
+import { sourceOf } from './read-graph-bodies.ts';
 
 /** Graphs by id, and by owner and type. */
 export const serveGraphs: RouteGroup = async (app, { operations: { graphs } }) => {

@@ -1,8 +1,8 @@
-import type { graphSchema, taskSchema } from '../../../core/contracts/fuel/graphs.js';
-import type { Wire } from '../../../core/contracts/wire.js';
-import { type Fields, type GraphTask, presentTask } from '../../../graph/index.js';
-import type { UploadedGraph } from '../../../ops/index.js';
-import type { GraphWithTasks } from '../../../store/index.js';
+import type { graphSchema, taskSchema } from '../../../core/contracts/fuel/graphs.ts';
+import type { Wire } from '../../../core/contracts/wire.ts';
+import { type Fields, type GraphTask, presentTask } from '../../../graph/index.ts';
+import type { UploadedGraph } from '../../../ops/index.ts';
+import type { GraphWithTasks } from '../../../store/index.ts';
 
 type GraphAnswer = Wire<typeof graphSchema>;
 

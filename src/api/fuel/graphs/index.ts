@@ -1,11 +1,11 @@
-import type { RouteGroup } from '../../serve.js';
-import { serveExecutions } from './execution-routes.js';
-import { serveGraphs } from './graph-routes.js';
-import { serveOpenstackConfigs } from './openstack-config-routes.js';
-import { serveGraphTasks } from './plan-routes.js';
-import { readYamlGraphs, refuseEmptyBodies } from './read-graph-bodies.js';
-import { serveSequences } from './sequence-routes.js';
-import { serveTransactions } from './transaction-routes.js';
+import type { RouteGroup } from '../../serve.ts';
+import { serveExecutions } from './execution-routes.ts';
+import { serveGraphs } from './graph-routes.ts';
+import { serveOpenstackConfigs } from './openstack-config-routes.ts';
+import { serveGraphTasks } from './plan-routes.ts';
+import { readYamlGraphs, refuseEmptyBodies } from './read-graph-bodies.ts';
+import { serveSequences } from './sequence-routes.ts';
+import { serveTransactions } from './transaction-routes.ts';
 
 /** Graphs as Fuel's API has them: kept, planned, run, and what became of them. */
 export const serveFuelGraphs: RouteGroup = async (app, { operations, version }) => {

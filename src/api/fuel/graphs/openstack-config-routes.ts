@@ -1,11 +1,11 @@
-import { type OpenstackConfigAnswer, openstackConfigRoutes } from '../../../core/contracts/fuel/openstack-configs.js';
-import type { ConfigTarget } from '../../../ops/index.js';
-import type { OpenstackConfigRecord } from '../../../store/index.js';
-import { actorOf } from '../../requests/actor.js';
-import { given } from '../../requests/given.js';
-import { type RouteGroup, serve } from '../../serve.js';
-import { idsIn, isSet } from '../request-parts.js';
-import { viewStarted } from './transaction-view.js';
+import { type OpenstackConfigAnswer, openstackConfigRoutes } from '../../../core/contracts/fuel/openstack-configs.ts';
+import type { ConfigTarget } from '../../../ops/index.ts';
+import type { OpenstackConfigRecord } from '../../../store/index.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { given } from '../../requests/given.ts';
+import { type RouteGroup, serve } from '../../serve.ts';
+import { idsIn, isSet } from '../request-parts.ts';
+import { viewStarted } from './transaction-view.ts';
 
 export const serveOpenstackConfigs: RouteGroup = async (app, { operations: { openstackConfigs } }) => {
   serve(app, openstackConfigRoutes, {

@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { GRAPHVIZ, graphTaskRoutes } from '../../../core/contracts/fuel/graphs.js';
-import type { PartOf } from '../../../core/contracts/route.js';
-import type { ClusterLayer } from '../../../ops/index.js';
-import { actorOf } from '../../requests/actor.js';
-import { given } from '../../requests/given.js';
-import { type Asked, type RouteGroup, serve } from '../../serve.js';
-import { idsIn, isSet, listIn } from '../request-parts.js';
-import { viewTask } from './graph-view.js';
-import { sourceOf } from './read-graph-bodies.js';
-import { JSON_TYPE, readyText } from './ready-text.js';
-import { warningHeader } from './warning-header.js';
+import { GRAPHVIZ, graphTaskRoutes } from '../../../core/contracts/fuel/graphs.ts';
+import type { PartOf } from '../../../core/contracts/route.ts';
+import type { ClusterLayer } from '../../../ops/index.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { given } from '../../requests/given.ts';
+import { type Asked, type RouteGroup, serve } from '../../serve.ts';
+import { idsIn, isSet, listIn } from '../request-parts.ts';
+import { viewTask } from './graph-view.ts';
+import { sourceOf } from './read-graph-bodies.ts';
+import { JSON_TYPE, readyText } from './ready-text.ts';
+import { warningHeader } from './warning-header.ts';
 
 type Routes = typeof graphTaskRoutes;
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { GraphSource } from '../../../ops/index.js';
-import { RequestError } from '../../problems/transport-problem.js';
-import { YAML_TYPES } from '../../requests/read-bodies.js';
+import type { GraphSource } from '../../../ops/index.ts';
+import { RequestError } from '../../problems/transport-problem.ts';
+import { YAML_TYPES } from '../../requests/read-bodies.ts';
 
 /** A graph that came as YAML. */
 class YamlGraph {

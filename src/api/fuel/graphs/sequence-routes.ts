@@ -1,7 +1,7 @@
-import { sequenceRoutes } from '../../../core/contracts/fuel/deployments.js';
-import { actorOf } from '../../requests/actor.js';
-import { type Asked, type RouteGroup, serve } from '../../serve.js';
-import { viewSequence } from './transaction-view.js';
+import { sequenceRoutes } from '../../../core/contracts/fuel/deployments.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { type Asked, type RouteGroup, serve } from '../../serve.ts';
+import { viewSequence } from './transaction-view.ts';
 
 /** Sequences of graphs. */
 export const serveSequences: RouteGroup = async (app, { operations: { sequences } }) => {

@@ -1,13 +1,13 @@
-import { transactionRoutes } from '../../../core/contracts/fuel/deployments.js';
-import type { PartOf } from '../../../core/contracts/route.js';
-import type { HistoryRecord } from '../../../ops/index.js';
-import type { SnapshotKind } from '../../../store/index.js';
-import { actorOf } from '../../requests/actor.js';
-import { given } from '../../requests/given.js';
-import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.js';
-import { isSet, listIn } from '../request-parts.js';
-import { JSON_TYPE, readyText } from './ready-text.js';
-import { viewTask, viewTransaction } from './transaction-view.js';
+import { transactionRoutes } from '../../../core/contracts/fuel/deployments.ts';
+import type { PartOf } from '../../../core/contracts/route.ts';
+import type { HistoryRecord } from '../../../ops/index.ts';
+import type { SnapshotKind } from '../../../store/index.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { given } from '../../requests/given.ts';
+import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.ts';
+import { isSet, listIn } from '../request-parts.ts';
+import { JSON_TYPE, readyText } from './ready-text.ts';
+import { viewTask, viewTransaction } from './transaction-view.ts';
 
 type Routes = typeof transactionRoutes;
 

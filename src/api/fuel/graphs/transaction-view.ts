@@ -2,11 +2,11 @@ import {
   sequenceSchema,
   type startedTransactionSchema,
   transactionSchema,
-} from '../../../core/contracts/fuel/deployments.js';
-import type { Wire } from '../../../core/contracts/wire.js';
-import { fuelStatus, type StartedDeployment } from '../../../ops/index.js';
-import type { SequenceRecord, TransactionRecord } from '../../../store/index.js';
-import { shown } from '../../shown.js';
+} from '../../../core/contracts/fuel/deployments.ts';
+import type { Wire } from '../../../core/contracts/wire.ts';
+import { fuelStatus, type StartedDeployment } from '../../../ops/index.ts';
+import type { SequenceRecord, TransactionRecord } from '../../../store/index.ts';
+import { shown } from '../../shown.ts';
 
 type TransactionAnswer = Wire<typeof transactionSchema>;
 

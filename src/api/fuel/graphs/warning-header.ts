@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../../core/diagnostic.js';
+import type { Diagnostic } from '../../../core/diagnostic.ts';
 
 const MOST = 10;
 

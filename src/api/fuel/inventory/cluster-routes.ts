@@ -1,8 +1,8 @@
-import { clusterRoutes } from '../../../core/contracts/fuel/clusters.js';
-import { actorOf } from '../../requests/actor.js';
-import { type RouteGroup, serve } from '../../serve.js';
-import { idsIn } from '../request-parts.js';
-import { viewCluster } from './views.js';
+import { clusterRoutes } from '../../../core/contracts/fuel/clusters.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { type RouteGroup, serve } from '../../serve.ts';
+import { idsIn } from '../request-parts.ts';
+import { viewCluster } from './views.ts';
 
 export const serveClusters: RouteGroup = async (app, { operations }) => {
   const { clusters, assignment } = operations.inventory;

@@ -1,8 +1,8 @@
-import { factsRoutes } from '../../../core/contracts/fuel/settings.js';
-import type { PartOf } from '../../../core/contracts/route.js';
-import { actorOf } from '../../requests/actor.js';
-import { type RouteGroup, serve } from '../../serve.js';
-import { idsIn, isSet } from '../request-parts.js';
+import { factsRoutes } from '../../../core/contracts/fuel/settings.ts';
+import type { PartOf } from '../../../core/contracts/route.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { type RouteGroup, serve } from '../../serve.ts';
+import { idsIn, isSet } from '../request-parts.ts';
 
 type Query = PartOf<(typeof factsRoutes)['GET /clusters/:id/orchestrator/deployment'], 'query'>;
 

@@ -1,11 +1,11 @@
-import type { RouteGroup } from '../../serve.js';
-import { serveClusters } from './cluster-routes.js';
-import { serveFacts } from './facts-routes.js';
-import { serveInventoryNodes } from './node-routes.js';
-import { servePlugins } from './plugin-routes.js';
-import { serveReleases } from './release-routes.js';
-import { serveRoles } from './role-routes.js';
-import { serveSettings } from './settings-routes.js';
+import type { RouteGroup } from '../../serve.ts';
+import { serveClusters } from './cluster-routes.ts';
+import { serveFacts } from './facts-routes.ts';
+import { serveInventoryNodes } from './node-routes.ts';
+import { servePlugins } from './plugin-routes.ts';
+import { serveReleases } from './release-routes.ts';
+import { serveRoles } from './role-routes.ts';
+import { serveSettings } from './settings-routes.ts';
 
 /** What graphs run on, in the shapes Fuel's clients know: releases, clusters, nodes, roles, settings, plugins. */
 export const serveInventory: readonly RouteGroup[] = [

@@ -1,10 +1,10 @@
-import { inventoryNodeRoutes } from '../../../core/contracts/fuel/nodes.js';
-import type { PartOf } from '../../../core/contracts/route.js';
-import { actorOf } from '../../requests/actor.js';
-import { given } from '../../requests/given.js';
-import { type Asked, type RouteGroup, serve } from '../../serve.js';
-import { idsIn, isSet, listIn } from '../request-parts.js';
-import { viewNode } from './views.js';
+import { inventoryNodeRoutes } from '../../../core/contracts/fuel/nodes.ts';
+import type { PartOf } from '../../../core/contracts/route.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { given } from '../../requests/given.ts';
+import { type Asked, type RouteGroup, serve } from '../../serve.ts';
+import { idsIn, isSet, listIn } from '../request-parts.ts';
+import { viewNode } from './views.ts';
 
 type Routes = typeof inventoryNodeRoutes;
 

@@ -1,7 +1,7 @@
-import { pluginRoutes } from '../../../core/contracts/fuel/plugins.js';
-import { actorOf } from '../../requests/actor.js';
-import { type RouteGroup, serve } from '../../serve.js';
-import { viewPlugin } from './views.js';
+import { pluginRoutes } from '../../../core/contracts/fuel/plugins.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { type RouteGroup, serve } from '../../serve.ts';
+import { viewPlugin } from './views.ts';
 
 export const servePlugins: RouteGroup = async (app, { operations }) => {
   const { plugins } = operations.inventory;

@@ -1,7 +1,7 @@
-import { releaseRoutes } from '../../../core/contracts/fuel/releases.js';
-import { actorOf } from '../../requests/actor.js';
-import { type RouteGroup, serve } from '../../serve.js';
-import { viewRelease } from './views.js';
+import { releaseRoutes } from '../../../core/contracts/fuel/releases.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { type RouteGroup, serve } from '../../serve.ts';
+import { viewRelease } from './views.ts';
 
 export const serveReleases: RouteGroup = async (app, { operations }) => {
   const { releases } = operations.inventory;

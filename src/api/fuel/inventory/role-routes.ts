@@ -1,6 +1,6 @@
-import { ROLES_OF } from '../../../core/contracts/fuel/roles.js';
-import { actorOf } from '../../requests/actor.js';
-import { type Handlers, type RouteGroup, serve } from '../../serve.js';
+import { ROLES_OF } from '../../../core/contracts/fuel/roles.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { type Handlers, type RouteGroup, serve } from '../../serve.ts';
 
 export const serveRoles: RouteGroup = async (app, { operations }) => {
   const { roles } = operations.inventory;

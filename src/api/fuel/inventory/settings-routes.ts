@@ -1,7 +1,7 @@
-import { settingsRoutes } from '../../../core/contracts/fuel/settings.js';
-import { problem } from '../../../ops/index.js';
-import { actorOf } from '../../requests/actor.js';
-import { type Asked, type RouteGroup, serve } from '../../serve.js';
+import { settingsRoutes } from '../../../core/contracts/fuel/settings.ts';
+import { problem } from '../../../ops/index.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { type Asked, type RouteGroup, serve } from '../../serve.ts';
 
 const notByHand = () => {
   const message = 'It is not allowed to update generated attributes';

@@ -1,8 +1,8 @@
-import { type ClusterAnswer, clusterSchema } from '../../../core/contracts/fuel/clusters.js';
-import { type NodeAnswer, nodeSchema } from '../../../core/contracts/fuel/nodes.js';
-import type { PluginAnswer } from '../../../core/contracts/fuel/plugins.js';
-import { type ReleaseAnswer, releaseSchema } from '../../../core/contracts/fuel/releases.js';
-import { isMapping } from '../../../core/plain-value.js';
+import { type ClusterAnswer, clusterSchema } from '../../../core/contracts/fuel/clusters.ts';
+import { type NodeAnswer, nodeSchema } from '../../../core/contracts/fuel/nodes.ts';
+import type { PluginAnswer } from '../../../core/contracts/fuel/plugins.ts';
+import { type ReleaseAnswer, releaseSchema } from '../../../core/contracts/fuel/releases.ts';
+import { isMapping } from '../../../core/plain-value.ts';
 import {
   type ClusterView,
   extendedReleases,
@@ -10,9 +10,9 @@ import {
   isDeployable,
   type NodeView,
   vmwareAttributes,
-} from '../../../ops/index.js';
-import type { Json, PluginRecord, ReleaseRecord } from '../../../store/index.js';
-import { shown } from '../../shown.js';
+} from '../../../ops/index.ts';
+import type { Json, PluginRecord, ReleaseRecord } from '../../../store/index.ts';
+import { shown } from '../../shown.ts';
 
 const objectOf = (value: Json | undefined): Json => (isMapping(value) ? value : {});
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);

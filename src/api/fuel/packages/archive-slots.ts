@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { RequestError } from '../../problems/transport-problem.js';
+import { RequestError } from '../../problems/transport-problem.ts';
 
 /** How much of archives an API takes. */
 export interface ArchiveIntake {

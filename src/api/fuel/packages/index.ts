@@ -1,1 +1,1 @@
-export { servePackages } from './package-routes.js';
+export { servePackages } from './package-routes.ts';

@@ -1,11 +1,11 @@
-import { installedSchema, packageRoutes, packageSchema } from '../../../core/contracts/fuel/packages.js';
-import type { InstalledPackage, PackageView } from '../../../ops/index.js';
-import { actorOf } from '../../requests/actor.js';
-import { type RouteGroup, serve } from '../../serve.js';
-import { shown } from '../../shown.js';
-import { isSet } from '../request-parts.js';
-import { ArchiveSlots, DEFAULT_ARCHIVE_INTAKE } from './archive-slots.js';
-import { readArchiveBodies, withReceivedArchive } from './receive-archive.js';
+import { installedSchema, packageRoutes, packageSchema } from '../../../core/contracts/fuel/packages.ts';
+import type { InstalledPackage, PackageView } from '../../../ops/index.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { type RouteGroup, serve } from '../../serve.ts';
+import { shown } from '../../shown.ts';
+import { isSet } from '../request-parts.ts';
+import { ArchiveSlots, DEFAULT_ARCHIVE_INTAKE } from './archive-slots.ts';
+import { readArchiveBodies, withReceivedArchive } from './receive-archive.ts';
 
 const showPackage = shown(packageSchema);
 const showInstalled = shown(installedSchema);

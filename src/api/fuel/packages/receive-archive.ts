@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyInstance } from 'fastify';
-import { RequestError, readableBytes } from '../../problems/transport-problem.js';
+import { RequestError, readableBytes } from '../../problems/transport-problem.ts';
 
 /** Types archives are sent as. */
 const ARCHIVE_TYPES = ['application/gzip', 'application/x-gzip', 'application/x-tar', 'application/octet-stream'];

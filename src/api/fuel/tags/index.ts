@@ -1,1 +1,1 @@
-export { serveTags } from './tag-routes.js';
+export { serveTags } from './tag-routes.ts';

@@ -1,8 +1,8 @@
-import type { TagQuery } from '../../../core/contracts/fuel/tags.js';
-import type { Diagnostic } from '../../../core/diagnostic.js';
-import type { TagOwner, TagUpload } from '../../../ops/index.js';
-import { RequestError } from '../../problems/transport-problem.js';
-import { idsIn } from '../request-parts.js';
+import type { TagQuery } from '../../../core/contracts/fuel/tags.ts';
+import type { Diagnostic } from '../../../core/diagnostic.ts';
+import type { TagOwner, TagUpload } from '../../../ops/index.ts';
+import { RequestError } from '../../problems/transport-problem.ts';
+import { idsIn } from '../request-parts.ts';
 
 const refuse = (message: string, hint: string, field: string): RequestError => {
   const error: Diagnostic = { severity: 'error', code: 'request.wrong-value', message, hint, path: `query.${field}` };

@@ -5,11 +5,11 @@ import {
   tagChangeListSchema,
   tagRoutes,
   tagSchema,
-} from '../../../core/contracts/fuel/tags.js';
-import { actorOf } from '../../requests/actor.js';
-import { type Handlers, type RouteGroup, serve } from '../../serve.js';
-import { shown } from '../../shown.js';
-import { nodesIn, ownerIn, tagNameIn, tagNamesIn, uploadIn } from './tag-query.js';
+} from '../../../core/contracts/fuel/tags.ts';
+import { actorOf } from '../../requests/actor.ts';
+import { type Handlers, type RouteGroup, serve } from '../../serve.ts';
+import { shown } from '../../shown.ts';
+import { nodesIn, ownerIn, tagNameIn, tagNamesIn, uploadIn } from './tag-query.ts';
 
 const view = shown(tagSchema);
 const viewOwned = shown(ownedTagSchema);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { CLUSTER_STATUSES } from '../../words.js';
-import { anyJson, nameText } from '../primitives.js';
-import { diagnosticSchema } from '../problem.js';
-import { gone, tagged } from '../route.js';
-import type { Wire } from '../wire.js';
-import { commaList, idNumber, idParams, idText } from './parts.js';
-import { jsonObject, jsonObjectSchema } from './releases.js';
+import { CLUSTER_STATUSES } from '../../words.ts';
+import { anyJson, nameText } from '../primitives.ts';
+import { diagnosticSchema } from '../problem.ts';
+import { gone, tagged } from '../route.ts';
+import type { Wire } from '../wire.ts';
+import { commaList, idNumber, idParams, idText } from './parts.ts';
+import { jsonObject, jsonObjectSchema } from './releases.ts';
 
 const name = nameText(50).trim().describe('Unique among clusters.');
 const siteName = nameText(63).describe('Site whose machines its nodes are.');

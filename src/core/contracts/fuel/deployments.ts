@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { MOST } from '../../run-description.js';
-import { GRAPH_RUN_MODES, TRANSACTION_STATUSES } from '../../words.js';
-import { holdBefore } from '../approval.js';
-import { actorName, anyJson, nameText, reasonText, runDescription } from '../primitives.js';
-import { gone, tagged } from '../route.js';
-import { graphType } from './graphs.js';
-import { commaList, flagText, idNumber, idParams, idText } from './parts.js';
-import { networkParams } from './settings.js';
+import { MOST } from '../../run-description.ts';
+import { GRAPH_RUN_MODES, TRANSACTION_STATUSES } from '../../words.ts';
+import { holdBefore } from '../approval.ts';
+import { actorName, anyJson, nameText, reasonText, runDescription } from '../primitives.ts';
+import { gone, tagged } from '../route.ts';
+import { graphType } from './graphs.ts';
+import { commaList, flagText, idNumber, idParams, idText } from './parts.ts';
+import { networkParams } from './settings.ts';
 
 const transaction = {
   id: z.int(),

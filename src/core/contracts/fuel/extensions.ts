@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { tagged } from '../route.js';
-import { idParams } from './parts.js';
+import { tagged } from '../route.ts';
+import { idParams } from './parts.ts';
 
 const extensionSchema = z
   .strictObject({

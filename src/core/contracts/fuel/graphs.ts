@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { OWNER_KINDS } from '../../words.js';
-import { diagnosticSchema } from '../problem.js';
-import { gone, LARGE_BODY, media, tagged } from '../route.js';
-import { commaList, flagText, idParams, idText } from './parts.js';
-import { planExplanationSchema } from './plan-explanation.js';
+import { OWNER_KINDS } from '../../words.ts';
+import { diagnosticSchema } from '../problem.ts';
+import { gone, LARGE_BODY, media, tagged } from '../route.ts';
+import { commaList, flagText, idParams, idText } from './parts.ts';
+import { planExplanationSchema } from './plan-explanation.ts';
 
 /** Types of graphs stand in paths. */
 export const graphType = z

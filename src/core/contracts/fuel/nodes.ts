@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { NODE_STATUSES } from '../../words.js';
-import { anyJson, nameText } from '../primitives.js';
-import { LARGE_BODY, tagged } from '../route.js';
-import type { Wire } from '../wire.js';
-import { commaList, flagText, idNumber, idParams, idText } from './parts.js';
-import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.js';
+import { NODE_STATUSES } from '../../words.ts';
+import { anyJson, nameText } from '../primitives.ts';
+import { LARGE_BODY, tagged } from '../route.ts';
+import type { Wire } from '../wire.ts';
+import { commaList, flagText, idNumber, idParams, idText } from './parts.ts';
+import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.ts';
 
 const roleList = z.array(nameText(1000));
 const labels = z

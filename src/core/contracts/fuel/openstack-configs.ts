@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { nameText } from '../primitives.js';
-import { gone, tagged } from '../route.js';
-import type { Wire } from '../wire.js';
-import { startedTransactionSchema } from './deployments.js';
-import { commaList, flagText, idNumber, idParams, idText } from './parts.js';
-import { jsonObjectSchema } from './releases.js';
+import { nameText } from '../primitives.ts';
+import { gone, tagged } from '../route.ts';
+import type { Wire } from '../wire.ts';
+import { startedTransactionSchema } from './deployments.ts';
+import { commaList, flagText, idNumber, idParams, idText } from './parts.ts';
+import { jsonObjectSchema } from './releases.ts';
 
 const nodeIds = z.array(idNumber('node')).min(1).max(10_000);
 const role = nameText(1000);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { diagnosticSchema } from '../problem.js';
-import { gone, media, tagged } from '../route.js';
-import { flagText, idParams } from './parts.js';
+import { diagnosticSchema } from '../problem.ts';
+import { gone, media, tagged } from '../route.ts';
+import { flagText, idParams } from './parts.ts';
 
 const made = z.strictObject({ id: z.int(), name: z.string(), version: z.string() });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Need } from '../../access-role.js';
-import { below, gone, tagged } from '../route.js';
+import type { Need } from '../../access-role.ts';
+import { below, gone, tagged } from '../route.ts';
 
 /** Ids of Fuel's things are whole numbers from 1; what the database can hold. */
 export const LARGEST_ID = 2_147_483_647;

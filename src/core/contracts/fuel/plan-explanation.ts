@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Wire } from '../wire.js';
+import type { Wire } from '../wire.ts';
 
 const run = z.strictObject({
   task: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { gone, LARGE_BODY, tagged } from '../route.js';
-import type { Wire } from '../wire.js';
-import { idNumber, idParams } from './parts.js';
+import { gone, LARGE_BODY, tagged } from '../route.ts';
+import type { Wire } from '../wire.ts';
+import { idNumber, idParams } from './parts.ts';
 
 const pluginSchema = z
   .looseObject({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { RELEASE_STATES } from '../../words.js';
-import { anyJson, nameText } from '../primitives.js';
-import { gone, LARGE_BODY, tagged } from '../route.js';
-import type { Wire } from '../wire.js';
-import { idNumber, idParams } from './parts.js';
+import { RELEASE_STATES } from '../../words.ts';
+import { anyJson, nameText } from '../primitives.ts';
+import { gone, LARGE_BODY, tagged } from '../route.ts';
+import type { Wire } from '../wire.ts';
+import { idNumber, idParams } from './parts.ts';
 
 /** Any object. */
 export const jsonObject = z.record(z.string(), anyJson);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Need } from '../../access-role.js';
-import { anyJson } from '../primitives.js';
-import type { Wire } from '../wire.js';
-import { namedPartRoutes } from './parts.js';
+import type { Need } from '../../access-role.ts';
+import { anyJson } from '../primitives.ts';
+import type { Wire } from '../wire.ts';
+import { namedPartRoutes } from './parts.ts';
 
 const identifier = z
   .string()

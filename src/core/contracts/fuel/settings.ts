@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { anyJson } from '../primitives.js';
-import { LARGE_BODY, tagged } from '../route.js';
-import { commaList, flagText, idParams } from './parts.js';
-import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.js';
+import { anyJson } from '../primitives.ts';
+import { LARGE_BODY, tagged } from '../route.ts';
+import { commaList, flagText, idParams } from './parts.ts';
+import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.ts';
 
 const settingsBody = z
   .strictObject({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { OWNER_KINDS } from '../../words.js';
-import { anyJson, nameText } from '../primitives.js';
-import { gone, tagged } from '../route.js';
-import type { Wire } from '../wire.js';
-import { idNumber, idParams, idText, namedPartRoutes } from './parts.js';
+import { OWNER_KINDS } from '../../words.ts';
+import { anyJson, nameText } from '../primitives.ts';
+import { gone, tagged } from '../route.ts';
+import type { Wire } from '../wire.ts';
+import { idNumber, idParams, idText, namedPartRoutes } from './parts.ts';
 
 const tagName = nameText(1000);
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ColumnTypes } from '../../backend.js';
+import type { ColumnTypes } from '../../backend.ts';
 
 /** Clusters, their plugins and claims. */
 export async function createClusters(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {

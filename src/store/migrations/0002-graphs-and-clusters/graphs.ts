@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ColumnTypes } from '../../backend.js';
+import type { ColumnTypes } from '../../backend.ts';
 
 /** Graphs with their tasks, and sequences of graphs. */
 export async function createGraphs(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {

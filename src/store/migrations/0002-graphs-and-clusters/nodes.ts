@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ColumnTypes } from '../../backend.js';
+import type { ColumnTypes } from '../../backend.ts';
 
 /** The inventory, and which node of a cluster is primary for a tag. */
 export async function createNodes(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ColumnTypes } from '../../backend.js';
+import type { ColumnTypes } from '../../backend.ts';
 
 /** Packages, and their releases and plugins. */
 export async function createReleases(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ColumnTypes } from '../../backend.js';
+import type { ColumnTypes } from '../../backend.ts';
 
 /** Tags, and which nodes have them. */
 export async function createTags(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ColumnTypes } from '../../backend.js';
+import type { ColumnTypes } from '../../backend.ts';
 
 /** Graph runs, the outcome of each task, plans, and the states that the next run compares with. */
 export async function createTransactions(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {

@@ -1,2 +1,2 @@
-export type { Allowed } from '../workflows/sees-contract.js';
+export type { Allowed } from '../workflows/sees-contract.ts';
 export type Deep = string;

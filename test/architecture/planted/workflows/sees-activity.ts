@@ -1,2 +1,2 @@
-import type { Deep } from '../activities/deep.js';
+import type { Deep } from '../activities/deep.ts';
 export type NotAllowed = Deep;

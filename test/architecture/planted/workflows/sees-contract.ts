@@ -1,2 +1,2 @@
-import type { Contract } from '../activities/contract.js';
+import type { Contract } from '../activities/contract.ts';
 export type Allowed = Contract;

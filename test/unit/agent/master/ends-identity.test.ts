@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { RunTask } from '../../../../activities/graph-contract.js';
-import { maasTask } from '../../../../activities/node-task-maas.js';
-import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '../../../../src/maas/index.js';
-import { type QuickMachine, quickMachine } from '../../../rig/quick-machine.js';
+import type { RunTask } from '../../../../activities/graph-contract.ts';
+import { maasTask } from '../../../../activities/node-task-maas.ts';
+import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '../../../../src/maas/index.ts';
+import { type QuickMachine, quickMachine } from '../../../rig/quick-machine.ts';
 
 let machine: QuickMachine;
 let maas: MachineContext;

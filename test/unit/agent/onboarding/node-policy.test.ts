@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Execution } from '../../../../src/agent/index.js';
+import type { Execution } from '../../../../src/agent/index.ts';
 import {
   agentOptionsOf,
   DEFAULT_POLICY,
   loadPolicy,
   policyRefusal,
   readPolicy,
-} from '../../../../src/agent/onboarding/node-policy.js';
+} from '../../../../src/agent/onboarding/node-policy.ts';
 
 const policy = (text: string) => {
   const read = readPolicy(text);

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DEFAULT_PATH_ROOTS } from '../../../../src/agent/index.js';
-import type { EnrolmentTicket } from '../../../../src/agent/onboarding/enrolment-ticket.js';
-import { enrolNode } from '../../../../src/gateway/index.js';
-import { freePort } from '../../../../src/platform/free-port.js';
-import { loadSettings } from '../../../../src/platform/settings/index.js';
-import { createLogger } from '../../../../src/platform/telemetry/log.js';
-import { type RunningGateway, startGateway } from '../../../../worker/gateway.js';
-import { type CliAnswer, cli } from '../../cli/recording-terminal.js';
+import { DEFAULT_PATH_ROOTS } from '../../../../src/agent/index.ts';
+import type { EnrolmentTicket } from '../../../../src/agent/onboarding/enrolment-ticket.ts';
+import { enrolNode } from '../../../../src/gateway/index.ts';
+import { freePort } from '../../../../src/platform/free-port.ts';
+import { loadSettings } from '../../../../src/platform/settings/index.ts';
+import { createLogger } from '../../../../src/platform/telemetry/log.ts';
+import { type RunningGateway, startGateway } from '../../../../worker/gateway.ts';
+import { type CliAnswer, cli } from '../../cli/recording-terminal.ts';
 
 /*
  * docs/security.md: its commands do what the page says. Those that need other machines are run elsewhere: `agent run`

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, describe, expect, it } from 'vitest';
-import { agentCloudConfig, mergeUserData, systemdUnit } from '../../../../src/agent/onboarding/index.js';
-import { issueTicket } from '../../../../src/gateway/index.js';
-import { openStore } from '../../../../src/store/index.js';
-import { nodeUserData } from '../../../../worker/node-user-data.js';
+import { agentCloudConfig, mergeUserData, systemdUnit } from '../../../../src/agent/onboarding/index.ts';
+import { issueTicket } from '../../../../src/gateway/index.ts';
+import { openStore } from '../../../../src/store/index.ts';
+import { nodeUserData } from '../../../../worker/node-user-data.ts';
 
 const ticket = {
   gateway: 'https://gw:8443',

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { tokenOperations } from '../../../../src/ops/tokens.js';
-import { openStore } from '../../../../src/store/index.js';
-import { cli } from '../../cli/recording-terminal.js';
+import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { openStore } from '../../../../src/store/index.ts';
+import { cli } from '../../cli/recording-terminal.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'sitewright-bootstrap-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { API } from '../../../../src/core/contracts/api.js';
-import { BODIES_UNDER_WAY, BUDGETS } from '../../../../src/core/contracts/budget.js';
-import { budgetOf, type RouteMap } from '../../../../src/core/contracts/route.js';
-import { tokenOperations } from '../../../../src/ops/tokens.js';
-import { type ApiRig, apiAlone } from '../../../api/api-rig.js';
+import { API } from '../../../../src/core/contracts/api.ts';
+import { BODIES_UNDER_WAY, BUDGETS } from '../../../../src/core/contracts/budget.ts';
+import { budgetOf, type RouteMap } from '../../../../src/core/contracts/route.ts';
+import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { type ApiRig, apiAlone } from '../../../api/api-rig.ts';
 
 // Each request is begun by hand and left there, as an attacker does who means to keep others waiting.
 

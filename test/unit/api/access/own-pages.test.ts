@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiRig, apiAlone } from '../../../api/api-rig.js';
+import { type ApiRig, apiAlone } from '../../../api/api-rig.ts';
 
 const NEW_SITE = { name: 'dc1' };
 

@@ -6,17 +6,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SignInCodes } from '../../../../src/api/access/sign-in-codes.js';
-import { runCli } from '../../../../src/cli/run-cli.js';
-import { type SignInError, signIn } from '../../../../src/ops/index.js';
-import { signedIn } from '../../../../src/ops/sign-in.js';
-import { tokenOperations } from '../../../../src/ops/tokens.js';
-import { freePort } from '../../../../src/platform/free-port.js';
-import { loadSettings } from '../../../../src/platform/settings/index.js';
-import { openIdOf } from '../../../../worker/openid.js';
-import { type ApiRig, apiAlone } from '../../../api/api-rig.js';
-import { apiSignIn, type OpenIdProviderRig, openIdProviderRig, SmallBrowser } from '../../../rig/openid-provider.js';
-import { cli, recordingTerminal } from '../../cli/recording-terminal.js';
+import { SignInCodes } from '../../../../src/api/access/sign-in-codes.ts';
+import { runCli } from '../../../../src/cli/run-cli.ts';
+import { type SignInError, signIn } from '../../../../src/ops/index.ts';
+import { signedIn } from '../../../../src/ops/sign-in.ts';
+import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { freePort } from '../../../../src/platform/free-port.ts';
+import { loadSettings } from '../../../../src/platform/settings/index.ts';
+import { openIdOf } from '../../../../worker/openid.ts';
+import { type ApiRig, apiAlone } from '../../../api/api-rig.ts';
+import { apiSignIn, type OpenIdProviderRig, openIdProviderRig, SmallBrowser } from '../../../rig/openid-provider.ts';
+import { cli, recordingTerminal } from '../../cli/recording-terminal.ts';
 
 const rules = {
   nameClaim: 'email',

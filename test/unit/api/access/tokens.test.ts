@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { tokenFromHeaders } from '../../../../src/api/access/token-from-headers.js';
-import { covers, ROLES } from '../../../../src/core/access-role.js';
-import { ProblemError } from '../../../../src/ops/index.js';
-import { tokenOperations } from '../../../../src/ops/tokens.js';
-import { hashOf, idOfToken, matches, mintToken } from '../../../../src/platform/secrets/access-token.js';
-import { describeStore } from '../../store/backends.js';
-import { failureOf } from '../../store/failures.js';
+import { tokenFromHeaders } from '../../../../src/api/access/token-from-headers.ts';
+import { covers, ROLES } from '../../../../src/core/access-role.ts';
+import { ProblemError } from '../../../../src/ops/index.ts';
+import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { hashOf, idOfToken, matches, mintToken } from '../../../../src/platform/secrets/access-token.ts';
+import { describeStore } from '../../store/backends.ts';
+import { failureOf } from '../../store/failures.ts';
 
 describe('roles', () => {
   it('may each do what those before may, and no more', () => {

@@ -7,9 +7,9 @@ import {
   checkRestrictions,
   evaluateExpression,
   expandRestriction,
-} from '../../../../src/clusters/checks/index.js';
-import type { ClusterNode, ClusterSources } from '../../../../src/clusters/sources.js';
-import { type RoleMetadata, tagsOfRole } from '../../../../src/clusters/tags/index.js';
+} from '../../../../src/clusters/checks/index.ts';
+import type { ClusterNode, ClusterSources } from '../../../../src/clusters/sources.ts';
+import { type RoleMetadata, tagsOfRole } from '../../../../src/clusters/tags/index.ts';
 
 type Fixture = { model: string; fields: Record<string, never> }[];
 /** The base entry of the real release; js-yaml does not read the entries after it, nor `!!pairs`. */

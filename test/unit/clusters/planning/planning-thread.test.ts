@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { openPlanner, plannerHere } from '../../../../src/clusters/planning/index.js';
-import { openPlanningThread } from '../../../../src/clusters/planning/planning-thread.js';
-import type { PlanForm, PlanningWork } from '../../../../src/clusters/planning/planning-work.js';
-import { type Fields, normaliseTask } from '../../../../src/graph/index.js';
-import { type Json, recorded } from '../../graph/recorded.js';
-import { sixNodes } from '../six-nodes.js';
+import { openPlanner, plannerHere } from '../../../../src/clusters/planning/index.ts';
+import { openPlanningThread } from '../../../../src/clusters/planning/planning-thread.ts';
+import type { PlanForm, PlanningWork } from '../../../../src/clusters/planning/planning-work.ts';
+import { type Fields, normaliseTask } from '../../../../src/graph/index.ts';
+import { type Json, recorded } from '../../graph/recorded.ts';
+import { sixNodes } from '../six-nodes.ts';
 
 const HELPERS = fileURLToPath(new URL('functions.mjs', import.meta.url));
 

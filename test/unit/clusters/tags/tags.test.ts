@@ -10,8 +10,8 @@ import {
   tagNameProblem,
   tagsOfRole,
   tagsOnRoleChange,
-} from '../../../../src/clusters/tags/index.js';
-import { planGraph, readPlanInput } from '../../../../src/graph/index.js';
+} from '../../../../src/clusters/tags/index.ts';
+import { planGraph, readPlanInput } from '../../../../src/graph/index.ts';
 
 const none = { roles: {}, tags: {} };
 const release = {

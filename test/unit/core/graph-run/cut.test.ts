@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { countCrossings, cutForExecution, splitForExecution } from '../../../../src/core/graph-run/index.js';
-import { compilePlan } from '../../../../src/core/scheduler/index.js';
+import { countCrossings, cutForExecution, splitForExecution } from '../../../../src/core/graph-run/index.ts';
+import { compilePlan } from '../../../../src/core/scheduler/index.ts';
 
 function graphOf(tasksByNode: readonly number[], withoutWork = 0) {
   const compiled = compilePlan({

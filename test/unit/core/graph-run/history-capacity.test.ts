@@ -4,7 +4,7 @@ import {
   hasCapacityForRetry,
   TASKS_IN_ONE_WORKFLOW,
   taskCapacity,
-} from '../../../../src/core/graph-run/index.js';
+} from '../../../../src/core/graph-run/index.ts';
 
 /** What a task that ends alone costs, its share of the records included, and what one more attempt does. */
 const ALONE = 7.5;

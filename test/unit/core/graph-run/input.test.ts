@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseGraphRunInput } from '../../../../src/core/graph-run/index.js';
+import { parseGraphRunInput } from '../../../../src/core/graph-run/index.ts';
 
 it('everything that is known is taken as it is', () => {
   const input = {

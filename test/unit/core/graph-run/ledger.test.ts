@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { GraphRunProgress } from '../../../../src/core/graph-run/index.js';
-import { createLedger, reportGraphRun, restoreLedger } from '../../../../src/core/graph-run/index.js';
+import type { GraphRunProgress } from '../../../../src/core/graph-run/index.ts';
+import { createLedger, reportGraphRun, restoreLedger } from '../../../../src/core/graph-run/index.ts';
 import {
   apply,
   compilePlan,
@@ -8,8 +8,8 @@ import {
   restoreScheduler,
   type SchedulerEvent,
   takeSnapshot,
-} from '../../../../src/core/scheduler/index.js';
-import { doneOf, endedCounts, sumCounts, workOf } from '../../../../src/core/task-counts.js';
+} from '../../../../src/core/scheduler/index.ts';
+import { doneOf, endedCounts, sumCounts, workOf } from '../../../../src/core/task-counts.ts';
 
 function ledgerOf(nodes: readonly string[], names: readonly string[]) {
   const compiled = compilePlan({

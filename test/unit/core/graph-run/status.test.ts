@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { type GraphProgress, type GraphState, statusOfGraphRun } from '../../../../src/core/graph-run/index.js';
-import type { GraphRunOutcome } from '../../../../src/core/run/index.js';
+import { type GraphProgress, type GraphState, statusOfGraphRun } from '../../../../src/core/graph-run/index.ts';
+import type { GraphRunOutcome } from '../../../../src/core/run/index.ts';
 
 /** The phase of a run whose graphs a, b … are in these states; `*`: it is being closed. */
 function phaseOf(states: readonly (GraphState | `${GraphState}*`)[], outcome?: GraphRunOutcome): string {

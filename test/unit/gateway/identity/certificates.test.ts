@@ -4,19 +4,19 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CertificateAuthority } from '../../../../src/gateway/identity/certificate-authority.js';
+import { CertificateAuthority } from '../../../../src/gateway/identity/certificate-authority.ts';
 import {
   createCertificateRequest,
   readCertificateRequest,
-} from '../../../../src/gateway/identity/certificate-request.js';
+} from '../../../../src/gateway/identity/certificate-request.ts';
 import {
   hashOfToken,
   newEnrolmentToken,
   newKeyPair,
   privateKeyPem,
   renewalTime,
-} from '../../../../src/gateway/identity/index.js';
-import { PrivateFileError, readPrivate } from '../../../../src/platform/files/private-file.js';
+} from '../../../../src/gateway/identity/index.ts';
+import { PrivateFileError, readPrivate } from '../../../../src/platform/files/private-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-identity-'));
 afterAll(() => rmSync(folder, { recursive: true }));

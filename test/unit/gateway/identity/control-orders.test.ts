@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type ControlTarget, OrderKeys, verifyControl, verifyOrder } from '../../../../src/gateway/identity/index.js';
-import { signStatement } from '../../../../src/gateway/identity/proof.js';
+import { type ControlTarget, OrderKeys, verifyControl, verifyOrder } from '../../../../src/gateway/identity/index.ts';
+import { signStatement } from '../../../../src/gateway/identity/proof.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-control-'));
 afterAll(() => rmSync(folder, { recursive: true }));

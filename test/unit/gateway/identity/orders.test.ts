@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Execution } from '../../../../src/agent/index.js';
-import type { Order, OrderKey } from '../../../../src/agent/order-source.js';
-import { judgeGeneration, OrderKeys, verifyOrder } from '../../../../src/gateway/identity/index.js';
-import { ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from '../../../../src/gateway/identity/order.js';
-import { readProof as readAny, signedBytes, writeProof } from '../../../../src/gateway/identity/proof.js';
+import type { Execution } from '../../../../src/agent/index.ts';
+import type { Order, OrderKey } from '../../../../src/agent/order-source.ts';
+import { judgeGeneration, OrderKeys, verifyOrder } from '../../../../src/gateway/identity/index.ts';
+import { ORDER_PURPOSE, type OrderStatement, orderStatementSchema } from '../../../../src/gateway/identity/order.ts';
+import { readProof as readAny, signedBytes, writeProof } from '../../../../src/gateway/identity/proof.ts';
 
 const readProof = (proof: string) => readAny(proof, orderStatementSchema);
 const orderBytes = (statement: OrderStatement) => signedBytes(ORDER_PURPOSE, statement);

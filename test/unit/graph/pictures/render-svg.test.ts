@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderSvg } from '../../../../src/graph/pictures/render-svg.js';
+import { renderSvg } from '../../../../src/graph/pictures/render-svg.ts';
 
 describe('renderSvg', () => {
   it('draws every node under its name, and every edge', async () => {

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DefaultPayloadConverter, type Payload } from '@temporalio/common';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createCodecEndpoint } from '../../../../src/platform/codec/codec-endpoint.js';
+import { createCodecEndpoint } from '../../../../src/platform/codec/codec-endpoint.ts';
 import {
   addEncryptionKey,
   EncryptionCodec,
   encryptedData,
   parseEncryptionKeys,
   readEncryptionKeys,
-} from '../../../../src/platform/codec/index.js';
-import { payloadFromBytes, payloadToBytes } from '../../../../src/platform/codec/payload-bytes.js';
+} from '../../../../src/platform/codec/index.ts';
+import { payloadFromBytes, payloadToBytes } from '../../../../src/platform/codec/payload-bytes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-codec-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -92,7 +92,7 @@ describe('the codec', () => {
   });
 
   it('hides the messages of failures, too', async () => {
-    const { failureConverter } = await import('../../../../src/platform/codec/encoded-failures.js');
+    const { failureConverter } = await import('../../../../src/platform/codec/encoded-failures.ts');
     const failure = failureConverter.errorToFailure(new Error(CANARY), converter);
     expect(failure.message).toBe('Encoded failure');
     const [hidden] = await codec.encode([failure.encodedAttributes!]);

@@ -13,9 +13,9 @@ import {
   gitUrlProblem,
   isAllowedHost,
   repositorySecretProblem,
-} from '../../../../src/core/git-source.js';
-import { fetchBranch } from '../../../../src/platform/git/index.js';
-import { type GitRepository, gitRepository } from '../../../rig/git-repository.js';
+} from '../../../../src/core/git-source.ts';
+import { fetchBranch } from '../../../../src/platform/git/index.ts';
+import { type GitRepository, gitRepository } from '../../../rig/git-repository.ts';
 
 describe('what git is given', () => {
   it.each([

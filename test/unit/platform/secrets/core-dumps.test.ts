@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { allowCoreDumpsOf } from '../../../../src/platform/secrets/core-dumps.js';
-import { builtProgram } from '../../../rig/program.js';
+import { allowCoreDumpsOf } from '../../../../src/platform/secrets/core-dumps.ts';
+import { builtProgram } from '../../../rig/program.ts';
 
 /** Elsewhere dumps go to a program of the system. */
 const isFile = process.platform === 'linux' && /^core/.test(readFileSync('/proc/sys/kernel/core_pattern', 'utf8'));

@@ -8,7 +8,7 @@ import {
   environmentSecrets,
   firstOf,
   isSecretReference,
-} from '../../../../src/platform/secrets/index.js';
+} from '../../../../src/platform/secrets/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true }));

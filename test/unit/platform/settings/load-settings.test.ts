@@ -8,7 +8,7 @@ import {
   readMaasKey,
   settingDefinitions,
   showSettings,
-} from '../../../../src/platform/settings/index.js';
+} from '../../../../src/platform/settings/index.ts';
 
 describe('loadSettings', () => {
   let cwd: string;

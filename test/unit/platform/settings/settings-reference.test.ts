@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { settingDefinitions, settingsReference } from '../../../../src/platform/settings/index.js';
+import { settingDefinitions, settingsReference } from '../../../../src/platform/settings/index.ts';
 
 it('docs/settings.md is what the schema says (npm run docs:settings)', () => {
   expect(readFileSync(new URL('../../../../docs/settings.md', import.meta.url), 'utf8')).toBe(settingsReference());

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { tokenOperations } from '../../../../src/ops/tokens.js';
-import { ApiMetrics, WorkerMetrics } from '../../../../src/platform/telemetry/metrics.js';
-import { Traces } from '../../../../src/platform/telemetry/traces.js';
-import { observeMaas } from '../../../../worker/metrics.js';
-import { apiAlone } from '../../../api/api-rig.js';
-import { observedActivity, traceCollector } from '../../../rig/trace-collector.js';
+import { tokenOperations } from '../../../../src/ops/tokens.ts';
+import { ApiMetrics, WorkerMetrics } from '../../../../src/platform/telemetry/metrics.ts';
+import { Traces } from '../../../../src/platform/telemetry/traces.ts';
+import { observeMaas } from '../../../../worker/metrics.ts';
+import { apiAlone } from '../../../api/api-rig.ts';
+import { observedActivity, traceCollector } from '../../../rig/trace-collector.ts';
 
 const MAAS_KEY = 'canaryconsumer:canarytoken:canarysecret';
 const PASSWORD = 'canary-of-a-password';

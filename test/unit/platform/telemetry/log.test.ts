@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { mintToken } from '../../../../src/platform/secrets/access-token.js';
-import { createLogger } from '../../../../src/platform/telemetry/log.js';
+import { mintToken } from '../../../../src/platform/secrets/access-token.ts';
+import { createLogger } from '../../../../src/platform/telemetry/log.ts';
 
 const CANARY = 'c4n4ry-5ecret-value';
 

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import type { RecordTasks } from '../../../../activities/graph-contract.js';
-import { loadSettings } from '../../../../src/platform/settings/index.js';
-import { LabelValues } from '../../../../src/platform/telemetry/label-values.js';
-import { createLogger } from '../../../../src/platform/telemetry/log.js';
-import { ApiMetrics, type ProcessMetrics, WorkerMetrics } from '../../../../src/platform/telemetry/metrics.js';
-import type { Store } from '../../../../src/store/index.js';
-import { observeActivities, startMetricsServer } from '../../../../worker/metrics.js';
-import { apiAlone } from '../../../api/api-rig.js';
-import { describeStore } from '../../store/backends.js';
+import type { RecordTasks } from '../../../../activities/graph-contract.ts';
+import { loadSettings } from '../../../../src/platform/settings/index.ts';
+import { LabelValues } from '../../../../src/platform/telemetry/label-values.ts';
+import { createLogger } from '../../../../src/platform/telemetry/log.ts';
+import { ApiMetrics, type ProcessMetrics, WorkerMetrics } from '../../../../src/platform/telemetry/metrics.ts';
+import type { Store } from '../../../../src/store/index.ts';
+import { observeActivities, startMetricsServer } from '../../../../worker/metrics.ts';
+import { apiAlone } from '../../../api/api-rig.ts';
+import { describeStore } from '../../store/backends.ts';
 
 const noStore = {
   runs: { count: () => Promise.reject(new Error('away')) },

@@ -1,11 +1,11 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { afterEach, expect, it } from 'vitest';
-import { WorkerMetrics } from '../../../../src/platform/telemetry/metrics.js';
-import { Traces } from '../../../../src/platform/telemetry/traces.js';
-import { observeMaas } from '../../../../worker/metrics.js';
-import { traceActivities } from '../../../../worker/traces.js';
-import { apiAlone } from '../../../api/api-rig.js';
-import { observedActivity, type TraceCollector, traceCollector } from '../../../rig/trace-collector.js';
+import { WorkerMetrics } from '../../../../src/platform/telemetry/metrics.ts';
+import { Traces } from '../../../../src/platform/telemetry/traces.ts';
+import { observeMaas } from '../../../../worker/metrics.ts';
+import { traceActivities } from '../../../../worker/traces.ts';
+import { apiAlone } from '../../../api/api-rig.ts';
+import { observedActivity, type TraceCollector, traceCollector } from '../../../rig/trace-collector.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client';
 import { expect, it } from 'vitest';
-import { freePort } from '../../../../src/platform/free-port.js';
-import { repeatCalls } from '../../../../src/platform/temporal/closed-channel.js';
+import { freePort } from '../../../../src/platform/free-port.ts';
+import { repeatCalls } from '../../../../src/platform/temporal/closed-channel.ts';
 
 it('a call that waits to be repeated ends with its connection, not with the process', async () => {
   let isRepeated: () => void = () => undefined;

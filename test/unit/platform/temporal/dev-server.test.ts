@@ -9,18 +9,18 @@ import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isAlive } from '../../../../scripts/lock.mjs';
-import { examine } from '../../../../src/cli/processes/doctor.js';
-import { loadSettings } from '../../../../src/platform/settings/index.js';
+import { examine } from '../../../../src/cli/processes/doctor.ts';
+import { loadSettings } from '../../../../src/platform/settings/index.ts';
 import {
   type DevServer,
   devServerArguments,
   endProcess,
   startDevServer,
-} from '../../../../src/platform/temporal/dev-server.js';
-import { explainMissing, findTemporalBinary } from '../../../../src/platform/temporal/find-server.js';
-import { probeServer } from '../../../../src/platform/temporal/probe.js';
-import { retentionDays } from '../../../../src/platform/temporal/retention.js';
-import { checkSearchAttributes, ensureSearchAttributes } from '../../../../src/platform/temporal/search-attributes.js';
+} from '../../../../src/platform/temporal/dev-server.ts';
+import { explainMissing, findTemporalBinary } from '../../../../src/platform/temporal/find-server.ts';
+import { probeServer } from '../../../../src/platform/temporal/probe.ts';
+import { retentionDays } from '../../../../src/platform/temporal/retention.ts';
+import { checkSearchAttributes, ensureSearchAttributes } from '../../../../src/platform/temporal/search-attributes.ts';
 
 describe('the dev server', { timeout: 180_000 }, () => {
   let binary: string;

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { explainMissing, findTemporalBinary } from '../../../../src/platform/temporal/find-server.js';
+import { explainMissing, findTemporalBinary } from '../../../../src/platform/temporal/find-server.ts';
 
 const NEW = 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)';
 const OLD = 'temporal version 1.0.0 (Server 1.24.2, UI 2.28.0)';

@@ -1,4 +1,4 @@
-import { serveThread } from '../../../../src/platform/threads/serve-thread.js';
+import { serveThread } from '../../../../src/platform/threads/serve-thread.ts';
 
 /** A program that does what it is asked for. */
 export type Deed = { echo: unknown } | { throw: string } | { exit: number } | 'hang' | 'hoard' | 'answer a function';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { answerOf, Thread, type ThreadOptions } from '../../../../src/platform/threads/thread.js';
-import type { Deed } from './obliging-program.js';
+import { answerOf, Thread, type ThreadOptions } from '../../../../src/platform/threads/thread.ts';
+import type { Deed } from './obliging-program.ts';
 
 const open: Thread<Deed, unknown>[] = [];
 const thread = (more: Partial<ThreadOptions> = {}) => {

@@ -1,6 +1,6 @@
 // Claims each site named, in turn, and says which it got.
-import { openStore } from '../../../../src/store/index.js';
-import { readyToGo, say } from './speak.js';
+import { openStore } from '../../../../src/store/index.ts';
+import { readyToGo, say } from './speak.ts';
 
 const [url, ...sites] = process.argv.slice(2);
 const store = await openStore(url!);

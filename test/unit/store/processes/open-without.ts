@@ -1,6 +1,6 @@
 // Opens the store named where one package cannot be loaded, and says how that went.
 import { register } from 'node:module';
-import { say } from './speak.js';
+import { say } from './speak.ts';
 
 const [absent, url] = process.argv.slice(2);
 const hooks = `export async function resolve(name, context, next) {
@@ -8,7 +8,7 @@ const hooks = `export async function resolve(name, context, next) {
   return next(name, context);
 }`;
 register(`data:text/javascript,${encodeURIComponent(hooks)}`);
-const { openStore, StoreError } = await import('../../../../src/store/index.js');
+const { openStore, StoreError } = await import('../../../../src/store/index.ts');
 try {
   const store = await openStore(url!);
   say({ opened: (await store.status()).dialect });

@@ -1,6 +1,6 @@
 // Opens the store named, which migrates it, and says what it found or why it failed.
-import { openStore, StoreError } from '../../../../src/store/index.js';
-import { readyToGo, say } from './speak.js';
+import { openStore, StoreError } from '../../../../src/store/index.ts';
+import { readyToGo, say } from './speak.ts';
 
 await readyToGo();
 try {

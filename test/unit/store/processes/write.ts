@@ -1,6 +1,6 @@
 // Commits revisions and nodes (more than fit one statement) without end, and says each number once answered.
-import { openStore } from '../../../../src/store/index.js';
-import { readyToGo, say } from './speak.js';
+import { openStore } from '../../../../src/store/index.ts';
+import { readyToGo, say } from './speak.ts';
 
 const [url, site] = process.argv.slice(2);
 const store = await openStore(url!);

@@ -1,1 +1,1 @@
-export { read } from '../store/knows-maas.js';
+export { read } from '../store/knows-maas.ts';

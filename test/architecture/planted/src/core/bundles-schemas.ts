@@ -1,3 +1,3 @@
-import { shape } from './contracts/shape.js';
+import { shape } from './contracts/shape.ts';
 
 export const bundled = shape;

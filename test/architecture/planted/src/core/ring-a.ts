@@ -1,2 +1,2 @@
-export { ring } from './ring-b.js';
+export { ring } from './ring-b.ts';
 export const one = 1;

@@ -1,2 +1,2 @@
-import { one } from './ring-a.js';
+import { one } from './ring-a.ts';
 export const ring = one;

@@ -1,1 +1,1 @@
-export { Connection as read } from '../api/calls-temporal.js';
+export { Connection as read } from '../api/calls-temporal.ts';

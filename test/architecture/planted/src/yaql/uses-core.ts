@@ -1,1 +1,1 @@
-export { one } from '../core/ring-a.js';
+export { one } from '../core/ring-a.ts';
