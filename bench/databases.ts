@@ -2,7 +2,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { DatabaseSync } from 'node:sqlite';
 import { runAfterUs } from '../scripts/run-after-us.mjs';
 import { freePort } from '../src/platform/free-port.ts';
 import { devServerArguments } from '../src/platform/temporal/dev-server.ts';
@@ -113,8 +113,8 @@ export async function onFiles(folder: string): Promise<Databases> {
     {},
     async () => (await probeServer(address, { namespace: 'default', limitMs: 5_000 })).status === 'ready',
   );
-  const inHistory = <T>(use: (database: Database.Database) => T): T => {
-    const database = new Database(history, { timeout: 30_000 });
+  const inHistory = <T>(use: (database: DatabaseSync) => T): T => {
+    const database = new DatabaseSync(history, { timeout: 30_000 });
     try {
       return use(database);
     } finally {
@@ -122,8 +122,8 @@ export async function onFiles(folder: string): Promise<Databases> {
     }
   };
   const sizeOf = async (file: string): Promise<number> => {
-    const database = new Database(file, { timeout: 30_000 });
-    database.pragma('wal_checkpoint(PASSIVE)');
+    const database = new DatabaseSync(file, { timeout: 30_000 });
+    database.exec('pragma wal_checkpoint(passive)');
     database.close();
     return (await stat(file)).size / MEGABYTE;
   };
@@ -135,12 +135,13 @@ export async function onFiles(folder: string): Promise<Databases> {
     sizes: async () => ({ temporal: await sizeOf(history), store: await sizeOf(store) }),
     // Without VACUUM, the pages of what was deleted are used again.
     vacuum: async () => undefined,
-    historyRows: async () => inHistory((database) => database.prepare(rowsOf(HISTORY_TABLES)).pluck().get()) as never,
+    historyRows: async () => inHistory((database) => Number(database.prepare(rowsOf(HISTORY_TABLES)).get()!.rows)),
     commits: async () => undefined,
     async keepSeconds(seconds) {
       inHistory((database) => {
-        const data = database.prepare(`select data from namespaces where name = 'default'`).pluck().get() as Buffer;
-        database.prepare(`update namespaces set data = ? where name = 'default'`).run(withRetention(data, seconds));
+        const { data } = database.prepare(`select data from namespaces where name = 'default'`).get()!;
+        const changed = withRetention(Buffer.from(data as Uint8Array), seconds);
+        database.prepare(`update namespaces set data = ? where name = 'default'`).run(changed);
       });
     },
     stop: () => server.stop(),

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -72,15 +71,6 @@ export async function installProblem(root) {
       return `${path.replace(/^.*node_modules\//, '')} is not at ${entry.version}`;
     }
   }
-  // It is compiled for one version of Node.js and must be rebuilt after an upgrade.
-  if (wanted['node_modules/better-sqlite3'] !== undefined) {
-    try {
-      const Database = createRequire(join(root, 'package.json'))('better-sqlite3');
-      new Database(':memory:').close();
-    } catch {
-      return `better-sqlite3 does not load in Node ${process.versions.node}`;
-    }
-  }
   return undefined;
 }
 
@@ -106,7 +96,7 @@ async function npmCi(root) {
   });
   if (code !== 0) {
     throw new SetupError(
-      '`npm ci` failed; see its message above. Common causes: the npm registry cannot be reached, or there is no C++ compiler, make and Python 3 to build better-sqlite3 (Debian: apt-get install build-essential python3).',
+      '`npm ci` failed; see its message above. A common cause: the npm registry cannot be reached (`npm ping` tries it).',
     );
   }
 }

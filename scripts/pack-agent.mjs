@@ -1,5 +1,5 @@
 // Makes the package that nodes install as their agent, `sitewright-agent-VERSION.tgz`: one program with all it needs, so
-// that a node fetches it from one address and needs no registry and no compiler. Bundled from dist/ for this platform.
+// that a node fetches it from one address and needs no registry. Bundled from dist/ for this platform.
 //   node scripts/pack-agent.mjs FOLDER [--node]      prints the file's name; --node also packs this Node.js, as node.tar
 import { execFileSync } from 'node:child_process';
 import {
@@ -23,7 +23,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
 
 /** What bundles workflows, opens stores and serves pages: an agent does none of it. The SDK's bundler is a file of its own. */
-const LEFT_OUT = /^(?:better-sqlite3|pg|@viz-js\/viz)(?:\/|$)|^\.{1,2}\/(?:workflow\/)?bundler$/;
+const LEFT_OUT = /^(?:pg|@viz-js\/viz)(?:\/|$)|^\.{1,2}\/(?:workflow\/)?bundler$/;
 
 const leaveOut = {
   name: 'leave-out',

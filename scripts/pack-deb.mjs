@@ -30,7 +30,6 @@ const target = resolve(positionals[0] ?? '.');
 const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? run('git', ['log', '-1', '--format=%ct']));
 const architecture = run('dpkg', ['--print-architecture']);
 const oldestNode = about.engines.node.replace('>=', '');
-const [nodeMajor = 0] = process.versions.node.split('.').map(Number);
 
 mkdirSync(target, { recursive: true });
 const work = mkdtempSync(join(target, '.deb-'));
@@ -71,8 +70,7 @@ function packServer() {
     });
   const units = readdirSync(join(root, 'deploy/systemd')).filter((name) => !name.includes('agent'));
   return build(tree, 'server', 'sitewright', units, {
-    // The driver of SQLite was compiled for this version.
-    Depends: `nodejs (>= ${Math.max(Number(oldestNode), nodeMajor)}), nodejs (<< ${nodeMajor + 1}~), init-system-helpers, libc6, libstdc++6, passwd`,
+    Depends: `nodejs (>= ${oldestNode}), init-system-helpers, libc6, passwd`,
     Recommends: 'git',
     Suggests: 'postgresql, sitewright-agent',
     Description: `${about.description.replace(/\.$/, '')}\n API, worker and gateway. Temporal and PostgreSQL by address, or on this machine.`,
@@ -82,7 +80,6 @@ function packServer() {
 /** Not of other platforms, nor what only compiling needs. @param {string} file */
 function isNeeded(file) {
   if (/\.(?:map|d\.[cm]?ts|tsbuildinfo)$|\/\.built$/.test(file)) return false;
-  if (/\/better-sqlite3\/(?:deps|src|build\/(?!Release))|\/build\/Release\/(?:obj|\.deps)/.test(file)) return false;
   const platform = /\/core-bridge\/releases\/([^/]+)/.exec(file)?.[1];
   if (platform !== undefined)
     return platform.startsWith(process.arch === 'x64' ? 'x86_64-unknown-linux-gnu' : 'aarch64-unknown-linux-gnu');

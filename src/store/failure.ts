@@ -45,7 +45,6 @@ export type StoreFailure =
   | (Explained & { readonly kind: 'removed' })
   | (Explained & { readonly kind: 'corrupt' })
   | (Explained & { readonly kind: 'closed' })
-  | (Explained & { readonly kind: 'driver-missing' })
   | (Explained & { readonly kind: 'schema-too-new'; readonly found: number; readonly known: number })
   | (Explained & { readonly kind: 'schema-behind'; readonly found: number; readonly known: number })
   | (Explained & { readonly kind: 'schema-foreign' })

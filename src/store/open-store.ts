@@ -1,5 +1,4 @@
 import type { Backend } from './backend.ts';
-import { StoreError } from './failure.ts';
 import { migrations } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
 import { Migrator } from './migrations/migrator.ts';
@@ -113,26 +112,11 @@ function portsOf(session: Session): StorePorts {
 
 async function openBackend(location: StoreLocation, options: OpenStoreOptions): Promise<Backend> {
   if (location.dialect === 'sqlite') {
-    const { openSqlite } = await loadDriver('better-sqlite3', () => import('./sqlite/backend.ts'));
+    const { openSqlite } = await import('./sqlite/backend.ts');
     return openSqlite(location.file, location.shown, options);
   }
-  const { openPostgres } = await loadDriver('pg', () => import('./postgres/backend.ts'));
+  const { openPostgres } = await import('./postgres/backend.ts');
   return openPostgres(location, options);
-}
-
-async function loadDriver<T>(name: string, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (error) {
-    throw new StoreError(
-      {
-        kind: 'driver-missing',
-        message: `The database driver ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
-        hint: `Run npm ci again; if the driver is there but made for another Node.js, run: npm rebuild ${name}`,
-      },
-      { cause: error },
-    );
-  }
 }
 
 async function prepareSchema(migrator: Migrator, backend: Backend, options: OpenStoreOptions): Promise<void> {

@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { TaskLogs } from '../../src/agent/logs/index.ts';
 import { drainAgent } from '../../src/cli/processes/drain-agent.ts';
@@ -293,8 +293,8 @@ it('a run over gateway, signed orders and encrypted payloads: the secret is wher
   expect(known.raw).not.toContain(REASON);
   // As docs/operating.md says.
   mkdirSync(at('backup'));
-  const database = new Database(at('store.db'), { readonly: true });
-  await database.backup(at('backup/store.db'));
+  const database = new DatabaseSync(at('store.db'), { readOnly: true });
+  await backup(database, at('backup/store.db'));
   database.close();
   expect(readFileSync(at('backup/store.db')).includes('db/password')).toBe(true);
   const meant = [at('secrets/db/password'), at('placed')];

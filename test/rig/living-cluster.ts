@@ -2,8 +2,8 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Client } from '@temporalio/client';
-import Database from 'better-sqlite3';
 import type { NodeControlActivities, NodeTaskActivities, RunTask, TaskEnd } from '../../activities/graph-contract.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { TaskLogs } from '../../src/agent/logs/index.ts';
@@ -85,7 +85,7 @@ export async function livingCluster(
     port,
     worker,
     backUp(file) {
-      const open = new Database(database, { readonly: true });
+      const open = new DatabaseSync(database, { readOnly: true });
       open.prepare('VACUUM INTO ?').run(file);
       open.close();
     },

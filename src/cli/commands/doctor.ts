@@ -10,13 +10,7 @@ import type { Session } from '../session.ts';
 import { type Paint, paintFor } from '../views/paint.ts';
 
 /** Oldest supported Node.js. */
-const OLDEST_NODE = [20, 19] as const;
-
-/**
- * From this version on, garbage collection can abort a process whose better-sqlite3 12 was compiled with Node's headers
- * (docs/operating.md); a build with older headers may work.
- */
-const FIRST_NODE_BEYOND_SQLITE = [24, 19] as const;
+const OLDEST_NODE = [24, 0] as const;
 
 /** `sitewright doctor`. */
 export function registerDoctor(program: CliCommand, session: Session): void {
@@ -44,21 +38,8 @@ export function nodeFinding(version: string): Finding {
     name: 'node',
     state: 'fail',
     message: `Node.js ${version} is too old`,
-    fix: `Install Node.js ${OLDEST_NODE.join('.')} or newer.`,
+    fix: `Install Node.js ${OLDEST_NODE[0]} or newer.`,
   };
-}
-
-/** Warns if this version of Node.js is not safe with the store; empty for most combinations. */
-export function storeOnNodeFindings(version: string, storeUrl: string): Finding[] {
-  if (/^postgres(ql)?:/i.test(storeUrl) || !isAtLeast(version, FIRST_NODE_BEYOND_SQLITE)) return [];
-  return [
-    {
-      name: 'sqlite on node',
-      state: 'warn',
-      message: `SQLite on Node.js ${version}: processes may abort at garbage collection`,
-      fix: 'Use Node.js 22 or 24.18, or a store on PostgreSQL (store.url). See docs/operating.md.',
-    },
-  ];
 }
 
 function isAtLeast(version: string, [oldest, oldestMinor]: readonly [number, number]): boolean {
@@ -93,7 +74,7 @@ async function systemFindings(session: Session): Promise<Finding[]> {
     ...(state === 'warn' ? { fix: 'See docs/settings.md.' } : {}),
   };
   const { examine } = await import('../processes/doctor.ts');
-  return [own, ...storeOnNodeFindings(process.versions.node, settings.store.url), ...(await examine(settings))];
+  return [own, ...(await examine(settings))];
 }
 
 interface ApiFindings {

@@ -1,18 +1,20 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import Database from 'better-sqlite3';
-import { CompiledQuery, type DatabaseConnection, SqliteAdapter, SqliteDialect, SqliteDriver, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Backend } from '../backend.ts';
 import { StoreError } from '../failure.ts';
 import type { OpenStoreOptions } from '../open-store.ts';
+import { sqliteDialect } from './dialect.ts';
 import { classifySqliteError } from './errors.ts';
 import { checkPlace, identityOf } from './place.ts';
 
 /** How long (ms) SQLite waits for a lock, which blocks our thread; after that the session waits without blocking. */
 const BLOCKING_WAIT = 25;
 const PATIENCE = 30_000;
-const CACHED_STATEMENTS = 256;
+/** In KiB. Node's SQLite has 2,000 by default, too few for the indexes of a large run. */
+const CACHE = 16_000;
 
 /**
  * Opens a database file, created if missing, that several processes can share.
@@ -20,26 +22,25 @@ const CACHED_STATEMENTS = 256;
  * - WAL: readers never wait for the writer. With `synchronous=NORMAL` a committed change survives a crash of any
  * process (even `kill -9`), because it is in the WAL file when commit returns. Only a power failure or a crash of the
  * operating system can lose the last commits, and even then the file stays intact. `durability: 'power'` is FULL.
- * - Write transactions are immediate: they take the lock at their start, where a retry costs nothing, never in the
- * middle, where SQLite could only abort.
  */
 export async function openSqlite(file: string, shown: string, options: OpenStoreOptions): Promise<Backend> {
   const inMemory = file === ':memory:';
   const readonly = options.readOnly ?? false;
-  let database: Database.Database;
+  let database: DatabaseSync;
   try {
     if (!inMemory && !readonly) await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     if (!inMemory && !readonly) await keepToOwner(file);
-    database = new Database(file, { readonly: readonly && !inMemory, timeout: BLOCKING_WAIT });
+    database = new DatabaseSync(file, { readOnly: readonly && !inMemory, timeout: BLOCKING_WAIT });
   } catch (error) {
     throw new StoreError(classifySqliteError(error, shown).failure, { cause: error });
   }
   try {
     await whenFree(() => {
-      if (!readonly && !inMemory) database.pragma('journal_mode = WAL');
-      database.pragma(`synchronous = ${options.durability === 'power' ? 'FULL' : 'NORMAL'}`);
-      database.pragma('foreign_keys = ON');
-      database.pragma('journal_size_limit = 67108864');
+      if (!readonly && !inMemory) database.exec('pragma journal_mode = wal');
+      database.exec(`pragma synchronous = ${options.durability === 'power' ? 'full' : 'normal'}`);
+      database.exec('pragma foreign_keys = on');
+      database.exec(`pragma cache_size = -${CACHE}`);
+      database.exec('pragma journal_size_limit = 67108864');
     });
   } catch (error) {
     database.close();
@@ -50,7 +51,7 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
   return {
     name: 'sqlite',
     location: shown,
-    dialect: new ImmediateSqliteDialect(database),
+    dialect: sqliteDialect(database),
     columnTypes: {
       text: sql`text`,
       integer: sql`integer`,
@@ -93,59 +94,4 @@ async function whenFree(configure: () => void): Promise<void> {
     }
     await delay(5 + Math.random() * 20);
   }
-}
-
-class ImmediateSqliteDialect extends SqliteDialect {
-  readonly #database: Database.Database;
-
-  constructor(database: Database.Database) {
-    super({ database });
-    this.#database = database;
-  }
-
-  override createDriver(): SqliteDriver {
-    return new ImmediateSqliteDriver(this.#database);
-  }
-
-  override createAdapter(): SqliteAdapter {
-    return new SqliteAdapter();
-  }
-}
-
-class ImmediateSqliteDriver extends SqliteDriver {
-  readonly #database: Database.Database;
-
-  constructor(database: Database.Database) {
-    super({ database: cachingStatements(database) });
-    this.#database = database;
-  }
-
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-  }
-
-  /** SQLite itself rolls back on a full disk and similar errors; a second rollback would hide the error. */
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#database.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
-  }
-}
-
-/**
- * Kysely prepares every statement each time. We have few distinct texts, and preparing most of them costs more than
- * running them.
- */
-function cachingStatements(database: Database.Database) {
-  const statements = new Map<string, Database.Statement<unknown[]>>();
-  return {
-    close: () => void database.close(),
-    prepare(text: string): Database.Statement<unknown[]> {
-      const known = statements.get(text);
-      if (known !== undefined) return known;
-      const oldest = statements.size >= CACHED_STATEMENTS ? statements.keys().next().value : undefined;
-      if (oldest !== undefined) statements.delete(oldest);
-      const prepared = database.prepare<unknown[]>(text);
-      statements.set(text, prepared);
-      return prepared;
-    },
-  };
 }

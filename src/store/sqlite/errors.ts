@@ -1,31 +1,50 @@
 import type { ClassifiedError } from '../backend.ts';
 import { StoreError, type StoreFailure } from '../failure.ts';
 
-/** Classifies an error of better-sqlite3 or of the file system. `shown` is the address for messages. */
+/** SQLite's result codes (https://sqlite.org/rescode.html); the higher bytes of an extended code say more. */
+const RESULT = {
+  perm: 3,
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  constraint: 19,
+  denied: 23,
+  notDatabase: 26,
+} as const;
+/** Such as a write beyond a quota. */
+const IO_ERROR_WRITE = RESULT.ioError | (3 << 8);
+
+/** Classifies an error of node:sqlite or of the file system. `shown` is the address for messages. */
 export function classifySqliteError(error: unknown, shown: string): ClassifiedError {
   if (error instanceof StoreError) return { failure: error.failure, retry: 'never' };
   const text = error instanceof Error ? error.message : String(error);
-  const code = codeOf(error);
+  const { code, result } = codesOf(error);
   const never = (failure: StoreFailure): ClassifiedError => ({ failure, retry: 'never' });
+  const isOne = (results: readonly number[], codes: readonly string[] = []): boolean =>
+    results.includes(result & 0xff) || codes.includes(code);
 
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
-    const message = `The database ${shown} is locked by another process (${code}).`;
+  if (isOne([RESULT.busy, RESULT.locked])) {
+    const message = `The database ${shown} is locked by another process.`;
     const hint = 'Try again; if it stays locked, look for a process with an open transaction, or a backup tool.';
     return { failure: { kind: 'busy', message, hint }, retry: 'transaction' };
   }
-  if (/^SQLITE_READONLY|^EROFS$/.test(code)) {
+  if (isOne([RESULT.readOnly], ['EROFS'])) {
     const hint = 'Make the file and its folder writable for this user (WAL needs both), or open another file.';
     return never({ kind: 'read-only', message: `The database ${shown} cannot be written: ${text}.`, hint });
   }
-  if (/^(SQLITE_FULL|SQLITE_IOERR_WRITE|ENOSPC|EDQUOT)$/.test(code)) {
+  if (result === IO_ERROR_WRITE || isOne([RESULT.full], ['ENOSPC', 'EDQUOT'])) {
     const hint = 'Free space on the disk of the database; nothing stored was lost.';
     return never({ kind: 'full', message: `There is no disk space for the database ${shown}: ${text}.`, hint });
   }
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
+  if (isOne([RESULT.corrupt, RESULT.notDatabase])) {
     const hint = 'Check the path. If it is right, stop all processes, keep a copy, and restore a backup.';
     return never({ kind: 'corrupt', message: `The file ${shown} is not a valid SQLite database: ${text}.`, hint });
   }
-  if (/^(SQLITE_(PERM|AUTH)|EACCES|EPERM)/.test(code)) {
+  if (isOne([RESULT.perm, RESULT.denied], ['EACCES', 'EPERM'])) {
     const hint = 'Give this user read and write access to the file and its folder.';
     return never({
       kind: 'denied',
@@ -33,15 +52,11 @@ export function classifySqliteError(error: unknown, shown: string): ClassifiedEr
       hint,
     });
   }
-  if (/^(SQLITE_(CANTOPEN|IOERR)|ENOENT|ENOTDIR|EISDIR|EEXIST)/.test(code) || /directory does not exist/.test(text)) {
+  if (isOne([RESULT.cannotOpen, RESULT.ioError], ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST'])) {
     const hint = 'Check the path: the folder must exist, be writable, and be on a local disk (not NFS).';
     return never({ kind: 'unreachable', message: `The database ${shown} cannot be opened: ${text}.`, hint });
   }
-  if (code === 'ERR_DLOPEN_FAILED' || /bindings file/.test(text)) {
-    const hint = 'Run npm ci again; if the driver is there but made for another Node.js: npm rebuild better-sqlite3';
-    return never({ kind: 'driver-missing', message: 'The native part of better-sqlite3 cannot be loaded.', hint });
-  }
-  if (/^SQLITE_CONSTRAINT/.test(code)) {
+  if (isOne([RESULT.constraint])) {
     const hint = 'Read the current state and decide again.';
     return never({ kind: 'conflict', message: `The change contradicts what is stored: ${text}.`, hint });
   }
@@ -49,5 +64,8 @@ export function classifySqliteError(error: unknown, shown: string): ClassifiedEr
   return never({ kind: 'defect', message: `The database ${shown} refused a query: ${text}`, hint });
 }
 
-const codeOf = (error: unknown): string =>
-  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
+/** The code of Node's errors, and SQLite's extended result code: 0 where it is none of its errors. */
+function codesOf(error: unknown): { readonly code: string; readonly result: number } {
+  const { code, errcode } = (error ?? {}) as { readonly code?: unknown; readonly errcode?: unknown };
+  return { code: typeof code === 'string' ? code : '', result: typeof errcode === 'number' ? errcode : 0 };
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import { build } from 'esbuild';
 import { afterEach, expect, it, vi } from 'vitest';
 import { lowerBound } from '../../../bench/makespan-bound.ts';
@@ -52,7 +52,7 @@ it('a run takes no longer by the order of its tasks', () => {
 });
 
 it('a run of graphs is stored and read with no more statements', async () => {
-  const prepare = vi.spyOn(Database.prototype, 'prepare');
+  const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
   const counts: Record<string, number> = {};
   const counted = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     prepare.mockClear();

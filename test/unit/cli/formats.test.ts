@@ -169,8 +169,8 @@ describe('the address of the API', () => {
 });
 
 it.each([
-  ['20.18.9', 'fail'],
-  ['20.19.0', 'ok'],
+  ['22.23.3', 'fail'],
+  ['24.0.0', 'ok'],
   ['18.20.0', 'fail'],
-  ['22.1.0', 'ok'],
+  ['26.10.0', 'ok'],
 ])('Node.js %s is %s', (version, state) => expect(nodeFinding(version).state).toBe(state));

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, inject } from 'vitest';
 import { type OpenStoreOptions, openStore, type Store } from '../../../src/store/index.ts';
 import { type PostgresServer, startPostgres, whyNoPostgres } from '../../rig/postgres.ts';
@@ -41,13 +42,10 @@ function sqliteBackend(): TestBackend {
       return url;
     },
     async (url, text) => {
-      const { default: Database } = await import('better-sqlite3');
-      const database = new Database(url.slice('sqlite:'.length));
-      const statement = database.prepare(text);
-      const rows = statement.reader ? statement.all() : [];
-      if (!statement.reader) statement.run();
+      const database = new DatabaseSync(url.slice('sqlite:'.length));
+      const rows = database.prepare(text).all();
       database.close();
-      return rows as Record<string, unknown>[];
+      return rows;
     },
   );
 }

@@ -224,16 +224,10 @@ describeStore('Opening a store', (backend) => {
     expect(await (await backend.open(url)).sites.list()).toHaveLength(3);
   });
 
-  it('loads only the driver it needs, and says so when that is missing', async () => {
+  it('loads only the driver it needs', async () => {
     const url = await backend.newUrl();
-    const [own, other] = backend.dialect === 'sqlite' ? ['better-sqlite3', 'pg'] : ['pg', 'better-sqlite3'];
-    const start = (absent: string) => new Child(OPEN_WITHOUT, absent, url);
-    const [without, needing] = [start(other), start(own)];
-    children.push(without, needing);
-    expect(await without.next()).toEqual({ opened: backend.dialect });
-    const failure = await needing.next<{ kind: string; message: string; hint: string }>();
-    expect(failure).toMatchObject({ kind: 'driver-missing' });
-    expect(failure.message).toContain(own);
-    expect(failure.hint).toContain('npm');
+    const child = new Child(OPEN_WITHOUT, backend.dialect === 'sqlite' ? 'pg' : 'node:sqlite', url);
+    children.push(child);
+    expect(await child.next()).toEqual({ opened: backend.dialect });
   });
 });

@@ -1,8 +1,8 @@
 import { access, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openStore } from '../../../src/store/index.ts';
 import { classifySqliteError } from '../../../src/store/sqlite/errors.ts';
@@ -20,8 +20,8 @@ describe('The store on a SQLite file', () => {
     const store = await openStore(file);
     expect((await stat(join(folder, 'new/deep'))).mode & 0o777).toBe(0o700);
     expect((await store.status()).location).toBe(`sqlite:${file}`);
-    const raw = new Database(file);
-    expect(raw.pragma('journal_mode', { simple: true })).toBe('wal');
+    const raw = new DatabaseSync(file);
+    expect(raw.prepare('pragma journal_mode').get()).toEqual({ journal_mode: 'wal' });
     raw.close();
     await store.close();
   });
@@ -43,7 +43,7 @@ describe('The store on a SQLite file', () => {
   it('waits for another process’ lock without holding up this one', async () => {
     const file = join(folder, 'locked.db');
     const store = await openStore(file);
-    const raw = new Database(file);
+    const raw = new DatabaseSync(file);
     raw.exec('begin immediate');
     let done = false;
     const waiting = store.sites.create({ name: 'dc1' }).finally(() => {
@@ -63,21 +63,21 @@ describe('The store on a SQLite file', () => {
 
   it('waits for another process that has a new file to itself', async () => {
     const file = join(folder, 'new-and-locked.db');
-    const raw = new Database(file);
+    const raw = new DatabaseSync(file);
     raw.exec('begin exclusive');
     raw.exec('create table other (a)');
-    const pragma = vi.spyOn(Database.prototype, 'pragma');
+    const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
     let ended = false;
     const opening = openStore(file).finally(() => {
       ended = true;
     });
     // Until it has been refused twice.
-    while (!ended && pragma.mock.results.filter((call) => call.type === 'throw').length < 2) await turn();
+    while (!ended && exec.mock.results.filter((call) => call.type === 'throw').length < 2) await turn();
     raw.close();
     const store = await opening;
-    pragma.mockRestore();
-    const after = new Database(file);
-    expect(after.pragma('journal_mode', { simple: true })).toBe('wal');
+    exec.mockRestore();
+    const after = new DatabaseSync(file);
+    expect(after.prepare('pragma journal_mode').get()).toEqual({ journal_mode: 'wal' });
     after.close();
     await store.close();
   });
@@ -96,8 +96,8 @@ describe('The store on a SQLite file', () => {
     await store.sites.create({ name: 'dc1' });
     await store.close();
     // SQLite's own limit of pages stands for the disk; it belongs to a connection, so the error is made on one.
-    const raw = new Database(file);
-    raw.pragma(`max_page_count = ${raw.pragma('page_count', { simple: true })}`);
+    const raw = new DatabaseSync(file);
+    raw.exec(`pragma max_page_count = ${raw.prepare('pragma page_count').get()!.page_count}`);
     let thrown: unknown;
     try {
       raw
@@ -115,25 +115,28 @@ describe('The store on a SQLite file', () => {
 });
 
 describe('classifySqliteError', () => {
+  /** By Node's code alone, or with SQLite's extended result code (https://sqlite.org/rescode.html). */
   it.each([
-    ['SQLITE_BUSY', 'busy', 'transaction'],
-    ['SQLITE_BUSY_SNAPSHOT', 'busy', 'transaction'],
-    ['SQLITE_LOCKED_SHAREDCACHE', 'busy', 'transaction'],
-    ['SQLITE_READONLY_DBMOVED', 'read-only', 'never'],
-    ['EROFS', 'read-only', 'never'],
-    ['SQLITE_FULL', 'full', 'never'],
-    ['ENOSPC', 'full', 'never'],
-    ['SQLITE_CORRUPT_INDEX', 'corrupt', 'never'],
-    ['SQLITE_NOTADB', 'corrupt', 'never'],
-    ['SQLITE_PERM', 'denied', 'never'],
-    ['EACCES', 'denied', 'never'],
-    ['SQLITE_CANTOPEN', 'unreachable', 'never'],
-    ['SQLITE_IOERR_READ', 'unreachable', 'never'],
-    ['SQLITE_CONSTRAINT_FOREIGNKEY', 'conflict', 'never'],
-    ['ERR_DLOPEN_FAILED', 'driver-missing', 'never'],
-    ['SQLITE_ERROR', 'defect', 'never'],
-  ])('%s is %s, retried: %s', (code, kind, retry) => {
-    const error = Object.assign(new Error('as SQLite says'), { code });
+    ['SQLITE_BUSY', 5, 'busy', 'transaction'],
+    ['SQLITE_BUSY_SNAPSHOT', 517, 'busy', 'transaction'],
+    ['SQLITE_LOCKED_SHAREDCACHE', 262, 'busy', 'transaction'],
+    ['SQLITE_READONLY_DBMOVED', 1032, 'read-only', 'never'],
+    ['EROFS', undefined, 'read-only', 'never'],
+    ['SQLITE_FULL', 13, 'full', 'never'],
+    ['SQLITE_IOERR_WRITE', 778, 'full', 'never'],
+    ['ENOSPC', undefined, 'full', 'never'],
+    ['SQLITE_CORRUPT_INDEX', 779, 'corrupt', 'never'],
+    ['SQLITE_NOTADB', 26, 'corrupt', 'never'],
+    ['SQLITE_PERM', 3, 'denied', 'never'],
+    ['EACCES', undefined, 'denied', 'never'],
+    ['SQLITE_CANTOPEN', 14, 'unreachable', 'never'],
+    ['SQLITE_IOERR_READ', 266, 'unreachable', 'never'],
+    ['SQLITE_CONSTRAINT_FOREIGNKEY', 787, 'conflict', 'never'],
+    ['SQLITE_ERROR', 1, 'defect', 'never'],
+    ['ERR_INVALID_ARG_TYPE', undefined, 'defect', 'never'],
+  ])('%s (%s) is %s, retried: %s', (name, errcode, kind, retry) => {
+    const code = errcode === undefined ? name : 'ERR_SQLITE_ERROR';
+    const error = Object.assign(new Error('as SQLite says'), { code, ...(errcode !== undefined && { errcode }) });
     const classified = classifySqliteError(error, 'sqlite:/x.db');
     expect(classified).toMatchObject({ failure: { kind }, retry });
     expect(classified.failure.hint).not.toBe('');
