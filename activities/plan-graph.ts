@@ -77,6 +77,7 @@ async function plan(
         force: run.run.force,
         ...(asked.nodes === undefined ? {} : { nodes: asked.nodes }),
         ...(asked.tasks === undefined ? {} : { tasks: asked.tasks }),
+        ...(asked.refreshed_by === undefined ? {} : { refreshed_by: asked.refreshed_by }),
         ...(input.subgraphs === undefined ? {} : { subgraphs: input.subgraphs }),
         ...(input.max_nodes === undefined ? {} : { max_nodes: input.max_nodes }),
         ...(earlier === undefined ? {} : { earlier }),

@@ -1,13 +1,15 @@
 import { pathToFileURL } from 'node:url';
+import type { FunctionDefinition, HelperModule } from '../yaql/index.ts';
 import { usageError } from './problem.ts';
 import type { Session } from './session.ts';
 
-/** The module of helper functions from the setting `yaql.helpers`; null without one. */
-export async function loadYaqlHelpers(session: Session): Promise<unknown> {
+/** The helper functions of the installation: those of the module in the setting `yaql.helpers`. */
+export async function loadYaqlHelpers(session: Session): Promise<readonly FunctionDefinition[]> {
   const { helpers } = (await session.settings()).settings.yaql;
-  if (helpers === undefined) return null;
+  if (helpers === undefined) return [];
   try {
-    return await import(pathToFileURL(helpers).href);
+    const { helpersOf } = await import('../yaql/index.ts');
+    return helpersOf((await import(pathToFileURL(helpers).href)) as HelperModule);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw usageError(

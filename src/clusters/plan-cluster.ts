@@ -37,6 +37,8 @@ export interface ClusterPlanRequest {
   readonly nodes?: readonly number[];
   /** Tasks that may run; the others keep their positions in the order. */
   readonly tasks?: readonly string[];
+  /** Files of configuration: only tasks run whose `refresh_on` names one of them, or `*`. */
+  readonly refreshed_by?: readonly string[];
   readonly subgraphs?: readonly Subgraph[];
   readonly mode?: GraphRunMode;
   /** Everything counts as changed, and errors of the cluster refuse nothing. */
@@ -131,6 +133,7 @@ export function planCluster(
     state,
     formatter: masterIp === undefined ? {} : { MASTER_IP: masterIp },
     selectedTasks: request.tasks ?? [],
+    ...(request.refreshed_by === undefined ? {} : { refreshedBy: request.refreshed_by }),
     subgraphs: request.subgraphs ?? [],
     legacyPluginTasks: sources.plugins.flatMap(({ legacyTasks }) => legacyTasks),
     anyChoices: choicesOf(sources.cluster.anyChoices),
@@ -180,8 +183,8 @@ export function planCluster(
   };
 }
 
-const isWhole = ({ tasks, subgraphs, earlier }: ClusterPlanRequest): boolean =>
-  (tasks ?? []).length === 0 && (subgraphs ?? []).length === 0 && earlier === undefined;
+const isWhole = ({ tasks, refreshed_by, subgraphs, earlier }: ClusterPlanRequest): boolean =>
+  (tasks ?? []).length === 0 && refreshed_by === undefined && (subgraphs ?? []).length === 0 && earlier === undefined;
 
 function noTasks({ cluster, release }: ClusterSources, type: string, layers: number): string {
   const checked = `cluster ${cluster.id}, its plugins and release ${release.id}`;

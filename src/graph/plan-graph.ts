@@ -1,6 +1,6 @@
 import type { ValuePath } from '../core/plain-value.ts';
 import type { Subgraph } from '../core/scheduler/index.ts';
-import { goesToMaster, hasWork } from '../core/task-types/index.ts';
+import { goesToMaster, hasWork, onlyOrders } from '../core/task-types/index.ts';
 import type { Engine } from '../yaql/index.ts';
 import { FieldEvaluator, type NodeScope } from './fields/evaluator.ts';
 import type { FormatValues } from './fields/python-format.ts';
@@ -9,6 +9,7 @@ import {
   checkOthers,
   compileTask,
   DEPENDENCY_FIELDS,
+  isRefreshedBy,
   parametersOf,
   skipReason,
   type TaskTemplate,
@@ -35,6 +36,8 @@ export interface PlanInput {
   readonly old?: OldStates;
   /** Tasks that may run; the others keep their places in the order. Absent or empty: all. */
   readonly selectedTasks?: readonly string[];
+  /** Names of configuration files; then tasks run only where their `refresh_on` names one of these, or `*`. */
+  readonly refreshedBy?: readonly string[];
   /** Values for names in fields that are not in the state, such as MASTER_IP. */
   readonly formatter?: FormatValues;
   readonly subgraphs?: readonly Subgraph[];
@@ -79,7 +82,7 @@ function planned(input: PlanInput, problems: Problems): Planned {
     ? new NodeResolver(input.nodes.map(({ uid, tags, roles }) => ({ uid, tags: roles ?? tags })))
     : resolver;
   const placed = placeTasks(tasks, { byTags: resolver, byRoles }, evaluator, selected, problems);
-  const draft = new Draft(resolver, evaluator, problems);
+  const draft = new Draft(resolver, evaluator, problems, input.refreshedBy);
   for (const placement of placed.placements) if (placement.type !== 'group') draft.add(placement);
   for (const preparation of input.preparations ?? []) draft.prepare(preparation);
   warnOfUnknownSelection(selected, tasks, problems);
@@ -140,15 +143,22 @@ class Draft {
   readonly #resolver: NodeResolver;
   readonly #evaluator: FieldEvaluator;
   readonly #problems: Problems;
+  readonly #refreshedBy: readonly string[] | undefined;
   readonly #index = new InstanceIndex();
   readonly #placements: Placement[] = [];
   readonly #instances: (Omit<TaskInstance, 'requires' | 'requiredFor'> & Unlinked)[] = [];
   readonly #relations = new Map<string, readonly Relation[]>();
 
-  constructor(resolver: NodeResolver, evaluator: FieldEvaluator, problems: Problems) {
+  constructor(
+    resolver: NodeResolver,
+    evaluator: FieldEvaluator,
+    problems: Problems,
+    refreshedBy: readonly string[] | undefined,
+  ) {
     this.#resolver = resolver;
     this.#evaluator = evaluator;
     this.#problems = problems;
+    this.#refreshedBy = refreshedBy;
   }
 
   add(placement: Placement): void {
@@ -182,6 +192,7 @@ class Draft {
         merged,
         type: merged.task.type as string,
         deselected: false,
+        prepares: true,
         nodes: [...nodes],
         placedBy,
         skippedPrimaries: [],
@@ -189,9 +200,9 @@ class Draft {
   }
 
   #addInstance(placement: Placement, task: number, node: number, template: TaskTemplate): void {
-    const { type, deselected, merged } = placement;
+    const { type, merged } = placement;
     const scope = this.#evaluator.scope(merged.task.id, this.#resolver.nodes[node]!);
-    const skip = skipReason(template, type, deselected, scope);
+    const skip = skipReason(template, type, () => this.#isLeftOut(placement, template, scope), scope);
     const relations = this.#relationsOf(template, scope);
     const id = instantiate(template.id, scope) as string;
     const common = { task, node, id, ranBefore: scope.ranBefore, relations };
@@ -214,6 +225,12 @@ class Draft {
     }
     this.#index.add(id, node, this.#instances.length);
     this.#instances.push(instance);
+  }
+
+  #isLeftOut({ type, deselected, prepares }: Placement, template: TaskTemplate, scope: NodeScope): boolean {
+    const files = this.#refreshedBy;
+    const isRefreshed = files === undefined || prepares || onlyOrders(type) || isRefreshedBy(template, files, scope);
+    return deselected || !isRefreshed;
   }
 
   #relationsOf(template: TaskTemplate, scope: NodeScope): readonly (readonly Relation[])[] {

@@ -69,7 +69,7 @@ export { defineFunction, type FunctionDefinition, type FunctionSpec } from './ru
 export { Lambda } from './runtime/lambda.ts';
 export { defaultOptions, type EvaluationOptions } from './runtime/limits.ts';
 export { keywords, nullable, optional, type Parameter, p, rest } from './runtime/parameters.ts';
-export { type HelperModule, registerHelpers } from './user-functions.ts';
+export { type HelperModule, helpersOf, registerHelpers } from './user-functions.ts';
 export { AnyOf, BackedDict, Dict, DictView, Tuple, ValueSet } from './values/collections.ts';
 export { fromHost, toHost } from './values/conversion.ts';
 export { equals } from './values/equality.ts';

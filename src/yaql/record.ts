@@ -5,6 +5,7 @@ import { createStandardContext } from './library/standard-context.ts';
 import { newVariable, oldVariable } from './nailgun/functions.ts';
 import { createTaskEngine, nodeState } from './nailgun/task-evaluation.ts';
 import { Context } from './runtime/context.ts';
+import type { FunctionDefinition } from './runtime/function-definition.ts';
 import { Dict } from './values/collections.ts';
 import type { Value } from './values/kind.ts';
 
@@ -50,10 +51,15 @@ function engineOptions(options: Readonly<Record<string, unknown>> = {}): EngineO
 export class RecordEvaluator {
   readonly #engines = new Map<string, Engine>();
   readonly #sources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'>;
+  readonly #helpers: readonly FunctionDefinition[];
 
-  /** Clock, random source and zone of the records that ask for them. */
-  constructor(sources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {}) {
+  /** Clock, random source and zone of the records that ask for them; helper functions for all. */
+  constructor(
+    sources: Pick<EngineOptions, 'clock' | 'random' | 'localOffset'> = {},
+    helpers: readonly FunctionDefinition[] = [],
+  ) {
     this.#sources = sources;
+    this.#helpers = helpers;
   }
 
   /** Never throws for anything in the record. */
@@ -75,6 +81,7 @@ export class RecordEvaluator {
     let engine = this.#engines.get(key);
     if (engine === undefined) {
       engine = make();
+      engine.registerDefinitions(this.#helpers);
       this.#engines.set(key, engine);
     }
     return engine;

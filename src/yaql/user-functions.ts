@@ -12,10 +12,10 @@ export interface HelperModule {
 }
 
 /**
- * Adds the functions of a loaded module to an engine and gives their names. Throws YaqlError (ArgumentException) that
- * says what is wrong with a module that does not fit {@link HelperModule}.
+ * The functions of a loaded module. Throws YaqlError (ArgumentException) that says what is wrong with a module that does
+ * not fit {@link HelperModule}.
  */
-export function registerHelpers(engine: Engine, module: HelperModule): string[] {
+export function helpersOf(module: HelperModule): readonly FunctionDefinition[] {
   const helpers = module.helpers ?? module.default;
   if (!Array.isArray(helpers))
     throw new YaqlError(
@@ -25,8 +25,14 @@ export function registerHelpers(engine: Engine, module: HelperModule): string[] 
   const problems = helpers.flatMap((helper, i) => (isDefinition(helper) ? [] : [`helpers[${i}]`]));
   if (problems.length > 0)
     throw new YaqlError('ArgumentException', `Not made by defineFunction(..): ${problems.join(', ')}`);
+  return helpers;
+}
+
+/** Adds the functions of a loaded module to an engine and gives their names. Throws as {@link helpersOf} does. */
+export function registerHelpers(engine: Engine, module: HelperModule): string[] {
+  const helpers = helpersOf(module);
   engine.registerDefinitions(helpers);
-  return helpers.map((helper: FunctionDefinition) => helper.name);
+  return helpers.map(({ name }) => name);
 }
 
 function isDefinition(candidate: unknown): candidate is FunctionDefinition {

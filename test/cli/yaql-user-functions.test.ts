@@ -84,6 +84,32 @@ it('a module that cannot be loaded is named, with what to do', async () => {
   expect(err).toContain('nowhere.mjs cannot be loaded');
 });
 
+it.each([
+  ['yaql', 'eval', '1'],
+  ['yaql', 'functions', 'len'],
+  ['graph', 'plan', '--input', 'examples/graphs/none.yaml'],
+])('a module without helpers is named, with what to do: %s %s', async (...args) => {
+  const folder = mkdtempSync(join(tmpdir(), 'helpers-'));
+  try {
+    const module = join(folder, 'empty.mjs');
+    writeFileSync(module, 'export const other = 1;\n');
+    const input = join(folder, 'graph.json');
+    writeFileSync(
+      input,
+      JSON.stringify({ tasks: [], cluster: { resolver: [], deployment_info: { common: {}, nodes: {} } } }),
+    );
+    const { code, err } = await runCommand(
+      args.map((word) => (word.startsWith('examples/') ? input : word)),
+      module,
+    );
+    expect(code, err).toBe(2);
+    expect(err).toContain('empty.mjs cannot be loaded: A helper module exports `helpers`');
+    expect(err).toContain('Correct the module, or the setting yaql.helpers.');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 it('without a module the library is as it was', async () => {
   expect((await run('fqdn(a)')).err).toContain('NoFunctionRegisteredException');
 });

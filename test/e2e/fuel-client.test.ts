@@ -408,7 +408,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('openstack-config', 'execute', '-e', '1')).toContain(
       'refreshed by its OpenStack configuration',
     );
-    const refreshed = { ...TASKS[0], id: 'nova-conf', refresh_on: ['nova_config'] };
+    const refreshed = { ...TASKS[0], id: 'nova-conf', refresh_on: { yaql_exp: '$.configs.nova.keys()' } };
     writeFileSync(file('refreshed.yaml'), JSON.stringify([...TASKS, refreshed]));
     await fuel2('graph', 'upload', '-e', '1', '-t', 'default', '-f', file('refreshed.yaml'));
     // Its run starts all the same.

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { formatDiagnostics, type Sources } from '../../documents/diagnostics/format-diagnostics.ts';
 import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.ts';
-import type { Engine, HelperModule } from '../../yaql/index.ts';
+import type { Engine, FunctionDefinition } from '../../yaql/index.ts';
 import { readStandardInput } from '../read-input.ts';
 import type { Session } from '../session.ts';
 import type { Complaints } from '../terminal.ts';
@@ -36,7 +36,7 @@ export async function planFile(session: Session, file: string): Promise<PlannedF
     return { ok: false, problems: read.problems };
   }
   const helpers = await loadYaqlHelpers(session);
-  const input = helpers === null ? read.input : { ...read.input, engine: await engineWith(helpers) };
+  const input = helpers.length === 0 ? read.input : { ...read.input, engine: await engineWith(helpers) };
   const planned = planGraph(input);
   if (!planned.ok) {
     const found = [...read.problems, ...placeInSource(planned.problems, read.source)];
@@ -47,10 +47,10 @@ export async function planFile(session: Session, file: string): Promise<PlannedF
   return { ok: true, plan: planned.plan, input, problems, source: read.source, sources: [{ name, text }] };
 }
 
-async function engineWith(helpers: unknown): Promise<Engine> {
-  const { createTaskEngine, registerHelpers } = await import('../../yaql/index.ts');
+async function engineWith(helpers: readonly FunctionDefinition[]): Promise<Engine> {
+  const { createTaskEngine } = await import('../../yaql/index.ts');
   const engine = createTaskEngine({ cacheSize: 20_000 });
-  registerHelpers(engine, helpers as HelperModule);
+  engine.registerDefinitions(helpers);
   return engine;
 }
 

@@ -73,7 +73,8 @@ async function converse(
 export function answer(line: string, evaluator: Evaluator): string {
   if (line === '.help') return help;
   if (line === '.functions') return functionNames(evaluator).join(' ');
-  if (line.startsWith('.function ')) return describeFunction(line.slice(10).trim()) ?? 'There is no such function.';
+  if (line.startsWith('.function '))
+    return describeFunction(line.slice(10).trim(), evaluator.helpers) ?? 'There is no such function.';
   try {
     return shown(evaluator.evaluate(line));
   } catch (error) {

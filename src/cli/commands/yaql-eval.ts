@@ -8,12 +8,11 @@ import {
   type EngineOptions,
   type EvaluationRecord,
   encodeValue,
+  type FunctionDefinition,
   fromHost,
-  type HelperModule,
   type NodeState,
   nodeState,
   RecordEvaluator,
-  registerHelpers,
   TaskScope,
   type Value,
   YaqlError,
@@ -38,7 +37,7 @@ export async function runEval(
 ): Promise<ExitCode> {
   const { terminal } = ports;
   try {
-    if (flags.batch !== undefined) return await runBatch(terminal, flags.batch);
+    if (flags.batch !== undefined) return await runBatch(terminal, flags.batch, await helpersOf(ports));
     if (expression === undefined) throw new InputProblem('Give an expression, or a file of them by --batch');
     const evaluator = await createEvaluator(flags, ports);
     terminal.out(`${shown(evaluator.evaluate(expression))}\n`);
@@ -66,6 +65,8 @@ export const shown = (value: Value): string => JSON.stringify(encodeValue(value)
 
 export interface Evaluator {
   readonly engine: Engine;
+  /** The functions of the installation. */
+  readonly helpers: readonly FunctionDefinition[];
   /** `$`, `$node` and `$common`. */
   readonly now: NodeState;
   evaluate(expression: string): Value;
@@ -78,11 +79,16 @@ export async function createEvaluator(
 ): Promise<Evaluator> {
   const { now, old } = await statesOf(flags, ports);
   const engine = createTaskEngine(machineSources);
-  const helpers = (await ports.loadHelpers?.()) ?? null;
-  if (helpers !== null) registerHelpers(engine, helpers as HelperModule);
+  const helpers = await helpersOf(ports);
+  engine.registerDefinitions(helpers);
   const scope = new TaskScope(engine, now, old);
-  return { engine, now, evaluate: (expression) => scope.evaluate(expression) };
+  return { engine, helpers, now, evaluate: (expression) => scope.evaluate(expression) };
 }
+
+/** The helper functions of the installation. */
+const helpersOf = async ({
+  loadHelpers,
+}: Pick<YaqlCommandPorts, 'loadHelpers'>): Promise<readonly FunctionDefinition[]> => (await loadHelpers?.()) ?? [];
 
 interface States {
   readonly now: NodeState;
@@ -115,8 +121,8 @@ function fromFiles(states: InputStates): States {
 }
 
 /** Prints one line for each input line; a line that is not a record gives an error with its number as id. */
-async function runBatch({ outAll }: Terminal, path: string): Promise<ExitCode> {
-  const evaluator = new RecordEvaluator(machineSources);
+async function runBatch({ outAll }: Terminal, path: string, helpers: readonly FunctionDefinition[]): Promise<ExitCode> {
+  const evaluator = new RecordEvaluator(machineSources, helpers);
   const input = createReadStream(path, 'utf8');
   const failed = new Promise<never>((_, reject) =>
     input.once('error', (error) => reject(new InputProblem(`Cannot read ${path}: ${error.message}`))),

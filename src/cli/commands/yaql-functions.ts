@@ -18,17 +18,22 @@ const chapters: readonly (readonly [string, string])[] = [
 ];
 
 /** Prints the documentation; returns the exit code, 1 when there is no function of that name. */
-export function runFunctions({ out, err }: Terminal, name: string | undefined, markdown: boolean): ExitCode {
+export function runFunctions(
+  { out, err }: Terminal,
+  name: string | undefined,
+  markdown: boolean,
+  helpers: readonly FunctionDefinition[],
+): ExitCode {
   if (name === undefined) {
-    out(markdown ? libraryMarkdown() : libraryText());
+    out(markdown ? libraryMarkdown() : libraryText(helpers));
     return EXIT.done;
   }
-  const text = describeFunction(name);
+  const text = describeFunction(name, helpers);
   if (text !== null) {
     out(`${text}\n`);
     return EXIT.done;
   }
-  const near = [...new Set(all().map((f) => f.name))].filter((known) =>
+  const near = [...new Set([...helpers, ...all()].map((f) => f.name))].filter((known) =>
     known.toLowerCase().includes(name.toLowerCase()),
   );
   const hint =
@@ -40,11 +45,11 @@ export function runFunctions({ out, err }: Terminal, name: string | undefined, m
 const all = (): readonly FunctionDefinition[] => [...nailgunFunctions, ...libraryFunctions];
 
 /** Documentation of all overloads of a name, or of an operator by its symbol; null when there is none. */
-export function describeFunction(name: string): string | null {
+export function describeFunction(name: string, helpers: readonly FunctionDefinition[] = []): string | null {
   const names = [name, `#operator_${name}`, `#unary_operator_${name}`, `#property#${name}`];
   if (name === '=') names.push('*equal');
   if (name === '!=') names.push('*not_equal');
-  const overloads = all().filter((f) => names.includes(f.name));
+  const overloads = [...helpers, ...all()].filter((f) => names.includes(f.name));
   if (overloads.length === 0) return null;
   return overloads.map(described).join('\n\n');
 }
@@ -102,9 +107,10 @@ function* byChapter(): Generator<[title: string, overloads: FunctionDefinition[]
   for (const [chapter, title] of chapters) yield [title, all().filter((f) => f.chapter === chapter)];
 }
 
-function libraryText(): string {
+function libraryText(helpers: readonly FunctionDefinition[]): string {
   let out = '';
-  for (const [title, overloads] of byChapter()) {
+  const own = helpers.length === 0 ? [] : [['Functions of this installation', helpers] as const];
+  for (const [title, overloads] of [...own, ...byChapter()]) {
     out += `${title}\n${'='.repeat(title.length)}\n\n`;
     for (const f of overloads) out += `${described(f)}\n\n`;
   }

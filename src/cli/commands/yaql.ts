@@ -1,3 +1,4 @@
+import type { FunctionDefinition } from '../../yaql/index.ts';
 import type { CliCommand } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ClusterStates } from './yaql-input.ts';
@@ -7,8 +8,8 @@ export interface YaqlCommandPorts {
   readonly terminal: Terminal;
   /** Loads both states of a cluster by name or id, for `--cluster`; if absent, that option is refused with a hint. */
   readonly loadCluster?: (cluster: string, node: string | undefined) => Promise<ClusterStates>;
-  /** Loads the configured module of helper functions; null without one. */
-  readonly loadHelpers?: () => Promise<unknown>;
+  /** Loads the helper functions of the installation. */
+  readonly loadHelpers?: () => Promise<readonly FunctionDefinition[]>;
 }
 
 interface EvalFlags {
@@ -41,11 +42,12 @@ export function registerYaql(program: CliCommand, ports: YaqlCommandPorts): void
   );
 
   yaql
-    .verb('functions [name]', "print the library's documentation, of all functions or of one")
+    .verb('functions [name]', 'print the documentation of all functions or of one, with the helpers of yaql.helpers')
     .option('--markdown', 'print the Markdown of docs/yaql.md')
     .action(async (name: string | undefined, flags: { markdown?: boolean }) => {
       const { runFunctions } = await import('./yaql-functions.ts');
-      process.exitCode = runFunctions(ports.terminal, name, flags.markdown ?? false);
+      const helpers = flags.markdown ? [] : ((await ports.loadHelpers?.()) ?? []);
+      process.exitCode = runFunctions(ports.terminal, name, flags.markdown ?? false, helpers);
     });
 }
 

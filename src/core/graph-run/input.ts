@@ -12,6 +12,8 @@ export interface GraphRequest {
   readonly nodes?: readonly number[];
   /** Tasks that may run. The others keep their places in the order. */
   readonly tasks?: readonly string[];
+  /** Names of configuration files: of the tasks, only those run whose `refresh_on`, evaluated on the node, names one of them or `*`. */
+  readonly refreshed_by?: readonly string[];
 }
 
 /** Input of `execute_graph`: one JSON object (design §5). Give `graphs`, `sequence` or `from`. Without them: the graph of type `default`. */
@@ -51,8 +53,10 @@ const name = lineOf(MOST.name);
 const ids = listOf(positiveInteger, 1, MOST.names);
 const tasks = listOf(name, 0, MOST.names);
 
+const names = listOf(name, 1, MOST.names);
+
 const graphs = withRule(
-  listOf(objectOf<GraphRequest>({ type: name, nodes: ids, tasks: listOf(name, 1, MOST.names) }, ['type']), 1, 1000),
+  listOf(objectOf<GraphRequest>({ type: name, nodes: ids, tasks: names, refreshed_by: names }, ['type']), 1, 1000),
   (requests) => {
     const types = requests.map(({ type }) => type);
     const twice = types.find((type, at) => types.indexOf(type) !== at);

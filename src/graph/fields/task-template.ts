@@ -15,6 +15,8 @@ export interface TaskTemplate {
   readonly condition: Template | undefined;
   readonly parameters: Template | undefined;
   readonly failOnError: Template | undefined;
+  /** Names of the configuration files that the task applies; `*`: all. */
+  readonly refreshOn: Template | undefined;
   readonly dependencies: readonly (Template | undefined)[];
   /** Fields that nothing reads. Their expressions must still evaluate. */
   readonly others: readonly Template[];
@@ -32,6 +34,7 @@ const SEPARATE: ReadonlySet<string> = new Set([
   'condition',
   'parameters',
   'fail_on_error',
+  'refresh_on',
   'tags',
   'roles',
   'groups',
@@ -56,6 +59,7 @@ export function compileTask(
     condition: compile('condition'),
     parameters,
     failOnError: compile('fail_on_error'),
+    refreshOn: compile('refresh_on'),
     dependencies: DEPENDENCY_FIELDS.map(compile),
     others: Object.keys(task)
       .filter((field) => !SEPARATE.has(field))
@@ -71,16 +75,25 @@ export function compileTask(
   return ok ? compiled : undefined;
 }
 
-/** Why a task does not run on a node; undefined when it does. The condition is evaluated before all else. */
+/**
+ * Why a task does not run on a node; undefined when it does. The condition is evaluated before all else that the task
+ * says about its run; what the run says about its tasks comes first.
+ */
 export function skipReason(
   template: TaskTemplate,
   type: string,
-  deselected: boolean,
+  isLeftOut: () => boolean,
   scope: NodeScope,
 ): SkipReason | undefined {
   if (type === 'skipped' || type === 'stage') return 'type';
-  if (deselected) return 'not_selected';
+  if (isLeftOut()) return 'not_selected';
   return template.condition === undefined || holds(template.condition, scope) ? undefined : 'condition';
+}
+
+/** Whether the task applies one of these configuration files on the node. */
+export function isRefreshedBy({ refreshOn }: TaskTemplate, files: readonly string[], scope: NodeScope): boolean {
+  const names = refreshOn === undefined ? null : instantiate(refreshOn, scope);
+  return Array.isArray(names) && names.some((name) => name === '*' || files.includes(String(name)));
 }
 
 function holds(condition: Template, scope: NodeScope): boolean {
@@ -115,7 +128,8 @@ const withDirectory = (
   cwd: string,
 ): Readonly<Record<string, unknown>> => (Object.hasOwn(parameters, 'cwd') ? parameters : { ...parameters, cwd });
 
-/** Evaluates the fields that nothing reads, to find their errors. */
-export function checkOthers(template: TaskTemplate, scope: NodeScope): void {
-  for (const other of template.others) instantiate(other, scope);
+/** Evaluates the fields that decide nothing in this run, to find their errors. */
+export function checkOthers({ others, refreshOn }: TaskTemplate, scope: NodeScope): void {
+  for (const other of others) instantiate(other, scope);
+  if (refreshOn !== undefined) instantiate(refreshOn, scope);
 }

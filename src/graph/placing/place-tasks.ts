@@ -17,6 +17,8 @@ export interface Placement {
   readonly type: string;
   /** Not selected: it keeps its place in the order and does not run. */
   readonly deselected: boolean;
+  /** Prepares the nodes for tasks that run: no selection leaves it out. */
+  readonly prepares?: true;
   /** In the order of placement, each node once. */
   readonly nodes: readonly number[];
   readonly placedBy: string;

@@ -1,10 +1,12 @@
+import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
+import { onlyOrders } from '../../core/task-types/index.ts';
 import type { JsonFields, OpenstackConfigFilter, OpenstackConfigRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { checkClusterNodes } from './cluster-nodes.ts';
-import { clusterTasks } from './cluster-tasks.ts';
 import type { DeploymentOptions, StartedDeployment } from './deployment-operations.ts';
 import { inFuelTerms } from './fuel-terms.ts';
+import { planOperations } from './plan-operations.ts';
 import { startGraphRun } from './start-graph-run.ts';
 
 /** The whole cluster, nodes of it, or a role. */
@@ -26,6 +28,7 @@ export interface OpenstackConfigOperations {
 
 export function openstackConfigOperations(deps: OpsDependencies): OpenstackConfigOperations {
   const { store } = deps;
+  const plans = planOperations(deps);
   const configs = store.openstackConfigs;
   const audit = (actor: string, action: string, cluster: number) =>
     store.audit.append({ actor, action, target: `cluster/${cluster}` });
@@ -72,14 +75,10 @@ export function openstackConfigOperations(deps: OpsDependencies): OpenstackConfi
           Object.keys(configuration),
         ),
       );
-      const tasks = (await clusterTasks(store, cluster, 'default', 'merged'))
-        .filter(({ refresh_on: on }) => Array.isArray(on) && on.some((name) => name === '*' || files.has(String(name))))
-        .map(({ id }) => id);
-      if (tasks.length === 0) {
-        throw problem('invalid', `No task of cluster ${cluster} is refreshed by its OpenStack configuration`, {
-          hint: `Name one of ${[...files].sort().join(', ') || 'the configured files'}, or '*', in refresh_on of a task.`,
+      if (files.size === 0)
+        throw problem('invalid', `cluster ${cluster} has no OpenStack configuration`, {
+          hint: `Store one: fuel2 openstack-config upload --env ${cluster} --file FILE.`,
         });
-      }
       const ofRole = async () =>
         (await store.nodes.list({ clusterId: cluster }))
           .filter(({ roles }) => roles.includes(role!))
@@ -87,7 +86,15 @@ export function openstackConfigOperations(deps: OpsDependencies): OpenstackConfi
       const nodes = role === undefined ? target.nodes : await ofRole();
       if (nodes?.length === 0)
         throw problem('invalid', `no node of cluster ${cluster} has role ${role}`, { hint: 'Name another role.' });
-      const graph = { type: 'default', tasks, ...(nodes === undefined ? {} : { nodes }) };
+      const graph = { type: 'default', refreshed_by: [...files].sort(), ...(nodes === undefined ? {} : { nodes }) };
+      const plan = await plans.explain(cluster, { ...graph, ...(options.force === true ? { force: true } : {}) });
+      const isAsked = (one: PlanExplanation['nodes'][number]): boolean =>
+        one.runs.some(({ type }) => !onlyOrders(type)) || one.skipped.some(({ reason }) => reason === 'condition');
+      if (!plan.nodes.some(isAsked)) {
+        throw problem('invalid', `No task of cluster ${cluster} is refreshed by its OpenStack configuration`, {
+          hint: `Name one of ${graph.refreshed_by.join(', ')}, or '*', in refresh_on of a task.`,
+        });
+      }
       const { run, warnings } = await startGraphRun(deps, { cluster, graphs: [graph], ...options });
       return { run, warnings };
     },

@@ -12,7 +12,7 @@ import { checkClusterNodes } from './cluster-nodes.ts';
 import { clusterTasks } from './cluster-tasks.ts';
 import { inFuelTerms } from './fuel-terms.ts';
 
-interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'subgraphs'> {
+interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'refreshed_by' | 'subgraphs'> {
   /** Treat everything as changed. */
   readonly force?: boolean;
 }

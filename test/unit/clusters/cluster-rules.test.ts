@@ -199,6 +199,34 @@ describe('the nodes of a plan', () => {
   });
 });
 
+describe('a configuration that is executed', () => {
+  const nodes = [node(1, ['compute']), node(2, ['compute'])];
+  const files = { refreshed_by: ['nova_config'] };
+
+  it.each<[string, unknown, string[]]>([
+    ['a list', ['nova_config'], ['a@1', 'a@2']],
+    ['all files', ['*'], ['a@1', 'a@2']],
+    ['another file', ['keystone_config'], []],
+    ['nothing', undefined, []],
+    ['an expression', { yaql_exp: "['nova' + '_config']" }, ['a@1', 'a@2']],
+    ['an expression in the list', ['keystone_config', { yaql_exp: "'nova' + '_config'" }], ['a@1', 'a@2']],
+    ['the data of the node', { yaql_exp: "switch($.uid = '2' => [nova_config], true => [])" }, ['a@2']],
+  ])('runs the tasks whose refresh_on names it, on the nodes where it does: %s', (_, refresh_on, expected) => {
+    const tasks = [shell('a', refresh_on === undefined ? {} : { refresh_on }), shell('b', { requires: ['a'] })];
+    expect(running(planned(plain(nodes), tasks, files))).toEqual(expected);
+  });
+
+  it('has an expression in refresh_on that fails refused, whatever the run', () => {
+    const tasks = [shell('a', { refresh_on: { yaql_exp: '$.nowhere.at' } })];
+    for (const request of [files, {}]) {
+      expect(planCluster(plain(nodes), [layer('release', tasks)], { type: 'default', ...request })).toMatchObject({
+        ok: false,
+        problems: [{ path: expect.stringContaining('refresh_on') }],
+      });
+    }
+  });
+});
+
 describe('work that destroys', () => {
   const nodes = [
     node(1, ['compute']),

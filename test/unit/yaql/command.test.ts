@@ -110,11 +110,26 @@ describe('yaql eval', () => {
       name: 'twice',
       call: 'function',
       parameters: [],
-      documentation: '',
+      documentation: 'Two.',
       implementation: () => 2,
     });
-    expect(await run(['eval', 'twice()'], { loadHelpers: async () => ({ helpers: [twice] }) })).toBe(0);
+    const loadHelpers = async () => [twice];
+    expect(await run(['eval', 'twice()'], { loadHelpers })).toBe(0);
     expect(out).toBe('2\n');
+    out = '';
+    const records = [
+      { id: 'a', expr: 'twice()' },
+      { id: 'b', mode: 'plain', expr: 'twice()', new: {}, old: {} },
+    ].map((record) => JSON.stringify(record));
+    expect(await run(['eval', '--batch', file('r.jsonl', records.join('\n'))], { loadHelpers })).toBe(0);
+    expect(out).toBe('{"id":"a","result":2}\n{"id":"b","result":2}\n');
+    out = '';
+    expect(await run(['functions', 'twice'], { loadHelpers })).toBe(0);
+    expect(out).toBe('twice()\n    Two.\n');
+    out = '';
+    expect(await run(['functions'], { loadHelpers })).toBe(0);
+    expect(out).toMatch(/^Functions of this installation\n=+\n\ntwice\(\)\n/);
+    expect(answer('.function twice', await createEvaluator({}, { loadHelpers }))).toContain('Two.');
   });
 
   it('answers a batch line by line, also lines that are not records', async () => {
