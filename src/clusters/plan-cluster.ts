@@ -11,6 +11,7 @@ import {
 import type { GraphRunMode } from '../core/words.ts';
 import {
   cycleProblems,
+  cycleText,
   findCycles,
   type GraphProblem,
   type OldStates,
@@ -223,7 +224,7 @@ function refusalProblems(refusal: Refusal, plan: Plan, request: ClusterPlanReque
       }
       break;
     case 'cycle':
-      problems.error([], 'graph.cycle', `tasks wait for each other: ${refusal.path.join(' -> ')}`);
+      problems.error([], 'graph.cycle', cycleText(refusal.path.slice(0, -1)));
       break;
     case 'bad_reference':
       for (const text of refusal.problems) problems.error([], 'graph.bad-reference', text);

@@ -1,5 +1,5 @@
 import { isMapping, type ValuePath } from '../core/plain-value.ts';
-import { cyclesIn } from './linking/find-cycles.ts';
+import { cyclesIn, cycleText, firstCycles } from './linking/find-cycles.ts';
 import { type GraphProblem, Problems } from './problem.ts';
 import type { MergedTask, PlacedInInput } from './tasks/merge-layers.ts';
 import { reportSlowPatterns } from './tasks/name-pattern.ts';
@@ -16,26 +16,25 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
   const names = graph.nodes();
   const numbers = new Map(names.map((name, at) => [name, at]));
   const byName = new Map(tasks.map((one) => [one.task.id, one]));
+  const inGroups = listedBy(tasks);
   const successors = names.map((name) => graph.outNeighbors(name).map((next) => numbers.get(next)!));
-  for (const { members } of cyclesIn(successors, names.length, (at) => names[at]!)) {
-    if (
-      areNeverTogether(
-        members.map((at) => names[at]!),
-        byName,
-      )
-    )
-      continue;
-    const path = [...members, members[0]!].map((at) => names[at]!).join(' -> ');
-    const [before, after] = [names[members[0]!]!, names[members[1] ?? members[0]!]!];
+  const nameOf = (at: number): string => names[at]!;
+  const together = function* () {
+    for (const cycle of cyclesIn(successors, names.length, nameOf))
+      if (!areNeverTogether(cycle.members.map(nameOf), byName, inGroups)) yield cycle;
+  };
+  for (const { members } of firstCycles(together())) {
+    const path = members.map(nameOf);
+    const [before, after] = [path[0]!, path[1] ?? path[0]!];
     problems.error(
       placeOfDependency(byName, before, after),
       'graph.cycle',
-      `tasks wait for each other: ${path}`,
+      cycleText(path),
       'Each task must end before the next starts: remove one of these dependencies.',
     );
   }
   const groups = tasks.filter(({ task }) => task.type === 'group');
-  const listedInGroup = new Set(groups.flatMap(({ task }) => (Array.isArray(task.tasks) ? task.tasks : [])));
+  const listedInGroup = listedBy(groups);
   graph.forEachNode((name, { task }) => {
     if (task !== undefined) return;
     const users = [...graph.inNeighbors(name), ...graph.outNeighbors(name)].filter((one) => byName.has(one));
@@ -49,29 +48,43 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
     );
   });
   for (const { task, at } of tasks) reportSlowPatterns(task, at, problems);
+  if (graph.getAttribute('tooManyPatterns')) {
+    problems.error(
+      [],
+      'graph.too-many-patterns',
+      'the patterns of this graph would be compared with more task names than a graph may',
+      'Write names instead of patterns, or begin patterns with letters that few names begin with.',
+    );
+  }
   warnOfRoles(tasks, problems);
   return problems.all();
 }
+
+/** What these tasks have in their lists of tasks. */
+const listedBy = (tasks: readonly MergedTask[]): ReadonlySet<unknown> =>
+  new Set(tasks.flatMap(({ task }) => (Array.isArray(task.tasks) ? (task.tasks as readonly unknown[]) : [])));
 
 /**
  * Whether no node has all these tasks: one is for the primary node of a tag only, another for its other nodes only. Tasks
  * wait for each other on one node; whether they do is seen when they are placed.
  */
-function areNeverTogether(names: readonly string[], tasks: ReadonlyMap<string, PlacedInInput>): boolean {
+function areNeverTogether(
+  names: readonly string[],
+  tasks: ReadonlyMap<string, PlacedInInput>,
+  inGroups: ReadonlySet<unknown>,
+): boolean {
   const only = new Set(
     names.flatMap((name) => {
-      const places = placesOf(tasks.get(name)?.task, tasks);
+      // Its groups add it to their own nodes.
+      const places = inGroups.has(name) ? [] : placesOf(tasks.get(name)?.task, tasks);
       return places.length === 1 ? places : [];
     }),
   );
   return [...only].some((tag) => only.has(`primary-${tag}`));
 }
 
-/** Tags or roles of a task, or those of its groups; nothing when groups add it to their own nodes. */
+/** Tags or roles of a task, or those of its groups. */
 function placesOf(task: GraphTask | undefined, tasks: ReadonlyMap<string, PlacedInInput>): readonly unknown[] {
-  if ([...tasks.values()].some((other) => Array.isArray(other.task.tasks) && other.task.tasks.includes(task?.id))) {
-    return [];
-  }
   const own = [task?.tags, task?.roles].find((names) => Array.isArray(names) && names.length > 0);
   if (Array.isArray(own)) return own;
   const groups = Array.isArray(task?.groups) ? task.groups : [];

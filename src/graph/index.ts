@@ -19,7 +19,7 @@ export { prepareFacts, StateData } from './fields/state-data.ts';
 export { plainNumbers } from './input/plain-numbers.ts';
 export { type GraphSource, placeInSource, readPlanText, readSource } from './input/read-file.ts';
 export { readPlanInput, readTasks } from './input/read-input.ts';
-export { cycleProblems, findCycles } from './linking/find-cycles.ts';
+export { cycleProblems, cycleText, findCycles } from './linking/find-cycles.ts';
 export { type PlanOrder, planOrder } from './linking/order.ts';
 export { filterNodes, type NodeRow } from './placing/filter-nodes.ts';
 export { MASTER, NodeResolver, SYNC, type TaggedNode } from './placing/node-resolver.ts';

@@ -49,6 +49,7 @@ interface Readers {
 /** Collects findings. The same problem on many nodes is reported once, with the nodes. */
 export class Problems {
   readonly #list: GraphProblem[] = [];
+  #errors = 0;
   readonly #perNode = new Map<string, { readonly problem: GraphProblem; readonly nodes: string[] }>();
   /** By path, such as `$.network_scheme`. */
   readonly #missing = new Map<string, Readers>();
@@ -60,6 +61,7 @@ export class Problems {
   }
 
   add(problem: Omit<GraphProblem, 'path'>): void {
+    if (problem.severity === 'error') this.#errors += 1;
     this.#list.push({ ...problem, ...(problem.at.length === 0 ? {} : { path: printPath(problem.at) }) });
   }
 
@@ -125,7 +127,12 @@ export class Problems {
   }
 
   get hasErrors(): boolean {
-    return this.#perNode.size > 0 || this.#missing.size > 0 || this.#list.some(({ severity }) => severity === 'error');
+    return this.#perNode.size > 0 || this.#missing.size > 0 || this.#errors > 0;
+  }
+
+  /** Errors so far that are of no node. */
+  get errors(): number {
+    return this.#errors;
   }
 
   /** All findings so far, in order. */

@@ -16,7 +16,7 @@ export function checkTask(task: unknown, at: ValuePath, problems: Problems): tas
     problems.error(at, 'graph.bad-task', `a task must be a mapping, not ${kindOf(task)}`, 'Write {id: …, type: …}.');
     return false;
   }
-  const before = problems.all().length;
+  const before = problems.errors;
   const check = new FieldChecks(task, at, problems);
   check.id();
   check.type();
@@ -29,10 +29,7 @@ export function checkTask(task: unknown, at: ValuePath, problems: Problems): tas
   for (const field of ['tags', 'roles', 'role', 'groups'] as const) check.tags(field);
   check.condition();
   check.expressions();
-  return problems
-    .all()
-    .slice(before)
-    .every(({ severity }) => severity !== 'error');
+  return problems.errors === before;
 }
 
 /** Whether a task has an id that others can refer to, whatever else is wrong with it. */

@@ -88,6 +88,18 @@ function matchesWildcard(parts: readonly string[], tag: string): boolean {
 
 export const isRegex = (text: string): boolean => text.startsWith('/') && text.endsWith('/');
 
+/**
+ * What each name that a regular expression matches begins with, where that is easy to see: nothing for alternatives and for
+ * `(?…)`, which may change what letters mean.
+ */
+export function beginningOf(regex: string): string {
+  const inner = regex.slice(1, -1);
+  if (inner.includes('|') || inner.includes('(?')) return '';
+  const letters = /^\^?([\w-]*)/.exec(inner)![1]!;
+  const next = inner[(inner.startsWith('^') ? 1 : 0) + letters.length];
+  return next !== undefined && '*+?{'.includes(next) ? letters.slice(0, -1) : letters;
+}
+
 function regexPattern(text: string): NamePattern {
   const regex = compiled(text);
   let failure: GraphProblemError | undefined;

@@ -1,7 +1,7 @@
 import { DirectedGraph } from 'graphology';
 import { isMapping } from '../../core/plain-value.ts';
-import { GraphProblemError } from '../problem.ts';
-import { isRegex, namePattern } from '../tasks/name-pattern.ts';
+import { isRegex } from '../tasks/name-pattern.ts';
+import { ComparisonsLeft, MatchedNames } from '../tasks/names-matched.ts';
 import { type GraphTask, isUnusableId } from '../tasks/task.ts';
 
 /** A name in a graph of definitions: a task, or an undefined name. */
@@ -15,7 +15,13 @@ interface TaskEdge {
   readonly kind: 'near' | 'group' | 'cross';
 }
 
-export type TaskGraph = DirectedGraph<TaskNode, TaskEdge>;
+/** Of the whole graph. */
+interface TaskGraphState {
+  /** More was compared with patterns than a graph may: some of their edges are not here. */
+  readonly tooManyPatterns: boolean;
+}
+
+export type TaskGraph = DirectedGraph<TaskNode, TaskEdge, TaskGraphState>;
 
 interface TaskGraphOptions {
   /** Also the dependencies between nodes. */
@@ -28,15 +34,17 @@ interface TaskGraphOptions {
  * regular expression among names is an edge from each task it matches; an undefined name is a separate vertex.
  */
 export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions = { cross: false }): TaskGraph {
-  const graph: TaskGraph = new DirectedGraph<TaskNode, TaskEdge>();
+  const graph: TaskGraph = new DirectedGraph<TaskNode, TaskEdge, TaskGraphState>();
   for (const task of tasks) graph.mergeNode(task.id, { task });
-  const names = tasks.map(({ id }) => id);
-  const groups = tasks.filter(({ type }) => type === 'group').map(({ id }) => id);
-  const meant = (name: string, among: readonly string[]): readonly string[] => {
-    if (!isRegex(name)) return [name];
-    const found = matching(name, among);
-    return found.length === 0 ? [name] : found;
-  };
+  const left = new ComparisonsLeft();
+  const names = new MatchedNames(
+    tasks.map(({ id }) => id),
+    left,
+  );
+  const groups = new MatchedNames(
+    tasks.filter(({ type }) => type === 'group').map(({ id }) => id),
+    left,
+  );
   const edge = (from: string, to: string, kind: TaskEdge['kind']): void => {
     // graphology keeps neighbours in plain objects; no task can have that name.
     if (isUnusableId(from) || isUnusableId(to)) return;
@@ -45,22 +53,22 @@ export function taskGraph(tasks: readonly GraphTask[], options: TaskGraphOptions
   };
   for (const task of tasks) {
     for (const name of texts(task.required_for))
-      for (const to of meant(name, names)) if (to !== task.id || !isRegex(name)) edge(task.id, to, 'near');
+      for (const to of names.meantBy(name)) if (to !== task.id || !isRegex(name)) edge(task.id, to, 'near');
     for (const name of texts(task.requires))
-      for (const from of meant(name, names)) if (from !== task.id || !isRegex(name)) edge(from, task.id, 'near');
+      for (const from of names.meantBy(name)) if (from !== task.id || !isRegex(name)) edge(from, task.id, 'near');
     if (typeof task.stage === 'string') edge(task.id, task.stage, 'near');
   }
   for (const task of tasks) {
-    for (const name of texts(task.groups)) for (const to of meant(name, groups)) edge(task.id, to, 'group');
+    for (const name of texts(task.groups)) for (const to of groups.meantBy(name)) edge(task.id, to, 'group');
     for (const from of texts(task.tasks)) edge(from, task.id, 'group');
   }
-  if (!options.cross) return graph;
-  for (const task of tasks) {
+  for (const task of options.cross ? tasks : []) {
     for (const name of crossNames(task.cross_depends))
-      for (const from of meant(name, names)) if (from !== task.id) edge(from, task.id, 'cross');
+      for (const from of names.meantBy(name)) if (from !== task.id) edge(from, task.id, 'cross');
     for (const name of crossNames(task.cross_depended_by))
-      for (const to of meant(name, names)) if (to !== task.id) edge(task.id, to, 'cross');
+      for (const to of names.meantBy(name)) if (to !== task.id) edge(task.id, to, 'cross');
   }
+  graph.setAttribute('tooManyPatterns', left.usedUp);
   return graph;
 }
 
@@ -72,17 +80,6 @@ const crossNames = (value: unknown): string[] =>
   Array.isArray(value)
     ? value.flatMap((one: unknown) => (isMapping(one) && typeof one.name === 'string' ? [one.name] : []))
     : [];
-
-/** Nothing for a pattern that is not valid, or takes too long: checks report those. */
-function matching(text: string, names: readonly string[]): readonly string[] {
-  try {
-    const pattern = namePattern(text);
-    return names.filter((name) => pattern.matches(name));
-  } catch (error) {
-    if (!(error instanceof GraphProblemError)) throw error;
-    return [];
-  }
-}
 
 /** Names reachable from one, itself included; `inbound` follows edges backwards. */
 export function reachable(graph: TaskGraph, from: string, direction: 'outbound' | 'inbound'): Set<string> {

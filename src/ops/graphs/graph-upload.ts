@@ -267,6 +267,9 @@ function refuseDuplicates(placed: readonly PlacedTask[], at: ValuePath, problems
   );
 }
 
+/** Unknown names of one graph that are compared with all known ones. */
+const MOST_SUGGESTIONS = 20;
+
 /** Cycles that the upload creates, and undefined names in it. */
 function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundings, problems: Problems): void {
   const own = new Set(placed.map(({ task }) => task.id));
@@ -286,6 +289,7 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
   const places = new Map(placed.map((one) => [one.task.id, one]));
   const kindOf = (edge: string) => graph.getEdgeAttribute(edge, 'kind');
   const names = graph.filterNodes((_, { task }) => task !== undefined);
+  let suggestions = MOST_SUGGESTIONS;
   graph.forEachNode((name, { task }) => {
     // A pattern that cannot be read has its own problem.
     if (task !== undefined || surroundings.known?.has(name) || (isPattern(name) && !isReadable(name))) return;
@@ -296,7 +300,8 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
     const more = users.length > 3 ? ` and ${users.length - 3} more` : '';
     const verb = isPattern(name) ? 'matches' : 'is named';
     const message = `no task ${verb} '${name}'; referenced by ${users.slice(0, 3).join(', ')}${more}`;
-    const hint = didYouMean(name, names) ?? 'Correct the name; the dependency has no effect.';
+    const meant = suggestions-- > 0 ? didYouMean(name, names) : undefined;
+    const hint = meant ?? 'Correct the name; the dependency has no effect.';
     problems.warning(placeOfDependency(places, name, users[0]!), 'graph.unknown-dependency', message, hint);
   });
 }

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { namePattern, taskGraph } from '../../../src/graph/index.ts';
+import { checkGraphUpload } from '../../../src/ops/graphs/graph-upload.ts';
+import { growthOf, MUCH_GROWTH } from '../../rig/growth.ts';
+
+const task = (id: string, requires: readonly string[], more: object = {}) => ({
+  id,
+  type: 'skipped',
+  requires,
+  ...more,
+});
+const tasks = (n: number, make: (at: number, next: number) => object): readonly object[] =>
+  Array.from({ length: n }, (_, at) => make(at, (at + 1) % n));
+
+// Each is one idea of someone who wants a check to take long.
+const SHAPES: readonly (readonly [string, (n: number) => readonly object[]])[] = [
+  ['one cycle of all tasks', (n) => tasks(n, (at, next) => task(`t${at}`, [`t${next}`]))],
+  [
+    'two cycles, and all other tasks between them',
+    (n) => [
+      task('a', ['b']),
+      task('b', ['a']),
+      ...tasks(n, (at) => task(`t${at}`, [at === 0 ? 'a' : `t${at - 1}`])),
+      task('y', ['z', `t${n - 1}`]),
+      task('z', ['y']),
+    ],
+  ],
+  [
+    'cycles of tasks that no node has together',
+    (n) => tasks(n, (at) => task(`t${at}`, [`t${at ^ 1}`], { tags: [`${at % 2 === 0 ? 'primary-' : ''}x${at >> 1}`] })),
+  ],
+  ['one cycle by patterns', (n) => tasks(n, (at, next) => task(`t${at}`, [`/t${next}$/`]))],
+  ['one cycle of groups', (n) => tasks(n, (at, next) => ({ id: `t${at}`, type: 'group', tasks: [`t${next}`] }))],
+  ['a mistake in each task', (n) => tasks(n, (at) => ({ id: `t${at}`, type: 'puppet', nonsense: 1 }))],
+  ['names that nothing has', (n) => tasks(n, (at) => task(`t${at}`, [`u${at}`]))],
+];
+
+describe('a large graph with mistakes', () => {
+  // threat: viewer-4 found-18
+  it.each(SHAPES)('is checked in time in proportion to its size: %s', (_name, make) => {
+    expect(growthOf((given: readonly object[]) => checkGraphUpload({ tasks: given }), make, 200)).toBeLessThan(
+      MUCH_GROWTH,
+    );
+  });
+
+  it('is refused when its patterns would be compared with too many names', () => {
+    const graph = tasks(1_000, (at) => task(`t${at}`, [`/.*${at}$/`]));
+    const codes = checkGraphUpload({ tasks: graph }).problems.map(({ severity, code }) => `${severity} ${code}`);
+    expect(codes).toContain('error graph.too-many-patterns');
+    // As many patterns that begin with letters are compared with few names each.
+    const fine = tasks(1_000, (at) => task(`t${at}`, at === 0 ? [] : [`/t${at - 1}$/`]));
+    expect(checkGraphUpload({ tasks: fine }).problems).toEqual([]);
+  });
+
+  it.each([
+    '/abc/',
+    '/^abc/',
+    '/ab*c/',
+    '/abc?d/',
+    '/ab{2}/',
+    '/a|b/',
+    '/(?i)abc/',
+    '/a.c/',
+    '/[ab]c/',
+    '/a-1/',
+    '/abc\\d/',
+  ])('a pattern matches among names what it matches alone: %s', (pattern) => {
+    const names = [
+      'abc',
+      'ab',
+      'ac',
+      'abd',
+      'abcd',
+      'abbc',
+      'abb',
+      'a',
+      'b',
+      'ABC',
+      'bc',
+      'a-1',
+      'abc1',
+      'xabc',
+      'ab2',
+    ];
+    const graph = taskGraph([
+      ...names.map((id) => ({ id, type: 'skipped' })),
+      { id: '~', type: 'skipped', requires: [pattern] },
+    ]);
+    const alone = names.filter((name) => namePattern(pattern).matches(name));
+    expect(graph.inNeighbors('~')).toEqual(alone.length === 0 ? [pattern] : alone);
+  });
+
+  // threat: found-18
+  it('has its cycle named by both ends, with the number of tasks between', () => {
+    const { problems } = checkGraphUpload({ tasks: tasks(8_000, (at, next) => task(`t${at}`, [`t${next}`])) });
+    const [cycle, ...more] = problems.filter(({ code }) => code === 'graph.cycle');
+    expect(more).toEqual([]);
+    expect(cycle!.message).toBe(
+      'tasks wait for each other: t0 -> t7999 -> t7998 -> t7997 -> t7996 -> (7990 more) -> t5 -> t4 -> t3 -> t2 -> t1 -> t0',
+    );
+    expect(cycle!.path).toBe('tasks[7999].requires[0]');
+  });
+});
