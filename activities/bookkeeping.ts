@@ -5,7 +5,7 @@ import {
   closeGoneRuns,
   closeRun,
   type Json,
-  MOST_OPEN,
+  MAX_OPEN,
   type RunNode,
   type RunNodeWrite,
   reopenRun,
@@ -50,7 +50,7 @@ export function bookkeepingActivities(
           return { ok: false, failure, ...openedRun(deps) };
         }
         await reopenRun(store, run);
-        await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MOST_OPEN })).items);
+        await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);
         await store.audit.append({
           id: `start-${run_id}`,
           at: request.started_at,

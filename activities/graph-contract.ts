@@ -60,7 +60,7 @@ export type OpenGraphRunAnswer =
       readonly busy_slack_seconds?: number;
       /** The run id that the run keeps for good, also over resets: for `graphRunName`. Absent in older histories. */
       readonly execution?: string;
-      /** Limit of events per history; absent: `MOST_EVENTS`. */
+      /** Limit of events per history; absent: `MAX_EVENTS`. */
       readonly most_events?: number;
     })
   | { readonly ok: false; readonly failure: GraphRunFailure; readonly notices?: boolean };

@@ -7,7 +7,7 @@ import {
   closeGoneRuns,
   closeRun,
   endIfGone,
-  MOST_OPEN,
+  MAX_OPEN,
   type RunRecord,
   type RunTransactions,
   reopenRun,
@@ -70,7 +70,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   const { run, graphs } = opened.value;
   await recordRun(store, request, cluster, opened.value);
   const ofCluster = { kind: 'execute_graph', labels: [['cluster', String(cluster.id)]] } as const;
-  await closeGoneRuns(store, deps, (await store.runs.list({ ...ofCluster, open: true, limit: MOST_OPEN })).items);
+  await closeGoneRuns(store, deps, (await store.runs.list({ ...ofCluster, open: true, limit: MAX_OPEN })).items);
   return {
     ok: true,
     transaction: run.id,

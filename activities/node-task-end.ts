@@ -7,7 +7,7 @@ const MESSAGE_CHARACTERS = 300;
 const SUMMARY_ENTRIES = 20;
 const SUMMARY_CHARACTERS = 80;
 /** A history of ten thousand tasks must stay small. */
-const MOST_BYTES = 2_000;
+const MAX_BYTES = 2_000;
 
 /** The end of an order, as the workflow and its history store it. Everything else is in the log store. */
 export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
@@ -48,7 +48,7 @@ function ofResult({ result, unshipped, before }: Extract<CarriedOut, { kind: 'en
   const summary = flat(result.summary);
   if (Object.keys(summary).length === 0) return end;
   const whole = { ...end, summary };
-  return Buffer.byteLength(JSON.stringify(whole)) <= MOST_BYTES ? whole : end;
+  return Buffer.byteLength(JSON.stringify(whole)) <= MAX_BYTES ? whole : end;
 }
 
 /** The number by which people know a run. */

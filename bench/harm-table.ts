@@ -2,8 +2,8 @@ import { loadavg } from 'node:os';
 import type { Seen } from './bystander.ts';
 
 /** What issue 18 promises: a bystander's p99 in milliseconds, and memory in megabytes. */
-const MOST_P99_MS = 250;
-const MOST_MEGABYTES = 600;
+const MAX_P99_MS = 250;
+const MAX_MEGABYTES = 600;
 
 /** One answer to a request of an attack. */
 export interface Answered {
@@ -51,8 +51,8 @@ export class HarmTable {
 
   attack(name: string, answers: readonly Answered[], seen: Seen): void {
     const { p99, held, failed, megabytes } = seen;
-    const late = held.p99 > MOST_P99_MS || (p99 > MOST_P99_MS && !this.#anyLatency);
-    if (late || failed > 0 || megabytes > MOST_MEGABYTES || answers.some(({ status }) => isHarm(status)))
+    const late = held.p99 > MAX_P99_MS || (p99 > MAX_P99_MS && !this.#anyLatency);
+    if (late || failed > 0 || megabytes > MAX_MEGABYTES || answers.some(({ status }) => isHarm(status)))
       this.harmful += 1;
     this.#row(name, answers, seen);
   }

@@ -14,7 +14,7 @@ export interface SeenRequest {
 export interface SlowRegion {
   readonly url: string;
   readonly seen: readonly SeenRequest[];
-  readonly mostAtOnce: number;
+  readonly maxAtOnce: number;
   readonly refused: number;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface SlowRegion {
 export async function slowRegion(target: string, latencyMs: number, limit: number): Promise<SlowRegion> {
   const seen: SeenRequest[] = [];
   let inside = 0;
-  let mostAtOnce = 0;
+  let maxAtOnce = 0;
   let refused = 0;
   const server: Server = createServer((incoming, outgoing) => {
     const { method = 'GET', url = '/' } = incoming;
@@ -37,7 +37,7 @@ export async function slowRegion(target: string, latencyMs: number, limit: numbe
       return;
     }
     inside++;
-    mostAtOnce = Math.max(mostAtOnce, inside);
+    maxAtOnce = Math.max(maxAtOnce, inside);
     const answer = async (): Promise<void> => {
       const body = await buffer(incoming);
       if (latencyMs > 0) await delay(latencyMs);
@@ -58,8 +58,8 @@ export async function slowRegion(target: string, latencyMs: number, limit: numbe
   return {
     url: Object.assign(new URL(target), { port: String((server.address() as AddressInfo).port) }).href,
     seen,
-    get mostAtOnce() {
-      return mostAtOnce;
+    get maxAtOnce() {
+      return maxAtOnce;
     },
     get refused() {
       return refused;
@@ -82,7 +82,7 @@ export function summary(region: SlowRegion, machines: number): object {
     all: seen.length,
     per_machine: Math.round((seen.length / machines) * 100) / 100,
     most_a_minute: Math.max(...minutes.values()),
-    most_at_once: region.mostAtOnce,
+    most_at_once: region.maxAtOnce,
     refused: region.refused,
     kinds,
   };

@@ -8,11 +8,11 @@ const MEGABYTE = 1024 * 1024;
 export const archiveLimitsOf = ({ packages }: Settings): ArchiveLimits => ({
   ...DEFAULT_ARCHIVE_LIMITS,
   maxUnpackedBytes: packages.unpacked_megabytes * MEGABYTE,
-  maxMembers: packages.most_files,
+  maxMembers: packages.max_files,
 });
 
 /** How many archives the API takes, and how large. */
 export const archiveIntakeOf = ({ packages }: Settings): ArchiveIntake => ({
-  mostBytes: packages.archive_megabytes * MEGABYTE,
+  maxBytes: packages.archive_megabytes * MEGABYTE,
   atOnce: packages.archives_at_once,
 });

@@ -24,7 +24,7 @@ export async function graphOfRun(
   }
 }
 
-const MOST_EARLIER = 20;
+const MAX_EARLIER = 20;
 
 /**
  * The runs that a run continues (`--from`), newest first, as agents name them, back to the last in which the task succeeded
@@ -39,7 +39,7 @@ export async function earlierRuns(
   node: string,
 ): Promise<readonly string[]> {
   const names: string[] = [];
-  for (let at = run; names.length < MOST_EARLIER; ) {
+  for (let at = run; names.length < MAX_EARLIER; ) {
     const from = isMapping(at.input) ? at.input.from : undefined;
     const [before] = typeof from === 'number' ? await store.transactions.list({ ids: [from] }) : [];
     if (before === undefined) break;

@@ -5,7 +5,7 @@ import { ActivityNotFoundError, AsyncCompletionClient, type AsyncCompletionClien
 import { agentGone } from '../activities/node-task.ts';
 
 /** A server that is away for longer has noticed by itself that the attempt has no heartbeats. */
-const MOST_TRIES = 60;
+const MAX_TRIES = 60;
 
 /** Takes note of the attempt that a node has, for the agent that comes next. A disk without space must not end a task. */
 export function noteAttempt(file: string, token: Uint8Array): void {
@@ -29,7 +29,7 @@ export async function returnAttempt(
   if (!existsSync(file)) return;
   const token = readFileSync(file);
   const client = new AsyncCompletionClient(options);
-  for (let tries = 1; tries <= MOST_TRIES && !stop.aborted; tries += 1) {
+  for (let tries = 1; tries <= MAX_TRIES && !stop.aborted; tries += 1) {
     try {
       return await client.fail(token, agentGone());
     } catch (error) {

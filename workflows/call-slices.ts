@@ -4,7 +4,7 @@ import { counted } from '../src/core/counted.ts';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import { isMapping } from '../src/core/plain-value.ts';
 import { CLAIM_LOST, type Paused, type ReadRequest, readRequest } from '../src/core/run/index.ts';
-import { MOST } from '../src/core/run-description.ts';
+import { MAX } from '../src/core/run-description.ts';
 import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.ts';
 import { type Child, startChildOf } from './border.ts';
 import { abortNode, type CallListener, type CallRequest } from './call.ts';
@@ -34,7 +34,7 @@ export interface SliceProgress {
 
 const sliceProgress = objectOf<SliceProgress>(
   {
-    slice: lineOf(MOST.name),
+    slice: lineOf(MAX.name),
     started: listOf(limit),
     finished: listOf(
       valueThat<SliceProgress['finished'][number]>(

@@ -1,4 +1,4 @@
-import { MOST } from '../src/core/run-description.ts';
+import { MAX } from '../src/core/run-description.ts';
 import { parseRunInput } from '../src/core/run-input.ts';
 import { lineOf, objectOf, positiveInteger } from '../src/core/shape.ts';
 import { callActivity } from './border.ts';
@@ -17,7 +17,7 @@ export interface DrainAgent {
   readonly wait_ms: number;
 }
 
-const name = lineOf(MOST.name);
+const name = lineOf(MAX.name);
 const drainAgent = objectOf<DrainAgent>({ site: name, node: name, prefix: name, wait_ms: positiveInteger }, [
   'site',
   'node',

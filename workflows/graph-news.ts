@@ -3,7 +3,7 @@ import type { GraphRunNews } from '../src/core/contracts/site-run.ts';
 import type { GraphRunStatus } from '../src/core/graph-run/index.ts';
 import { isMapping } from '../src/core/plain-value.ts';
 import { type ReadRequest, readRequest } from '../src/core/run/index.ts';
-import { MOST } from '../src/core/run-description.ts';
+import { MAX } from '../src/core/run-description.ts';
 import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.ts';
 import { allOf, settledOf } from '../src/core/task-counts.ts';
 import { signalParent } from './border.ts';
@@ -55,10 +55,10 @@ function newsOf({ phase, outcome, done, total, counts, failing_nodes, running, s
   return { phase: outcome ?? phase, done, total, counts, failing_nodes, running, silent };
 }
 
-const names = listOf(lineOf(2 * MOST.name));
+const names = listOf(lineOf(2 * MAX.name));
 const graphNews = objectOf<GraphRunNews>(
   {
-    phase: lineOf(MOST.name),
+    phase: lineOf(MAX.name),
     done: limit,
     total: limit,
     counts: valueThat(

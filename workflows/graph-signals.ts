@@ -1,7 +1,7 @@
 import type { PartStatus } from '../src/core/graph-run/index.ts';
 import { isMapping } from '../src/core/plain-value.ts';
 import { type ReadRequest, readRequest } from '../src/core/run/index.ts';
-import { MOST } from '../src/core/run-description.ts';
+import { MAX } from '../src/core/run-description.ts';
 import type { FromPart, ToPart } from '../src/core/scheduler/index.ts';
 import { limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../src/core/shape.ts';
 
@@ -37,7 +37,7 @@ const fromPart = objectOf<FromPartSignal>(
     part: limit,
     seq: limit,
     heard: limit,
-    ready: objectOf({ offline: listOf(lineOf(MOST.name)) }),
+    ready: objectOf({ offline: listOf(lineOf(MAX.name)) }),
     continued: valueThat<true>((value) => value === true, 'must be true'),
     messages: messages(),
     news: valueThat((value) => isMapping(value) && isMapping(value.counts), 'must be the status of a part'),

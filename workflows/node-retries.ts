@@ -39,7 +39,7 @@ export interface NodeRetries {
 }
 
 /** Later retries of a run wait for the next calls of their groups. Keeps the history bounded: a retry costs up to 40 events. */
-const MOST_BESIDE_CALLS = 100;
+const MAX_BESIDE_CALLS = 100;
 
 export function createRetries(run: SiteRun, plan: SitePlan): NodeRetries {
   const { progress, control } = run;
@@ -51,7 +51,7 @@ export function createRetries(run: SiteRun, plan: SitePlan): NodeRetries {
   let error: unknown = null;
 
   const state = () => progress.baremetal!;
-  const atOnce = (): boolean => started < MOST_BESIDE_CALLS && patched('retries-beside-calls');
+  const atOnce = (): boolean => started < MAX_BESIDE_CALLS && patched('retries-beside-calls');
 
   const startWhatCan = (): void => {
     for (const node of requested.splice(0)) {

@@ -1,6 +1,6 @@
 import { whyNotRetry } from '../src/core/deployment/index.ts';
 import { isoTime, readRequest } from '../src/core/run/index.ts';
-import { MOST, noteFields } from '../src/core/run-description.ts';
+import { MAX, noteFields } from '../src/core/run-description.ts';
 import { lineOf, objectOf } from '../src/core/shape.ts';
 import { fitReport, redeployCommand, reportRun, showPlan, statusOf, treeOf } from '../src/core/site-run/index.ts';
 import { approvalHandlers } from './approval.ts';
@@ -12,7 +12,7 @@ import { readNews } from './graph-news.ts';
 import { maasSilenceHandler, steeringHandlers } from './operators.ts';
 import type { SiteRun } from './site-run.ts';
 
-export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MOST.name) }, ['node']);
+export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MAX.name) }, ['node']);
 
 /** Sets the handlers for operators of a site run: signals, updates and queries (design §5). */
 export function handleSiteOperators(run: SiteRun): void {

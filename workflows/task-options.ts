@@ -15,7 +15,7 @@ const ASK_WHEN_SILENT = { ...FOLLOW_AGAIN, nonRetryableErrorTypes: ['TemporalTim
 const MARGIN_SECONDS = 120;
 
 /** Longest first wait for an agent to take a task. After a reset, an agent that carries the attempt before is asked then. */
-const MOST_TAKE_SECONDS = 60;
+const MAX_TAKE_SECONDS = 60;
 
 /** Longest wait before a task is sent again to a node that answers but does not take it. */
 const LONGEST_WAIT_SECONDS = 3_600;
@@ -46,7 +46,7 @@ export const ofMaster = ({ agent_heartbeat_seconds: _, ...patience }: Patience):
  */
 export function takeSeconds(patience: Patience, times: number): number {
   const { agent_heartbeat_seconds: ofAgents, offline_wait_seconds: offline } = patience;
-  const wait = ofAgents === undefined ? offline : Math.min(offline, MOST_TAKE_SECONDS);
+  const wait = ofAgents === undefined ? offline : Math.min(offline, MAX_TAKE_SECONDS);
   return Math.max(wait, Math.min(wait * 2 ** (times - 1), LONGEST_WAIT_SECONDS));
 }
 

@@ -9,12 +9,12 @@ type Preparation =
   | { readonly ok: true; readonly task: RunnableTask }
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 /** Reads an execution's parameters by its type, or reports all problems. */
 export function prepareTask(execution: Execution): Preparation {
   const frame = checkExecution(execution);
-  if (frame.length > 0) return { ok: false, problems: frame.slice(0, MOST_PROBLEMS) };
+  if (frame.length > 0) return { ok: false, problems: frame.slice(0, MAX_PROBLEMS) };
   const runner = findRunner(execution.type);
   if (runner === undefined) {
     const problem: Diagnostic = {
@@ -38,7 +38,7 @@ export function prepareTask(execution: Execution): Preparation {
         path: printPath(['parameters', ...path]),
       }),
     );
-  if (problems.length > 0) return { ok: false, problems: problems.slice(0, MOST_PROBLEMS) };
+  if (problems.length > 0) return { ok: false, problems: problems.slice(0, MAX_PROBLEMS) };
   const used = (execution.secrets ?? []).map(({ ref }): TaskInput => ({ kind: 'secret', ref }));
   return { ok: true, task: { ...task, inputs: [...task.inputs, ...used] } };
 }

@@ -38,7 +38,7 @@ const NOTICE_MS = 5000;
 /** How often to poll for a cancellation, for file systems without notifications. */
 const POLL_MS = 1000;
 /** How often to try to write the result: five minutes. */
-const MOST_WRITES = 300;
+const MAX_WRITES = 300;
 
 const NEVER_ENDED: TryEnd = { failure: { kind: 'signal', signal: 'SIGKILL' }, changed: null, signal: 'SIGKILL' };
 
@@ -277,7 +277,7 @@ export class Supervision {
         this.#journal.writeResult(scrubbed);
         return;
       } catch (error) {
-        if (tries === MOST_WRITES) throw error;
+        if (tries === MAX_WRITES) throw error;
       }
       await delay(POLL_MS);
     }

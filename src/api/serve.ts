@@ -18,7 +18,7 @@ declare module 'fastify' {
     budget?: BudgetName;
     needsBody?: boolean;
     /** JSON values of a body. */
-    mostValues?: number;
+    maxValues?: number;
   }
 }
 
@@ -72,7 +72,7 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
   const hide = !app.prefix.startsWith('/api/');
   for (const [at, route] of Object.entries(routes)) {
     const [method = '', path = ''] = at.split(' ');
-    const { id, summary, description, tag, params, query, body, answers, bodyLimit, mostValues, access, needsBody } =
+    const { id, summary, description, tag, params, query, body, answers, bodyLimit, maxValues, access, needsBody } =
       route;
     const budget = budgetOf(route);
     const { seconds }: Budget = BUDGETS[budget];
@@ -88,7 +88,7 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
         access,
         budget,
         ...(needsBody ? { needsBody } : {}),
-        ...(mostValues === undefined ? {} : { mostValues }),
+        ...(maxValues === undefined ? {} : { maxValues }),
       },
       schema: {
         hide,

@@ -1,7 +1,7 @@
 import type { Notice } from './contracts/notice.ts';
 import { isMapping } from './plain-value.ts';
 import { describeAwaiting } from './run/approval.ts';
-import { MOST } from './run-description.ts';
+import { MAX } from './run-description.ts';
 import { lineOf, objectOf, oneOf, type Shape, valueThat } from './shape.ts';
 import { NOTICE_EVENTS, type NoticeEvent } from './words.ts';
 
@@ -21,7 +21,7 @@ const notice: Shape<Notice> = valueThat(
   'must be a notice of a run',
 );
 
-export const sendNoticeInput = objectOf<SendNotice>({ notice, only: lineOf(MOST.name) }, ['notice']);
+export const sendNoticeInput = objectOf<SendNotice>({ notice, only: lineOf(MAX.name) }, ['notice']);
 
 /** A run that ended before it could send its notice, and how, as Temporal has it. */
 export function lostRunNotice(

@@ -2,7 +2,7 @@ import { isMapping } from './plain-value.ts';
 import { lineOf, type Shape, textOf } from './shape.ts';
 
 /** Most characters of what users write, and most items of a list. Each way in checks them: API, command line, Temporal. */
-export const MOST = {
+export const MAX = {
   title: 200,
   description: 10_000,
   labels: 50,
@@ -33,13 +33,13 @@ const OWN_LABELS = ['cluster', 'transaction'];
 
 /** No colons: they separate names from values when labels are written as text. */
 const LABEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
-const labelValue = lineOf(MOST.labelValue, 0);
+const labelValue = lineOf(MAX.labelValue, 0);
 
 /** The fields of a description, for the input of every kind of run. */
 export const descriptionFields: { readonly [Key in keyof RunDescription]-?: Shape<NonNullable<RunDescription[Key]>> } =
   {
-    title: lineOf(MOST.title),
-    description: textOf(MOST.description),
+    title: lineOf(MAX.title),
+    description: textOf(MAX.description),
     labels: {
       problems: (value, path) => {
         const message = labelsProblem(value);
@@ -51,7 +51,7 @@ export const descriptionFields: { readonly [Key in keyof RunDescription]-?: Shap
 function labelsProblem(value: unknown): string | undefined {
   if (!isMapping(value)) return 'must be an object of names and texts, e.g. {"team":"storage"}';
   const all = Object.entries(value);
-  if (all.length > MOST.labels) return `must have at most ${MOST.labels} labels`;
+  if (all.length > MAX.labels) return `must have at most ${MAX.labels} labels`;
   const problems = all.map(([name, text]) => labelProblem(name, text)).filter((one) => one !== null);
   return problems.length === 0 ? undefined : problems.join('; ');
 }
@@ -61,12 +61,12 @@ function labelProblem(name: string, text: unknown): string | null {
     return `has the name ${JSON.stringify(name.slice(0, 80))}: write letters, digits and . _ / - (63 at most, the first a letter or digit)`;
   if (OWN_LABELS.includes(name)) return `cannot set '${name}': the name is reserved for Sitewright`;
   if (labelValue.problems(text, []).length > 0)
-    return `must have one line of at most ${MOST.labelValue} characters for '${name}'`;
+    return `must have one line of at most ${MAX.labelValue} characters for '${name}'`;
   return null;
 }
 
 /** Who starts a run, or asks something of it, and why. */
-export const noteFields = { by: lineOf(MOST.actor), reason: textOf(MOST.reason) };
+export const noteFields = { by: lineOf(MAX.actor), reason: textOf(MAX.reason) };
 
 /** The title and labels that are stored with the run: the user's, with `own` as defaults and reserved labels. */
 export function describedRun(

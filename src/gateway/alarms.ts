@@ -18,7 +18,7 @@ interface Alarm {
 export type Alarms = (alarm: Alarm) => Promise<void>;
 
 /** Different alarms of one node and kind within an hour, and of all that it reports itself. */
-const MOST_IN_AN_HOUR = 30;
+const MAX_IN_AN_HOUR = 30;
 
 /**
  * Writes alarms to the audit trail (`agent.alarm`) and to the log. Writes equal alarms once an hour, so that a faulty
@@ -55,9 +55,9 @@ export function auditedAlarms(audit: AuditStore, log: Logger, now: () => Date = 
   return async (alarm) => {
     const { site, node, kind, reported } = alarm;
     const name = JSON.stringify([site, node, reported ? 'reported' : kind]);
-    if (counted(now().toISOString(), name) <= MOST_IN_AN_HOUR) return write(alarm);
+    if (counted(now().toISOString(), name) <= MAX_IN_AN_HOUR) return write(alarm);
     const what = reported ? 'alarms that it reports' : `alarms '${kind}'`;
-    const message = `more than ${MOST_IN_AN_HOUR} ${what} within an hour: the rest of them is not recorded`;
+    const message = `more than ${MAX_IN_AN_HOUR} ${what} within an hour: the rest of them is not recorded`;
     await write({ site, node, kind: 'too-many-alarms', message });
   };
 }

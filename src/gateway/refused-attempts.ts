@@ -1,8 +1,8 @@
 const WINDOW_MS = 60_000;
 /** Of one address within the window. A node that starts has one token and one key: it is hardly ever refused. */
-const MOST = 20;
+const MAX = 20;
 /** How many addresses are kept in mind; the longest known are forgotten. */
-const MOST_ADDRESSES = 20_000;
+const MAX_ADDRESSES = 20_000;
 
 /** Counts what each address was refused, so that who tries tokens has to wait. */
 export class RefusedAttempts {
@@ -16,7 +16,7 @@ export class RefusedAttempts {
   /** Seconds until the address may try again; undefined: now. */
   mustWait(address: string): number | undefined {
     const entry = this.#counts.get(address);
-    if (entry === undefined || entry.count < MOST || this.#isOver(entry.until)) return undefined;
+    if (entry === undefined || entry.count < MAX || this.#isOver(entry.until)) return undefined;
     return Math.ceil((entry.until - this.#now()) / 1000);
   }
 
@@ -29,7 +29,7 @@ export class RefusedAttempts {
     this.#counts.delete(address);
     this.#counts.set(address, { until: this.#now() + WINDOW_MS, count: 1 });
     const [oldest] = this.#counts.keys();
-    if (this.#counts.size > MOST_ADDRESSES && oldest !== undefined) this.#counts.delete(oldest);
+    if (this.#counts.size > MAX_ADDRESSES && oldest !== undefined) this.#counts.delete(oldest);
   }
 
   /** Also when the clock was set back. */

@@ -4,7 +4,7 @@ import type { Form } from './form.ts';
 import { eventLevels, type MaasEvent, type Machine } from './records.ts';
 import type { Region } from './region.ts';
 
-const mostEvents = 1000;
+const maxEvents = 1000;
 const usualEvents = 100;
 
 const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
@@ -61,8 +61,7 @@ function matcher(region: Region, query: Form): (event: MaasEvent) => boolean {
 export const queryEvents: Handler = (call) => {
   const { query, region, path } = call;
   const limit = readNumber(query, 'limit') ?? usualEvents;
-  if (limit > mostEvents)
-    refuse(badRequest(`Requested number of events ${limit} is greater than limit: ${mostEvents}`));
+  if (limit > maxEvents) refuse(badRequest(`Requested number of events ${limit} is greater than limit: ${maxEvents}`));
   const level = query.text('level') ?? 'INFO';
   if (!Object.hasOwn(eventLevels, level)) refuse(badRequest(`Unrecognised log level: ${level}`));
   const least = eventLevels[level as keyof typeof eventLevels];

@@ -123,7 +123,7 @@ interface Operation {
 const staleAnswers: ReadonlySet<MachineAction> = new Set(['abort']);
 
 /** An action acknowledged this often without a change of state has no effect. */
-const mostRepetitions = 4;
+const maxRepetitions = 4;
 
 /**
  * Carries out an operation: read, decide by the machine's real state, act only if needed, read again.
@@ -237,7 +237,7 @@ class OperationRun {
     machine: Machine,
   ): Promise<MachineOutcome | undefined> {
     const acknowledged = this.#acknowledgements.get(action) ?? 0;
-    if (acknowledged >= mostRepetitions) return this.#failed(noEffect(machine, action));
+    if (acknowledged >= maxRepetitions) return this.#failed(noEffect(machine, action));
     await this.#options.acting?.(action, this.#actions.length === 0);
     this.#progress.sent.add(action);
     let result: Machine | 'unchanged' | undefined;

@@ -136,7 +136,7 @@ async function isPolled(
 }
 
 /** More nodes than this are not looked at before a run: each costs a call of Temporal. */
-const MOST_LOOKED_AT = 200;
+const MAX_LOOKED_AT = 200;
 const LOOK_LIMIT_MS = 1_500;
 const BARE: ReadonlySet<string> = new Set(['discover', 'provisioning']);
 
@@ -152,7 +152,7 @@ export async function missingAgents(
   const all = await deps.store.nodes.list({ clusterId: cluster });
   // Before it has an operating system, a machine has no agent, and takes no tasks.
   const ready = all.filter(({ id, status }) => (nodes?.includes(id) ?? true) && !BARE.has(status));
-  const looked = ready.slice(0, MOST_LOOKED_AT).map(({ id }) => id);
+  const looked = ready.slice(0, MAX_LOOKED_AT).map(({ id }) => id);
   if (looked.length === 0) return [];
   const states = await callTemporal(
     deps.temporal,

@@ -5,9 +5,9 @@ import type { AnyRunStatus } from './runs.ts';
 import { orWithoutStore } from './without-store.ts';
 
 /** Runs that are looked at, the newest ones. */
-const MOST_EARLIER = 10;
+const MAX_EARLIER = 10;
 /** Runs whose earlier ones are remembered: they no longer change. */
-const MOST_KEPT = 200;
+const MAX_KEPT = 200;
 
 /** Finds the ended runs of the same kind, on the same site or cluster, that went well. Looks once for each run. */
 export function earlierRuns(store: Store) {
@@ -22,7 +22,7 @@ export function earlierRuns(store: Store) {
       outcome: ['success', 'success_with_failures'],
       open: false,
       until: run.startedAt,
-      limit: MOST_EARLIER,
+      limit: MAX_EARLIER,
     });
     const records = await Promise.all(items.map(({ id }) => store.runs.get(id)));
     return records.filter((one) => sortOf(one) === sortOf(run));
@@ -38,7 +38,7 @@ export function earlierRuns(store: Store) {
     kept.set(run.id, found);
     found.catch(() => kept.delete(run.id));
     const [oldest] = kept.keys();
-    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
     return found;
   }
 

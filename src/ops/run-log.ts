@@ -4,7 +4,7 @@ import type { RunLogRequest } from './task-logs.ts';
 
 const LINES = 200;
 /** Pieces of output that one answer looks through; the next one goes on. */
-const MOST_PIECES = 20_000;
+const MAX_PIECES = 20_000;
 
 /** A place in the log of a run: which of its graphs, and where in the index of that graph. */
 interface Place {
@@ -33,7 +33,7 @@ function pageBefore(logs: TaskLogs, graphs: readonly string[], request: RunLogRe
       pages.push(found);
       lines += found.length;
       pieces += 1;
-      if (lines >= (request.limit ?? LINES) || pieces >= MOST_PIECES) {
+      if (lines >= (request.limit ?? LINES) || pieces >= MAX_PIECES) {
         const isFirst = graph === 0 && placed.start === 0;
         const earlier = isFirst ? null : textOf({ graph, offset: placed.start });
         return { items: pages.toReversed().flat(), earlier, later: textOf(later) };
@@ -53,7 +53,7 @@ function pageAfter(logs: TaskLogs, graphs: readonly string[], from: Place, reque
       later = { graph, offset: placed.end };
       items.push(...linesAt(logs, graphs[graph]!, graph, placed, request));
       pieces += 1;
-      if (items.length >= (request.limit ?? LINES) || pieces >= MOST_PIECES)
+      if (items.length >= (request.limit ?? LINES) || pieces >= MAX_PIECES)
         return { items, earlier: textOf(from), later: textOf(later) };
     }
   }

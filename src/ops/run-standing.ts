@@ -14,7 +14,7 @@ interface RunStanding {
 }
 
 /** Runs asked for one list; a run is asked at most once a second, however many lists show it. */
-const MOST_ASKED = 50;
+const MAX_ASKED = 50;
 const KEPT_MS = 1_000;
 
 /** Standings of open runs, by their ids; a run that does not answer is left out. `statusOf` asks its workflow. */
@@ -31,7 +31,7 @@ export function runStandings(statusOf: (run: RunSummary) => Promise<AnyRunStatus
 
   return {
     async of(runs: readonly RunSummary[]): Promise<ReadonlyMap<string, RunStanding>> {
-      const open = runs.filter(({ outcome }) => outcome === null).slice(0, MOST_ASKED);
+      const open = runs.filter(({ outcome }) => outcome === null).slice(0, MAX_ASKED);
       for (const [id, { at }] of asked) if (Date.now() - at > KEPT_MS) asked.delete(id);
       const standings = await Promise.all(open.map(async (run) => [run.id, await standingOf(run)] as const));
       return new Map(standings.flatMap(([id, standing]) => (standing === undefined ? [] : [[id, standing] as const])));

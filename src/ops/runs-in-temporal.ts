@@ -15,7 +15,7 @@ interface RunsInTemporal {
 }
 
 /** Executions looked at for a list. */
-const MOST = 1_000;
+const MAX = 1_000;
 const USUAL_LIMIT = 50;
 const KINDS: readonly string[] = [...SITE_RUN_KINDS, WORKFLOWS.execute_graph];
 
@@ -54,7 +54,7 @@ export function runsInTemporal({
         const run = recordOf(info);
         if (isOurs(info.taskQueue) && fits(run, filter)) items.push(run);
         seen += 1;
-        if (items.length >= limit || seen >= MOST) break;
+        if (items.length >= limit || seen >= MAX) break;
       }
       return { items, next: null };
     },

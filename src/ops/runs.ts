@@ -26,7 +26,7 @@ import {
   closeIfGone,
   type EndOf,
   type Json,
-  MOST_OPEN,
+  MAX_OPEN,
   type Page,
   type RunFilter,
   type RunNode,
@@ -157,7 +157,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
       ...(workflowId && { workflowId }),
     };
     const { items } = await orWithoutStore<Page<RunSummary>>(
-      () => store.runs.list({ ...among, open: true, limit: MOST_OPEN }),
+      () => store.runs.list({ ...among, open: true, limit: MAX_OPEN }),
       () => ({ items: [], next: null }),
     );
     await closeGoneRuns(store, ends(LIST_LIMIT_MS), items).catch((error: unknown) => {

@@ -14,7 +14,7 @@ import { appendAudit } from './without-store.ts';
 
 /** The server keeps versions in workflows of its own, and moves runs one by one. */
 const LIMIT_MS = 30_000;
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 interface DrainRequest extends OperatorNote {
   readonly move?: boolean;
@@ -71,7 +71,7 @@ export function workerVersionOperations({
     const { one, all } = await found(name);
     const open: WorkerVersionDetail['open'][number][] = [];
     for await (const { workflowId, runId, type, startedAt } of versions.pinned(one.version)) {
-      if (open.length === MOST_SHOWN) break;
+      if (open.length === MAX_SHOWN) break;
       open.push({ workflow_id: workflowId, run: runId, type, started_at: startedAt.toISOString() });
     }
     return { ...(await rowOf(one)), current: all.current, open };

@@ -60,7 +60,7 @@ const runHandle = <W extends WorkflowType>(handle: WorkflowHandle): RunHandle<W>
   signal: (name, payload) => handle.signal(name, payload),
 });
 
-const MOST_TRIES = 4;
+const MAX_TRIES = 4;
 
 /** A query that comes while the worker drops the run can cost the run a workflow task that waits there (SDK 1.24). */
 const PAUSE_MS = 100;
@@ -71,7 +71,7 @@ async function ask<Answer>(handle: WorkflowHandle, name: QueryName): Promise<Ans
     try {
       return await handle.query<Answer>(name);
     } catch (error) {
-      if (tries === MOST_TRIES || !(error instanceof QueryNotRegisteredError)) throw error;
+      if (tries === MAX_TRIES || !(error instanceof QueryNotRegisteredError)) throw error;
       await delay(PAUSE_MS);
     }
   }

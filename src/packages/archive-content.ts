@@ -17,7 +17,7 @@ export interface ArchiveLimits extends TarLimits {
 /** Contents that checks read, of one file and of all together. */
 export interface KeptContents {
   keeps(path: string, size: number): boolean;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 export const DEFAULT_ARCHIVE_LIMITS: ArchiveLimits = {
@@ -76,10 +76,10 @@ export async function readArchiveContent(
       continue;
     }
     addFolders(folders, parentOf(path));
-    const keeps = path === CHECKSUM_FILE ? size <= kept.mostBytes : kept.keeps(path, size);
+    const keeps = path === CHECKSUM_FILE ? size <= kept.maxBytes : kept.keeps(path, size);
     if (keeps) bytesKept += size;
-    if (bytesKept > kept.mostBytes) {
-      const message = `its files of data have more than ${kept.mostBytes} bytes together`;
+    if (bytesKept > kept.maxBytes) {
+      const message = `its files of data have more than ${kept.maxBytes} bytes together`;
       return refused([archiveProblem(archive, 'archive.too-much-data', message, 'Leave out what no check reads.')]);
     }
     const sum = await sha256(piecesOf(bytes, at, size));

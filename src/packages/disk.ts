@@ -244,7 +244,7 @@ export async function readPackageArchive(
 /** Contents of data that checks read: a package has 0.1 MB of it. */
 const KEPT: KeptContents = {
   keeps: (path, size) => READ.has(extensionOf(path)) && size <= MAX_DATA_BYTES,
-  mostBytes: 32 * 1024 * 1024,
+  maxBytes: 32 * 1024 * 1024,
 };
 
 /** Returns why it stopped, if the archive has more than the limits. */

@@ -71,7 +71,7 @@ export interface Ends {
 type RunPorts = Pick<StorePorts, 'runs' | 'transactions'>;
 
 /** More open runs than any store has. */
-export const MOST_OPEN = 500;
+export const MAX_OPEN = 500;
 
 /** Closes those of the open runs whose workflow ended without doing so: terminated, or refused at its start. */
 export async function closeGoneRuns(ports: RunPorts, ends: Ends, open: readonly OpenRun[]): Promise<void> {

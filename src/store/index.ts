@@ -8,7 +8,7 @@ export {
   type EndOf,
   endIfGone,
   type IsOpen,
-  MOST_OPEN,
+  MAX_OPEN,
   type RunEnd,
   reopenRun,
 } from './gone-holders.ts';

@@ -295,7 +295,7 @@ describe('packages', () => {
 
   // threat: author-3 owasp-4
   it('so many are under way at once, of such a size; others get 503 and may come again', async () => {
-    const limited = await apiAlone({ archives: { mostBytes: 100, atOnce: 1 } });
+    const limited = await apiAlone({ archives: { maxBytes: 100, atOnce: 1 } });
     const url = `${await limited.api.listen({ port: 0, host: '127.0.0.1' })}/api/v1/packages`;
     const post = (body: Buffer) => fetch(url, { method: 'POST', headers: gzip, body: new Uint8Array(body) });
     expect((await post(Buffer.alloc(101))).status).toBe(413);

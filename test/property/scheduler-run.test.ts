@@ -35,9 +35,9 @@ describe('a run with random timing', () => {
         });
         noDoubles(run);
         const most = plan.limits!.max_nodes!;
-        if (most > 0) expect(run.mostBusy).toBeLessThanOrEqual(most);
+        if (most > 0) expect(run.maxBusy).toBeLessThanOrEqual(most);
         for (const [name, limit] of Object.entries(plan.limits!.per_task!)) {
-          expect(run.mostByName.get(name) ?? 0).toBeLessThanOrEqual(limit);
+          expect(run.maxByName.get(name) ?? 0).toBeLessThanOrEqual(limit);
         }
       }),
       { numRuns: 400 },
@@ -102,9 +102,9 @@ describe('a run in parts', () => {
         });
         noDoubles(run);
         const most = plan.limits!.max_nodes!;
-        if (most > 0) expect(run.mostBusy).toBeLessThanOrEqual(most);
+        if (most > 0) expect(run.maxBusy).toBeLessThanOrEqual(most);
         for (const [name, limit] of Object.entries(plan.limits!.per_task!)) {
-          expect(run.mostByName.get(name) ?? 0).toBeLessThanOrEqual(limit);
+          expect(run.maxByName.get(name) ?? 0).toBeLessThanOrEqual(limit);
         }
       }),
       { numRuns: 400 },

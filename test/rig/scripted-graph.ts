@@ -47,7 +47,7 @@ export interface ScriptedGraphOptions {
   readonly agentHeartbeatSeconds?: number;
   readonly offlineWaitSeconds?: number;
   /** Most events of one history, so that few tasks fill it. Without `partOf`, graphs it has no room for are split. */
-  readonly mostEvents?: number;
+  readonly maxEvents?: number;
 }
 
 /**
@@ -140,7 +140,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
     const partOf = options.partOf === undefined ? undefined : graph.nodes.map(options.partOf);
     const split =
       partOf === undefined
-        ? splitForExecution(graph, undefined, options.mostEvents === undefined ? undefined : room)
+        ? splitForExecution(graph, undefined, options.maxEvents === undefined ? undefined : room)
         : partition(countCrossings(graph, partOf), partOf);
     if (split === null) {
       return { ...base, parts: [count(graph, chunk('0', executable(graph)))], coordination: null };
@@ -204,7 +204,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
               ? {}
               : { agent_heartbeat_seconds: options.agentHeartbeatSeconds, execution: request.run_id }),
             offline_wait_seconds: options.offlineWaitSeconds ?? 30,
-            ...(options.mostEvents === undefined ? {} : { most_events: options.mostEvents }),
+            ...(options.maxEvents === undefined ? {} : { most_events: options.maxEvents }),
           };
         },
         async plan_graph({ graph, room }) {

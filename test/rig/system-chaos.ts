@@ -49,7 +49,7 @@ const TASKS = ['t1', 't2', 't3', 't4'];
 /** A run takes seconds; with a kill every other second on a busy machine, minutes. */
 const RUN_LIMIT_MS = 1_200_000;
 /** Then a pair of runs is left alone: many runs say more than long ones. */
-const MOST_KILLS_OF_A_PAIR = 40;
+const MAX_KILLS_OF_A_PAIR = 40;
 
 /** A run in flight, for resets and to know whether a backup still fits. */
 interface Open {
@@ -158,7 +158,7 @@ class Chaos {
     // Its failure is thrown below.
     both.catch(() => undefined);
     let backup: { readonly of: Backup; readonly runs: string } | undefined;
-    const most = Math.min(this.#plan.kills, this.kills + (this.#plan.killsOfAPair ?? MOST_KILLS_OF_A_PAIR));
+    const most = Math.min(this.#plan.kills, this.kills + (this.#plan.killsOfAPair ?? MAX_KILLS_OF_A_PAIR));
     while (!isOver && this.kills < most) {
       await Promise.race([this.#system.after(this.#next() * (this.#plan.pauseMs ?? 1_500)), both]);
       if (isOver) break;

@@ -49,7 +49,7 @@ async function historiesOf(workflowId: string): Promise<number[]> {
 
 it('a graph that does not fit into its run beside the others runs in a child, whose history continues as new when it is long', async () => {
   const [first, second] = [chain(12), chain(50)];
-  const graph = scriptedGraph({ plans: { first, second }, mostEvents: 560 });
+  const graph = scriptedGraph({ plans: { first, second }, maxEvents: 560 });
   graph.ends.set('t48@n1', [failed('no'), ok]);
   const retried = { ...second.tasks[48]!, retry: { count: 1, interval: 10 } };
   (second.tasks as (typeof retried)[])[48] = retried;
@@ -80,7 +80,7 @@ it('a graph that does not fit into its run beside the others runs in a child, wh
 
 it('operators reach a part that has continued, and cancelling ends it', async () => {
   const plan = chain(56, { fault_tolerance_groups: [{ name: 'all', node_ids: ['n1'], fault_tolerance: 1 }] });
-  const graph = scriptedGraph({ plans: { default: plan }, partOf: () => 0, mostEvents: 500 });
+  const graph = scriptedGraph({ plans: { default: plan }, partOf: () => 0, maxEvents: 500 });
   graph.hold.add('t45@n1').add('t52@n1');
   graph.ends.set('t48@n1', [failed('no link'), ok]);
   const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
@@ -113,7 +113,7 @@ it('a part that breaks ends the others, also one that has continued', async () =
     nodes: ['n1', 'n2'].map((id) => ({ id, kind: 'node' })),
     tasks: [...long.tasks, { id: 'other', node: 'n2', type: 'shell' }],
   };
-  const graph = scriptedGraph({ plans: { default: plan }, partOf: (id) => (id === 'n1' ? 0 : 1), mostEvents: 500 });
+  const graph = scriptedGraph({ plans: { default: plan }, partOf: (id) => (id === 'n1' ? 0 : 1), maxEvents: 500 });
   graph.hold.add('t45@n1').add('other@n2');
   const run = await startGraphRun(rig, graph);
   await graph.heldTask('t45@n1');
@@ -133,7 +133,7 @@ it.each([
     tasks: ['n1', 'n2'].flatMap((node) => ['a', 'b'].map((id) => ({ id, node, type: 'shell' }))),
     edges: ['n1', 'n2'].map((node) => [`a@${node}`, `b@${node}`] as const),
   };
-  const graph = scriptedGraph({ plans: { default: pair }, ...split, mostEvents: 400 });
+  const graph = scriptedGraph({ plans: { default: pair }, ...split, maxEvents: 400 });
   graph.hold.add('a@n1').add('a@n2');
   const run = await startGraphRun(rig, graph);
   const tasks = [await graph.heldTask('a@n1'), await graph.heldTask('a@n2')];

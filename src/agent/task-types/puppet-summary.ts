@@ -2,7 +2,7 @@
 type PuppetSummary = Readonly<Record<string, Readonly<Record<string, string | number>>>>;
 
 /** Limits of the names in a result: their number, and the length of each. */
-const MOST_NAMES = 50;
+const MAX_NAMES = 50;
 const LONGEST_NAME = 200;
 
 /**
@@ -44,5 +44,5 @@ export function namesInReport(text: string): { readonly changed: string[]; reado
     if (field === 'resource') resource = value.replace(/^(["'])(.*)\1$/, '$2').slice(0, LONGEST_NAME);
     else if (value === 'true') names[field === 'changed' ? 'changed' : 'failed'].add(resource);
   }
-  return { changed: [...names.changed].slice(0, MOST_NAMES), failed: [...names.failed].slice(0, MOST_NAMES) };
+  return { changed: [...names.changed].slice(0, MAX_NAMES), failed: [...names.failed].slice(0, MAX_NAMES) };
 }

@@ -4,7 +4,7 @@ import { RequestError } from '../problems/transport-problem.ts';
 
 const MINUTE_MS = 60_000;
 /** How many callers are kept in mind; the longest idle are forgotten. */
-const MOST_CALLERS = 20_000;
+const MAX_CALLERS = 20_000;
 
 /**
  * Counts requests of each token, or of each address without one, and refuses those beyond the limit for the rest of
@@ -17,7 +17,7 @@ export async function limitRates(
   perMinute: number,
 ): Promise<(request: FastifyRequest, reply: FastifyReply) => Promise<void>> {
   if (perMinute === 0) return async () => undefined;
-  await app.register(rateLimit, { global: false, cache: MOST_CALLERS });
+  await app.register(rateLimit, { global: false, cache: MAX_CALLERS });
   const count = app.createRateLimit({
     max: perMinute,
     timeWindow: MINUTE_MS,

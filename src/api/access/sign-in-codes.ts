@@ -10,7 +10,7 @@ interface Entry {
 }
 
 const VALID_MS = 60_000;
-const MOST = 1_000;
+const MAX = 1_000;
 
 /**
  * Users who signed in for a program on their machine, until it fetches their session: the code travels through the
@@ -27,7 +27,7 @@ export class SignInCodes {
   /** @param challenge SHA-256 of the program's secret, base64url */
   add(user: SignedIn, challenge: string): string {
     for (const [code, { until }] of this.#entries)
-      if (until <= this.#now() || this.#entries.size >= MOST) this.#entries.delete(code);
+      if (until <= this.#now() || this.#entries.size >= MAX) this.#entries.delete(code);
     const code = randomBytes(32).toString('base64url');
     const secretHash = Buffer.from(challenge, 'base64url').toString('hex');
     this.#entries.set(code, { user, secretHash, until: this.#now() + VALID_MS });

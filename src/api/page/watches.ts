@@ -22,7 +22,7 @@ const AWAY_MS = 5_000;
 /** Looks without news until a line is sent all the same: proxies close what is silent. */
 const SILENT_LOOKS = 15;
 /** What a reader may fall behind before it is let go; it comes back for a whole frame. */
-const MOST_BEHIND = 4 * 1024 * 1024;
+const MAX_BEHIND = 4 * 1024 * 1024;
 
 /**
  * Streams of server-sent events about things that change. Each thing is looked at once an interval, however many
@@ -71,7 +71,7 @@ class Watch {
   }
 
   join(): Readable {
-    const reader = new PassThrough({ highWaterMark: MOST_BEHIND });
+    const reader = new PassThrough({ highWaterMark: MAX_BEHIND });
     this.#readers.add(reader);
     reader.once('close', () => {
       this.#readers.delete(reader);
@@ -123,7 +123,7 @@ class Watch {
   #send(text: string): void {
     this.#silent = 0;
     for (const reader of this.#readers) {
-      if (reader.writableLength > MOST_BEHIND) reader.destroy();
+      if (reader.writableLength > MAX_BEHIND) reader.destroy();
       else reader.write(text);
     }
   }

@@ -8,7 +8,7 @@ import { InvalidPart, RequestError } from '../problems/transport-problem.ts';
 import { requestWords } from './request-words.ts';
 
 /** No one reads more of them. */
-const MOST_ERRORS = 100;
+const MAX_ERRORS = 100;
 
 /**
  * Checks path, query and body of each request, before the handler: first that nothing in them has control characters,
@@ -34,7 +34,7 @@ export function checkRequestsOf(route: RouteOptions): void {
       if (result.ok) request[key] = result.value;
       else errors.push(...result.problems.map(unplaced));
     }
-    if (errors.length > 0) throw new InvalidPart(errors.slice(0, MOST_ERRORS));
+    if (errors.length > 0) throw new InvalidPart(errors.slice(0, MAX_ERRORS));
   };
   route.preValidation = [check, ...[route.preValidation ?? []].flat()];
 }
@@ -53,7 +53,7 @@ export async function refuseControlCharacters({ headers }: FastifyRequest): Prom
 /** Of JSON; other bodies have readers of their own. */
 function controlCharacters(part: 'path' | 'query' | 'body', value: unknown): readonly Diagnostic[] {
   if (!isPlain(value)) return [];
-  const found = controlCharactersIn(value, [part], { most: MOST_ERRORS, names: part === 'path' });
+  const found = controlCharactersIn(value, [part], { most: MAX_ERRORS, names: part === 'path' });
   return found.map(({ path, inKey, character }) => ({
     severity: 'error',
     code: 'request.control-character',

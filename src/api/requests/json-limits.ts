@@ -4,7 +4,7 @@ import { RequestError } from '../problems/transport-problem.ts';
 const DEEPEST = 64;
 
 /** Values of a body whose route does not say otherwise. */
-const MOST_VALUES = 50_000;
+const MAX_VALUES = 50_000;
 
 /** The members of an object beyond these cost about four times as much as others. */
 const WIDE = 1_000;
@@ -14,10 +14,10 @@ const WIDE_WEIGHT = 4;
  * Refuses a text of JSON that is nested too deep or has too many values, before it is parsed: what parsing and checking
  * cost depends on the number of values, and two bytes are enough for one. Whether it is JSON at all is not its concern.
  *
- * @param mostValues the members of wide objects count more than once
+ * @param maxValues the members of wide objects count more than once
  * @throws RequestError `invalid`
  */
-export function refuseLargeJson(text: string, mostValues = MOST_VALUES): void {
+export function refuseLargeJson(text: string, maxValues = MAX_VALUES): void {
   /** Members so far, of the objects and lists that are open; below 0: of a list. */
   const open: number[] = [];
   let values = 0;
@@ -42,7 +42,7 @@ export function refuseLargeJson(text: string, mostValues = MOST_VALUES): void {
       case CLOSE_LIST:
         open.pop();
     }
-    if (values > mostValues) throw tooMany(mostValues);
+    if (values > maxValues) throw tooMany(maxValues);
   }
 }
 

@@ -11,7 +11,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     async ({ routeOptions }: FastifyRequest, body: Buffer) => {
       const text = decode(body);
       if (text.trim() === '') return undefined;
-      refuseLargeJson(text, routeOptions.config.mostValues);
+      refuseLargeJson(text, routeOptions.config.maxValues);
       const value = parse(text);
       if (/__proto__|\\u00/.test(text)) refusePrototypes(value);
       return value;

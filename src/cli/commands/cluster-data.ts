@@ -68,8 +68,8 @@ export function registerClusterData(group: CliCommand, session: Session): void {
 }
 
 /** JSON values and bytes of a portion: well below what the API takes at once. */
-const MOST_VALUES = 200_000;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_VALUES = 200_000;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** The entries of a list in portions that the API takes; anything else is one. */
 export function portionsOf(data: unknown): unknown[] {
@@ -78,7 +78,7 @@ export function portionsOf(data: unknown): unknown[] {
   let [values, bytes] = [0, 0];
   for (const entry of data as unknown[]) {
     const size = { values: valuesOf(entry), bytes: JSON.stringify(entry).length };
-    if (values > 0 && (values + size.values > MOST_VALUES || bytes + size.bytes > MOST_BYTES)) {
+    if (values > 0 && (values + size.values > MAX_VALUES || bytes + size.bytes > MAX_BYTES)) {
       portions.push([]);
       [values, bytes] = [0, 0];
     }

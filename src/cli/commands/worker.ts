@@ -12,7 +12,7 @@ interface DrainFlags extends OutputFlags {
 }
 
 const LOOK_EVERY_MS = 2_000;
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** `sitewright worker`: the process, and the builds of all workers. */
 export function registerWorker(program: CliCommand, session: Session): void {
@@ -75,7 +75,7 @@ export function registerWorker(program: CliCommand, session: Session): void {
 }
 
 const waitingText = ({ version, open, open_runs: total }: WorkerVersionDetail): string => {
-  const named = open.slice(0, MOST_NAMED).map(({ workflow_id }) => workflow_id);
+  const named = open.slice(0, MAX_NAMED).map(({ workflow_id }) => workflow_id);
   const more = total > named.length ? ` and ${total - named.length} more` : '';
   return `${version} still has ${counted(total, 'open workflow')}: ${named.join(', ')}${more}`;
 };

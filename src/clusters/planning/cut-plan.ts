@@ -21,7 +21,7 @@ interface CutPlan {
 const CHUNK_BYTES = 150 * 1024;
 
 /** Maximum number of warnings in a workflow; the stored explanation has all. */
-const MOST_WARNINGS = 20;
+const MAX_WARNINGS = 20;
 
 /**
  * Splits a plan into parts of whole nodes, each small enough for one workflow, with queues and time limits.
@@ -44,7 +44,7 @@ export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?
     const judgement = judge.judge(instance, whole.nodes[node]!, agent);
     for (const problem of judgement.problems) {
       const text = `${instance.id}@${whole.nodes[node]!} ${problem}`;
-      if (worked.length < MOST_WARNINGS) worked.push(text);
+      if (worked.length < MAX_WARNINGS) worked.push(text);
     }
     orders.push({ node: agent, task: instance.id, order: taskOrder(plan, instance, judgement, site) });
     return judgement.seconds;
@@ -177,7 +177,7 @@ export function chunksOf(text: string, most: number = CHUNK_BYTES): string[] {
 }
 
 function shortened(warnings: readonly string[]): string[] {
-  const shown = warnings.slice(0, MOST_WARNINGS).map((text) => (text.length > 300 ? `${text.slice(0, 299)}…` : text));
+  const shown = warnings.slice(0, MAX_WARNINGS).map((text) => (text.length > 300 ? `${text.slice(0, 299)}…` : text));
   const more = warnings.length - shown.length;
   return more > 0 ? [...shown, `and ${more} more: sitewright graph plan shows all`] : shown;
 }

@@ -7,7 +7,7 @@ export interface OpenPlanner extends Planner {
 }
 
 /** Tasks times nodes of a plan that takes about a second: the recorded library on 100 nodes. */
-const MOST_IN_TURN = 20_000;
+const MAX_IN_TURN = 20_000;
 
 /**
  * The planner of a process. Plans are made in a thread, small ones too: an expression of a user may take as long as its
@@ -27,5 +27,5 @@ export async function openPlanner(helpers?: string): Promise<OpenPlanner> {
 
 function isLarge({ sources, layers }: PlanningWork): boolean {
   const tasks = layers.reduce((sum, layer) => sum + layer.tasks.length, 0);
-  return tasks * sources.nodes.length > MOST_IN_TURN;
+  return tasks * sources.nodes.length > MAX_IN_TURN;
 }

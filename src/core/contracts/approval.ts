@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MOST } from '../run-description.ts';
+import { MAX } from '../run-description.ts';
 import { DECISIONS } from '../words.ts';
 import { expectedEnd, maasSilentSince, pausedSchema, timestamp } from './primitives.ts';
 import type { Wire } from './wire.ts';
@@ -11,7 +11,7 @@ export const holdBefore = z
   .array(z.string())
   .optional()
   .describe(
-    `Groups of a site run, or tasks of a run of graphs, before which it waits until an operator approves; \`*\`: before anything is changed. At most ${MOST.holds}.`,
+    `Groups of a site run, or tasks of a run of graphs, before which it waits until an operator approves; \`*\`: before anything is changed. At most ${MAX.holds}.`,
   );
 
 /** In statuses. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MOST } from '../run-description.ts';
+import { MAX } from '../run-description.ts';
 import { SITE_NAME } from '../site-name.ts';
 
 export const timestamp = z.string().meta({ format: 'date-time' });
@@ -36,13 +36,13 @@ export const plainName = z
   .describe('Lower-case letters, digits, `.`, `_`, `-`; 63 at most.');
 
 /** Stored with a run and shown in Temporal. */
-export const actorName = nameText(MOST.actor).describe(
+export const actorName = nameText(MAX.actor).describe(
   'Who does it. Default: the header X-Sitewright-User, else `api`.',
 );
 
 export const reasonText = z
   .string()
-  .max(MOST.reason)
+  .max(MAX.reason)
   .describe('Why; kept in the audit trail and in the report of the run.');
 
 /** What is wrong with one of these is said by the run's own check of its input, with all the rest. */

@@ -29,7 +29,7 @@ export interface Route {
   /** In bytes; not given: 1 MiB. */
   readonly bodyLimit?: number;
   /** JSON values of a body; not given: 50,000. */
-  readonly mostValues?: number;
+  readonly maxValues?: number;
   /** By status; what a handler answers with has the lowest one, unless it says otherwise. */
   readonly answers: Readonly<Record<number, z.ZodType | Media>>;
   /** The events of the answer, where it is or can be a stream of events: name and data of each. */
@@ -63,7 +63,7 @@ export const below = <const Prefix extends string, const M extends RouteMap>(pre
   ) as unknown as Below<Prefix, M>;
 
 /** For bodies that describe much at once: settings of a large cluster, a library of tasks, hundreds of nodes. */
-export const LARGE_BODY = { bodyLimit: 16 * 1024 * 1024, mostValues: 200_000 } as const;
+export const LARGE_BODY = { bodyLimit: 16 * 1024 * 1024, maxValues: 200_000 } as const;
 
 /** An answer of some type other than JSON. */
 export const media = (type: string, description: string) => ({

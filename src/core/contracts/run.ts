@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MOST } from '../run-description.ts';
+import { MAX } from '../run-description.ts';
 import { SITE_RUN_KINDS } from '../words.ts';
 import { holdBefore } from './approval.ts';
 import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.ts';
@@ -38,8 +38,8 @@ const startRunBody = z
         'First take the documents from the branch that the site follows; update_site ends if they are deployed already.',
       ),
     nodes: z
-      .array(nameText(MOST.name))
-      .max(MOST.names)
+      .array(nameText(MAX.name))
+      .max(MAX.names)
       .optional()
       .describe('redeploy_nodes: the nodes to release and deploy again.'),
     erase: z.boolean().optional().describe('redeploy_nodes: also erase the disks.'),

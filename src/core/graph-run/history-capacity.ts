@@ -1,5 +1,5 @@
 /** Limit of events per history (design §5). Temporal warns above it, and a worker that takes over replays each event. */
-const MOST_EVENTS = 10_000;
+const MAX_EVENTS = 10_000;
 
 /** A task that ends alone takes six events. Its rows and the messages between parts add up to a quarter. */
 const EVENTS_A_TASK = 7.5;
@@ -16,11 +16,11 @@ const EVENTS_A_GRAPH = 150;
  *
  * @param later number of later graphs of the run
  */
-export const taskCapacity = (events: number, later: number, most: number = MOST_EVENTS): number =>
+export const taskCapacity = (events: number, later: number, most: number = MAX_EVENTS): number =>
   Math.max(0, Math.floor((most - events - SPARE_EVENTS - later * EVENTS_A_GRAPH) / EVENTS_A_TASK));
 
 /** Whether a history is long enough that its workflow should continue as new when it can. */
-export const shouldContinue = (events: number, most: number = MOST_EVENTS): boolean => events > most / 2;
+export const shouldContinue = (events: number, most: number = MAX_EVENTS): boolean => events > most / 2;
 
 /**
  * Whether a history has capacity for a retry, in addition to the first attempts of all unfinished tasks. First attempts
@@ -28,14 +28,14 @@ export const shouldContinue = (events: number, most: number = MOST_EVENTS): bool
  *
  * @param left tasks with work that have not ended
  */
-export const hasCapacityForRetry = (events: number, left: number, most: number = MOST_EVENTS): boolean =>
+export const hasCapacityForRetry = (events: number, left: number, most: number = MAX_EVENTS): boolean =>
   events + left * EVENTS_A_TASK + SPARE_EVENTS < most;
 
 /**
  * Whether a history has capacity for an operator's request, in addition to all unfinished tasks. The limit is higher
  * than for retries: an operator who can no longer retry can still skip.
  */
-export const hasCapacityForRequest = (events: number, left: number, most: number = MOST_EVENTS): boolean =>
+export const hasCapacityForRequest = (events: number, left: number, most: number = MAX_EVENTS): boolean =>
   events + left * EVENTS_A_TASK + SPARE_EVENTS / 2 < most;
 
 /** Why a failed task is not retried although its policy allows it. */

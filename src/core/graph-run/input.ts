@@ -1,6 +1,6 @@
 import { isMapping } from '../plain-value.ts';
 import { holdNames, responsibleNames } from '../run/approval.ts';
-import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.ts';
+import { descriptionFields, MAX, noteFields, type RunDescription } from '../run-description.ts';
 import { type ParsedRunInput, parseRunInput } from '../run-input.ts';
 import { flag, limit, lineOf, listOf, objectOf, oneOf, positiveInteger, withRule } from '../shape.ts';
 import { GRAPH_RUN_MODES, type GraphRunMode } from '../words.ts';
@@ -49,11 +49,11 @@ export interface GraphRunInput extends RunDescription {
 
 type ParsedGraphRunInput = ParsedRunInput<GraphRunInput>;
 
-const name = lineOf(MOST.name);
-const ids = listOf(positiveInteger, 1, MOST.names);
-const tasks = listOf(name, 0, MOST.names);
+const name = lineOf(MAX.name);
+const ids = listOf(positiveInteger, 1, MAX.names);
+const tasks = listOf(name, 0, MAX.names);
 
-const names = listOf(name, 1, MOST.names);
+const names = listOf(name, 1, MAX.names);
 
 const graphs = withRule(
   listOf(objectOf<GraphRequest>({ type: name, nodes: ids, tasks: names, refreshed_by: names }, ['type']), 1, 1000),
@@ -76,7 +76,7 @@ const fields = objectOf<GraphRunInput>(
     mode: oneOf(GRAPH_RUN_MODES),
     force: flag,
     debug: flag,
-    subgraphs: listOf(objectOf({ start: tasks, end: tasks }), 0, MOST.names),
+    subgraphs: listOf(objectOf({ start: tasks, end: tasks }), 0, MAX.names),
     max_nodes: limit,
     hold_on_failure: flag,
     hold_before: holdNames,

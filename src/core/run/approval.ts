@@ -1,6 +1,6 @@
 import type { AwaitingApproval, Hold } from '../contracts/approval.ts';
 import { unknownName } from '../did-you-mean.ts';
-import { MOST, noteFields } from '../run-description.ts';
+import { MAX, noteFields } from '../run-description.ts';
 import { lineOf, listOf, objectOf, withRule } from '../shape.ts';
 import type { Decision } from '../words.ts';
 import type { OperatorNote } from './operator.ts';
@@ -9,13 +9,13 @@ import type { OperatorNote } from './operator.ts';
 export const BEFORE_CHANGES = '*';
 
 /** The field `hold_before` of a run's input. */
-export const holdNames = withRule(listOf(lineOf(MOST.name), 1, MOST.holds), (names) => {
+export const holdNames = withRule(listOf(lineOf(MAX.name), 1, MAX.holds), (names) => {
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   return twice === undefined ? undefined : `names ${twice} twice`;
 });
 
 /** The field `responsible` of a run's input. */
-export const responsibleNames = listOf(lineOf(MOST.actor), 0, 1_000);
+export const responsibleNames = listOf(lineOf(MAX.actor), 0, 1_000);
 
 /** An operator approves or rejects. */
 export interface ApprovalRequest extends OperatorNote {
@@ -23,7 +23,7 @@ export interface ApprovalRequest extends OperatorNote {
   readonly before?: string;
 }
 
-export const approvalRequest = objectOf<ApprovalRequest>({ ...noteFields, before: lineOf(MOST.name) });
+export const approvalRequest = objectOf<ApprovalRequest>({ ...noteFields, before: lineOf(MAX.name) });
 
 /** A run, as far as approvals go. */
 interface HeldRun {

@@ -25,11 +25,11 @@ export interface AnyProgress<Input = object, Outcome extends string = string, Fa
 }
 
 /** A run that is sent the same wrong request again and again does not fill its report. */
-const MOST_WARNINGS = 300;
+const MAX_WARNINGS = 300;
 
 /** Adds a warning to a run, once. */
 export function addWarning(warnings: string[], text: string): boolean {
-  if (warnings.includes(text) || warnings.length >= MOST_WARNINGS) return false;
+  if (warnings.includes(text) || warnings.length >= MAX_WARNINGS) return false;
   warnings.push(text);
   return true;
 }

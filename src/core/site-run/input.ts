@@ -1,5 +1,5 @@
 import { holdNames, responsibleNames } from '../run/approval.ts';
-import { descriptionFields, MOST, noteFields, type RunDescription } from '../run-description.ts';
+import { descriptionFields, MAX, noteFields, type RunDescription } from '../run-description.ts';
 import { type ParsedRunInput, parseRunInput } from '../run-input.ts';
 import { flag, lineOf, objectOf, type Shape, valueThat, withRule } from '../shape.ts';
 import { SITE_NAME } from '../site-name.ts';
@@ -38,15 +38,15 @@ const revision = valueThat<string | number>(
   'must be a revision number, a hash or "latest"',
 );
 
-const nodeName = lineOf(MOST.name);
+const nodeName = lineOf(MAX.name);
 
 const nodes: Shape<readonly string[]> = {
   problems: (value, path) => {
     const wrong = (message: string) => [{ kind: 'wrong', path, message }] as const;
     if (!Array.isArray(value) || value.length === 0) return wrong('must be a list of at least one node name');
-    if (value.length > MOST.names) return wrong(`must have at most ${MOST.names}`);
+    if (value.length > MAX.names) return wrong(`must have at most ${MAX.names}`);
     if (value.some((name) => nodeName.problems(name, []).length > 0))
-      return wrong(`must contain only node names of 1 to ${MOST.name} characters`);
+      return wrong(`must contain only node names of 1 to ${MAX.name} characters`);
     return new Set(value).size === value.length ? [] : wrong('names a node twice');
   },
 };

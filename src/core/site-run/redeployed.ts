@@ -14,13 +14,13 @@ export function leftToRedeploy({ kind, input, baremetal }: OfRun): readonly stri
   return (input.nodes ?? []).filter((name) => !back.has(name));
 }
 
-const MOST_NAMES = 50;
+const MAX_NAMES = 50;
 
 /** The command that redeploys the nodes, to be typed as it is. */
 export function redeployCommand(site: string, nodes: readonly string[]): string {
-  const more = nodes.length - MOST_NAMES;
+  const more = nodes.length - MAX_NAMES;
   const rest = more > 0 ? ` and ${more} more that the report shows` : '';
-  return `sitewright site redeploy ${site} ${nodes.slice(0, MOST_NAMES).join(' ')}${rest}`;
+  return `sitewright site redeploy ${site} ${nodes.slice(0, MAX_NAMES).join(' ')}${rest}`;
 }
 
 /**
@@ -41,7 +41,7 @@ export function reportReleased(progress: OfRun): NodeReport[] {
           failure_kind: 'not-redeployed',
           reason: failed.has(node.name) ? 'released, and not deployed again' : 'released, and bare since',
           // A report has limited space.
-          ...(left.size > MOST_NAMES ? {} : { hint: `deploy it: ${redeployCommand(input.site, [node.name])}` }),
+          ...(left.size > MAX_NAMES ? {} : { hint: `deploy it: ${redeployCommand(input.site, [node.name])}` }),
         }
       : node,
   );

@@ -8,8 +8,8 @@ import { GraphProblemError, type Problems } from '../problem.ts';
  * then fails at once.
  */
 const STEPS_PER_NAME = 10_000;
-const MOST_STEPS = 5_000_000;
-const budget = { regexSteps: MOST_STEPS };
+const MAX_STEPS = 5_000_000;
+const budget = { regexSteps: MAX_STEPS };
 
 /** A name of a task or a tag, or a regular expression between slashes. */
 export interface NamePattern {
@@ -107,7 +107,7 @@ function regexPattern(text: string): NamePattern {
     exact: undefined,
     matches(name) {
       if (failure !== undefined) throw failure;
-      budget.regexSteps = Math.min(Math.max(0, budget.regexSteps) + STEPS_PER_NAME, MOST_STEPS);
+      budget.regexSteps = Math.min(Math.max(0, budget.regexSteps) + STEPS_PER_NAME, MAX_STEPS);
       try {
         return regex.search(name, budget)?.start === 0;
       } catch (error) {

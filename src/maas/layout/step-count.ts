@@ -1,7 +1,7 @@
 import type { Hardware, LayoutChange } from './hardware.ts';
 
 /** A change is sent again once: its effect may have been late, or someone undid it. */
-const MOST_TIMES = 2;
+const MAX_TIMES = 2;
 
 /**
  * Counts the changes of one machine, so that none is sent for ever. What makes something may be sent twice. What takes
@@ -14,7 +14,7 @@ export class StepCount {
     const key = removes ? `${text}\n${appearance(hardware)}` : text;
     const times = (this.#times.get(key) ?? 0) + 1;
     this.#times.set(key, times);
-    return times <= MOST_TIMES;
+    return times <= MAX_TIMES;
   }
 }
 

@@ -18,7 +18,7 @@ interface Sources {
 }
 
 /** An archive is unpacked once per process; more than these are unpacked again when they are asked for. */
-const MOST_UNPACKED = 8;
+const MAX_UNPACKED = 8;
 
 interface Unpacked {
   /** On the disk. */
@@ -59,7 +59,7 @@ export function withPackageSources(
     unpacked.delete(checksum);
     unpacked.set(checksum, found);
     found.catch(() => unpacked.delete(checksum));
-    for (const [old, one] of [...unpacked].slice(0, -MOST_UNPACKED)) {
+    for (const [old, one] of [...unpacked].slice(0, -MAX_UNPACKED)) {
       unpacked.delete(old);
       void one.then(({ folder }) => rmSync(folder, { recursive: true, force: true })).catch(() => undefined);
     }

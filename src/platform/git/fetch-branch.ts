@@ -20,7 +20,7 @@ export interface FetchedBranch {
   readonly files: readonly { readonly name: string; readonly text: string }[];
 }
 
-const MOST_FILES = 10_000;
+const MAX_FILES = 10_000;
 
 /**
  * Fetches the tip of a branch into a folder of its own and reads its YAML files: no history, no submodules, no links, and
@@ -97,7 +97,7 @@ function documentsIn(listed: string, { maxBytes }: GitLimits): Listed[] {
     const found = /^100(?:644|755) blob ([0-9a-f]+) +(\d+)\t([\s\S]*\.ya?ml)$/.exec(entry);
     return found ? [{ id: found[1]!, size: Number(found[2]), name: found[3]! }] : [];
   });
-  if (files.length > MOST_FILES) throw new GitError(`it has more than ${MOST_FILES} YAML files`);
+  if (files.length > MAX_FILES) throw new GitError(`it has more than ${MAX_FILES} YAML files`);
   if (files.reduce((sum, { size }) => sum + size, 0) > maxBytes)
     throw new GitError(`its YAML files have more than ${maxBytes} bytes`);
   return files;

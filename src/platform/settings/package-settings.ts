@@ -25,7 +25,7 @@ export const packageSettings = z.strictObject({
     .describe(
       'Megabytes that an archive may unpack to. It is unpacked onto the disk, into the folder for temporary files.',
     ),
-  most_files: z.int().min(1).max(1_000_000).default(20_000).describe('Files and folders that an archive may have.'),
+  max_files: z.int().min(1).max(1_000_000).default(20_000).describe('Files and folders that an archive may have.'),
   archives_at_once: z
     .int()
     .min(1)

@@ -36,8 +36,8 @@ interface TracesOptions {
 const SEND_EVERY_MS = 5_000;
 const SEND_LIMIT_MS = 10_000;
 /** More spans are dropped: traces must never slow down the work they record. */
-const MOST_WAITING = 4_000;
-const MOST_AT_ONCE = 500;
+const MAX_WAITING = 4_000;
+const MAX_AT_ONCE = 500;
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 
 /**
@@ -86,7 +86,7 @@ export class Traces {
     attributes: Attributes = {},
     more: { readonly name?: string; readonly error?: string } = {},
   ): void {
-    if (this.#waiting.length >= MOST_WAITING) return;
+    if (this.#waiting.length >= MAX_WAITING) return;
     this.#waiting.push({ ...span, ...more, endMs: Date.now(), attributes });
   }
 
@@ -94,7 +94,7 @@ export class Traces {
   async flush(): Promise<void> {
     const { endpoint, onOutage, fetch: send = fetch } = this.#options;
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, MOST_AT_ONCE);
+      const batch = this.#waiting.splice(0, MAX_AT_ONCE);
       let problem: string | undefined;
       try {
         const answer = await send(`${endpoint.replace(/\/+$/, '')}/v1/traces`, {

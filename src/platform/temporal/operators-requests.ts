@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 
 /** More are not read: the answer is "possibly". */
-const MOST_EVENTS = 500;
+const MAX_EVENTS = 500;
 
 /**
  * Whether operators may have requested anything of a workflow since its history had `from` events, by Sitewright or by
@@ -17,7 +17,7 @@ export async function mayBeRequested(
   internal: ReadonlySet<string>,
 ): Promise<boolean> {
   let missing = to - from;
-  if (missing > MOST_EVENTS) return true;
+  if (missing > MAX_EVENTS) return true;
   let nextPageToken: Uint8Array | null | undefined;
   while (missing > 0) {
     const page = await connection.workflowService.getWorkflowExecutionHistoryReverse({

@@ -46,7 +46,7 @@ export interface GuidedOptions {
 const SLOW_MS = 1_000;
 /** Looking at the coverage takes as long as several inputs. */
 const BATCH = 16;
-const MOST_FINDINGS = 20;
+const MAX_FINDINGS = 20;
 
 /** Mutates inputs of a target; where one runs new code, it is mutated further. */
 export function fuzz(target: FuzzTarget, { random, more, guided, before }: GuidedOptions): GuidedResult {
@@ -84,7 +84,7 @@ export function fuzz(target: FuzzTarget, { random, more, guided, before }: Guide
   try {
     for (const seed of target.seeds) run(seed);
     coverage?.add(coverage.take());
-    while (more(inputs) && findings.length < MOST_FINDINGS) {
+    while (more(inputs) && findings.length < MAX_FINDINGS) {
       const batch = Array.from({ length: BATCH }, next);
       for (const input of batch) run(input);
       if (coverage === undefined) continue;

@@ -15,7 +15,7 @@ function scene(
   const start = clock.now();
   const polls: { at: number; ids: string[]; single: boolean }[] = [];
   let open = 0;
-  let mostOpen = 0;
+  let maxOpen = 0;
   const client = new MaasClient({
     url: 'http://maas.test/MAAS',
     apiKey: testKey,
@@ -24,7 +24,7 @@ function scene(
       close: () => Promise.resolve(),
       async send(request) {
         open++;
-        mostOpen = Math.max(mostOpen, open);
+        maxOpen = Math.max(maxOpen, open);
         await clock.sleep(100);
         open--;
         const ms = clock.now() - start;
@@ -46,14 +46,14 @@ function scene(
     },
   });
   const watcher = new MachineWatcher(client, { clock, minIntervalMs: 5_000, maxIntervalMs: 15_000 });
-  return { clock, start, polls, watcher, mostOpen: () => mostOpen };
+  return { clock, start, polls, watcher, maxOpen: () => maxOpen };
 }
 
 const deployed = (machine: Machine) => machine.status === 6;
 
 describe('watching machines', () => {
   it('(28, 31) 500 machines in one process: one request per hundred and round, two at a time', async () => {
-    const { watcher, polls, mostOpen } = scene((_id, ms) => (ms > 60_000 ? 6 : 9));
+    const { watcher, polls, maxOpen } = scene((_id, ms) => (ms > 60_000 ? 6 : 9));
     const ids = Array.from({ length: 500 }, (_, i) => `m${i}`);
     const outcomes = await Promise.all(ids.map((id) => watcher.waitFor(id, deployed)));
     expect(outcomes.every((outcome) => outcome.kind === 'reached' && outcome.machine.status === 6)).toBe(true);
@@ -61,7 +61,7 @@ describe('watching machines', () => {
     const rounds = polls.length / 5;
     expect(Number.isInteger(rounds)).toBe(true);
     expect(rounds).toBeLessThanOrEqual(9);
-    expect(mostOpen()).toBe(2);
+    expect(maxOpen()).toBe(2);
     expect(watcher.size).toBe(0);
   });
 

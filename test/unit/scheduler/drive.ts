@@ -45,8 +45,8 @@ export interface Disturbances {
 export interface Driven extends Observed {
   readonly events: number;
   readonly starts: readonly string[];
-  readonly mostBusy: number;
-  readonly mostByName: ReadonlyMap<string, number>;
+  readonly maxBusy: number;
+  readonly maxByName: ReadonlyMap<string, number>;
 }
 
 type Running = { task: string; node: string; attempt: number };
@@ -57,8 +57,8 @@ class Tape {
   readonly trace: Observed['trace'][number][] = [];
   readonly starts: string[] = [];
   readonly running: Running[] = [];
-  readonly mostByName = new Map<string, number>();
-  mostBusy = 0;
+  readonly maxByName = new Map<string, number>();
+  maxBusy = 0;
   retrying = new Set<string>();
   readonly #open = new Set<string>();
 
@@ -70,10 +70,10 @@ class Tape {
       this.running.push({ task, node, attempt });
       if (!this.#open.has(task)) this.trace.push({ event: 'start', task });
       this.#open.add(task);
-      this.mostBusy = Math.max(this.mostBusy, this.#open.size);
+      this.maxBusy = Math.max(this.maxBusy, this.#open.size);
       const name = task.split('@')[0]!;
       const now = [...this.#open].filter((other) => other.startsWith(`${name}@`)).length;
-      this.mostByName.set(name, Math.max(now, this.mostByName.get(name) ?? 0));
+      this.maxByName.set(name, Math.max(now, this.maxByName.get(name) ?? 0));
     } else if (command.type === 'retrying') {
       this.retrying.add(command.task);
     } else if (command.type === 'settled' && this.#open.delete(command.task)) {

@@ -4,13 +4,13 @@ import { RequestError } from '../../problems/transport-problem.ts';
 /** How much of archives an API takes. */
 export interface ArchiveIntake {
   /** Of one archive, as it is sent. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Uploads and downloads under way. */
   readonly atOnce: number;
 }
 
 /** `packages.archive_megabytes` and `packages.archives_at_once` where nothing else is set. */
-export const DEFAULT_ARCHIVE_INTAKE: ArchiveIntake = { mostBytes: 64 * 1024 * 1024, atOnce: 4 };
+export const DEFAULT_ARCHIVE_INTAKE: ArchiveIntake = { maxBytes: 64 * 1024 * 1024, atOnce: 4 };
 
 /** Each archive under way takes disk or memory, so only so many are: the next one is refused, and may come again. */
 export class ArchiveSlots {

@@ -25,7 +25,7 @@ export const servePackages: RouteGroup = async (
     async 'POST /packages'(request, reply) {
       slots.take(reply);
       const force = isSet(request.query.force);
-      const installed = await withReceivedArchive(request.body, archives.mostBytes, (file) =>
+      const installed = await withReceivedArchive(request.body, archives.maxBytes, (file) =>
         packages.install(file, { force }, actorOf(request)),
       );
       if (installed.created) void reply.code(201);

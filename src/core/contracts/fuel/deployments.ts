@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MOST } from '../../run-description.ts';
+import { MAX } from '../../run-description.ts';
 import { GRAPH_RUN_MODES, TRANSACTION_STATUSES } from '../../words.ts';
 import { holdBefore } from '../approval.ts';
 import { actorName, anyJson, nameText, reasonText, runDescription } from '../primitives.ts';
@@ -104,12 +104,12 @@ const flags = {
 };
 
 const side = z
-  .array(nameText(MOST.name).nullable())
-  .max(MOST.names)
+  .array(nameText(MAX.name).nullable())
+  .max(MAX.names)
   .optional()
   .describe('Tasks as TASK or TASK/NODES, e.g. `netconfig/1,3-5`.');
 
-const names = z.array(nameText(MOST.name)).min(1).max(MOST.names);
+const names = z.array(nameText(MAX.name)).min(1).max(MAX.names);
 
 const executeBody = z
   .strictObject({
@@ -118,7 +118,7 @@ const executeBody = z
       .array(
         z.strictObject({
           type: graphType,
-          nodes: z.array(idNumber('node')).min(1).max(MOST.names).optional(),
+          nodes: z.array(idNumber('node')).min(1).max(MAX.names).optional(),
           tasks: names.optional().describe('Tasks that may run; not given: all.'),
         }),
       )

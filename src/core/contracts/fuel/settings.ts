@@ -127,7 +127,7 @@ export const settingsRoutes = tagged('clusters', {
 
 const factsAnswer = { access: 'viewer', params, query: factsQuery } as const;
 /** Facts of some 300 nodes: recorded ones have 700 to 1,000 values each. More are sent in portions, by `PATCH`. */
-const upload = { access: 'operator', params, bodyLimit: 32 * 1024 * 1024, mostValues: 300_000 } as const;
+const upload = { access: 'operator', params, bodyLimit: 32 * 1024 * 1024, maxValues: 300_000 } as const;
 const deleted = {
   access: 'operator',
   params,

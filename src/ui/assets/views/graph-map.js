@@ -11,7 +11,7 @@ import { count, said, sum, TASK_STATUSES, worst } from '../words.js';
 
 /** Above so many tasks they are shown in groups at first. */
 const FEW = 40;
-const [LEAST, MOST] = [0.1, 3];
+const [MIN, MAX] = [0.1, 3];
 const HEIGHT = 42;
 const widthOf = (name) => Math.min(320, 34 + name.length * 7.4);
 
@@ -46,7 +46,7 @@ function Picture({ shape, counts, query, onChoose, path }) {
     if (!next.delete(group)) next.add(group);
     filterBy({ open: [...next].join('|') });
   };
-  const fit = () => setScale(Math.max(LEAST, Math.min(1, (box.current.clientWidth - 24) / picture.width)));
+  const fit = () => setScale(Math.max(MIN, Math.min(1, (box.current.clientWidth - 24) / picture.width)));
   useLayoutEffect(() => {
     if (scale === undefined) setScale(Math.max(0.6, Math.min(1, (box.current.clientWidth - 24) / picture.width)));
   }, []);
@@ -69,7 +69,7 @@ function Picture({ shape, counts, query, onChoose, path }) {
   const wheel = (event) => {
     if (!event.ctrlKey) return;
     event.preventDefault();
-    setScale((before) => Math.max(LEAST, Math.min(MOST, before * (event.deltaY < 0 ? 1.1 : 1 / 1.1))));
+    setScale((before) => Math.max(MIN, Math.min(MAX, before * (event.deltaY < 0 ? 1.1 : 1 / 1.1))));
   };
   const options = [['none', 'no groups'], ...(hasStages ? [['stage', 'stage']] : []), ['tag', 'role or tag']];
   const looks = TASK_STATUSES.filter((status) => [...counts.values()].some((one) => one[status] > 0));
@@ -83,10 +83,10 @@ function Picture({ shape, counts, query, onChoose, path }) {
       }
       <${Find} names=${shape.tasks.map(({ name }) => name)} onFind=${find} />
       <span class="actions">
-        <button type="button" aria-label="Zoom out" disabled=${s <= LEAST} onClick=${() => setScale(Math.max(LEAST, s / 1.4))}>−</button>
+        <button type="button" aria-label="Zoom out" disabled=${s <= MIN} onClick=${() => setScale(Math.max(MIN, s / 1.4))}>−</button>
         <button type="button" onClick=${fit}>Fit</button>
         <button type="button" onClick=${() => setScale(1)}>100 %</button>
-        <button type="button" aria-label="Zoom in" disabled=${s >= MOST} onClick=${() => setScale(Math.min(MOST, s * 1.4))}>+</button>
+        <button type="button" aria-label="Zoom in" disabled=${s >= MAX} onClick=${() => setScale(Math.min(MAX, s * 1.4))}>+</button>
       </span>
       <ul class="legend" aria-label="Colours">
         ${looks.map((look) => html`<li key=${look}><span class=${`swatch is-${look}`}></span>${said(look)}</li>`)}

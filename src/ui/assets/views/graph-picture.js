@@ -5,8 +5,8 @@ import { Problem } from '../parts.js';
 import { problemOf } from '../store.js';
 import { said } from '../words.js';
 
-const LEAST = 0.05;
-const MOST = 4;
+const MIN = 0.05;
+const MAX = 4;
 
 /** Looks of a drawing's own nodes, by the colour in the DOT source. */
 const KINDS = { red: 'stage', lightskyblue: 'group', yellowgreen: 'task', none: 'skipped' };
@@ -97,10 +97,10 @@ function Tools({ drawn, scale, setScale, show, states, path, box }) {
       <datalist id=${id}>${[...drawn.nodes.keys()].sort().map((task) => html`<option key=${task} value=${task}></option>`)}</datalist>
     </label>
     <span class="actions">
-      <button type="button" aria-label="Zoom out" disabled=${scale <= LEAST} onClick=${() => setScale(Math.max(LEAST, scale / 1.4))}>−</button>
+      <button type="button" aria-label="Zoom out" disabled=${scale <= MIN} onClick=${() => setScale(Math.max(MIN, scale / 1.4))}>−</button>
       <button type="button" onClick=${() => setScale(scaleToFit(box.current, drawn))}>Fit</button>
       <button type="button" onClick=${() => setScale(1)}>100 %</button>
-      <button type="button" aria-label="Zoom in" disabled=${scale >= MOST} onClick=${() => setScale(Math.min(MOST, scale * 1.4))}>+</button>
+      <button type="button" aria-label="Zoom in" disabled=${scale >= MAX} onClick=${() => setScale(Math.min(MAX, scale * 1.4))}>+</button>
     </span>
     <ul class="legend" aria-label="Colours">
       ${
@@ -124,7 +124,7 @@ function centre(box, node) {
 }
 
 const scaleToFit = (box, { width, height }) =>
-  Math.max(LEAST, Math.min((box.clientWidth - 24) / width, (0.7 * innerHeight) / height, 1.5));
+  Math.max(MIN, Math.min((box.clientWidth - 24) / width, (0.7 * innerHeight) / height, 1.5));
 
 /** The drawing, in which nodes may be chosen; its nodes by name, its size in pixels, and the kinds of its nodes. */
 async function draw(path, signal, isChosenFrom) {

@@ -137,11 +137,11 @@ const CELL = {
 };
 
 /** Rows of 1,000 bars are read at most; of a large run those of the chosen nodes, or of what failed and runs. */
-const MOST_BARS = 1000;
+const MAX_BARS = 1000;
 const STARTED = 'failed,running,retrying,successful,ignored';
 
 function Bars({ base, graph, run, version, names, node, query }) {
-  const path = `${base}/tasks${queryOf({ graph, limit: MOST_BARS, nodes: node, statuses: STARTED })}`;
+  const path = `${base}/tasks${queryOf({ graph, limit: MAX_BARS, nodes: node, statuses: STARTED })}`;
   const tasks = useData(path, { again: version });
   const isCritical = query.has('critical');
   const shape = useData(isCritical ? `${base}/graph${queryOf({ graph })}` : null);

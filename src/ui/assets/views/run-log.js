@@ -9,7 +9,7 @@ import { placeOf, said } from '../words.js';
 
 const PAGE = 300;
 /** Of a long log that goes on, the page keeps the newest lines; the earlier ones are asked for again. */
-const MOST = 5_000;
+const MAX = 5_000;
 const TAIL_MS = 1_000;
 /** So near its end the log goes on by itself; further up someone is reading. */
 const NEAR_END = 40;
@@ -91,8 +91,8 @@ const nothing = (search, earlier, live) => {
 function joined(before, page) {
   if (page.items.length === 0) return { ...before, problem: undefined };
   const all = [...(before.items ?? []), ...page.items];
-  const isCut = all.length > MOST;
-  const items = isCut ? all.slice(-MOST) : all;
+  const isCut = all.length > MAX;
+  const items = isCut ? all.slice(-MAX) : all;
   return { items, earlier: isCut ? items[0].place : before.earlier, problem: undefined };
 }
 

@@ -152,8 +152,8 @@ function HowFar({ run }) {
   ${run.failure && run.outcome !== 'success' && html`<p class="bad" title=${run.failure}>${short(run.failure)}</p>`}`;
 }
 
-const MOST = 140;
-const short = (text) => (text.length > MOST ? `${text.slice(0, MOST - 1)}…` : text);
+const MAX = 140;
+const short = (text) => (text.length > MAX ? `${text.slice(0, MAX - 1)}…` : text);
 
 /** What a run works on: names, where they are known. */
 export const subjectOf = (run, clusters = new Map()) => {

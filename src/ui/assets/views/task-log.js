@@ -8,7 +8,7 @@ import { follow, useData } from '../store.js';
 import { placeOf, said } from '../words.js';
 
 /** More text than this is not kept on the page; the download has all. */
-const MOST = 400_000;
+const MAX = 400_000;
 
 /** So near its end a log goes on by itself; further up one is reading. */
 const NEAR_END = 40;
@@ -39,8 +39,7 @@ export function TaskLog({ base, task, live, names }) {
       (event, data, id) => {
         offset = id ?? offset;
         setState((before) => {
-          if (event === 'output')
-            return { ...before, text: (before.text + data.text).slice(-MOST), problem: undefined };
+          if (event === 'output') return { ...before, text: (before.text + data.text).slice(-MAX), problem: undefined };
           if (event === 'gap')
             return { ...before, text: `${before.text}\n[${data.to - data.offset} bytes are not kept]\n` };
           if (event === 'ended') return { ...before, ended: data };

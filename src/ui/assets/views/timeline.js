@@ -5,7 +5,7 @@ import { count, lookOf, said, timeOf } from '../words.js';
 
 const ROWS = 60;
 /** The shortest time that fills the width. */
-const LEAST_MS = 1_000;
+const MIN_MS = 1_000;
 const DRAG_PX = 6;
 const KEYS = { ArrowLeft: -0.25, ArrowRight: 0.25 };
 
@@ -47,7 +47,7 @@ export function Timeline({ rows, from, until }) {
   );
   /** To another part of the time, within what there is and no shorter than the shortest. */
   const look = (from_, to) => {
-    const length = Math.max(LEAST_MS, Math.min(to - from_, latest - first));
+    const length = Math.max(MIN_MS, Math.min(to - from_, latest - first));
     const begin = Math.max(first, Math.min(from_, latest - length));
     setRange(length >= latest - first ? undefined : [begin, begin + length]);
   };
@@ -84,7 +84,7 @@ export function Timeline({ rows, from, until }) {
       </ul>
       <span class="actions">
         <button type="button" aria-label="Zoom out" disabled=${range === undefined} onClick=${() => zoom(2)}>−</button>
-        <button type="button" aria-label="Zoom in" disabled=${end - start <= LEAST_MS} onClick=${() => zoom(0.5)}>+</button>
+        <button type="button" aria-label="Zoom in" disabled=${end - start <= MIN_MS} onClick=${() => zoom(0.5)}>+</button>
         <button type="button" disabled=${range === undefined} onClick=${() => setRange(undefined)}>Whole</button>
       </span>
       ${

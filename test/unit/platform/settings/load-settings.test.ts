@@ -62,7 +62,7 @@ describe('loadSettings', () => {
         base_release: 'on',
         archive_megabytes: 64,
         unpacked_megabytes: 512,
-        most_files: 20_000,
+        max_files: 20_000,
         archives_at_once: 4,
       },
       api: { host: '127.0.0.1', port: 8080, tls: {}, rate_limit_per_minute: 6_000 },
