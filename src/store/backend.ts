@@ -33,6 +33,8 @@ export interface Backend {
   readonly location: string;
   readonly dialect: Dialect;
   readonly columnTypes: ColumnTypes;
+  /** The step that puts an empty database in its place; the old one is kept. */
+  readonly replacing: string;
   /** How long to retry a write that others block, in ms. */
   readonly patience: number;
   /** Used when a program opens a store without choosing how to migrate. */

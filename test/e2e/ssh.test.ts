@@ -6,9 +6,9 @@ import {
   parseSshTarget,
   runOverSsh,
   type SshTarget,
-  shellWord,
   sshTargetProblem,
 } from '../../src/agent/onboarding/ssh-command.ts';
+import { shellWord } from '../../src/core/shell-word.ts';
 import { SshdRig, sshdMissing } from '../rig/sshd.ts';
 
 const missing = sshdMissing();

@@ -1,5 +1,6 @@
+import { shellWord } from '../../core/shell-word.ts';
 import type { EnrolmentTicket } from './enrolment-ticket.ts';
-import { runOverSsh, type SshTarget, shellWord, sshTargetProblem } from './ssh-command.ts';
+import { runOverSsh, type SshTarget, sshTargetProblem } from './ssh-command.ts';
 import { systemdUnit } from './systemd-unit.ts';
 import { NODE_FOLDER } from './user-data.ts';
 

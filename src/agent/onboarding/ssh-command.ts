@@ -124,6 +124,3 @@ function keep(stream: NodeJS.ReadableStream): () => string {
   });
   return () => Buffer.concat(pieces).toString('utf8');
 }
-
-/** Quotes text as one word for `sh`. */
-export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

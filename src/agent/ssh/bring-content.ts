@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { shellWord, whole } from '../onboarding/ssh-command.ts';
+import { shellWord } from '../../core/shell-word.ts';
+import { whole } from '../onboarding/ssh-command.ts';
 import { chooseContent } from './place-over-ssh.ts';
 
 /** A file whose content a task needs on its node. */

@@ -1,5 +1,6 @@
+import { shellWord } from '../../core/shell-word.ts';
 import { type Execution, type ExecutionKey, executionMark, folderName, nodeFolder, stableJson } from '../index.ts';
-import { shellWord, whole } from '../onboarding/ssh-command.ts';
+import { whole } from '../onboarding/ssh-command.ts';
 import { COMMON, RUNNER } from './remote-runner.ts';
 import type { RemoteTask } from './remote-task.ts';
 

@@ -1,4 +1,4 @@
-import { shellWord } from '../onboarding/ssh-command.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import { REFUSED_PATH } from './exit-codes.ts';
 
 /**

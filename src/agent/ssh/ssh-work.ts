@@ -1,5 +1,5 @@
+import { shellWord } from '../../core/shell-word.ts';
 import type { Execution } from '../execution.ts';
-import { shellWord } from '../onboarding/ssh-command.ts';
 import type { TaskFailure } from '../result.ts';
 import { DEFAULT_TASK_PATH } from '../task-process.ts';
 import type { NeededFile } from './bring-content.ts';

@@ -1,8 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { shellWord } from '../../core/shell-word.ts';
 import { puppet as type } from '../../core/task-types/scripts.ts';
 import type { Execution } from '../execution.ts';
-import { shellWord } from '../onboarding/ssh-command.ts';
 import { readProcess } from '../process-identity.ts';
 import type { TaskFailure } from '../result.ts';
 import type { EndRecord } from '../ssh/end-record.ts';

@@ -101,9 +101,19 @@ export class Migrator {
 
   /** A later release may run beside this one: what it added without breaking others is fine. */
   #assertKnown(rows: readonly (Pick<Row<'sitewrightMigration'>, 'version' | 'name'> & { breaking: unknown })[]): void {
-    const { location } = this.#session.backend;
+    const { location, replacing } = this.#session.backend;
     const found = rows.at(-1)?.version ?? 0;
     const known = this.#known.length;
+    const strange = rows
+      .slice(0, known)
+      .find((row, index) => row.version !== index + 1 || row.name !== this.#known[index]?.name);
+    if (strange !== undefined) {
+      throw new StoreError({
+        kind: 'schema-foreign',
+        message: `No release of Sitewright made the database ${location}: none has a migration ${strange.version} "${strange.name}".`,
+        hint: `Check store.url. If it is right, a build from before the first release made this database, and it cannot be converted. ${replacing}`,
+      });
+    }
     if (rows.slice(known).some(({ breaking }) => Boolean(breaking))) {
       throw new StoreError({
         kind: 'schema-too-new',
@@ -113,15 +123,6 @@ export class Migrator {
         hint: 'Update this program to the release that wrote it. To go back instead, restore a backup made before.',
       });
     }
-    const strange = rows
-      .slice(0, known)
-      .find((row, index) => row.version !== index + 1 || row.name !== this.#known[index]?.name);
-    if (strange === undefined) return;
-    throw new StoreError({
-      kind: 'schema-foreign',
-      message: `The database ${location} has migration ${strange.version} "${strange.name}", which this program does not have.`,
-      hint: 'Check the store address. A database made by an unreleased build must be created again.',
-    });
   }
 }
 

@@ -49,6 +49,7 @@ export function openPostgres(address: PostgresAddress, options: OpenStoreOptions
   return {
     name: 'postgres',
     location: address.shown,
+    replacing: 'Create an empty database (createdb sitewright2) and name it in store.url.',
     dialect: new PostgresDialect({ pool }),
     columnTypes: {
       text: sql`text collate "C"`,

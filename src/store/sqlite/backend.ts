@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { shellWord } from '../../core/shell-word.ts';
 import type { Backend } from '../backend.ts';
 import { StoreError } from '../failure.ts';
 import type { OpenStoreOptions } from '../open-store.ts';
@@ -51,6 +52,7 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
   return {
     name: 'sqlite',
     location: shown,
+    replacing: `Stop every Sitewright process, then run: mv ${shellWord(file)} ${shellWord(`${file}.old`)}`,
     dialect: sqliteDialect(database),
     columnTypes: {
       text: sql`text`,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { Migration } from '../../../src/store/index.ts';
@@ -190,10 +191,21 @@ describeStore('Opening a store', (backend) => {
     while ((await backend.sql(url, blocked)).length === 0) await turn();
   };
 
-  it('refuses a database that another line of development has migrated', async () => {
-    const url = await backend.newUrl();
-    await backend.sql(url, `update sitewright_migration set name = 'something-else'`);
-    expect(await failureOf(backend.open(url))).toMatchObject({ kind: 'schema-foreign' });
+  it('refuses a database that no release has made, and says how to start with an empty one', async () => {
+    const url = await backend.newUrl('empty');
+    const earlier = ['sites-and-runs', 'graphs-and-clusters'].map(
+      (name, index): Migration => ({ ...next(index === 1), version: index + 1, name, up: async () => {} }),
+    );
+    await backend.open(url, { knownMigrations: earlier, migrations: 'apply' });
+    const failure = await failureOf(backend.open(url));
+    expect(failure).toMatchObject({ kind: 'schema-foreign' });
+    expect(failure.message).toContain('migration 1 "sites-and-runs"');
+    if (backend.dialect === 'postgres') {
+      expect(failure.hint).toContain('createdb');
+      return;
+    }
+    execFileSync('sh', ['-c', /mv .*/.exec(failure.hint)?.[0] ?? 'exit 1']);
+    expect(await (await backend.open(url)).status()).toMatchObject({ schemaVersion: latest, pending: [] });
   });
 
   it('changes nothing when opened read-only', async () => {
