@@ -168,6 +168,12 @@ export default {
       { path: '^src/store/', dependencyTypesNot: ['type-only'] },
     ),
     rule(
+      'scripts-serve-developers',
+      'An installation has no scripts: what it runs lives in src, workflows, activities or worker.',
+      { path: '^(src|workflows|activities|worker)/' },
+      { path: '^scripts/' },
+    ),
+    rule(
       'planning-takes-a-thread-only',
       'src/clusters plans beside the process that asks, in a thread of src/platform/threads. Settings, secrets and the rest of the platform come as data.',
       { path: '^src/clusters/' },
@@ -177,7 +183,7 @@ export default {
       'threads-are-a-leaf',
       'src/platform/threads starts programs and carries messages. What a program does is written beside the one who asks.',
       { path: '^src/platform/threads/' },
-      { path: '^(src/(?!platform/threads/)|(workflows|activities|worker)/)' },
+      { path: '^(src/(?!platform/(threads/|installation))|(workflows|activities|worker)/)' },
     ),
     rule(
       'platform-sees-types-of-clients-only',
@@ -246,7 +252,7 @@ export default {
       'codec-knows-keys-only',
       'The codec sees every payload: it knows its key file and nothing else of ours.',
       { path: '^src/platform/codec/' },
-      { path: '^(src/(?!platform/(codec|files)/)|workflows|activities|worker)' },
+      { path: '^(src/(?!platform/(codec|files|threads)/)|workflows|activities|worker)' },
     ),
     rule(
       'no-cycles',

@@ -1,5 +1,5 @@
 // Runs tasks through a node agent and measures the overhead:
-//   npx tsx bench/agent.ts [tasks] [mebibytes]
+//   node bench/agent.ts [tasks] [mebibytes]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Agents of a site's nodes in one process, with orders from the store as `sitewright agent run` has them, that end every task
- * at once without doing it: `node --import tsx bench/agents-at-once.ts SITE NODE…`, with settings in the environment.
+ * at once without doing it: `node bench/agents-at-once.ts SITE NODE…`, with settings in the environment.
  */
 import type { FollowEvent } from '../src/agent/index.ts';
 import { loadSettings } from '../src/platform/settings/index.ts';

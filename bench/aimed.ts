@@ -1,5 +1,5 @@
 // Sends requests made to hurt to an API of its own, and watches a bystander's latency, the memory of the process and
-// answers of 500 and above: `npx tsx bench/aimed.ts [--any-latency]
+// answers of 500 and above: `node bench/aimed.ts [--any-latency]
 // [name of a group …]`. Copy the table to bench/aimed-results.md.
 import { parseArgs } from 'node:util';
 import { AIMS, type Aim } from './aimed-requests.ts';

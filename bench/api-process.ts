@@ -21,7 +21,7 @@ export interface ApiProcess {
 
 /** @param env settings of the API beyond the address and the store */
 export async function startApiProcess(env: Readonly<Record<string, string>> = {}): Promise<ApiProcess> {
-  await promisify(execFile)(process.execPath, [at('scripts/build.mjs')]);
+  await promisify(execFile)(process.execPath, [at('scripts/build.ts')]);
   const folder = await mkdtemp(join(tmpdir(), 'sitewright-bench-'));
   const [port, nothing] = [await freePort(), await freePort()];
   const log = join(folder, 'api.log');

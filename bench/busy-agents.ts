@@ -1,4 +1,4 @@
-// Measures what busy agents cost the Temporal server: `npx tsx bench/busy-agents.ts [agents=1000] [seconds=150] [heartbeat limit=140]`. Each agent
+// Measures what busy agents cost the Temporal server: `node bench/busy-agents.ts [agents=1000] [seconds=150] [heartbeat limit=140]`. Each agent
 // has a task that prints a line every ten seconds and does not end. Starts a dev server with the flags of
 // src/platform/temporal/dev-server.ts and its metrics; counts its writes (requests to its persistence that change something)
 // and its CPU time, first with idle agents, then with busy ones. Copy the result to bench/agents-results.md.

@@ -46,7 +46,7 @@ export interface WatchOptions {
  */
 export async function watchBystander(options: WatchOptions): Promise<Bystander> {
   const { url, pid, path = '/api/v1/sites', headers = {}, everyMs = 25 } = options;
-  const thread = new Worker(runnableProgram(new URL('./bystander-main.js', import.meta.url)), {
+  const thread = new Worker(runnableProgram(new URL('./bystander-main.ts', import.meta.url)), {
     workerData: { url: `${url}${path}`, pid, headers, everyMs },
   });
   const look = async (): Promise<BystanderAnswer> => {

@@ -1,5 +1,5 @@
 // Random `kill -9` of every process of an installation, with runs on a site and runs of graphs on enrolled nodes under way:
-// `npx tsx bench/chaos.ts [kills] [seed] [rows.jsonl]`. In rounds of 100 kills, each on a new installation. With a file of
+// `node bench/chaos.ts [kills] [seed] [rows.jsonl]`. In rounds of 100 kills, each on a new installation. With a file of
 // rows it continues after the last one. Copy the table to bench/chaos-results.md.
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';

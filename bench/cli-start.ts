@@ -1,6 +1,6 @@
 // What commands cost to start: medians of N runs, beside Node.js doing nothing. With other built checkouts as arguments
 // each command is run by all of them in turns, so that a busy machine is busy for all alike.
-//   npm run build && npx tsx bench/cli-start.ts [RUNS] [CHECKOUT ...]
+//   npm run build && node bench/cli-start.ts [RUNS] [CHECKOUT ...]
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -11,7 +11,7 @@ const here = fileURLToPath(new URL('..', import.meta.url));
 const [runs = '15', ...others] = process.argv.slice(2);
 const checkouts = [...others.map((path) => resolve(path)), here];
 for (const checkout of checkouts)
-  if (!existsSync(join(checkout, 'dist/src/cli/main.js')))
+  if (!existsSync(join(checkout, 'dist/programs/main.js')))
     throw new Error(`Run \`npm run build\` in ${checkout} first.`);
 
 // Port 9 of the loopback address: nothing listens there, so an online command ends as soon as it has tried.

@@ -1,5 +1,5 @@
 // Mutates inputs of every parser and reader of messages, guided by coverage, and keeps what it found on standard output:
-// `npx tsx bench/fuzz-parsers.ts [--seconds N] [--seed N] [name of a target …]`. Exit code 1 if there is a finding.
+// `node bench/fuzz-parsers.ts [--seconds N] [--seed N] [name of a target …]`. Exit code 1 if there is a finding.
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -3,7 +3,7 @@
  * turn, on the same server, agents and workers, it runs two minimal workflow sets with the same number of empty
  * activities, children and nodes: one with a chain per node, one with all activities at once. Rates depend on other
  * load on the machine, so it also reports processor seconds of this process and of the server, and workflow tasks.
- * Usage: npx tsx bench/graph.ts [nodes [rounds [tasks of a child at most]]]
+ * Usage: node bench/graph.ts [nodes [rounds [tasks of a child at most]]]
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
@@ -12,11 +12,11 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ExecutablePart, GraphActivities, PlanReference } from '../activities/graph-contract.ts';
-import { bundleWorkflows } from '../scripts/workflow-bundle.mjs';
 import { splitForExecution } from '../src/core/graph-run/index.ts';
 import type { SchedulerGraph } from '../src/core/scheduler/index.ts';
 import { hasWork } from '../src/core/task-types/index.ts';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
+import { bundleWorkflows } from '../worker/workflow-bundle.ts';
 import { sideQueue } from '../workflows/protocol.ts';
 import { startBenchServer } from './dev-server.ts';
 import { type HistorySize, historySizes } from './history-sizes.ts';

@@ -117,7 +117,7 @@ export class Installation {
       const program = await installation.#start(name, ['bin/sitewright', 'api'], isReady, env);
       installation.#apis.push({ url, program });
     }
-    const agents = ['--import', 'tsx', 'bench/agents-at-once.ts', cluster.site, ...cluster.nodes];
+    const agents = ['bench/agents-at-once.ts', cluster.site, ...cluster.nodes];
     // They stand for a thousand other machines, so they get what processor the rest leaves.
     installation.#agents = await installation.#start('agents', agents, says('agents are polling'), {}, LAST);
     // Queues are created on first use, and the first plan starts the planner: that is not measured.

@@ -1,6 +1,6 @@
 /**
  * Agents that end every task at once, in a process of their own, as they stand for other machines. Says `ready` when they poll.
- * Usage: node --import tsx bench/instant-agents.ts ADDRESS QUEUE…
+ * Usage: node bench/instant-agents.ts ADDRESS QUEUE…
  */
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { controlQueue } from '../workflows/protocol.ts';

@@ -2,7 +2,7 @@
  * How long a run takes by the order of its tasks alone: the recorded library on the recorded cluster extended to NODES, with
  * tasks that take as long as such tasks do, and nothing else that takes time. Three figures for each draw of durations: the
  * lower bound, this scheduler, and the reference's loop over nodes. It simulates; load does not change the result.
- * Usage: npx tsx bench/makespan.ts [nodes [draws]]
+ * Usage: node bench/makespan.ts [nodes [draws]]
  */
 
 import { lowerBound } from './makespan-bound.ts';

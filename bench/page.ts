@@ -1,5 +1,5 @@
 // The web page's size, and the time from opening it to its first table, with 200 nodes and 11,000 tasks:
-// `npx tsx bench/page.ts`. Needs Chromium (CHROMIUM names another). Results: page-results.md.
+// `node bench/page.ts`. Needs Chromium (CHROMIUM names another). Results: page-results.md.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';

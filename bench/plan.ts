@@ -1,7 +1,7 @@
 /**
  * Measures time and memory to plan a graph: the recorded library of 204 tasks on clusters extended from the recorded
  * six nodes with more computes, each size in a separate process. Fits time and memory to nodes^e.
- * Usage: npx tsx bench/plan.ts [nodes ...]
+ * Usage: node bench/plan.ts [nodes ...]
  */
 import { execFileSync } from 'node:child_process';
 import { compilePlan } from '../src/core/scheduler/index.ts';

@@ -2,7 +2,7 @@
  * The same runs on PostgreSQL (Temporal's own server as docker-compose.yml configures it, and the store) and on files (as
  * `sitewright up`), in turns, with processes as the product starts them: workers, two APIs that are read from meanwhile, and
  * one process of agents that end every task at once. Prints Markdown.
- * Usage: npx tsx bench/postgres.ts [--nodes 40] [--machines 60] [--rounds 1] [row …]
+ * Usage: node bench/postgres.ts [--nodes 40] [--machines 60] [--rounds 1] [row …]
  * Rows: graph-1 graph-2 graph-4 (the recorded library, by number of workers), site-1 site-2 site-4 (deploy_site), retention.
  */
 import { execFile } from 'node:child_process';
@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { runAfterUs } from '../scripts/run-after-us.mjs';
+import { runAfterUs } from '../src/maas-simulator/containers/run-after-us.ts';
 import { type Databases, onFiles, onPostgres } from './databases.ts';
 import { Installation, type Timed } from './installation.ts';
 import { costTable, type Removal, ratesTable, readsTable, removalTable } from './postgres-tables.ts';
@@ -42,7 +42,7 @@ const NODES_REMOVED = 10;
 const REMOVAL_LIMIT_MS = 90_000;
 
 const started = new Date();
-await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../scripts/build.mjs', import.meta.url))]);
+await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../scripts/build.ts', import.meta.url))]);
 const folder = await mkdtemp(join(tmpdir(), 'sitewright-bench-'));
 runAfterUs('sleep 5; rm -rf -- "$1"', folder);
 const opened: Databases[] = [];
@@ -68,7 +68,7 @@ try {
   }
   if (rows.includes('retention')) for (const installation of installed) removals.push(await removal(installation));
   const runs = [...timed].map(([row, of]) => ({ row, file: of.get('file')!, postgres: of.get('PostgreSQL')! }));
-  const command = ['npx tsx bench/postgres.ts', ...process.argv.slice(2)].join(' ');
+  const command = ['node bench/postgres.ts', ...process.argv.slice(2)].join(' ');
   const load = loadavg().map((one) => one.toFixed(1));
   console.log(
     `\`${command}\`, ${started.toISOString().slice(0, 16)}Z, load at the end ${load.join(', ')}; medians of ${rounds}.\n`,

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const WATCHDOG = join(ROOT, 'scripts/run-with-parent.mjs');
+const WATCHDOG = join(ROOT, 'src/platform/processes/run-with-parent.ts');
 const READY_LIMIT_MS = 120_000;
 
 /** A program of ours in a process of its own, which ends with this one. */

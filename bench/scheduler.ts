@@ -1,6 +1,6 @@
 /**
  * Measures the speed of the scheduler alone, in whole runs with tasks that end immediately.
- * Usage: npx tsx bench/scheduler.ts [nodes [tasks per node]]
+ * Usage: node bench/scheduler.ts [nodes [tasks per node]]
  */
 import type { Scheduler, SchedulerCommand, SchedulerEvent, SchedulerPlan } from '../src/core/scheduler/index.ts';
 import {

@@ -5,7 +5,7 @@
  * Worker as built (`npm run build`), a process of its own, with a store on a file and Temporal's dev server.
  * Agents are processes of their own, on the same cores. `BENCH_NICED=19`: those of all but the small run get only the
  * processor that the rest leaves, as they stand for other machines; but then they hold back the large run.
- * Usage: npx tsx bench/sharing.ts [nodes [tasks [seconds]]]; after so many seconds the large run is ended, and 2. is left out:
+ * Usage: node bench/sharing.ts [nodes [tasks [seconds]]]; after so many seconds the large run is ended, and 2. is left out:
  * enough to compare two programs.
  */
 import { loadavg } from 'node:os';
@@ -32,7 +32,7 @@ const agents: Program[] = [];
 
 /** Each in a process of its own. @param niced as in `nice -n` */
 async function serve(name: string, clusters: readonly Cluster[], niced = 0): Promise<void> {
-  const command = ['nice', '-n', String(niced), process.execPath, '--import', 'tsx', AGENTS, address];
+  const command = ['nice', '-n', String(niced), process.execPath, AGENTS, address];
   const queues = clusters.flatMap((cluster) => cluster.queues);
   agents.push(await startProgram(folder, name, [...command, ...queues], {}, (log) => log.includes('ready')));
 }

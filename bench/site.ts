@@ -1,5 +1,5 @@
 // Deploys a site of many nodes on the simulator and measures time, requests to MAAS, events and payload sizes:
-//   npx tsx bench/site.ts [nodes [groups [latency of MAAS in ms [operators | redeploy]]]]
+//   node bench/site.ts [nodes [groups [latency of MAAS in ms [operators | redeploy]]]]
 // With a latency, MAAS refuses more than 50 requests at once. With `operators`, the run is paused and resumed, a failed node
 // is retried, and the run is cancelled when half of the nodes are deployed: how soon each takes effect at MAAS. With `redeploy`,
 // all nodes are then released and deployed again by a run of `redeploy_nodes`, whose requests are counted on their own.
@@ -17,8 +17,8 @@ import { settingsSchema } from '../src/platform/settings/settings.ts';
 import { runLookups } from '../src/platform/temporal/run-lookups.ts';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
 import { openStore } from '../src/store/index.ts';
-import { workflowCode } from '../worker/bundle.ts';
 import { asOne, optionsOfQueues } from '../worker/queue-workers.ts';
+import { workflowCode } from '../worker/workflow-bundle.ts';
 import { startBenchServer } from './dev-server.ts';
 import { type HistorySize, sizeOf } from './history-sizes.ts';
 import { siteDocuments } from './site-documents.ts';

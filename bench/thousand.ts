@@ -2,7 +2,7 @@
  * Plans and executes the recorded library on many nodes in one go, with processes as the product starts them: one worker, one
  * API, Temporal and the store on files, one process of agents that end every task at once. Meanwhile the run is read: its page's
  * requests every two seconds, and `sitewright run status`. Prints JSON.
- * Usage: npx tsx bench/thousand.ts [nodes=1000]
+ * Usage: node bench/thousand.ts [nodes=1000]
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
-import { runAfterUs } from '../scripts/run-after-us.mjs';
+import { runAfterUs } from '../src/maas-simulator/containers/run-after-us.ts';
 import type { Seen } from './bystander.ts';
 import { onFiles } from './databases.ts';
 import { historySizes } from './history-sizes.ts';
@@ -22,7 +22,7 @@ const nodes = Number(process.argv[2] ?? 1_000);
 const run = promisify(execFile);
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-await run(process.execPath, [at('scripts/build.mjs')]);
+await run(process.execPath, [at('scripts/build.ts')]);
 const folder = await mkdtemp(join(tmpdir(), 'sitewright-bench-'));
 runAfterUs('sleep 5; rm -rf -- "$1"', folder);
 const databases = await onFiles(folder);

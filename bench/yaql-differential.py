@@ -6,7 +6,7 @@ Prepare a virtual environment of one's own, outside the checkout, with `yaql==3.
     python bench/yaql-differential.py generate 5000 1 > records.jsonl   # COUNT SEED
     python bench/yaql-differential.py mutate 5000 1 test/data/yaql/extra.jsonl > records.jsonl
     python bench/yaql-differential.py again < records.jsonl > stable.jsonl   # in a new process, with other hashes
-    npx tsx bench/yaql-differential.ts records.jsonl
+    node bench/yaql-differential.ts records.jsonl
 
 `generate` writes calls of every function the reference registers, with arguments of the declared types and of
 others, nested; `mutate` swaps pieces between recorded expressions; `again` evaluates records once more and keeps those

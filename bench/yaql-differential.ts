@@ -1,6 +1,6 @@
 /**
  * Compares our engine with recorded results of the reference implementation, by the rules of the conformance test.
- * `npx tsx bench/yaql-differential.ts RECORDS.jsonl…` prints each difference and their number; exit code 1 if there
+ * `node bench/yaql-differential.ts RECORDS.jsonl…` prints each difference and their number; exit code 1 if there
  * are any. `bench/yaql-differential.py` makes the records.
  */
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Evaluates mutated conformance expressions: none may crash, hang or fail without a position.
- * `npx tsx bench/yaql-fuzz.ts [COUNT [SEED]]` prints a summary and every finding; exit code 1 if there are any.
+ * `node bench/yaql-fuzz.ts [COUNT [SEED]]` prints a summary and every finding; exit code 1 if there are any.
  */
 import { readFileSync } from 'node:fs';
 import { findingsOf, seededRandom } from '../test/unit/yaql/mutations.ts';

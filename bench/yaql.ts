@@ -1,6 +1,6 @@
 /**
  * Measures evaluations per second of five workloads over 10 and 10,000 nodes, and the speed of parsing.
- * `npx tsx bench/yaql.ts`; the figures of the reference implementation are in bench/yaql-results.md.
+ * `node bench/yaql.ts`; the figures of the reference implementation are in bench/yaql-results.md.
  */
 
 import { readFileSync } from 'node:fs';

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { ensureInstalled } from './ensure-installed.mjs';
+import { ensureInstalled } from './ensure-installed.ts';
 import { underLoad } from './life/client.mjs';
 import { readTutorial } from './life/document.mjs';
 import { compareFacts, factsOf } from './life/facts.mjs';

@@ -1,5 +1,5 @@
 // Makes the package that nodes install as their agent, `sitewright-agent-VERSION.tgz`: one program with all it needs, so
-// that a node fetches it from one address and needs no registry. Bundled from dist/ for this platform.
+// that a node fetches it from one address and needs no registry. Bundled for this platform.
 //   node scripts/pack-agent.mjs FOLDER [--node]      prints the file's name; --node also packs this Node.js, as node.tar
 import { execFileSync } from 'node:child_process';
 import {
@@ -46,8 +46,9 @@ try {
   const folder = join(work, 'package');
   await build({
     entryPoints: {
-      main: join(root, 'dist/src/cli/main.js'),
-      'supervisor-main': join(root, 'dist/src/agent/supervisor-main.js'),
+      main: join(root, 'src/cli/main.ts'),
+      'supervisor-main': join(root, 'src/agent/supervisor-main.ts'),
+      'encoded-failures': join(root, 'src/platform/codec/encoded-failures.ts'),
     },
     outdir: join(folder, 'lib'),
     chunkNames: '[hash]',
@@ -55,7 +56,7 @@ try {
     splitting: true,
     platform: 'node',
     format: 'esm',
-    target: 'node20',
+    target: 'node24',
     minifySyntax: true,
     legalComments: 'none',
     logLevel: 'error',

@@ -3,6 +3,7 @@ import type { MaasTaskDependencies } from '../activities/node-task-maas.ts';
 import { maasTask } from '../activities/node-task-maas.ts';
 import { maasTaskTypes } from '../src/agent/master/index.ts';
 import { agentAddress } from '../src/clusters/index.ts';
+import { programVersion } from '../src/platform/installation.ts';
 import type { Settings } from '../src/platform/settings/index.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.ts';
@@ -10,7 +11,6 @@ import { localOrders, storeOrdersOf } from './agent-orders.ts';
 import { graphOfRun } from './graph-of-run.ts';
 import { machinesOfNodes } from './node-machine.ts';
 import { endsIdentities } from './node-user-data.ts';
-import { programVersion } from './program-version.ts';
 import { startGate } from './start-gate.ts';
 import { openStateFolder, StateFolderError } from './state-folder.ts';
 

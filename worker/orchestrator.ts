@@ -6,6 +6,7 @@ import { openPlanner } from '../src/clusters/planning/index.ts';
 import { openReader } from '../src/ops/index.ts';
 import { announceLostRuns } from '../src/ops/lost-run-notices.ts';
 import { getRun } from '../src/ops/workflow-calls.ts';
+import { programVersion } from '../src/platform/installation.ts';
 import type { Settings } from '../src/platform/settings/index.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.ts';
@@ -17,13 +18,11 @@ import { ownQueue } from '../src/platform/temporal/own-queue.ts';
 import { runLookups } from '../src/platform/temporal/run-lookups.ts';
 import { keepSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
 import { WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
-import { buildOf, workflowCode } from './bundle.ts';
 import { encryptionOf } from './encryption.ts';
 import { startMasterAgents } from './master-agents.ts';
 import { observeActivities, observeMaas, startMetricsServer } from './metrics.ts';
 import { NativeLink } from './native-link.ts';
 import { endsIdentities, nodeUserData } from './node-user-data.ts';
-import { programVersion } from './program-version.ts';
 import { asOne, optionsOfQueues } from './queue-workers.ts';
 import { installMeasuredRuntime, installRuntime, sdkMetrics } from './runtime.ts';
 import { activitySettings, gitOf, machinesOf, noticesOf, tagsByExtensions } from './services.ts';
@@ -31,6 +30,7 @@ import { openStoreWhenAvailable } from './store-when-available.ts';
 import { traceActivities, traceSinks, tracesOf } from './traces.ts';
 import { startVersioned } from './versioned-worker.ts';
 import { connectWhenAvailable } from './when-available.ts';
+import { buildOf, workflowCode } from './workflow-bundle.ts';
 
 export interface Orchestrator {
   /** Resolves when the worker has stopped; rejects if it fails. */
@@ -122,7 +122,7 @@ export async function startOrchestrator(
   const queues = optionsOfQueues(options, settings.worker);
   const metricsServer = await startMetricsServer(settings, metrics, log);
   const versions = new WorkerVersions(client, taskQueue);
-  const version = build ?? (await buildOf(workflowBundle, bundlePath));
+  const version = build ?? (await buildOf(bundlePath));
   const worker = await startVersioned(
     async (own) => asOne(await Promise.all(queues.map((queue) => native.createWorker({ ...queue, ...own })))),
     versions,

@@ -2,12 +2,12 @@ import type { Context } from '@temporalio/activity';
 import { type ClientInterceptors, defaultPayloadConverter } from '@temporalio/client';
 import type { Headers } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
+import { programVersion } from '../src/platform/installation.ts';
 import type { Settings } from '../src/platform/settings/index.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { Traces } from '../src/platform/telemetry/traces.ts';
 import { TRACE_HEADER } from '../workflows/protocol.ts';
 import type { TraceSinks } from '../workflows/trace-context.ts';
-import { programVersion } from './program-version.ts';
 
 /** Traces of a process; undefined if not configured. */
 export function tracesOf({ telemetry }: Settings, service: string, log: Logger): Traces | undefined {

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { processName, removeAbandoned } from '../process-name.mjs';
-import { runAfterUs } from '../run-after-us.mjs';
+import { processName, removeAbandoned } from '../../src/maas-simulator/containers/process-name.ts';
+import { runAfterUs } from '../../src/maas-simulator/containers/run-after-us.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
-const watchdog = join(root, 'scripts/run-with-parent.mjs');
+const watchdog = join(root, 'src/platform/processes/run-with-parent.ts');
 const PREFIX = 'sitewright-life-';
 
 /** What the commands of the tutorial find in the clone where they are typed. */

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { explainMissing, findTemporalBinary } from '../temporal-binary.mjs';
+import { explainMissing, findTemporalBinary } from '../../src/platform/temporal/find-server.ts';
 import { lastReplacesShell } from './document.mjs';
 import { startPostgres } from './postgres.mjs';
 import { makeFolder, removeFolder, root, start } from './processes.mjs';

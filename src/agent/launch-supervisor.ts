@@ -8,7 +8,7 @@ import type { SupervisorOrder } from './supervisor-order.ts';
 
 /** The command of a supervisor: this Node.js with the supervisor's program. */
 export function ownSupervisor(): readonly [string, string] {
-  return [process.execPath, fileURLToPath(runnableProgram(new URL('./supervisor-main.js', import.meta.url)))];
+  return [process.execPath, fileURLToPath(runnableProgram(new URL('./supervisor-main.ts', import.meta.url)))];
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { programVersion } from '../platform/installation.ts';
 import type { GlobalFlags } from './api-address.ts';
 import { CliCommand } from './command.ts';
-import { programVersion } from './commands/version.ts';
 import { hasNames } from './id-argument.ts';
 import { createSession, type Session } from './session.ts';
 import type { Terminal } from './terminal.ts';

@@ -16,7 +16,7 @@ import { TcpProxy } from '../rig/tcp-proxy.ts';
 import { recordingTerminal } from '../unit/cli/recording-terminal.ts';
 
 const bin = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
-const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
+const build = fileURLToPath(new URL('../../scripts/build.ts', import.meta.url));
 const documents = fileURLToPath(new URL('../../examples/stl1', import.meta.url));
 /** Temporal alone lists the runs of the whole namespace, those of other tests included. */
 const site = 'store-away';

@@ -14,7 +14,7 @@ import { cli } from '../unit/cli/recording-terminal.ts';
 
 /** `sitewright up` as a process tree of its own: compiled, since five processes would translate the sources each. */
 const bin = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
-const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
+const build = fileURLToPath(new URL('../../scripts/build.ts', import.meta.url));
 
 // What runs shall be the code as it stands.
 beforeAll(() => void execFileSync(process.execPath, [build], { stdio: 'inherit' }), 240_000);

@@ -22,7 +22,7 @@ function runCommand(args: readonly string[], helpers?: string): Promise<{ code: 
 beforeAll(
   () =>
     new Promise<void>((done, fail) => {
-      execFile(process.execPath, ['scripts/build.mjs'], { cwd: root }, (error, _out, err) =>
+      execFile(process.execPath, ['scripts/build.ts'], { cwd: root }, (error, _out, err) =>
         error ? fail(new Error(err)) : done(),
       );
     }),

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../scripts/temporal-binary.mjs';
+import { cacheFolder } from '../../src/platform/temporal/find-server.ts';
 import { readComposeFile, readEnvFile } from '../rig/compose-file.ts';
 import { makeStandIns, podmanEnvironment } from './stand-ins.ts';
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findTemporalBinary } from '../../scripts/temporal-binary.mjs';
+import { findTemporalBinary } from '../../src/platform/temporal/find-server.ts';
 import { makeStandIns, podmanEnvironment } from './stand-ins.ts';
 
 const run = promisify(execFile);

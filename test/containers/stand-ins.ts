@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { cacheFolder, findTemporalBinary } from '../../scripts/temporal-binary.mjs';
+import { cacheFolder, findTemporalBinary } from '../../src/platform/temporal/find-server.ts';
 
 const run = promisify(execFile);
 const here = fileURLToPath(new URL('.', import.meta.url));

@@ -20,7 +20,7 @@ import { createNamespace, PATIENCE } from '../rig/temporal.ts';
 const missing = sshdMissing();
 if (missing !== undefined) console.warn(`skipped: a graph over ssh, because ${missing}`);
 
-const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
+const BUILD = fileURLToPath(new URL('../../scripts/build.ts', import.meta.url));
 const BIN = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
 
 /** `sitewright agent run --ssh` as an operator starts it: graphs of a cluster on machines that have nothing of ours. */

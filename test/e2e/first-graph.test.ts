@@ -24,7 +24,7 @@ let system: ChildProcess | undefined;
 const shells: ChildProcess[] = [];
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, ['scripts/build.mjs'], { cwd: root });
+  await promisify(execFile)(process.execPath, ['scripts/build.ts'], { cwd: root });
   rig = await temporalRig({ namespace: 'own' });
   folder = mkdtempSync(join(tmpdir(), 'sitewright-first-'));
   for (const name of ['bin', 'examples']) symlinkSync(join(root, name), join(folder, name));

@@ -36,7 +36,7 @@ let env: NodeJS.ProcessEnv;
 let system: ChildProcess | undefined;
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [join(root, 'scripts/build.mjs')]);
+  await promisify(execFile)(process.execPath, [join(root, 'scripts/build.ts')]);
   rig = await temporalRig({ namespace: 'own' });
   folder = mkdtempSync(join(tmpdir(), 'sitewright-graphs-'));
   symlinkSync(join(root, 'examples'), join(folder, 'examples'));

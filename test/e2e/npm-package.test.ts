@@ -59,7 +59,7 @@ it('the expression language can be imported, with types', async () => {
 });
 
 it('publint finds nothing to correct', async () => {
-  expect(existsSync(join(unpacked, 'dist/src/yaql/index.d.ts'))).toBe(true);
+  expect(existsSync(join(unpacked, 'dist/yaql/index.d.ts'))).toBe(true);
   expect(readdirSync(unpacked)).toContain('package.json');
   const { messages } = await publint({ pkgDir: unpacked, strict: true });
   expect(messages).toEqual([]);

@@ -32,7 +32,7 @@ const onNodes: string[] = [];
 
 beforeAll(async () => {
   if (!mayWrite) return;
-  await promisify(execFile)(process.execPath, ['scripts/build.mjs'], { cwd: root });
+  await promisify(execFile)(process.execPath, ['scripts/build.ts'], { cwd: root });
   rig = await temporalRig({ namespace: 'own' });
   folder = mkdtempSync(join(tmpdir(), 'sitewright-life-'));
   symlinkSync(join(root, 'bin'), join(folder, 'bin'));

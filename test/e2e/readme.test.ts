@@ -25,8 +25,8 @@ async function shell(line: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, ['scripts/build.mjs'], { cwd: root });
-  const program = `process.exitCode = await (await import('./dist/src/cli/processes/demo.js')).runDemo({ root: process.cwd(), keep: true });`;
+  await promisify(execFile)(process.execPath, ['scripts/build.ts'], { cwd: root });
+  const program = `process.exitCode = await (await import('./dist/programs/demo.js')).runDemo({ root: process.cwd(), keep: true });`;
   demo = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: root,
     env: { ...process.env, NO_COLOR: '1', TEMPORAL_CLI: inject('temporalBinary') },

@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     const compose = readComposeFile(variables);
     const database = { ...compose.services.postgresql!.environment };
     // What runs shall be the code as it stands.
-    await run(process.execPath, [path('scripts/build.mjs')]);
+    await run(process.execPath, [path('scripts/build.ts')]);
     postgres = await startPostgres();
     // The image makes its user the owner of everything.
     await postgres.query('postgres', `create role temporal superuser login password '${database.POSTGRES_PASSWORD}'`);

@@ -3,7 +3,7 @@ import { type FuzzTarget, fuzz } from '../rig/fuzz/guided.ts';
 import { TARGETS } from '../rig/fuzz/targets.ts';
 import { seededRandom } from '../unit/yaql/mutations.ts';
 
-/** How many inputs for each; an hour of them: `npx tsx bench/fuzz-parsers.ts --seconds 3600`. */
+/** How many inputs for each; an hour of them: `node bench/fuzz-parsers.ts --seconds 3600`. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_500);
 
 // threat: viewer-4 node-4 temporal-5 owasp-4

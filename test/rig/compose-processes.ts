@@ -9,7 +9,7 @@ import type { ComposeFile, ComposeService } from './compose-file.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const WATCHDOG = join(ROOT, 'scripts', 'run-with-parent.mjs');
+const WATCHDOG = join(ROOT, 'src/platform/processes/run-with-parent.ts');
 const BIN = join(ROOT, 'bin', 'sitewright');
 
 /** Ports inside the containers that our own services listen on. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { withLock } from '../../scripts/lock.mjs';
-import { cacheFolder } from '../../scripts/temporal-binary.mjs';
+import { withLock } from '../../src/platform/processes/lock.ts';
+import { cacheFolder } from '../../src/platform/temporal/find-server.ts';
 
 const run = promisify(execFile);
 

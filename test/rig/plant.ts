@@ -49,7 +49,7 @@ export async function withPlanted(plant: Plant, entry: string): Promise<Record<s
     packages: 'external',
     platform: 'node',
     format: 'esm',
-    target: 'node20',
+    target: 'node24',
     logLevel: 'error',
     // Files beside a module are found from where it is bundled.
     define: { 'import.meta.url': JSON.stringify(pathToFileURL(join(root, 'src/cli/commands/planted.ts')).href) },

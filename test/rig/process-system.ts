@@ -12,7 +12,7 @@ import { startDevServer } from '../../src/platform/temporal/dev-server.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
+const BUILD = fileURLToPath(new URL('../../scripts/build.ts', import.meta.url));
 const BIN = fileURLToPath(new URL('../../bin/sitewright', import.meta.url));
 
 export type Target = 'worker' | 'api' | 'maas' | 'gateway' | 'temporal' | `agent-${string}`;

@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { cacheFolder } from '../../scripts/temporal-binary.mjs';
 import { freePorts } from '../../src/platform/free-port.ts';
+import { cacheFolder } from '../../src/platform/temporal/find-server.ts';
 
 const run = promisify(execFile);
 
 const VERSION = '1.29.1';
 const BUILD = fileURLToPath(new URL('../../.ci/temporal-server', import.meta.url));
-const WATCHDOG = fileURLToPath(new URL('../../scripts/run-with-parent.mjs', import.meta.url));
+const WATCHDOG = fileURLToPath(new URL('../../src/platform/processes/run-with-parent.ts', import.meta.url));
 /** As the compose project has it. */
 export const DYNAMIC_CONFIG = fileURLToPath(new URL('../../deploy/temporal/dynamic-config.yaml', import.meta.url));
 

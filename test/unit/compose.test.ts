@@ -178,7 +178,7 @@ describe('deploy/Dockerfile', () => {
   });
 
   it('its context has everything that is built from, and no more than is tracked', () => {
-    const build = read('scripts/build.mjs').match(/const buildSources = \[([^\]]+)\]/)?.[1] ?? '';
+    const build = read('scripts/freshness.mjs').match(/const SOURCES = \[([^\]]+)\]/)?.[1] ?? '';
     const sources = [...build.matchAll(/'([^']+)'/g)].map(([, source]) => source!);
     expect(sources.length).toBeGreaterThan(4);
     const allowed = read('.dockerignore')

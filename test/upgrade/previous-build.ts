@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../scripts/temporal-binary.mjs';
+import { cacheFolder } from '../../src/platform/temporal/find-server.ts';
 
 const run = promisify(execFile);
 
@@ -44,7 +44,7 @@ export async function previousBuild(root: string, asked?: string): Promise<Previ
   const same = (await packagesOf(root)) === (await packagesOf(half));
   if (same) await linkPackages(root, half);
   // Builds it, too.
-  await (same ? run('node', ['scripts/build.mjs'], { cwd: half }) : run('npm', ['ci'], { cwd: half }));
+  await (same ? run('node', ['scripts/build.ts'], { cwd: half }) : run('npm', ['ci'], { cwd: half }));
   await rename(half, folder);
   return build;
 }

@@ -10,10 +10,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
-import { explainMissing, findTemporalBinary } from '../../scripts/temporal-binary.mjs';
 import { simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.ts';
 import { freePort } from '../../src/platform/free-port.ts';
 import { startDevServer } from '../../src/platform/temporal/dev-server.ts';
+import { explainMissing, findTemporalBinary } from '../../src/platform/temporal/find-server.ts';
 import { exampleHosts } from '../rig/living-site.ts';
 import { previousBuild } from './previous-build.ts';
 
@@ -23,7 +23,7 @@ const { values } = parseArgs({ options: { from: { type: 'string' } } });
 const startedAt = performance.now();
 const LIMIT_MS = 180_000;
 /** Ends what it runs when this process ends, however that happens. */
-const WATCHDOG = join(root, 'scripts/run-with-parent.mjs');
+const WATCHDOG = join(root, 'src/platform/processes/run-with-parent.ts');
 
 const say = (line: string): void =>
   console.log(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${line}`);
@@ -39,7 +39,7 @@ async function until(what: string, isTrue: () => Promise<boolean>): Promise<void
 }
 
 const old = await previousBuild(root, values.from);
-await run(process.execPath, [join(root, 'scripts/build.mjs')]);
+await run(process.execPath, [join(root, 'scripts/build.ts')]);
 const head = (await run('git', ['rev-parse', '--short', 'HEAD'], { cwd: root })).stdout.trim();
 say(`old: ${old.commit.slice(0, 8)} (${old.name}); new: ${head}`);
 

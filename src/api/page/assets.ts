@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { bundlePage } from './bundle-page.ts';
+import { builtFile } from '../../platform/installation.ts';
 
 /** A file of the web page, as it is sent. */
 export interface Asset {
@@ -32,12 +30,7 @@ export function pageAssets(): Assets {
 }
 
 function loadAssets(): Assets {
-  const folder = fileURLToPath(new URL('../../ui/assets/', import.meta.url));
-  const made = import.meta.url.endsWith('.ts') ? bundlePage(folder) : undefined;
-  const file = (name: keyof Assets): Asset => {
-    const isBundled = name === 'page.js' || name === 'page.css';
-    return assetOf(name, (isBundled && made?.[name]) || readFileSync(join(folder, name)));
-  };
+  const file = (name: keyof Assets): Asset => assetOf(name, readFileSync(builtFile(`page/${name}`)));
   return {
     'index.html': file('index.html'),
     'icon.svg': file('icon.svg'),

@@ -23,7 +23,7 @@ const MAX_MEGABYTES = 512;
 export function openDrawer(withinMs = WITHIN_MS): Drawer {
   const lane = () =>
     new Thread<string, string>({
-      program: new URL('./drawing-main.js', import.meta.url),
+      program: new URL('./drawing-main.ts', import.meta.url),
       makes: 'the picture',
       maxMegabytes: MAX_MEGABYTES,
     });

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { cacheFolder } from '../../../scripts/temporal-binary.mjs';
 import { NoContainers, prepareContainers, type StartMachines } from '../../maas-simulator/containers/index.ts';
 import { type Seed, simulateMaas, simulatorKeys } from '../../maas-simulator/index.ts';
+import { cacheFolder } from '../../platform/temporal/find-server.ts';
 import { describeMaasSimulate, type MaasSimulateFlags } from '../commands/maas-simulate.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliError, usageError } from '../problem.ts';

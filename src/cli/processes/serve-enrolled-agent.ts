@@ -1,6 +1,6 @@
 import { startEnrolledAgent } from '../../../worker/enrolled-agent.ts';
-import { programVersion } from '../../../worker/program-version.ts';
 import { installRuntime } from '../../../worker/runtime.ts';
+import { programVersion } from '../../platform/installation.ts';
 import type { Settings } from '../../platform/settings/index.ts';
 import type { Terminal } from '../terminal.ts';
 import { serve } from './serve.ts';

@@ -34,13 +34,13 @@ const WELL_AFTER_MS = 60_000;
 /** Limit of starts before the child is first ready. */
 const STARTS = 3;
 
-const WATCHDOG = fileURLToPath(new URL('../../../scripts/run-with-parent.mjs', import.meta.url));
+const WATCHDOG = new URL('../../platform/processes/run-with-parent.ts', import.meta.url);
 
-const MAIN = new URL('../main.js', import.meta.url);
+const MAIN = new URL('../main.ts', import.meta.url);
 
 /**
  * Runs a Sitewright process until `stop`, and restarts it when it dies, after a pause that doubles. It
- * always ends with this process (run-with-parent.mjs).
+ * always ends with this process (src/platform/processes/run-with-parent.ts).
  */
 export function supervise(spec: ChildSpec, say: (name: string, line: string) => void): SupervisedChild {
   let child: ChildProcess | undefined;
@@ -63,12 +63,15 @@ export function supervise(spec: ChildSpec, say: (name: string, line: string) => 
   // A caller that stops it before it is ready does not handle the rejection.
   ready.catch(() => {});
 
-  const main = fileURLToPath(runnableProgram(MAIN));
+  const [watchdog, main] = [WATCHDOG, MAIN].map((program) => fileURLToPath(runnableProgram(program))) as [
+    string,
+    string,
+  ];
   const start = (): void => {
     starts += 1;
     const startedAt = performance.now();
     // In a separate process group: this process handles Ctrl-C and stops children in order.
-    child = spawn(process.execPath, [WATCHDOG, String(GRACE_MS), process.execPath, main, ...spec.args], {
+    child = spawn(process.execPath, [watchdog, String(GRACE_MS), process.execPath, main, ...spec.args], {
       env: spec.env,
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,

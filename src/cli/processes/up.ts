@@ -1,9 +1,9 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { isAlive, withLock } from '../../../scripts/lock.mjs';
 import { simulatorKeys } from '../../maas-simulator/oauth.ts';
 import { freePort } from '../../platform/free-port.ts';
+import { isAlive, withLock } from '../../platform/processes/lock.ts';
 import type { Settings } from '../../platform/settings/index.ts';
 import {
   type DevServer,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { installationFile } from '../../platform/installation.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliError, usageError } from '../problem.ts';
 
@@ -57,7 +57,7 @@ export async function writeStart(kind: StartKind, folder: string, cwd: string): 
     );
   const { example, next } = STARTS[kind];
   await mkdir(path, { recursive: true });
-  await cp(exampleFolder(example), path, { recursive: true });
+  await cp(installationFile(`examples/${example}`), path, { recursive: true });
   const files = (await readdir(path, { recursive: true })).filter((file) => file.endsWith('.yaml')).sort();
   for (const file of files) await rename(join(path, file), example, name);
   return { name, files, next: next(name, folder) };
@@ -68,10 +68,3 @@ async function rename(file: string, from: string, to: string): Promise<void> {
   await writeFile(file, text.replaceAll(from, to));
 }
 
-/** Next to the sources, or one folder above dist. */
-function exampleFolder(name: string): string {
-  const places = ['../../../', '../../../../'].map((root) =>
-    fileURLToPath(new URL(`${root}examples/${name}`, import.meta.url)),
-  );
-  return places.find((place) => existsSync(place)) ?? places[0]!;
-}

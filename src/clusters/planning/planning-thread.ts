@@ -22,7 +22,7 @@ const MAX_MS = 300_000;
  */
 export function openPlanningThread(helpers?: string): OpenPlanner {
   const thread = new Thread<PlanningRequest, PlanningAnswer<PlanForm>>({
-    program: new URL('./planning-thread-main.js', import.meta.url),
+    program: new URL('./planning-thread-main.ts', import.meta.url),
     makes: 'the plan',
     data: { helpers } satisfies PlanningData,
     maxMegabytes: MAX_MEGABYTES,

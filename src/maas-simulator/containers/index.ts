@@ -1,9 +1,9 @@
-import { processName } from '../../../scripts/process-name.mjs';
 import type { Region } from '../region.ts';
 import { removeLeftovers, watchForOwnEnd } from './leftovers.ts';
 import { MachineContainers, podmanEnds, type ReportEvent } from './machine-containers.ts';
 import { type ImageContent, machineImage, whyNoContainers } from './machine-image.ts';
 import { CommandFailed, podmanBy, runCommand } from './podman.ts';
+import { processName } from './process-name.ts';
 
 interface MachineContainersOptions extends ImageContent {
   /** The root file systems are kept in this folder. */

@@ -1,7 +1,7 @@
-import { isGone } from '../../../scripts/process-name.mjs';
-import { runAfterUs } from '../../../scripts/run-after-us.mjs';
 import { ownerOfNetwork } from './machine-networks.ts';
 import { OWNER, PODMAN_OPTIONS, type Podman } from './podman.ts';
+import { isGone } from './process-name.ts';
+import { runAfterUs } from './run-after-us.ts';
 
 /** Removes containers, then networks, of one owner. */
 export async function removeAllOf(podman: Podman, owner: string): Promise<void> {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processName, removeAbandoned } from '../../../scripts/process-name.mjs';
 import { CommandFailed, outputOf, type Podman, type RunCommand } from './podman.ts';
+import { processName, removeAbandoned } from './process-name.ts';
 
 /** What the root file system of machines contains, besides the base system. */
 export interface ImageContent {

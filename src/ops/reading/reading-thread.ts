@@ -36,7 +36,7 @@ const SMALL_GRAPH = 300;
 export function openReader(limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS): OpenReader {
   const lane = (makes: string) =>
     new Thread<ReadingRequest<keyof Reader>, ReadingAnswer<keyof Reader>>({
-      program: new URL('./reading-thread-main.js', import.meta.url),
+      program: new URL('./reading-thread-main.ts', import.meta.url),
       makes,
       data: limits,
       maxMegabytes: MAX_MEGABYTES,

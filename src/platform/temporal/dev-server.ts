@@ -5,8 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { isAlive, withLock } from '../../../scripts/lock.mjs';
 import { freePort } from '../free-port.ts';
+import { isAlive, withLock } from '../processes/lock.ts';
+import { runnableProgram } from '../threads/runnable-program.ts';
 import { probeServer } from './probe.ts';
 import { setRetentionDays } from './retention.ts';
 import { searchAttributes } from './search-attributes.ts';
@@ -63,7 +64,7 @@ export class DevServerError extends Error {
 }
 
 const GRACE_MS = 5_000;
-const WATCHDOG = fileURLToPath(new URL('../../../scripts/run-with-parent.mjs', import.meta.url));
+const WATCHDOG = new URL('../processes/run-with-parent.ts', import.meta.url);
 
 /**
  * Starts Temporal's dev server on the loopback address and waits until it answers. If a running server already uses the
@@ -201,7 +202,7 @@ interface Spawned {
 
 /** Through the watchdog, in its own process group so that Ctrl-C reaches us first. */
 async function spawnWithParent(command: readonly string[], logFd: number): Promise<Spawned> {
-  const watchdog = spawn(process.execPath, [WATCHDOG, String(GRACE_MS), ...command], {
+  const watchdog = spawn(process.execPath, [fileURLToPath(runnableProgram(WATCHDOG)), String(GRACE_MS), ...command], {
     stdio: ['pipe', 'pipe', logFd],
     detached: true,
   });

@@ -1,3 +1,348 @@
-// One implementation for us and for the scripts, which run before anything is installed or built.
-export type { Attempt, Found, Missing } from '../../../scripts/temporal-binary.mjs';
-export { explainMissing, findTemporalBinary } from '../../../scripts/temporal-binary.mjs';
+import { execFile, spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { installationFile } from '../installation.ts';
+import { withLock } from '../processes/lock.ts';
+
+/** Newer tags have `replace` lines in go.mod, so `go install` refuses them. */
+export const TEMPORAL_CLI_VERSION = '1.5.1';
+
+/** The server inside must support updates, user metadata and worker deployments as SDK 1.24 uses them. */
+export const MINIMUM_SERVER_VERSION = '1.27.0';
+
+/**
+ * A download of about 50 MB; without internet it fails at once, but a firewall that drops packets would make it hang.
+ */
+const SDK_DOWNLOAD_LIMIT_MS = 180_000;
+/** Three minutes on two quiet cores; twelve when they are shared. */
+const GO_BUILD_LIMIT_MS = 30 * 60_000;
+
+const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+
+/** One location that was tried, and the result. */
+export interface Attempt {
+  readonly source: 'TEMPORAL_CLI' | 'PATH' | 'cache' | 'sdk-download' | 'go-install';
+  /** The location or command. */
+  readonly tried: string;
+  /** Why it was not usable. */
+  readonly problem: string;
+  /** What the user can do about it. */
+  readonly next: string;
+}
+
+export interface Found {
+  readonly status: 'found';
+  /** Absolute path of the executable. */
+  readonly path: string;
+  readonly source: Attempt['source'];
+  /** The Temporal server inside, e.g. `1.29.1`. */
+  readonly serverVersion: string;
+  /** The earlier locations that were not usable. */
+  readonly attempts: readonly Attempt[];
+}
+
+export interface Missing {
+  readonly status: 'missing';
+  readonly attempts: readonly Attempt[];
+}
+
+interface FindOptions {
+  /** Default: this process's. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Progress and skipped candidates, one line each. */
+  readonly report?: (line: string) => void;
+  /** `look` never downloads or builds anything; default `get`. */
+  readonly effort?: 'look' | 'get';
+  /** Replaces the SDK's download: put an executable into `folder`. */
+  readonly sdkDownload?: (folder: string, limitMs: number) => Promise<void>;
+}
+
+/** The cache folder: `$SITEWRIGHT_CACHE`, else below the XDG cache folder. `bin/node-24.mjs` keeps its Node.js there too. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  if (env.SITEWRIGHT_CACHE) return resolve(env.SITEWRIGHT_CACHE);
+  return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'sitewright');
+}
+
+/**
+ * Tries, in this order: `TEMPORAL_CLI`, `PATH`, the cache folder, the SDK's download, `go install`. A candidate that
+ * does not run or is too old is reported and skipped. Never throws for a missing binary: the result lists each attempt.
+ */
+export async function findTemporalBinary(options: FindOptions = {}): Promise<Found | Missing> {
+  const env = options.env ?? process.env;
+  const report = options.report ?? (() => {});
+  const attempts: Attempt[] = [];
+  const failed = (attempt: Attempt): undefined => {
+    attempts.push(attempt);
+    return undefined;
+  };
+
+  const fromVariable = env.TEMPORAL_CLI
+    ? await judge('TEMPORAL_CLI', env.TEMPORAL_CLI, 'correct or unset TEMPORAL_CLI')
+    : failed({
+        source: 'TEMPORAL_CLI',
+        tried: 'the variable TEMPORAL_CLI',
+        problem: 'it is not set',
+        next: 'set it to the path of a `temporal` executable',
+      });
+  if (fromVariable) return fromVariable;
+
+  const onPath = await lookOnPath(env);
+  if (onPath.length === 0) {
+    failed({
+      source: 'PATH',
+      tried: `${executable} in the folders of PATH`,
+      problem: 'it is in none of them',
+      next: 'install the Temporal CLI (https://docs.temporal.io/cli)',
+    });
+  }
+  for (const path of onPath) {
+    const found = await judge('PATH', path, 'update or remove this installation');
+    if (found) return found;
+  }
+
+  const cache = cacheFolder(env);
+  const built = join(cache, `temporal-${TEMPORAL_CLI_VERSION}`, executable);
+  const downloaded = join(cache, 'temporal-sdk-download', executable);
+  for (const path of [built, downloaded]) {
+    const found = await judge('cache', path, 'nothing: it is downloaded or built when needed');
+    if (found) return found;
+  }
+  if (options.effort === 'look') return { status: 'missing', attempts };
+
+  return await withLock(
+    join(cache, 'temporal.lock'),
+    async () => {
+      // The previous holder of the lock may have installed it.
+      for (const path of [built, downloaded]) {
+        const found = await inspectTemporalBinary(path);
+        if (found.ok) return hit('cache', path, found.serverVersion);
+      }
+      const byDownload = await download(downloaded);
+      if (byDownload) return byDownload;
+      const byGo = await build(built);
+      return byGo ?? { status: 'missing' as const, attempts };
+    },
+    { onWait: (pid) => report(`Another process (${pid}) is installing the Temporal server; waiting for it.`) },
+  );
+
+  function hit(source: Attempt['source'], path: string, serverVersion: string): Found {
+    return { status: 'found', path, source, serverVersion, attempts };
+  }
+
+  async function judge(source: Attempt['source'], path: string, next: string): Promise<Found | undefined> {
+    const absolute = resolve(path);
+    const verdict = await inspectTemporalBinary(absolute);
+    if (verdict.ok) return hit(source, absolute, verdict.serverVersion);
+    // Report a path that the user set, even if nothing exists there.
+    if (source === 'TEMPORAL_CLI' || (await exists(absolute)))
+      report(`Skipping ${absolute} (${source}): ${verdict.problem}.`);
+    return failed({ source, tried: absolute, problem: verdict.problem, next });
+  }
+
+  async function download(target: string): Promise<Found | undefined> {
+    const tried = 'the Temporal SDK’s download of the CLI';
+    report('Downloading the Temporal CLI through the SDK …');
+    const folder = await workFolder(cache);
+    try {
+      await (options.sdkDownload ?? downloadThroughSdk)(folder, SDK_DOWNLOAD_LIMIT_MS);
+      const [file] = await readdir(folder);
+      if (file === undefined) throw new Error('it downloaded no file');
+      const verdict = await inspectTemporalBinary(join(folder, file));
+      if (!verdict.ok) throw new Error(verdict.problem);
+      await install(join(folder, file), target);
+      return hit('sdk-download', target, verdict.serverVersion);
+    } catch (error) {
+      const problem = firstLine(error);
+      report(`  not possible: ${problem}`);
+      return failed({
+        source: 'sdk-download',
+        tried,
+        problem,
+        next: 'allow access to temporal.download, or put a binary in one of the locations above',
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async function build(target: string): Promise<Found | undefined> {
+    const module = `github.com/temporalio/cli/cmd/temporal@v${TEMPORAL_CLI_VERSION}`;
+    const tried = `go install ${module}`;
+    report(`Building the Temporal CLI with \`${tried}\`: about three minutes, once …`);
+    const folder = await workFolder(cache);
+    try {
+      await goInstall(module, folder, env, report);
+      const verdict = await inspectTemporalBinary(join(folder, executable));
+      if (!verdict.ok) throw new Error(verdict.problem);
+      await install(join(folder, executable), target);
+      return hit('go-install', target, verdict.serverVersion);
+    } catch (error) {
+      const problem = firstLine(error);
+      report(`  not possible: ${problem}`);
+      return failed({
+        source: 'go-install',
+        tried,
+        problem,
+        next: 'install Go 1.24 or later, with access to a Go module proxy',
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+/** A message for the user: each location, why it was not usable, and what to do. */
+export function explainMissing(missing: Missing): string {
+  const lines = missing.attempts.flatMap((a) => [`  - ${a.tried}: ${a.problem}.`, `      To do: ${a.next}.`]);
+  return ['No Temporal server binary was found. Tried, in this order:', ...lines].join('\n');
+}
+
+type Verdict = { readonly ok: true; readonly serverVersion: string } | { readonly ok: false; readonly problem: string };
+
+/** Runs `temporal --version` and checks the answer. */
+export async function inspectTemporalBinary(path: string): Promise<Verdict> {
+  const file = await stat(path).catch(() => undefined);
+  if (!file) return { ok: false, problem: 'the file does not exist' };
+  if (!file.isFile()) return { ok: false, problem: 'it is not a file' };
+  try {
+    await access(path, constants.X_OK);
+  } catch {
+    return { ok: false, problem: 'it is not executable' };
+  }
+  let output: string;
+  try {
+    output = await run(path, ['--version'], 30_000);
+  } catch (error) {
+    return { ok: false, problem: `\`--version\` failed: ${firstLine(error)}` };
+  }
+  // e.g. "temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)". A build by `go install` has no
+  // version of its own, so the server's version counts.
+  const server = /Server (\d+\.\d+\.\d+)/.exec(output)?.[1];
+  if (server === undefined) {
+    return { ok: false, problem: `it is not a Temporal CLI with a server inside: "${firstLine(output)}"` };
+  }
+  if (compareVersions(server, MINIMUM_SERVER_VERSION) < 0) {
+    return { ok: false, problem: `its server ${server} is older than ${MINIMUM_SERVER_VERSION}` };
+  }
+  return { ok: true, serverVersion: server };
+}
+
+/** Negative, zero or positive if the dotted numbers `a` are older than, equal to or newer than `b`. */
+export function compareVersions(a: string, b: string): number {
+  const left = a.split('.').map(Number);
+  const right = b.split('.').map(Number);
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const difference = (left[i] ?? 0) - (right[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+async function lookOnPath(env: NodeJS.ProcessEnv): Promise<string[]> {
+  const hits = [];
+  for (const folder of (env.PATH ?? '').split(delimiter)) {
+    if (folder === '') continue;
+    const path = join(folder, executable);
+    if (await exists(path)) hits.push(path);
+  }
+  return hits;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
+/** In the cache folder, so that the final rename stays on one file system. */
+async function workFolder(cache: string): Promise<string> {
+  await mkdir(cache, { recursive: true });
+  return await mkdtemp(join(cache, 'getting-'));
+}
+
+/** Atomic. */
+async function install(from: string, target: string): Promise<void> {
+  await mkdir(resolve(target, '..'), { recursive: true });
+  await rename(from, target);
+}
+
+/**
+ * Runs in its own process, because the SDK can only download and start in one step, which cannot be interrupted.
+ */
+async function downloadThroughSdk(folder: string, limitMs: number): Promise<void> {
+  const program = `
+    import { TestWorkflowEnvironment } from '@temporalio/testing';
+    const executable = { type: 'cached-download', downloadDir: ${JSON.stringify(folder)} };
+    const env = await TestWorkflowEnvironment.createLocal({ server: { executable } });
+    await env.teardown();
+  `;
+  await run(process.execPath, ['--input-type=module', '--eval', program], limitMs, { cwd: installationFile('.') });
+}
+
+async function goInstall(
+  module: string,
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  report: (line: string) => void,
+): Promise<void> {
+  const child = spawn('go', ['install', '-v', module], {
+    cwd: tmpdir(),
+    env: { ...env, GOBIN: folder, GOFLAGS: `${env.GOFLAGS ?? ''} -buildvcs=false`.trim(), CGO_ENABLED: '0' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  // Killing Go may leave compilers running; they end within seconds.
+  const limit = setTimeout(() => child.kill('SIGKILL'), GO_BUILD_LIMIT_MS);
+  let compiled = 0;
+  let tail = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    compiled += text.split('\n').length - 1;
+    tail = (tail + text).slice(-2000);
+  });
+  const started = Date.now();
+  const progress = setInterval(() => {
+    report(`  … ${Math.round((Date.now() - started) / 1000)} s, ${compiled} packages`);
+  }, 15_000);
+  try {
+    await new Promise<void>((done, fail) => {
+      child.on('error', (error) => {
+        const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+        fail(absent ? new Error('Go is not installed') : error);
+      });
+      child.on('close', (code, signal) => {
+        if (code === 0) return done();
+        if (signal === 'SIGKILL') return fail(new Error(`it took longer than ${GO_BUILD_LIMIT_MS / 60_000} minutes`));
+        fail(new Error(tail.trim().split('\n').at(-1) || `go ended with code ${code}`));
+      });
+    });
+  } finally {
+    clearTimeout(limit);
+    clearInterval(progress);
+  }
+}
+
+/** Its standard output. */
+function run(
+  command: string,
+  args: readonly string[],
+  limitMs: number,
+  options: { readonly cwd?: string } = {},
+): Promise<string> {
+  return new Promise((done, fail) => {
+    execFile(
+      command,
+      args,
+      { ...options, timeout: limitMs, killSignal: 'SIGKILL', encoding: 'utf8' },
+      (error, stdout, stderr) => {
+        if (!error) return done(stdout);
+        if (error.killed) return fail(new Error(`no answer within ${limitMs / 1000} s`));
+        const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? error.message;
+        fail(new Error(said.replace(/^.*?Error[^:]*: /, '').trim()));
+      },
+    );
+  });
+}
+
+function firstLine(problem: unknown): string {
+  const text = problem instanceof Error ? problem.message : String(problem);
+  return (text.trim().split('\n')[0] ?? '').slice(0, 300);
+}

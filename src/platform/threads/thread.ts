@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { runnableProgram } from './runnable-program.ts';
 
 export interface ThreadOptions {
-  /** The module beside the caller that calls `serveThread`: `new URL('./planning-thread-main.js', import.meta.url)`. */
+  /** The module beside the caller that calls `serveThread`: `new URL('./planning-thread-main.ts', import.meta.url)`. */
   readonly program: URL;
   /** The result of a request in error messages: `the plan`. */
   readonly makes: string;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { processName } from '../../../scripts/process-name.mjs';
 import { MachineStatus as S } from '../../../src/maas/status.ts';
 import { removeLeftovers } from '../../../src/maas-simulator/containers/leftovers.ts';
 import { MachineContainers } from '../../../src/maas-simulator/containers/machine-containers.ts';
 import { type CommandEnd, podmanBy, type RunCommand } from '../../../src/maas-simulator/containers/podman.ts';
+import { processName } from '../../../src/maas-simulator/containers/process-name.ts';
 import { SimulatedMaas } from './simulated-maas.ts';
 
 const ok = (stdout = ''): CommandEnd => ({ code: 0, stdout, stderr: '' });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { installProblem } from '../../../scripts/ensure-installed.mjs';
+import { installProblem } from '../../../scripts/ensure-installed.ts';
 
 describe('installProblem', () => {
   let root: string;

@@ -8,7 +8,7 @@ import { lastReplacesShell, readTutorial } from '../../../scripts/life/document.
 import { placePrograms } from '../../../scripts/life/programs.mjs';
 import { STEPS } from '../../../scripts/life/steps.mjs';
 import { placeWitness } from '../../../scripts/life/witness.mjs';
-import { processName } from '../../../scripts/process-name.mjs';
+import { processName } from '../../../src/maas-simulator/containers/process-name.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-life-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isAlive, withLock } from '../../../scripts/lock.mjs';
+import { isAlive, withLock } from '../../../src/platform/processes/lock.ts';
 
 describe('withLock', () => {
   let folder: string;

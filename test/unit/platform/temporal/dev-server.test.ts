@@ -8,8 +8,8 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isAlive } from '../../../../scripts/lock.mjs';
 import { examine } from '../../../../src/cli/processes/doctor.ts';
+import { isAlive } from '../../../../src/platform/processes/lock.ts';
 import { loadSettings } from '../../../../src/platform/settings/index.ts';
 import {
   type DevServer,
@@ -197,7 +197,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
       console.log(server.pid);
       setInterval(() => {}, 1000);
     `;
-    const starter = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+    const starter = spawn(process.execPath, ['--input-type=module', '--eval', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = (await once(createInterface(starter.stdout), 'line')) as [string];

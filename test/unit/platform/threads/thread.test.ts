@@ -4,7 +4,7 @@ import type { Deed } from './obliging-program.ts';
 
 const open: Thread<Deed, unknown>[] = [];
 const thread = (more: Partial<ThreadOptions> = {}) => {
-  const program = new URL('./obliging-program.js', import.meta.url);
+  const program = new URL('./obliging-program.ts', import.meta.url);
   const one = new Thread<Deed, unknown>({ program, makes: 'the deed', data: 'hello', ...more });
   open.push(one);
   return one;

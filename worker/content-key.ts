@@ -1,16 +1,18 @@
-// A hash of the content of files, to detect changes. File times are meaningless after a checkout.
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/**
- * @param {object} options
- * @param {readonly string[]} options.sources files and folders; missing ones count as empty
- * @param {string} options.root names in the hash are relative to it, so that a moved checkout keeps its key
- * @param {string} [options.salt] what else the result depends on, e.g. the version of a tool
- * @returns {Promise<string>}
- */
-export async function contentKey({ sources, root, salt = '' }) {
+interface KeyedSources {
+  /** Files and folders; missing ones count as empty. */
+  readonly sources: readonly string[];
+  /** Names in the hash are relative to it, so that a moved checkout keeps its key. */
+  readonly root: string;
+  /** What else the result depends on, e.g. the version of a tool. */
+  readonly salt?: string;
+}
+
+/** A hash of the content of files, to detect changes. */
+export async function contentKey({ sources, root, salt = '' }: KeyedSources): Promise<string> {
   const hash = createHash('sha256').update(`${salt}\n`);
   for (const source of sources) {
     for (const file of await filesIn(source)) {
@@ -21,11 +23,8 @@ export async function contentKey({ sources, root, salt = '' }) {
   return hash.digest('hex');
 }
 
-/**
- * @param {string} path a file or a folder
- * @returns {Promise<string[]>} in a stable order; empty if the path does not exist
- */
-export async function filesIn(path) {
+/** The files of a folder, or the file itself, in a stable order; none if the path does not exist. */
+export async function filesIn(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return [];
   if (found.isFile()) return [path];

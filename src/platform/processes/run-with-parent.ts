@@ -1,5 +1,5 @@
 // Runs a command that must not outlive the process that started it, however that process ends.
-//   node run-with-parent.mjs GRACE_MS COMMAND [ARG...]
+//   node run-with-parent.ts GRACE_MS COMMAND [ARG...]
 // The parent holds the other end of our standard input and never writes to it. The kernel closes it when the parent
 // ends, even by SIGKILL; then the command gets SIGTERM and, GRACE_MS later, SIGKILL. The parent can read
 // `started PID`, then `ended CODE SIGNAL`, from standard output.
@@ -7,10 +7,10 @@ import { spawn } from 'node:child_process';
 
 const [graceMs, command, ...args] = process.argv.slice(2);
 if (graceMs === undefined || command === undefined)
-  throw new Error('usage: run-with-parent.mjs GRACE_MS COMMAND [ARG...]');
+  throw new Error('usage: run-with-parent.ts GRACE_MS COMMAND [ARG...]');
 
 // Signals to the whole process group (Ctrl-C) are handled by the parent.
-for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {});
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('SIGTERM', stop);
 // The parent may be gone already, and then no one reads the output.
 process.stdout.on('error', () => {});
@@ -29,9 +29,8 @@ child.on('exit', (code, signal) => {
   clearTimeout(lastResort);
 });
 
-/** @type {NodeJS.Timeout | undefined} */
-let lastResort;
-function stop() {
+let lastResort: NodeJS.Timeout | undefined;
+function stop(): void {
   if (lastResort !== undefined || child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGTERM');
   lastResort = setTimeout(() => child.kill('SIGKILL'), Number(graceMs));

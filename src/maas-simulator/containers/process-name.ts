@@ -4,10 +4,8 @@ import { join } from 'node:path';
 
 /**
  * A process by its id and start time, because ids are used again; undefined when it has ended.
- *
- * @param {number} pid
  */
-export function processName(pid) {
+export function processName(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The program's name is in parentheses and may contain any character. The start time is field 22.
@@ -18,20 +16,11 @@ export function processName(pid) {
   }
 }
 
-/**
- * Whether the process of a name has ended.
- *
- * @param {string} name from `processName`
- */
-export const isGone = (name) => processName(Number.parseInt(name, 10)) !== name;
+/** Whether the process of a name that `processName` gave has ended. */
+export const isGone = (name: string): boolean => processName(Number.parseInt(name, 10)) !== name;
 
-/**
- * Removes what processes that were killed left in a folder: entries called by a prefix, the name of their process, and `-`.
- *
- * @param {string} folder
- * @param {string} prefix
- */
-export async function removeAbandoned(folder, prefix) {
+/** Removes what processes that were killed left in a folder: entries called by a prefix, the name of their process, and `-`. */
+export async function removeAbandoned(folder: string, prefix: string): Promise<void> {
   const owned = new RegExp(`^${prefix}(\\d+-\\d+)-`);
   for (const entry of await readdir(folder)) {
     const [, owner] = owned.exec(entry) ?? [];

@@ -1,4 +1,3 @@
-// A lock between processes on one machine: a file that only one of them can create. No dependencies.
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -7,17 +6,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** A holder on another host (with a shared home folder) cannot be checked; its lock expires after this time. */
 const FOREIGN_LOCK_MS = 30 * 60_000;
 
+interface LockOptions {
+  /** Called once when another process holds the lock, with its process id. */
+  readonly onWait?: (holder: number) => void;
+  readonly pollMs?: number;
+}
+
 /**
- * Runs `work` while holding the lock `path`, and always releases the lock. Waits while a running process holds it, and
- * takes over the lock of a dead process.
- *
- * @template T
- * @param {string} path the lock file; its folder is created
- * @param {() => Promise<T>} work
- * @param {{ onWait?: (holder: number) => void, pollMs?: number }} [options] `onWait` is called once, with the holder's process id
- * @returns {Promise<T>}
+ * A lock between processes on one machine: runs `work` while holding the lock file `path`, whose folder is created, and
+ * always releases it. Waits while a running process holds it, and takes over the lock of a dead process.
  */
-export async function withLock(path, work, options = {}) {
+export async function withLock<T>(path: string, work: () => Promise<T>, options: LockOptions = {}): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
   let hasReported = false;
   while (!(await tryCreate(path))) {
@@ -38,28 +37,22 @@ export async function withLock(path, work, options = {}) {
   }
 }
 
-/** @param {string} path */
-async function tryCreate(path) {
+async function tryCreate(path: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx');
     await file.writeFile(JSON.stringify({ pid: process.pid, host: hostname() }));
     await file.close();
     return true;
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
 }
 
-/**
- * @param {string} path
- * @returns {Promise<number | 'dead' | 'gone'>} process id of the running holder
- */
-async function readHolder(path) {
-  /** @type {string} */
-  let text;
-  /** @type {number} */
-  let age;
+/** The process id of the running holder. */
+async function readHolder(path: string): Promise<number | 'dead' | 'gone'> {
+  let text: string;
+  let age: number;
   try {
     text = await readFile(path, 'utf8');
     age = Date.now() - (await stat(path)).mtimeMs;
@@ -68,8 +61,7 @@ async function readHolder(path) {
   }
   // A new file may not be written yet; one that is still empty after ten seconds never will be.
   if (text === '') return age > 10_000 ? 'dead' : -1;
-  /** @type {{ pid: number, host: string }} */
-  let holder;
+  let holder: { readonly pid: number; readonly host: string };
   try {
     holder = JSON.parse(text);
   } catch {
@@ -82,10 +74,8 @@ async function readHolder(path) {
 /**
  * Renames the file first: if two waiters see a dead holder, only one may remove the file. Otherwise the second would
  * remove the lock that the first has just created.
- *
- * @param {string} path
  */
-async function removeDead(path) {
+async function removeDead(path: string): Promise<void> {
   const aside = `${path}.dead-${process.pid}-${process.hrtime.bigint()}`;
   try {
     await rename(path, aside);
@@ -98,16 +88,12 @@ async function removeDead(path) {
   await rm(aside, { force: true });
 }
 
-/**
- * Whether a process is running on this machine, even as another user.
- *
- * @param {number} pid
- */
-export function isAlive(pid) {
+/** Whether a process is running on this machine, even as another user. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM';
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -5,16 +5,17 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { ensureInstalled, SetupError } from './ensure-installed.mjs';
+import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
+import { buildPrograms } from './build.ts';
+import { ensureInstalled, SetupError } from './ensure-installed.ts';
+import { root } from './freshness.mjs';
 import { quickTests } from './quick-tests.mjs';
-import { explainMissing, findTemporalBinary } from './temporal-binary.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const say = (/** @type {string} */ line) => console.error(line);
+const say = (line: string): void => console.error(line);
 
 try {
   await ensureInstalled({ report: say });
+  await buildPrograms();
   const found = await findTemporalBinary({ report: say });
   if (found.status === 'missing') throw new SetupError(explainMissing(found));
   // Processes that the tests start must find the same binary.
@@ -28,13 +29,12 @@ try {
   process.exitCode = 1;
 }
 
-/** @param {string[]} given @param {NodeJS.ProcessEnv} env @returns {Promise<number>} */
-function runVitest(given, env) {
+function runVitest(given: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const folder = dirname(createRequire(join(root, 'package.json')).resolve('vitest/package.json'));
   const args = [join(folder, 'vitest.mjs'), 'run', ...given];
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
   // Ctrl-C also reaches vitest, which stops its servers; only wait for it.
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((done, fail) => {
     child.on('error', fail);
     child.on('close', (code) => done(code ?? 1));

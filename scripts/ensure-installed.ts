@@ -5,32 +5,38 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { withLock } from './lock.mjs';
-import { nodeVersionProblem } from './node-version.mjs';
+import { withLock } from '../src/platform/processes/lock.ts';
 
 const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 
 /** Says what is wrong and what to do. Scripts print its message without a stack trace. */
 export class SetupError extends Error {}
 
-/**
- * @param {{ root?: string, report?: (line: string) => void }} [options]
- * @returns {Promise<'present' | 'installed'>}
- * @throws SetupError when Node is too old or `npm ci` fails
- */
-export async function ensureInstalled(options = {}) {
+/** A package in npm's lock file. */
+interface Locked {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly optional?: boolean;
+  readonly devOptional?: boolean;
+  readonly peer?: boolean;
+}
+
+interface InstallOptions {
+  readonly root?: string;
+  readonly report?: (line: string) => void;
+}
+
+/** @throws SetupError when `npm ci` fails */
+export async function ensureInstalled(options: InstallOptions = {}): Promise<'present' | 'installed'> {
   const root = options.root ?? projectRoot;
   const report = options.report ?? ((line) => console.error(line));
-  const outdated = nodeVersionProblem();
-  if (outdated !== undefined) throw new SetupError(outdated);
   if ((await installProblem(root)) === undefined) return 'present';
   // Not in node_modules: `npm ci` removes that folder.
   const lock = join(
     tmpdir(),
     `sitewright-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`,
   );
-  const onWait = (/** @type {number} */ pid) =>
-    report(`Another process (${pid}) is installing the packages; waiting for it.`);
+  const onWait = (pid: number) => report(`Another process (${pid}) is installing the packages; waiting for it.`);
   return await withLock(
     lock,
     async () => {
@@ -47,16 +53,12 @@ export async function ensureInstalled(options = {}) {
   );
 }
 
-/**
- * Compares npm's record of installed packages with the lock file.
- *
- * @param {string} root
- * @returns {Promise<string | undefined>} why an install is needed, or nothing
- */
-export async function installProblem(root) {
-  const wanted = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')).packages;
-  /** @type {Record<string, { version?: string, integrity?: string }>} */
-  let installed;
+/** Compares npm's record of installed packages with the lock file: why an install is needed, or nothing. */
+export async function installProblem(root: string): Promise<string | undefined> {
+  const { packages: wanted } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, Locked>;
+  };
+  let installed: Record<string, Locked>;
   try {
     installed = JSON.parse(await readFile(join(root, 'node_modules/.package-lock.json'), 'utf8')).packages;
   } catch {
@@ -74,8 +76,7 @@ export async function installProblem(root) {
   return undefined;
 }
 
-/** @param {string} root */
-async function npmCi(root) {
+async function npmCi(root: string): Promise<void> {
   // The callers run under npm, whose settings must not leak into this npm.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([key]) => !/^npm_(lifecycle|command|package)/.test(key)),
@@ -88,7 +89,7 @@ async function npmCi(root) {
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   });
-  const code = await new Promise((done, fail) => {
+  const code = await new Promise<number | null>((done, fail) => {
     child.on('error', fail);
     child.on('close', done);
   }).catch((error) => {

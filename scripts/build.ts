@@ -1,0 +1,131 @@
+// Bundles what runs: the programs and the page (a second or two), made when first needed; with --all also what only a package
+// needs, the workflows and the exported language.
+//   node scripts/build.ts [--all]
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { withLock } from '../src/platform/processes/lock.ts';
+import { contentKey } from '../worker/content-key.ts';
+import { isOlderThanSources, root, SOURCES, stamp } from './freshness.mjs';
+
+/** Says what is wrong and what to do; shown without a stack trace. */
+export class BuildError extends Error {}
+
+/** What processes and threads start with, and the modules that others load by their path. `runnableProgram` finds what is made of them. */
+const PROGRAMS = [
+  'src/cli/main.ts',
+  'src/cli/processes/demo.ts',
+  'src/agent/supervisor-main.ts',
+  'src/api/page/drawing-main.ts',
+  'src/clusters/planning/planning-thread-main.ts',
+  'src/ops/reading/reading-thread-main.ts',
+  'src/platform/processes/run-with-parent.ts',
+  'src/platform/codec/encoded-failures.ts',
+];
+
+const at = (path: string): string => join(root, path);
+
+/** Makes dist/programs and dist/page, unless they are up to date. With concurrent callers, one builds and the others wait. */
+export async function buildPrograms(): Promise<void> {
+  if (!isOlderThanSources()) return;
+  const lock = join(tmpdir(), `sitewright-build-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`);
+  await withLock(lock, async () => {
+    if (!isOlderThanSources()) return;
+    // From before the sources are read: what changes meanwhile is newer.
+    const now = new Date();
+    const key = await contentKey({ sources: SOURCES.map(at), root });
+    if ((await readFile(stamp, 'utf8').catch(() => '')) !== key) {
+      await rm(stamp, { force: true });
+      await bundlePrograms();
+      await bundlePage();
+      await writeFile(stamp, key);
+    }
+    await utimes(stamp, now, now);
+  });
+}
+
+async function bundlePrograms(): Promise<void> {
+  const { build } = await esbuild();
+  const making = at(`dist/programs.${process.pid}`);
+  await build({
+    entryPoints: PROGRAMS.map((program) => ({ in: at(program), out: basename(program, '.ts') })),
+    outdir: making,
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    logLevel: 'error',
+  });
+  await rm(at('dist/programs'), { recursive: true, force: true });
+  await rename(making, at('dist/programs'));
+}
+
+/** One script with all libraries in it, one style sheet. */
+async function bundlePage(): Promise<void> {
+  const { build } = await esbuild();
+  const assets = at('src/ui/assets');
+  await build({
+    entryPoints: { page: join(assets, 'main.js') },
+    outdir: at('dist/page'),
+    alias: { 'core/words': at('src/core/words.ts') },
+    bundle: true,
+    minify: true,
+    charset: 'utf8',
+    format: 'esm',
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    legalComments: 'none',
+    logLevel: 'error',
+  });
+  for (const name of ['index.html', 'icon.svg']) await copyFile(join(assets, name), at(`dist/page/${name}`));
+}
+
+/** Everything that a package has, beside its programs. */
+async function buildPackage(): Promise<void> {
+  const { bundleOurWorkflows } = await import('../worker/workflow-bundle.ts');
+  for (const encrypted of [false, true]) {
+    const { bytes, fresh } = await bundleOurWorkflows({ encrypted });
+    if (fresh) console.error(`Bundled the workflows: ${(bytes / 1024 / 1024).toFixed(1)} MiB.`);
+  }
+  const { build } = await esbuild();
+  await rm(at('dist/yaql'), { recursive: true, force: true });
+  await build({
+    entryPoints: [at('src/yaql/index.ts')],
+    outfile: at('dist/yaql/index.js'),
+    bundle: true,
+    format: 'esm',
+    target: 'node24',
+    logLevel: 'error',
+  });
+  const tsc = createRequire(at('package.json')).resolve('typescript/bin/tsc');
+  await promisify(execFile)(process.execPath, [tsc, '-p', 'tsconfig.yaql.json'], { cwd: root }).catch(({ stdout }) => {
+    throw new BuildError(`The types of the language cannot be written:\n${stdout}`);
+  });
+}
+
+async function esbuild(): Promise<typeof import('esbuild')> {
+  try {
+    return await import('esbuild');
+  } catch {
+    throw new BuildError('The packages are not installed. Run `npm ci` in the project’s folder.');
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    await mkdir(at('dist'), { recursive: true });
+    await buildPrograms();
+    if (process.argv.includes('--all')) await buildPackage();
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
