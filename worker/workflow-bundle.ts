@@ -17,7 +17,7 @@ const SOURCES = ['workflows', 'src/core', 'src/yaql', 'activities/contract.ts', 
 const FAILURES = 'src/platform/codec/encoded-failures.ts';
 
 export interface WorkflowBundleFile {
-  /** File to pass to `Worker.create({ workflowBundle: { codePath } })`. */
+  /** For a worker's option `workflowBundle`. */
   readonly codePath: string;
   /** Hash of the sources and of the SDK's version. */
   readonly key: string;

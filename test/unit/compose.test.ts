@@ -186,7 +186,7 @@ describe('deploy/Dockerfile', () => {
       .filter((line) => line.startsWith('!'));
     const covered = (source: string): boolean =>
       allowed.some((line) =>
-        new RegExp(`^${line.slice(1).replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(source),
+        new RegExp(`^${line.slice(1).replaceAll('.', '\\.').replaceAll('*', '.*')}(?:/|$)`).test(source),
       );
     expect(sources.filter((source) => !covered(source))).toEqual([]);
     const tracked = execFileSync('git', ['ls-files', 'deploy'], { cwd: fileURLToPath(root), encoding: 'utf8' });

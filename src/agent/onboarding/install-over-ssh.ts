@@ -76,7 +76,7 @@ printf %s ${shellWord(systemdUnit(program, folder))} | place ${shellWord(unit)} 
 ${
   agentPackage === undefined
     ? `[ -x ${shellWord(`${root}${program}`)} ] || { echo ${shellWord(`${program} does not exist: set gateway.agent_package`)} >&2; exit 1; }`
-    : `command -v npm >/dev/null || { echo 'Node.js 20.19 or newer with npm is not installed: install it first' >&2; exit 1; }
+    : `command -v npm >/dev/null || { echo 'Node.js 24.15 or newer with npm is not installed: install it first' >&2; exit 1; }
 if [ "$(cat ${shellWord(`${folder}/package`)} 2>/dev/null)" = ${shellWord(agentPackage)} ] && [ -x ${shellWord(program)} ]; then
   echo ${shellWord('sitewright:unchanged:the package')}
 else

@@ -67,4 +67,3 @@ async function rename(file: string, from: string, to: string): Promise<void> {
   const text = await readFile(file, 'utf8');
   await writeFile(file, text.replaceAll(from, to));
 }
-

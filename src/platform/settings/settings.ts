@@ -246,7 +246,7 @@ export const settingsSchema = z.strictObject({
       ),
     node_package: text
       .default('nodejs')
-      .describe('Package of the node’s distribution, or URL of a .tar.xz, with Node.js 20.19 or newer.'),
+      .describe('Package of the node’s distribution, or URL of a .tar.xz, with Node.js 24.15 or newer.'),
   }),
   secrets: z.strictObject({
     directory: filePath
