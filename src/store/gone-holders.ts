@@ -1,6 +1,6 @@
 import { lostReport } from '../core/lost-report.ts';
 import { StoreError } from './failure.ts';
-import type { ClaimHolder, ClaimSubject } from './ports/claim-store.ts';
+import type { ClaimExecution, ClaimHolder, ClaimSubject } from './ports/claim-store.ts';
 import type { RunRecord } from './ports/run-store.ts';
 import type { StorePorts } from './ports/store.ts';
 
@@ -18,7 +18,7 @@ export async function claimFor(
   { claims }: Pick<StorePorts, 'claims'>,
   isOpen: IsOpen,
   subject: ClaimSubject,
-  holder: ClaimHolder,
+  holder: ClaimExecution,
 ): Promise<ClaimHolder | null> {
   let claim = await claims.claim(subject, holder);
   while (!claim.claimed) {

@@ -48,7 +48,10 @@ describe('sites', () => {
 
   it('one that a run has claimed is not deleted', async () => {
     await rig.ask('POST', '/api/v1/sites', { name: 'claimed' });
-    await rig.store.claims.claim({ site: 'claimed' }, { workflowId: 'deploy_site:claimed', runId: 'r1' });
+    await rig.store.claims.claim(
+      { site: 'claimed' },
+      { workflowId: 'deploy_site:claimed', runId: 'r1', executionId: 'r1' },
+    );
     expect(await rig.ask('DELETE', '/api/v1/sites/claimed')).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
 });

@@ -320,7 +320,7 @@ describe('assignment', () => {
   it('waits for the run that works on a cluster', async () => {
     const [inside, outside] = [await register(), await register()];
     await assign(inside, ['cinder']);
-    const run = { workflowId: `execute_graph:${cluster}`, runId: 'r1' };
+    const run = { workflowId: `execute_graph:${cluster}`, runId: 'r1', executionId: 'r1' };
     await rig.store.claims.claim({ cluster }, run);
     expect((await rig.fuel('GET', `/clusters/${cluster}`)).body.is_locked).toBe(true);
     const requests: [Parameters<FuelRig['refused']>[0], string, unknown?][] = [

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.ts';
 import { InputCheck } from '../input.ts';
-import type { Claim, ClaimHolder, ClaimStore, ClaimSubject } from '../ports/claim-store.ts';
+import type { Claim, ClaimExecution, ClaimHolder, ClaimStore, ClaimSubject } from '../ports/claim-store.ts';
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
 import { assertRow, holdRow } from './identified-row.ts';
@@ -17,8 +17,8 @@ export class SqlClaimStore implements ClaimStore {
     this.#session = session;
   }
 
-  async claim(subject: ClaimSubject, holder: ClaimHolder) {
-    const wanted = checkedHolder('', holder);
+  async claim(subject: ClaimSubject, holder: ClaimExecution) {
+    const wanted = checkedExecution('', holder);
     return this.#session.write(async (transaction) => {
       await holdSubject(transaction, subject);
       const present = await readClaim(transaction, subject);
@@ -28,9 +28,9 @@ export class SqlClaimStore implements ClaimStore {
     });
   }
 
-  async takeOver(subject: ClaimSubject, expected: ClaimHolder, next: ClaimHolder) {
-    const from = checkedHolder('expected.', expected);
-    const to = checkedHolder('next.', next);
+  async takeOver(subject: ClaimSubject, expected: ClaimExecution, next: ClaimExecution) {
+    const from = checkedExecution('expected.', expected);
+    const to = checkedExecution('next.', next);
     return this.#session.write(async (transaction) => {
       await holdSubject(transaction, subject);
       const present = await readClaim(transaction, subject);
@@ -42,7 +42,9 @@ export class SqlClaimStore implements ClaimStore {
   }
 
   async release(subject: ClaimSubject, holder: ClaimHolder): Promise<boolean> {
-    const { workflowId, runId } = checkedHolder('', holder);
+    const check = new InputCheck();
+    const { workflowId, runId } = checkedHolder(check, '', holder);
+    check.done();
     const { table, key, id } = placeOf(subject);
     return this.#session.write(async (transaction) => {
       await holdSubject(transaction, subject);
@@ -78,7 +80,7 @@ export async function assertUnclaimed(db: Kysely<Tables>, subject: ClaimSubject,
  * Both claim tables under one name, with one name for the subject's column: Kysely does not accept a union of names.
  */
 interface ClaimTables {
-  claim: Omit<Claim, 'executionId'> & { executionId: string | null; subject: string | number };
+  claim: Claim & { subject: string | number };
 }
 
 const claimsIn = (db: Kysely<Tables>): Kysely<ClaimTables> => db as unknown as Kysely<ClaimTables>;
@@ -95,13 +97,13 @@ async function readClaim(db: Kysely<Tables>, subject: ClaimSubject): Promise<Cla
   const { table, key, id } = placeOf(subject);
   const columns = ['workflowId', 'runId', 'executionId', 'generation', 'claimedAt'] as const;
   const found = await claimsIn(db).selectFrom(table).select(columns).where(key, '=', id).executeTakeFirst();
-  return found === undefined ? null : { ...found, executionId: found.executionId ?? found.runId };
+  return found ?? null;
 }
 
 async function writeClaim(
   db: Transaction<Tables>,
   subject: ClaimSubject,
-  holder: ClaimHolder,
+  holder: ClaimExecution,
   generation: number,
 ): Promise<void> {
   const { table, key, id } = placeOf(subject);
@@ -113,17 +115,19 @@ async function writeClaim(
     .execute();
 }
 
-const isSame = (one: ClaimHolder, other: ClaimHolder): boolean =>
-  one.workflowId === other.workflowId &&
-  one.runId === other.runId &&
-  (one.executionId ?? one.runId) === (other.executionId ?? other.runId);
+const isSame = (one: ClaimExecution, other: ClaimExecution): boolean =>
+  one.workflowId === other.workflowId && one.runId === other.runId && one.executionId === other.executionId;
 
-/** The holder as stored. @throws StoreError of kind `invalid` */
-function checkedHolder(path: string, holder: ClaimHolder): Required<ClaimHolder> {
+const checkedHolder = (check: InputCheck, path: string, { workflowId, runId }: ClaimHolder): ClaimHolder => ({
+  workflowId: check.key(`${path}workflowId`, workflowId),
+  runId: check.key(`${path}runId`, runId),
+});
+
+/** The execution as stored. @throws StoreError of kind `invalid` */
+function checkedExecution(path: string, execution: ClaimExecution): ClaimExecution {
   const check = new InputCheck();
-  const workflowId = check.key(`${path}workflowId`, holder.workflowId);
-  const runId = check.key(`${path}runId`, holder.runId);
-  const executionId = holder.executionId === undefined ? runId : check.key(`${path}executionId`, holder.executionId);
+  const holder = checkedHolder(check, path, execution);
+  const executionId = check.key(`${path}executionId`, execution.executionId);
   check.done();
-  return { workflowId, runId, executionId };
+  return { ...holder, executionId };
 }

@@ -50,8 +50,8 @@ export const clusterTables = {
     clusterId: reference(),
     workflowId: key(),
     runId: key(),
-    /** Null: the run's first execution, whose id is the run's. */
-    executionId: key().nullable(),
+    /** Run id of the execution that the run has now: a reset changes it. */
+    executionId: key(),
     /** From 1; one more with each take-over. */
     generation: count(),
     claimedAt: time(),

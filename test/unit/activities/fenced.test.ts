@@ -87,7 +87,8 @@ beforeEach(async () => {
     site: SITE,
     startedAt: AT,
   });
-  for (const subject of [{ site: SITE }, { cluster }]) await store.claims.claim(subject, others);
+  for (const subject of [{ site: SITE }, { cluster }])
+    await store.claims.claim(subject, { ...others, executionId: others.runId });
   const [transaction, graph] = [run.id, graphs[0]!.id];
   const node: NodeCall = { site: SITE, revision: 1, node: 'n1', run_id: ours.runId, attempt: 1, interval: 1 };
   const closing = { workflow_id: ours.workflowId, run_id: ours.runId, ended_at: AT };

@@ -65,7 +65,10 @@ describe('opening a run', () => {
       clusterId: world.cluster,
       graphs: [{ graphType: 'default' }],
     });
-    await world.store.claims.claim({ cluster: world.cluster }, { workflowId: 'w', runId: 'other' });
+    await world.store.claims.claim(
+      { cluster: world.cluster },
+      { workflowId: 'w', runId: 'other', executionId: 'other' },
+    );
     world.open.add('other');
     expect((await world.refused({ transaction: made.run.id })).kind).toBe('cluster-busy');
     expect((await world.store.transactions.get(made.run.id)).status).toBe('error');
@@ -183,8 +186,8 @@ describe('planning a graph', () => {
     const { world, key, fetch, book } = await orders();
     expect((await fetch()).execution).toMatchObject({ task: 'a', parameters: { cmd: 'echo a' } });
     expect(await book.find(key)).toMatchObject({ isOpen: true });
-    const holder = { workflowId: `execute_graph:${world.cluster}:run-1`, runId: 'run-1' };
-    const other = { workflowId: 'execute_graph:other', runId: 'run-2' };
+    const holder = { workflowId: `execute_graph:${world.cluster}:run-1`, runId: 'run-1', executionId: 'run-1' };
+    const other = { workflowId: 'execute_graph:other', runId: 'run-2', executionId: 'run-2' };
     await world.store.claims.takeOver({ cluster: world.cluster }, holder, other);
     await expect(fetch()).rejects.toThrow(/cluster \d+ is not of run .*: execute_graph:other has it/);
     expect(await book.find(key)).toMatchObject({ isOpen: false });

@@ -2,14 +2,15 @@ import { expect, it } from 'vitest';
 import { describeStore } from './backends.ts';
 import { failureOf } from './failures.ts';
 
-const [A, B, C] = ['a', 'b', 'c'].map((name) => ({ workflowId: `deploy_site:${name}`, runId: name })) as [
-  Holder,
-  Holder,
-  Holder,
-];
+const [A, B, C] = ['a', 'b', 'c'].map((name) => ({
+  workflowId: `deploy_site:${name}`,
+  runId: name,
+  executionId: name,
+})) as [Holder, Holder, Holder];
 interface Holder {
   readonly workflowId: string;
   readonly runId: string;
+  readonly executionId: string;
 }
 
 describeStore('ClaimStore', (backend) => {
@@ -27,7 +28,7 @@ describeStore('ClaimStore', (backend) => {
     const refused = await claims.claim({ site: 'dc1' }, B);
     expect(refused).toMatchObject({ claimed: false, holder: A });
     // Another run of the same workflow is another holder.
-    expect(await claims.claim({ site: 'dc1' }, { ...A, runId: 'later' })).toEqual(refused);
+    expect(await claims.claim({ site: 'dc1' }, { ...A, runId: 'later', executionId: 'later' })).toEqual(refused);
     expect(await claims.holder({ site: 'dc1' })).toMatchObject(A);
   });
 
@@ -84,10 +85,10 @@ describeStore('ClaimStore', (backend) => {
     )) {
       expect(failure).toMatchObject({ kind: 'not-found', what: 'site' });
     }
-    const noHolder = { workflowId: '', runId: '' };
+    const noHolder = { workflowId: '', runId: '', executionId: '' };
     expect(await failureOf(claims.claim({ site: 'dc1' }, noHolder))).toMatchObject({
       kind: 'invalid',
-      problems: [{ path: 'workflowId' }, { path: 'runId' }],
+      problems: [{ path: 'workflowId' }, { path: 'runId' }, { path: 'executionId' }],
     });
   });
 
@@ -95,7 +96,11 @@ describeStore('ClaimStore', (backend) => {
     const url = await backend.newUrl();
     const stores = await Promise.all([1, 2, 3, 4].map(() => backend.open(url)));
     await stores[0]!.sites.create({ name: 'dc1' });
-    const rivals = Array.from({ length: 24 }, (_, n) => ({ workflowId: `w${n}`, runId: `r${n}` }));
+    const rivals = Array.from({ length: 24 }, (_, n) => ({
+      workflowId: `w${n}`,
+      runId: `r${n}`,
+      executionId: `r${n}`,
+    }));
     const storeOf = (n: number) => stores[n % stores.length]!.claims;
 
     const claimed = await Promise.all(rivals.map((rival, n) => storeOf(n).claim({ site: 'dc1' }, rival)));

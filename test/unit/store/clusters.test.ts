@@ -183,7 +183,7 @@ describeStore('ClusterStore', (backend) => {
     expect(await failureOf(store.clusters.delete(cluster.id))).toMatchObject({ kind: 'conflict', transaction: run.id });
     await store.transactions.endRun(run.id, { status: 'ready' });
     const holder = { workflowId: 'w', runId: 'r' };
-    await store.claims.claim({ cluster: cluster.id }, holder);
+    await store.claims.claim({ cluster: cluster.id }, { ...holder, executionId: 'r' });
     expect(await failureOf(store.clusters.delete(cluster.id))).toMatchObject({ kind: 'conflict', holder });
     await store.claims.release({ cluster: cluster.id }, holder);
     await store.clusters.delete(cluster.id);
@@ -222,7 +222,11 @@ describeStore('ClusterClaimStore', (backend) => {
     const url = await backend.newUrl();
     const stores = await Promise.all([1, 2, 3].map(() => backend.open(url)));
     const { cluster } = await withCluster(stores[0]!);
-    const rivals = Array.from({ length: 12 }, (_, n) => ({ workflowId: `w${n}`, runId: `r${n}` }));
+    const rivals = Array.from({ length: 12 }, (_, n) => ({
+      workflowId: `w${n}`,
+      runId: `r${n}`,
+      executionId: `r${n}`,
+    }));
     const claimed = await Promise.all(
       rivals.map((rival, n) => stores[n % 3]!.claims.claim({ cluster: cluster.id }, rival)),
     );
@@ -231,9 +235,11 @@ describeStore('ClusterClaimStore', (backend) => {
     const { claims } = stores[0]!;
     expect(await claims.claim({ cluster: cluster.id }, winner)).toEqual({ claimed: true });
     expect(await claims.holder({ cluster: cluster.id })).toMatchObject(winner);
-    const heir = { workflowId: 'heir', runId: 'h' };
+    const heir = { workflowId: 'heir', runId: 'h', executionId: 'h' };
     expect(await claims.takeOver({ cluster: cluster.id }, heir, winner)).toEqual({ claimed: true });
-    expect(await claims.takeOver({ cluster: cluster.id }, { workflowId: 'x', runId: 'x' }, heir)).toMatchObject({
+    expect(
+      await claims.takeOver({ cluster: cluster.id }, { workflowId: 'x', runId: 'x', executionId: 'x' }, heir),
+    ).toMatchObject({
       claimed: false,
       holder: winner,
     });

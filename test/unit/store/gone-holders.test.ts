@@ -4,10 +4,14 @@ import { describeStore } from './backends.ts';
 import { withNodes } from './cluster-rig.ts';
 import { failureOf } from './failures.ts';
 
-const [A, B] = ['a', 'b'].map((name) => ({ workflowId: `deploy_site:${name}`, runId: name })) as [Holder, Holder];
+const [A, B] = ['a', 'b'].map((name) => ({ workflowId: `deploy_site:${name}`, runId: name, executionId: name })) as [
+  Holder,
+  Holder,
+];
 interface Holder {
   readonly workflowId: string;
   readonly runId: string;
+  readonly executionId: string;
 }
 
 const open = async () => true;
@@ -30,7 +34,7 @@ describeStore('a holder that may be gone', (backend) => {
     const store = await backend.fresh();
     await store.sites.create({ name: 'dc1' });
     await claimFor(store, gone, dc1, A);
-    const rivals = [1, 2, 3].map((n) => ({ workflowId: 'w', runId: `r${n}` }));
+    const rivals = [1, 2, 3].map((n) => ({ workflowId: 'w', runId: `r${n}`, executionId: `r${n}` }));
     const isOpen = async (_workflow: string, run: string | null) => run !== A.runId;
     const answers = await Promise.all(rivals.map((rival) => claimFor(store, isOpen, dc1, rival)));
     expect(answers.filter((busy) => busy === null)).toHaveLength(1);

@@ -217,7 +217,7 @@ describeStore('Opening a store', (backend) => {
       [
         store.sites.create({ name: 'dc2' }),
         store.sites.delete('dc1'),
-        store.claims.claim({ site: 'dc1' }, { workflowId: 'w', runId: 'r' }),
+        store.claims.claim({ site: 'dc1' }, { workflowId: 'w', runId: 'r', executionId: 'r' }),
         store.audit.append({ actor: 'a', action: 'b', target: 'c' }),
       ].map(failureOf),
     )) {

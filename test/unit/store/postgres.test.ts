@@ -83,7 +83,7 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
       await server.query(database, statement);
     }
     expect((await store.audit.list()).items).toHaveLength(1);
-    const holder = { workflowId: 'w', runId: 'r' };
+    const holder = { workflowId: 'w', runId: 'r', executionId: 'r' };
     expect(await failureOf(store.claims.claim({ site: 'dc1' }, holder))).toMatchObject({ kind: 'unreachable' });
     expect(await store.claims.holder({ site: 'dc1' })).toBeNull();
     expect(await store.claims.claim({ site: 'dc1' }, holder)).toEqual({ claimed: true });
@@ -116,7 +116,9 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
       database,
       'create trigger lose before insert on site_claim for each row execute function lose_once()',
     );
-    expect(await store.claims.claim({ site: 'dc1' }, { workflowId: 'w', runId: 'r' })).toEqual({ claimed: true });
+    expect(await store.claims.claim({ site: 'dc1' }, { workflowId: 'w', runId: 'r', executionId: 'r' })).toEqual({
+      claimed: true,
+    });
     const attempts = await server.query(database, 'select last_value from attempts');
     expect(attempts.rows).toEqual([{ last_value: '2' }]);
     await store.close();

@@ -268,7 +268,7 @@ async function populated({ sites, runs, claims, nodeFacts }: Store): Promise<voi
     site: 'dc1',
     startedAt: at,
   });
-  await claims.claim({ site: 'dc1' }, { workflowId: 'w', runId: 'r' });
+  await claims.claim({ site: 'dc1' }, { workflowId: 'w', runId: 'r', executionId: 'r' });
 }
 
 it('reads the ways a user names a revision', () => {

@@ -44,8 +44,8 @@ export async function createClusters(db: Kysely<unknown>, types: ColumnTypes): P
     .addColumn('cluster_id', integer, (column) => column.primaryKey().references('cluster.id'))
     .addColumn('workflow_id', text, (column) => column.notNull())
     .addColumn('run_id', text, (column) => column.notNull())
-    .addColumn('execution_id', text)
-    .addColumn('generation', integer, (column) => column.notNull().defaultTo(1))
+    .addColumn('execution_id', text, (column) => column.notNull())
+    .addColumn('generation', integer, (column) => column.notNull())
     .addColumn('claimed_at', text, (column) => column.notNull())
     .execute();
 }

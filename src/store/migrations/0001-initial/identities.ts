@@ -57,7 +57,7 @@ export async function createIdentities(db: Kysely<unknown>, { text, integer }: C
     .createTable('api_token')
     .addColumn('id', text, (column) => column.primaryKey())
     .addColumn('name', text, (column) => column.notNull())
-    .addColumn('kind', text, (column) => column.notNull().defaultTo('token'))
+    .addColumn('kind', text, (column) => column.notNull())
     .addColumn('role', text, (column) => column.notNull())
     .addColumn('hash', text, (column) => column.notNull())
     .addColumn('created_at', text, (column) => column.notNull())

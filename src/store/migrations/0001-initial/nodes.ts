@@ -17,7 +17,7 @@ export async function createNodes(db: Kysely<unknown>, types: ColumnTypes): Prom
     .addColumn('cluster_id', integer, (column) => column.references('cluster.id'))
     .addColumn('roles', text, (column) => column.notNull())
     .addColumn('pending_roles', text, (column) => column.notNull())
-    .addColumn('role_tags', text, (column) => column.notNull().defaultTo('{}'))
+    .addColumn('role_tags', text, (column) => column.notNull())
     .addColumn('primary_roles', text, (column) => column.notNull())
     .addColumn('status', text, (column) => column.notNull())
     .addColumn('online', integer, (column) => column.notNull())

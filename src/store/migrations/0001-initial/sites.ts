@@ -9,7 +9,7 @@ export async function createSites(db: Kysely<unknown>, { text, integer, bytes }:
     .addColumn('cluster', text)
     .addColumn('source', text)
     .addColumn('created_at', text, (column) => column.notNull())
-    .addColumn('latest_revision', integer, (column) => column.notNull().defaultTo(0))
+    .addColumn('latest_revision', integer, (column) => column.notNull())
     .addColumn('last_good_revision', integer)
     .execute();
 
@@ -54,8 +54,8 @@ export async function createSites(db: Kysely<unknown>, { text, integer, bytes }:
     .addColumn('site', text, (column) => column.primaryKey().references('site.name'))
     .addColumn('workflow_id', text, (column) => column.notNull())
     .addColumn('run_id', text, (column) => column.notNull())
-    .addColumn('execution_id', text)
-    .addColumn('generation', integer, (column) => column.notNull().defaultTo(1))
+    .addColumn('execution_id', text, (column) => column.notNull())
+    .addColumn('generation', integer, (column) => column.notNull())
     .addColumn('claimed_at', text, (column) => column.notNull())
     .execute();
 

@@ -7,7 +7,10 @@ const store = await openStore(url!);
 await readyToGo();
 const got: string[] = [];
 for (const site of sites) {
-  const result = await store.claims.claim({ site }, { workflowId: 'w', runId: String(process.pid) });
+  const result = await store.claims.claim(
+    { site },
+    { workflowId: 'w', runId: String(process.pid), executionId: String(process.pid) },
+  );
   if (result.claimed) got.push(site);
 }
 say(got);
