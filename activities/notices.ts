@@ -1,6 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { NoticeBody } from '../src/core/contracts/notice.ts';
 import { noticeText } from '../src/core/notice.ts';
+import { withoutEnd } from '../src/core/text-ends.ts';
 import { type Receiver, ReceiversError, readReceivers, sendNotice } from '../src/platform/notices/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -40,7 +41,7 @@ async function deliver(deps: ActivityDependencies, { receiver: name, notice }: D
   const run =
     notice.run === null || page === undefined
       ? notice.run
-      : { ...notice.run, url: `${page.replace(/\/+$/, '')}/runs/${encodeURIComponent(notice.run.id)}` };
+      : { ...notice.run, url: `${withoutEnd(page, '/')}/runs/${encodeURIComponent(notice.run.id)}` };
   const whole = { ...notice, run };
   const body: NoticeBody = { ...whole, text: noticeText(whole) };
   const sending = await sendNotice(receiver, body, info.attempt, cancellationSignal);

@@ -1,6 +1,7 @@
 import { CALLBACK_PATH } from '../src/api/access/sign-in-routes.ts';
 import type { ApiOptions } from '../src/api/index.ts';
 import { SetupError } from '../src/core/setup-error.ts';
+import { withoutEnd } from '../src/core/text-ends.ts';
 import { signIn } from '../src/ops/index.ts';
 import { readSettingFile } from '../src/platform/files/setting-file.ts';
 import { openIdProvider } from '../src/platform/openid/openid-provider.ts';
@@ -12,7 +13,7 @@ export function openIdOf({ access: { openid, tokens } }: Pick<Settings, 'access'
   if (issuer === undefined || clientId === undefined || page_url === undefined) return undefined;
   if (tokens === 'off')
     throw new SetupError('settings', 'access.openid is set, but access.tokens is off: no one would need to sign in');
-  const pageUrl = page_url.replace(/\/+$/, '');
+  const pageUrl = withoutEnd(page_url, '/');
   const provider = openIdProvider({
     issuer,
     clientId,

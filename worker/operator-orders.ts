@@ -44,9 +44,11 @@ export function operatorOrders(store: Store): {
 
 /** The runs whose cancellation also cancels a graph: its own run, and a site's run with the graph as its last phase. */
 async function runsOf(store: Store, name: string): Promise<string[]> {
-  const found = await graphOfRun(store, name);
-  if (found === undefined) return [];
-  const { workflowId, temporalRunId } = found.run;
-  const named = /(?:^|:)execute_graph:\d+:(.+)$/.exec(workflowId ?? '')?.[1];
-  return [temporalRunId, named].filter((id): id is string => typeof id === 'string');
+  const graph = await graphOfRun(store, name);
+  if (graph === undefined) return [];
+  const { workflowId, temporalRunId } = graph.run;
+  const id = workflowId ?? '';
+  const found = /(?:^|:)execute_graph:\d+:/.exec(id);
+  const named = found === null ? undefined : id.slice(found.index + found[0].length);
+  return [temporalRunId, named].filter((one): one is string => typeof one === 'string' && one !== '');
 }

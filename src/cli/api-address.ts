@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { withoutEnd } from '../core/text-ends.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
@@ -62,5 +63,5 @@ function checkedAddress(text: string, from: string): string {
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw usageError(`${from} is not an address of an API: ${text}`, 'Write it as http://127.0.0.1:8080.');
-  return withScheme.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+  return withoutEnd(withScheme, '/').replace(/\/api\/v1$/, '');
 }

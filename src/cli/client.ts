@@ -2,6 +2,7 @@ import { createParser } from 'eventsource-parser';
 import type { Api } from '../core/contracts/api.ts';
 import type { ProblemBody } from '../core/contracts/index.ts';
 import type { AnswerOf, AskOf, EventOf } from '../core/contracts/route.ts';
+import { withoutEnd } from '../core/text-ends.ts';
 import { EXIT, exitCodeOfStatus } from './exit-codes.ts';
 import { CliError, type CliProblem, usageError } from './problem.ts';
 
@@ -54,7 +55,7 @@ export class ApiClient {
   readonly #options: ApiClientOptions;
 
   constructor(options: ApiClientOptions) {
-    this.url = options.url.replace(/\/+$/, '');
+    this.url = withoutEnd(options.url, '/');
     this.#options = options;
   }
 

@@ -1,4 +1,5 @@
 import { isMapping } from './plain-value.ts';
+import { withoutEnd } from './text-ends.ts';
 
 /** One file of a folder that is brought to nodes. */
 export interface ManifestFile {
@@ -14,7 +15,7 @@ export const PACKAGE_SOURCE = 'package:';
 
 /** A folder of an installed package as a source: what `parsePackageSource` reads. */
 export const packageSource = (name: string, version: string, folder: string): string =>
-  `${PACKAGE_SOURCE}${name}==${version}/${folder.replace(/^\.\//, '').replace(/\/+$/, '')}`;
+  `${PACKAGE_SOURCE}${name}==${version}/${withoutEnd(folder.replace(/^\.\//, ''), '/')}`;
 
 /** One file below the folder of a source. */
 export const fileOfSource = (source: string, path: string): string => `${source}//${path}`;

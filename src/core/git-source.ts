@@ -1,3 +1,5 @@
+import { withoutEnd } from './text-ends.ts';
+
 /** The branch of a Git repository that a site follows. */
 export interface GitSource {
   readonly url: string;
@@ -78,5 +80,6 @@ export function commitUrl(url: string, commit: string): string | null {
       ? ['https://', ssh[1], ssh[2]]
       : [];
   if (host === undefined || path === undefined) return null;
-  return `${scheme}${host}/${path.replace(/^\/+|(?:\.git)?\/*$/g, '')}/commit/${commit}`;
+  const plain = withoutEnd(path.replace(/^\/+/, ''), '/').replace(/\.git$/, '');
+  return `${scheme}${host}/${plain}/commit/${commit}`;
 }

@@ -97,7 +97,8 @@ export const SIZE_PATTERN = /^>?\d+(?:%|[mMgGtT](?:[bB]|[iI][bB]?)?)$/;
 
 /** What a size requests. `total` is the space of the disk or group in bytes, for percentages. */
 export function sizeInBytes(size: string, total: number): number {
-  const [, amount = '0', unit = ''] = /^>?(\d+)(.*)$/.exec(size) ?? [];
+  const [whole = size, amount = '0'] = /^>?(\d+)/.exec(size) ?? [];
+  const unit = size.slice(whole.length);
   if (unit === '%') return Math.floor((total * Number(amount)) / 100);
   const base = /i/i.test(unit.slice(1)) ? 1024 : 1000;
   return Number(amount) * base ** ({ m: 2, g: 3, t: 4 }[unit.charAt(0).toLowerCase()] ?? 0);

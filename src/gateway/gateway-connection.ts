@@ -1,6 +1,7 @@
 import { Agent, request as send } from 'undici';
 import type { z } from 'zod';
 import { OrderRefused, OrderWithdrawn, RunHeld } from '../agent/index.ts';
+import { withoutEnd } from '../core/text-ends.ts';
 import { HELD, problemAnswer, WITHDRAWN } from './wire.ts';
 
 interface GatewayAddress {
@@ -35,7 +36,7 @@ export class GatewayConnection {
   readonly #timeoutMs: number;
 
   constructor(address: GatewayAddress, identity?: NodeKey, timeoutMs = 60_000) {
-    this.#url = address.url.replace(/\/+$/, '');
+    this.#url = withoutEnd(address.url, '/');
     this.#timeoutMs = timeoutMs;
     this.#agent = new Agent({
       connections: 4,

@@ -68,7 +68,7 @@ const atLeast =
 /** `label:size(tag)` items; sizes in GB. Labels and tags of disks are ignored. */
 const storage: Filter = (_region, values) => {
   const sizes = values
-    .flatMap((value) => value.split(/,(?![^(]*\))/))
+    .flatMap((value) => value.match(/(?:[^,(]|\([^)]*\)?)+/g) ?? [])
     .map((item) => Number(/^(?:[\w-]+:)?(\d+(?:\.\d+)?)/.exec(item.trim())?.[1] ?? Number.NaN));
   if (sizes.some(Number.isNaN)) return wrong('Malformed storage constraint.');
   sizes.sort((a, b) => b - a);

@@ -72,6 +72,11 @@ function jsonPairs(value: unknown): [string, string][] {
   });
 }
 
+function nameIn(head: string): string | undefined {
+  const line = head.split('\n').find((one) => /^content-disposition:/i.test(one));
+  return /[;\s]name="([^"]*)"/i.exec(line ?? '')?.[1];
+}
+
 function multipartPairs(body: string, boundary: string): [string, string][] {
   const pairs: [string, string][] = [];
   for (const part of body.split(`--${boundary}`).slice(1)) {
@@ -79,7 +84,7 @@ function multipartPairs(body: string, boundary: string): [string, string][] {
     const split = /\r?\n\r?\n/.exec(part);
     if (!split) continue;
     const head = part.slice(0, split.index);
-    const name = /content-disposition:[^\n]*[;\s]name="([^"]*)"/i.exec(head)?.[1];
+    const name = nameIn(head);
     if (name === undefined) continue;
     const value = part.slice(split.index + split[0].length).replace(/\r?\n$/, '');
     // drydock sends each part in base64.

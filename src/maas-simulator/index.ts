@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { withoutEnd } from '../core/text-ends.ts';
 import {
   type Answer,
   databaseConflict,
@@ -241,7 +242,7 @@ async function serve(
   if (body === null) return exchange.send(tooLarge());
   const controlPath = /^\/_control(?:\/|$)([^?]*)/.exec(url)?.[1];
   if (controlPath !== undefined) {
-    const answer = control(server, method, controlPath.replace(/\/+$/, ''), body);
+    const answer = control(server, method, withoutEnd(controlPath, '/'), body);
     commit();
     return exchange.sendControl(answer);
   }

@@ -69,7 +69,10 @@ export class Authenticator {
   authenticate(header: string | undefined, nowMs: number, checkNonce = true): Authentication {
     if (header === undefined || !/^OAuth\s/i.test(header)) return { kind: 'anonymous' };
     const members = new Map<string, string>();
-    for (const [, name, value] of header.matchAll(/(\w+)="([^"]*)"/g)) members.set(name ?? '', decode(value ?? ''));
+    for (const member of header.replace(/^OAuth\s/i, '').split(',')) {
+      const [, name, value] = /^\s*(\w+)="([^"]*)"\s*$/.exec(member) ?? [];
+      if (name !== undefined && value !== undefined) members.set(name, decode(value));
+    }
     const consumer = members.get('oauth_consumer_key');
     const token = members.get('oauth_token');
     const method = members.get('oauth_signature_method');

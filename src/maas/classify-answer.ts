@@ -222,11 +222,31 @@ function isHtml(answer: HttpAnswer): boolean {
 }
 
 function withoutTags(html: string): string {
-  return html
-    .replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
+  let text = '';
+  let from = 0;
+  for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', from)) {
+    const end = endOfTag(html, at);
+    // What is not closed is text.
+    if (end === undefined) break;
+    text += `${html.slice(from, at)} `;
+    from = end;
+  }
+  return (text + html.slice(from)).replace(/\s+/g, ' ').trim();
+}
+
+const UNSHOWN = [
+  { starts: /<script\b/iy, ends: /<\/script>/gi },
+  { starts: /<style\b/iy, ends: /<\/style>/gi },
+];
+
+/** After a tag; of scripts and styles, after the whole element. */
+function endOfTag(html: string, at: number): number | undefined {
+  for (const { starts, ends } of UNSHOWN) {
+    starts.lastIndex = ends.lastIndex = at;
+    if (starts.test(html) && ends.test(html)) return ends.lastIndex;
+  }
+  const end = html.indexOf('>', at);
+  return end < 0 ? undefined : end + 1;
 }
 
 /** Seconds, from either form of the header. */

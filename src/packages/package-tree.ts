@@ -1,3 +1,5 @@
+import { withoutEnd } from '../core/text-ends.ts';
+
 /** A file of a package. */
 export interface PackageFile {
   readonly size: number;
@@ -33,7 +35,7 @@ export function packageTree(
     files.set(path, { size: bytes.length, executable, content: bytes });
     addFolders(all, parentOf(path));
   }
-  for (const folder of folders) addFolders(all, folder.replace(/\/+$/, ''));
+  for (const folder of folders) addFolders(all, withoutEnd(folder, '/'));
   return { name, files, folders: all };
 }
 

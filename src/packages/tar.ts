@@ -1,3 +1,5 @@
+import { withoutEnd } from '../core/text-ends.ts';
+
 /** One member of an archive: a file or a folder. */
 export interface TarMember {
   readonly path: string;
@@ -194,7 +196,7 @@ class TarReader {
   }
 
   #add(written: string, kind: TarMember['kind'], executable: boolean, at: number, size: number): void {
-    const path = written.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
+    const path = withoutEnd(written.replace(/^(?:\.\/)+/, ''), '/');
     if (path === '' || path === '.') {
       if (kind === 'folder') return;
       this.#problems.push({ kind: 'bad-path', path: written, detail: 'it has no name' });

@@ -15,9 +15,12 @@ export function readPuppetSummary(text: string): PuppetSummary {
   for (const line of text.split('\n')) {
     const head = /^(\w+):\s*$/.exec(line);
     if (head !== null) section = sections[head[1]!] = {};
-    const entry = /^ {2}"?([^":]+)"?: +(.*?)\s*$/.exec(line);
+    const entry = /^ {2}"?([^":]+)"?: /.exec(line);
     if (entry === null || section === undefined) continue;
-    const value = entry[2]!.replace(/^(["'])(.*)\1$/, '$2');
+    const value = line
+      .slice(entry[0].length)
+      .trim()
+      .replace(/^(["'])(.*)\1$/, '$2');
     section[entry[1]!] = /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(value) ? Number(value) : value;
   }
   return sections;

@@ -90,7 +90,7 @@ const functionNames = (evaluator: Evaluator): string[] =>
 
 /** Completes function names, and keys of the dict before a dot. */
 export function complete(line: string, evaluator: Evaluator): [string[], string] {
-  const word = /[\p{L}\p{N}_]*$/u.exec(line)?.[0] ?? '';
+  const word = line.split(/[^\p{L}\p{N}_]/u).at(-1)!;
   const before = line.slice(0, line.length - word.length);
   const candidates = functionNames(evaluator).map((name) => `${name}(`);
   if (before.endsWith('.')) candidates.unshift(...keysBefore(before, evaluator));

@@ -1,3 +1,5 @@
+import { withoutEnd } from '../../core/text-ends.ts';
+
 /** A place in a text: both count from 1, columns in code points. */
 interface LineColumn {
   readonly line: number;
@@ -35,7 +37,7 @@ export class SourceText {
     const starts = this.#starts();
     const start = starts[number - 1];
     if (start === undefined) return '';
-    const line = this.text.slice(start, starts[number] ?? this.text.length).replace(/[\r\n]+$/, '');
+    const line = withoutEnd(this.text.slice(start, starts[number] ?? this.text.length), '\r\n');
     return number === 1 ? line.replace(/^\uFEFF/, '') : line;
   }
 

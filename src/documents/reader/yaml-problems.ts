@@ -111,7 +111,7 @@ function firstOf<T>(all: Iterable<T>, most: number): T[] {
 export function syntaxHint(reason: string, line: string, atEnd: boolean): string | undefined {
   if (atEnd) return 'The document ends here: a quote or bracket above is not closed.';
   if (/tab characters/.test(reason)) return 'Indent with spaces.';
-  if (/^\s*[-\w]*:?\s*[{%@`]/.test(line) && /\{\{|^\s*[%@`]|:\s[%@`]/.test(line))
+  if (/^\s*(?:[-\w]+:?\s*|:\s*)?[{%@`]/.test(line) && /\{\{|^\s*[%@`]|:\s[%@`]/.test(line))
     return 'Quote a value that starts with one of { } [ ] % @ ` & * ! | >.';
   if (/bad indentation|expected ':'|multiline key|end of the stream or a document separator/.test(reason))
     return 'Check the indentation of this line and the one before; look for a missing colon or quote.';

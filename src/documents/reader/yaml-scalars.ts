@@ -106,7 +106,7 @@ function floatOf(text: string): number {
 }
 
 const plainFloat = (text: string): number | undefined =>
-  /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : undefined;
+  /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i.test(text) ? Number(text) : undefined;
 
 function unsigned(text: string): { sign: 1 | -1; rest: string } {
   const digits = text.replaceAll('_', '');

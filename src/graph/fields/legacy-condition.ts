@@ -19,10 +19,36 @@ export interface LegacyCondition {
  * `additional_components` merged into the top level, and `.value` removed. So paths are rewritten before reading.
  */
 function rewriteForRun(text: string): string {
-  return text
-    .replace(/settings:additional_components\.(\w+)(\.value)?/g, 'settings:$1.enabled')
-    .replace(/settings:common\.([^\n]+?)([^\n]value)?/g, 'settings:$1')
-    .replace(/settings:([^\n]+?)([^\n]value)(?!\.)/g, 'settings:$1');
+  return withoutValues(
+    text
+      .replace(/settings:additional_components\.(\w+)(\.value)?/g, 'settings:$1.enabled')
+      .replace(/settings:common\.([^\n])([^\n]value)?/g, 'settings:$1'),
+  );
+}
+
+const SETTINGS = 'settings:';
+const VALUE = 'value';
+
+/**
+ * Takes `.value` off paths of settings: in each line, from `settings:` to the next `value` that no dot follows, with the
+ * character before it. Looks at each character a fixed number of times.
+ */
+function withoutValues(text: string): string {
+  let out = '';
+  let [from, value, lineEnd] = [0, -1, -1];
+  for (let at = text.indexOf(SETTINGS); at >= 0; at = text.indexOf(SETTINGS, Math.max(from, at + 1))) {
+    const path = at + SETTINGS.length;
+    if (lineEnd < path) lineEnd = (text.indexOf('\n', path) + 1 || text.length + 1) - 1;
+    // A path has a character at least, and there is one before `value`.
+    while (value < path + 2 || text[value + VALUE.length] === '.') {
+      value = text.indexOf(VALUE, Math.max(path + 2, value + 1));
+      if (value < 0) return out + text.slice(from);
+    }
+    if (value > lineEnd) continue;
+    out += text.slice(from, value - 1);
+    from = value + VALUE.length;
+  }
+  return out + text.slice(from);
 }
 
 /** Throws GraphProblemError (`graph.bad-condition`) for a text that is not a condition. */

@@ -77,7 +77,7 @@ function replacement(field: string, depth: number): Replacement | null {
   const [, name, path, conversion = '', specText = ''] = found;
   const spec = parse(specText, depth + 1);
   if (spec === null) return null;
-  const steps = [...path!.matchAll(/\.([^.[\]]+)|\[([^\]]+)\]/g)].map(([, attribute, index]) => ({
+  const steps = [...path!.matchAll(/\.([^.[\]]+)|\[([^\]]+)\]/gy)].map(([, attribute, index]) => ({
     attribute: attribute !== undefined,
     key: (attribute ?? index) as string,
   }));
@@ -167,8 +167,15 @@ function formatted(value: unknown, spec: string): string | null {
   return pad(signText, digits, width, fill, alignment ?? (zero === undefined ? '>' : '='));
 }
 
+function inThousands(digits: string): string {
+  const first = digits.length % 3 || 3;
+  const parts = [digits.slice(0, first)];
+  for (let at = first; at < digits.length; at += 3) parts.push(digits.slice(at, at + 3));
+  return parts.join(',');
+}
+
 function wholeNumber(value: number, type: string | undefined, prefix: boolean, comma: boolean, precision?: string) {
-  const grouped = (digits: string): string => (comma ? digits.replace(/\B(?=(\d{3})+$)/g, ',') : digits);
+  const grouped = (digits: string): string => (comma ? inThousands(digits) : digits);
   const based = (base: number, mark: string) => (comma ? null : `${prefix ? mark : ''}${value.toString(base)}`);
   if (precision !== undefined && !/^[fF%]$/.test(type ?? '')) return null;
   switch (type) {

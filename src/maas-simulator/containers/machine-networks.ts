@@ -30,7 +30,7 @@ export class MachineNetworks {
 
   async #make({ id, cidr, gateway }: Readonly<Subnet>): Promise<string> {
     const name = `sitewright-${this.#owner}-${id}`;
-    const address = gateway === '' ? cidr.replace(/\d+\/.*$/, '1') : gateway;
+    const address = gateway === '' ? `${cidr.slice(0, cidr.lastIndexOf('.') + 1)}1` : gateway;
     const subnet = ['--disable-dns', '--subnet', cidr, '--gateway', address];
     await this.#podman('network', 'create', ...subnet, '--label', `${OWNER}=${this.#owner}`, name);
     const bridge = await this.#podman('network', 'inspect', '--format', '{{.NetworkInterface}}', name);

@@ -5,9 +5,7 @@
 export function busAddresses(lshw: string): ReadonlyMap<string, string> {
   const devices = new Map<string, string>();
   const open: { bus?: string; name?: string }[] = [];
-  for (const [token, , tag, text] of lshw.matchAll(
-    /<(node|\/node)\b[^>]*?(?:\/>|>)|<(businfo|logicalname)>([^<]*)</g,
-  )) {
+  for (const [token, , tag, text] of lshw.matchAll(/<(node|\/node)\b[^<>]*>|<(businfo|logicalname)>([^<]*)</g)) {
     if (token.startsWith('<node')) {
       if (!token.endsWith('/>')) open.push({});
       continue;

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
+import { withoutEnd } from '../../core/text-ends.ts';
 import { withoutSecretTexts } from './log.ts';
 
 type SpanKind = 'internal' | 'server' | 'client';
@@ -97,7 +98,7 @@ export class Traces {
       const batch = this.#waiting.splice(0, MAX_AT_ONCE);
       let problem: string | undefined;
       try {
-        const answer = await send(`${endpoint.replace(/\/+$/, '')}/v1/traces`, {
+        const answer = await send(`${withoutEnd(endpoint, '/')}/v1/traces`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify(this.#written(batch)),

@@ -5,7 +5,9 @@ export const place = signal(here());
 
 function here() {
   const { pathname, search } = location;
-  return { path: pathname.replace(/\/+$/, '') || '/', query: new URLSearchParams(search) };
+  let end = pathname.length;
+  while (pathname[end - 1] === '/') end -= 1;
+  return { path: pathname.slice(0, end) || '/', query: new URLSearchParams(search) };
 }
 
 addEventListener('popstate', () => {

@@ -1,5 +1,6 @@
 import { floatText } from '../values/number-text.ts';
 import { Float } from '../values/numbers.ts';
+import { withoutEnd } from '../values/text-ends.ts';
 import type { OperatorTable } from './operators.ts';
 import type { Argument, ConstantNode, Node } from './syntax-tree.ts';
 
@@ -58,7 +59,7 @@ function printFloat(value: Float | number): string {
   const text = floatText(x);
   if (!text.includes('e')) return text;
   if (Math.abs(x) >= 1e16) return `${BigInt(x)}.0`;
-  return x.toFixed(100).replace(/0+$/, '');
+  return withoutEnd(x.toFixed(100), '0');
 }
 
 function printString(text: string): string {

@@ -4,6 +4,7 @@ import { Dict, DictView, Tuple, ValueSet } from '../values/collections.ts';
 import { LazyIterator, MemorizedIterator } from '../values/iterators.ts';
 import type { Value } from '../values/kind.ts';
 import { Float, type Integer } from '../values/numbers.ts';
+import { withoutEnd } from '../values/text-ends.ts';
 import { TimeSpan } from '../values/time.ts';
 
 /** False are false, null, zero, and empty strings, lists, dicts and sets; iterators are always true. */
@@ -55,7 +56,7 @@ export const stopIteration = (message: string): YaqlError => new YaqlError('Stop
 
 /** Names of functions are camel case: what a definition spelled with underscores is called by. */
 export function functionNameFor(name: string): string {
-  const plain = name.replace(/_+$/, '');
+  const plain = withoutEnd(name, '_');
   if (plain === '') return plain;
   if (!/^\p{L}/u.test(plain)) {
     const end = plain.indexOf(plain[0] as string, 1);

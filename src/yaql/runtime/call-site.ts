@@ -1,6 +1,7 @@
 import { YaqlError } from '../errors.ts';
 import type { Node } from '../language/syntax-tree.ts';
 import { type Kind, kindName, kindOf, type Value } from '../values/kind.ts';
+import { withoutEnd } from '../values/text-ends.ts';
 import type { Code } from './code.ts';
 import type { Context } from './context.ts';
 import type { Candidates } from './overloads.ts';
@@ -17,7 +18,7 @@ import {
 import type { Winner } from './winner.ts';
 
 /** Takes trailing underscores off: the names of functions never have them. */
-export const functionKey = (name: string): string => name.replace(/_+$/, '');
+export const functionKey = (name: string): string => withoutEnd(name, '_');
 
 const none: readonly Value[] = [];
 

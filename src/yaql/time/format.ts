@@ -16,7 +16,7 @@ export function formatTime(value: DateTime, pattern: string): string {
 
 function directive(letter: string, value: DateTime, c: CivilTime, weekday: number, flags: string): string | null {
   const number = (n: number, width: number, filler = '0'): string => {
-    const flag = /[-_0](?!.*[-_0])/.exec(flags)?.[0];
+    const flag = flags.replace(/[\^#]/g, '').at(-1);
     if (flag === '-') return String(n);
     return String(n).padStart(width, flag === '_' ? ' ' : flag === '0' ? '0' : filler);
   };

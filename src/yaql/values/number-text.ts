@@ -76,7 +76,7 @@ export function parseFloatText(text: string): number | Float {
     const magnitude = special[2] === 'nan' ? Number.NaN : Number.POSITIVE_INFINITY;
     return new Float(special[1] === '-' ? -magnitude : magnitude);
   }
-  if (!/^[+-]?([0-9]+(_[0-9]+)*\.?([0-9]+(_[0-9]+)*)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?$/.test(body))
+  if (!/^[+-]?([0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?|\.[0-9]+(_[0-9]+)*)(e[+-]?[0-9]+(_[0-9]+)*)?$/.test(body))
     throw valueError(`could not convert string to float: '${text}'`);
   return float(Number(body.replaceAll('_', '')));
 }
