@@ -33,7 +33,7 @@ export {
   type StartedDeployment,
   type UploadedGraph,
 } from './graphs/index.ts';
-export type { ClusterView, NodeView } from './inventory/index.ts';
+export type { ClusterView, NodeView, PluginWithTags } from './inventory/index.ts';
 export { extendedReleases, hasUploadedFacts, isDeployable, vmwareAttributes } from './inventory/index.ts';
 export type { InstalledPackage, PackageView } from './packages/index.ts';
 export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.ts';

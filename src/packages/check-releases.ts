@@ -1,6 +1,6 @@
 import type { ValuePath } from '../core/plain-value.ts';
 import { child, type DataNode, items, type MappingNode, textOf } from '../documents/reader/data-node.ts';
-import { isNull, isTruthy } from './data-node.ts';
+import { isNull, isTruthy, toJson } from './data-node.ts';
 import type { LoadedPackage } from './load-package.ts';
 import type { Problems } from './problems.ts';
 import { inheritBase, type ReleaseRecord, releaseRecords } from './releases.ts';
@@ -36,6 +36,7 @@ export function checkReleases(loaded: LoadedPackage & { root: MappingNode }, pro
   const builderTemplate = isBuilderTemplate(records.releases, records.extensions.length);
   for (const record of records.releases) checkRelease(record, root, builderTemplate, problems);
   for (const record of records.extensions) warnOfIgnoredKeys(record, problems);
+  refuseDifferingGraphs(records.extensions, problems);
   if (records.releases.length > 0) checkTogether(records, root, builderTemplate, problems);
   checkRootGraphs(root, problems);
 }
@@ -203,6 +204,30 @@ function warnOfIgnoredKeys({ index, node }: ReleaseRecord, problems: Problems): 
       message: `'${key}' is ignored: this record extends a release and does not define one`,
       hint: 'Add `is_release: true` to define a release; an extension has its data in files such as node_roles.yaml.',
     });
+  }
+}
+
+/**
+ * A plugin has one graph of a type, for all releases it extends. Records may repeat it; where they differ, one of them
+ * would be dropped.
+ */
+function refuseDifferingGraphs(extensions: readonly ReleaseRecord[], problems: Problems): void {
+  const first = new Map<string, { readonly index: number; readonly content: string }>();
+  for (const { index, node } of extensions) {
+    for (const [at, graph] of items(child(node, 'graphs')).entries()) {
+      const type = textOf(child(graph, 'type'));
+      if (type === undefined) continue;
+      const content = JSON.stringify(toJson(graph));
+      const other = first.get(type);
+      if (other === undefined) first.set(type, { index, content });
+      else if (other.index !== index && other.content !== content) {
+        problems.at(child(graph, 'type') ?? graph, ['releases', index, 'graphs', at, 'type'], {
+          code: 'package.graphs-differ',
+          message: `releases[${other.index}] has another graph of the type '${type}', and a plugin has one graph of a type for all releases it extends`,
+          hint: 'Name the same tasks_path in both, with conditions where releases differ, or make a package of each record.',
+        });
+      }
+    }
   }
 }
 

@@ -143,16 +143,21 @@ describe('the graph of an owner', () => {
 });
 
 describe('a graph by id', () => {
-  // promise: 1.28
-  it('can be without an owner', async () => {
-    const wanted = recorded(21, 'POST', '/graphs/');
-    const { status, body } = await ask('POST', `${api}/graphs/`, wanted.request);
-    expect({ status, body: { ...body, id: 5 } }).toEqual({ status: 201, body: wanted.response });
-    expect(await ask('PUT', `${api}/graphs/${body.id}`, { name: 'y' })).toMatchObject({
-      status: 200,
-      body: { name: 'y' },
-    });
-    expect(await ask('DELETE', `${api}/graphs/${body.id}/`)).toMatchObject({ status: 204 });
+  it('needs an owner, and the answer says where to send it (201 in the reference, for a graph that no run takes)', async () => {
+    const { request } = recorded(21, 'POST', '/graphs/');
+    const before = (await ask('GET', `${api}/graphs/`)).body.length;
+    for (const path of ['/graphs/', '/graphs'])
+      expect(await ask('POST', `${api}${path}`, request)).toMatchObject({
+        status: 410,
+        body: {
+          message: expect.stringContaining('a graph has an owner and a type'),
+          hint: expect.stringContaining('/api/v1/clusters/ID/deployment_graphs/TYPE'),
+        },
+      });
+    expect((await ask('GET', `${api}/graphs/`)).body).toHaveLength(before);
+    const there = await ask('POST', `${api}/clusters/${env.cluster}/deployment_graphs/kept`, request);
+    expect(there).toMatchObject({ status: 201, body: { relations: [{ model: 'cluster', type: 'kept' }] } });
+    expect(await ask('DELETE', `${api}/graphs/${there.body.id}/`)).toMatchObject({ status: 204 });
   });
 
   // promise: 1.28

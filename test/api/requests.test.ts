@@ -305,7 +305,7 @@ describe('control characters', () => {
     ],
     ['POST', '/api/v1/nodes', { name: 'a\u001b[2J' }, 'body.name', 'U+001B'],
     ['POST', '/api/v1/sites', { name: 'dc2', cluster: '\ud800' }, 'body.cluster', 'U+D800'],
-    ['POST', '/api/v1/graphs/', { name: 'g', tasks: [{ id: 'a\u0000' }] }, 'body.tasks[0].id', 'U+0000'],
+    ['POST', '/api/v1/graphs/check/', { name: 'g', tasks: [{ id: 'a\u0000' }] }, 'body.tasks[0].id', 'U+0000'],
     [
       'POST',
       '/api/v1/documents/check',
@@ -329,17 +329,23 @@ describe('control characters', () => {
       'name must not have control characters',
     ],
     [
-      '/api/v1/graphs/',
+      '/api/v1/releases/RELEASE/deployment_graphs/g',
       { name: 'g', tasks: [{ id: 'a\nb', type: 'shell', version: '2.1.0' }] },
       'the id of the task has the control character U+000A',
     ],
     [
-      '/api/v1/graphs/',
+      '/api/v1/releases/RELEASE/deployment_graphs/g',
       { name: 'g', tasks: [{ id: 'a', type: 'shell', version: '2.1.0', requires: ['b\n'] }] },
       'a name has the control character U+000A',
     ],
   ])('names have no line ends and tabs either: %s %j', async (path, body, detail) => {
-    expect(await refused('POST', path, body)).toMatchObject({ status: 400, detail: expect.stringContaining(detail) });
+    const release = { name: 'owner', version: '1', operating_system: 'x' };
+    await rig.ask('POST', '/api/v1/releases', release);
+    const { id } = (await rig.ask('GET', '/api/v1/releases')).body.find(
+      (one: { name: string }) => one.name === 'owner',
+    );
+    const answer = await refused('POST', path.replace('RELEASE', String(id)), body);
+    expect(answer).toMatchObject({ status: 400, detail: expect.stringContaining(detail) });
   });
 
   it('in documents they are reported with their places, however they are written', async () => {

@@ -500,14 +500,22 @@ it('the commands: list, assign, download, update, delete, and packages', async (
       JSON.stringify({
         ...{ name: 'plug', title: 'Plug', version: '1.2.0', package_version: '5.0.0', description: 'd', homepage: 'h' },
         ...{ licenses: [], authors: [], groups: [], releases: [{ os: 'ubuntu', version: 'newton-10.0' }] },
+        tags_metadata: { broker: { has_primary: true } },
       }),
     ],
-    ['node_roles.yaml', 'kafka: {name: Kafka, description: d}'],
+    ['node_roles.yaml', 'kafka: {name: Kafka, description: d, tags: [broker, kafka]}'],
   ]);
   await writePackageFolder(plugin, join(folder, 'plug'));
   expect((await run('plugin', 'enable', 'plug', '-e', id)).code).toBe(3);
   expect((await run('package', 'install', join(folder, 'plug'))).code).toBe(0);
   expect((await run('role', 'list', '-e', id)).out).not.toContain('kafka');
+  expect((await run('plugin', 'list')).out).toMatch(/plug +1\.2\.0 +5\.0\.0 +ubuntu newton-10\.0 +broker, kafka/);
+  const [brings] = JSON.parse((await run('plugin', 'list', '-f', 'json')).out);
+  expect(brings.tags_metadata).toEqual({ broker: { has_primary: true }, kafka: { has_primary: false } });
+  expect((await run('plugin', 'show', String(brings.id))).out).toContain('broker');
+  const own = await run('tag', 'list', '-p', String(brings.id));
+  expect(own.out, own.err).toMatch(new RegExp(`broker +true +plugin ${brings.id} `));
+  expect((await run('tag', 'list', '-p', String(brings.id), '-e', id)).code).toBe(2);
   expect(await run('plugin', 'enable', 'plug', '-e', id)).toMatchObject({
     code: 0,
     out: `plug 1.2.0 is enabled in cluster ${id}\n`,

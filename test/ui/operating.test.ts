@@ -149,9 +149,19 @@ describePage('operating from the page alone', () => {
       ...{ licenses: [], authors: [], groups: [], releases: [{ os: 'ubuntu', version: 'newton-10.0' }] },
     };
     const source = join(folder, 'plug');
-    await writePackageFolder(packageTree('plug', [['metadata.yaml', JSON.stringify(metadata)]]), source);
+    await writePackageFolder(
+      packageTree('plug', [
+        ['metadata.yaml', JSON.stringify(metadata)],
+        ['node_roles.yaml', 'kafka: {name: Kafka, description: d}'],
+      ]),
+      source,
+    );
     const { path } = await writePackageArchive(await readPackageFolder(source), 'plug', '1.2.0', folder);
-    await rig.ask('POST', `${api}/packages`, (await readFile(path)) as never, { 'content-type': 'application/gzip' });
+    const gzip = { 'content-type': 'application/gzip' };
+    const { body: installed, status } = await rig.ask('POST', `${api}/packages`, (await readFile(path)) as never, gzip);
+    expect(status, JSON.stringify(installed)).toBe(201);
+    await page.goto(`${origin}/packages/${installed.id}`);
+    await page.getByRole('row', { name: /^kafka no/ }).waitFor();
     await page.goto(`${origin}/clusters/1?view=settings`);
     const row = page.getByRole('row', { name: /plug A plugin/ });
     const enabled = async () =>

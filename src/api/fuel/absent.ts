@@ -11,6 +11,13 @@ interface Absent {
 /** What Fuel's clients ask for and Sitewright does not have. */
 export const ABSENT_OF_FUEL: readonly Absent[] = [
   {
+    paths: ['/api/v1/graphs'],
+    methods: ['POST'],
+    reason: 'a graph has an owner and a type: without them no run takes it',
+    instead:
+      "POST it to /api/v1/clusters/ID/deployment_graphs/TYPE, /api/v1/releases/… or /api/v1/plugins/…, or run 'sitewright graph upload --env ID --type TYPE --file FILE'",
+  },
+  {
     paths: ['/api/v1/networks', '/api/v1/networks/:id'],
     reason: 'there are no network groups: the networks of a cluster are one document',
     instead: "change it with 'fuel2 env network download' and 'fuel2 env network upload'",

@@ -1,4 +1,5 @@
 import { didYouMean } from '../../core/did-you-mean.ts';
+import { NO_RELEASES_HINT } from '../../core/no-releases.ts';
 import type { ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -173,7 +174,7 @@ async function releaseNamed(name: string, client: ApiClient): Promise<number> {
   const found = releases.filter((one) => one.name === name).at(-1);
   if (found !== undefined) return found.id;
   const names = [...new Set(releases.map((one) => one.name))];
-  const hint = didYouMean(name, names) ?? `There are: ${names.join(', ') || 'none'}.`;
+  const hint = names.length === 0 ? NO_RELEASES_HINT : (didYouMean(name, names) ?? `There are: ${names.join(', ')}.`);
   throw new CliError({ code: 'not-found', message: `there is no release '${name}'`, hint }, EXIT.notFound);
 }
 

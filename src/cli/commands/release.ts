@@ -1,3 +1,4 @@
+import { isMapping } from '../../core/plain-value.ts';
 import type { CliCommand } from '../command.ts';
 import { isTabular, type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { idArgument } from '../id-argument.ts';
@@ -8,8 +9,8 @@ import { registerPluginEnabling } from './plugin-enabling.ts';
 export function registerReleases(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const lists = [
-    ['release', 'Releases: the base of clusters', ['id', 'name', 'version', 'state', 'operating_system']],
-    ['plugin', 'Plugins: extensions of releases', ['id', 'name', 'version', 'package_version', 'releases']],
+    ['release', 'Releases: the base of clusters', ['id', 'name', 'version', 'state', 'operating_system', 'tags']],
+    ['plugin', 'Plugins: extensions of releases', ['id', 'name', 'version', 'package_version', 'releases', 'tags']],
   ] as const;
   for (const [name, description, columns] of lists) {
     const group = program.verb(name, description);
@@ -18,7 +19,7 @@ export function registerReleases(program: CliCommand, session: Session): void {
       .output()
       .action(async (flags: OutputFlags) => {
         const found = await session.call(`GET /${name}s`);
-        await printList(terminal, flags, isTabular(flags) ? found.map(withVersions) : found, columns);
+        await printList(terminal, flags, isTabular(flags) ? found.map(withNames) : found, columns);
       });
     group
       .verb('show', `One ${name}`)
@@ -34,10 +35,14 @@ export function registerReleases(program: CliCommand, session: Session): void {
 
 interface Contents {
   readonly releases?: readonly { readonly os?: string; readonly version?: string }[];
+  readonly tags_metadata: unknown;
 }
 
-/** The releases of a plugin, as one table cell. */
-const withVersions = ({ releases, ...rest }: Contents): object =>
-  releases === undefined
-    ? rest
-    : { ...rest, releases: releases.map(({ os = '', version = '' }) => `${os} ${version}`.trim()).join(', ') };
+/** The tags, and the releases of a plugin, each as one table cell. */
+const withNames = ({ releases, ...rest }: Contents): object => ({
+  ...rest,
+  tags: (isMapping(rest.tags_metadata) ? Object.keys(rest.tags_metadata) : []).join(', '),
+  ...(releases === undefined
+    ? {}
+    : { releases: releases.map(({ os = '', version = '' }) => `${os} ${version}`.trim()).join(', ') }),
+});

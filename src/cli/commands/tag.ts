@@ -1,7 +1,7 @@
 import { isMapping } from '../../core/plain-value.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
-import { clusterArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
+import { clusterArgument, idArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';
 import { usageError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { type FileFlags, ownedBy, ownerOf, registerDescribed, singular } from './described-file.ts';
@@ -11,6 +11,16 @@ interface OwnerFlags {
   readonly env?: string;
 }
 
+/** Whose tags `tag list` shows: those of a plugin can be read only. */
+function ownerOfList({ plugin, ...flags }: OwnerFlags & { readonly plugin?: string }): { kind: string; id: string } {
+  if (plugin === undefined) {
+    const owner = ownerOf(flags);
+    return { kind: singular(owner), id: owner.id };
+  }
+  if (flags.release === undefined && flags.env === undefined) return { kind: 'plugin', id: plugin };
+  throw usageError('--plugin, --release and --env exclude each other', 'Give only one of them.');
+}
+
 /** `sitewright tag …`: tags of releases and clusters, and which nodes have them. */
 export function registerTag(program: CliCommand, session: Session): void {
   const { terminal } = session;
@@ -18,17 +28,15 @@ export function registerTag(program: CliCommand, session: Session): void {
   const named = (command: CliCommand): CliCommand =>
     ownedBy(command).requiredOption('-n, --name <name>', 'name of the tag');
 
-  ownedBy(group.verb('list', 'Tags of a release, or of a cluster with those of its release and plugins'))
+  ownedBy(group.verb('list', 'Tags of a release or plugin, or of a cluster with those of its release and plugins'))
+    .option('-p, --plugin <id>', 'id of the plugin', idArgument)
     .output()
-    .action(async (flags: OwnerFlags & OutputFlags) => {
-      const owner = ownerOf(flags);
-      const { kind, id } = owner;
+    .action(async (flags: OwnerFlags & OutputFlags & { readonly plugin?: string }) => {
+      const { kind, id } = ownerOfList(flags);
       const client = await session.client();
-      const tags = await client.call('GET /tags', {
-        query: { [`${singular(owner)}_id`]: id },
-      });
+      const tags = await client.call('GET /tags', { query: { [`${kind}_id`]: id } });
       const given =
-        kind === 'releases' ? [] : await client.call('GET /clusters/:id/tag_assignments', { params: { id } });
+        kind === 'cluster' ? await client.call('GET /clusters/:id/tag_assignments', { params: { id } }) : [];
       const rows = tags.map(({ name, meta, owner, read_only }) => ({
         name,
         has_primary: isMapping(meta) && meta.has_primary === true,
@@ -47,7 +55,7 @@ export function registerTag(program: CliCommand, session: Session): void {
           .map(({ node_id }) => node_id)
           .join(', '),
       }));
-      const columns = ['name', 'has_primary', 'owner', 'read_only', ...(kind === 'clusters' ? ['nodes'] : [])];
+      const columns = ['name', 'has_primary', 'owner', 'read_only', ...(kind === 'cluster' ? ['nodes'] : [])];
       await printList(terminal, flags, [...rows, ...instances], columns);
     });
 

@@ -39,8 +39,6 @@ export interface GraphOperations {
   get(id: number): Promise<GraphWithTasks>;
   /** The graph alone in Graphviz format. */
   drawing(id: number): Promise<string>;
-  /** Creates a graph without an owner. */
-  createOrphan(source: GraphSource, actor: string): Promise<UploadedGraph>;
   /** Absent fields keep their values; given tasks replace all tasks. */
   update(id: number, source: GraphSource, actor: string): Promise<UploadedGraph>;
   delete(id: number, actor: string): Promise<void>;
@@ -67,7 +65,7 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
 
   async function audited(actor: string, action: string, graph: GraphWithTasks): Promise<void> {
     const { owner, type, id } = graph;
-    const target = owner === null ? `graph/${id}` : `${owner.kind}/${owner.id}/graphs/${type}`;
+    const target = `${owner.kind}/${owner.id}/graphs/${type}`;
     await store.audit.append({ actor, action, target, details: { graph: id, tasks: graph.tasks.length } });
   }
 
@@ -75,8 +73,8 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
   async function accepted(
     source: GraphSource,
     as: GraphReading['as'],
-    owner: GraphOwner | null,
-    type: string | null,
+    owner: GraphOwner,
+    type: string,
   ): Promise<{ content: GraphContent; warnings: readonly Diagnostic[] }> {
     const surroundings = await graphSurroundings(store, owner, type);
     const { upload, diagnostics } = await reader.graph({ source, as, surroundings });
@@ -120,12 +118,6 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
     },
     get: (id) => graphs.get(id),
     drawing: async (id) => drawGraph((await graphs.get(id)).tasks as readonly object[] as readonly GraphTask[]),
-    async createOrphan(source, actor) {
-      const { content, warnings } = await accepted(source, 'graph', null, null);
-      const graph = await graphs.create(null, null, content);
-      await audited(actor, 'graph.create', graph);
-      return { graph, warnings };
-    },
     async update(id, source, actor) {
       return changed(await graphs.get(id), source, actor);
     },
@@ -163,7 +155,7 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
       return { graph, warnings };
     },
     async check(source, as) {
-      const surroundings = await graphSurroundings(store, as?.owner ?? null, as?.type ?? null);
+      const surroundings = as === undefined ? {} : await graphSurroundings(store, as.owner, as.type);
       const { upload, diagnostics } = await reader.graph({ source, as: 'either', surroundings });
       return { valid: !diagnostics.some(isError), diagnostics, tasks: upload.tasks?.length ?? 0 };
     },

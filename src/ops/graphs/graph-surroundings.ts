@@ -7,12 +7,7 @@ import type { GraphSurroundings } from './graph-upload.ts';
  * The tasks beside an owner's tasks of a type. A cluster's tasks override those of its plugins and release. A plugin's
  * tasks join those of a release that is not known yet, so every name of the type may be defined.
  */
-export async function graphSurroundings(
-  store: Store,
-  owner: GraphOwner | null,
-  type: string | null,
-): Promise<GraphSurroundings> {
-  if (owner === null || type === null) return {};
+export async function graphSurroundings(store: Store, owner: GraphOwner, type: string): Promise<GraphSurroundings> {
   switch (owner.kind) {
     case 'cluster':
       return { below: (await clusterTasks(store, owner.id, type, 'below')) as readonly GraphTask[] };

@@ -3,6 +3,7 @@ import type { newClusterBody } from '../../core/contracts/fuel/clusters.ts';
 import type { Wire } from '../../core/contracts/wire.ts';
 import { counted } from '../../core/counted.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
+import { NO_RELEASES_HINT } from '../../core/no-releases.ts';
 import {
   type ClusterDetails,
   type JsonFields,
@@ -51,9 +52,6 @@ export interface ClusterOperations {
 }
 
 /** How to get a release; shown wherever one is missing. */
-const NO_RELEASES_HINT =
-  "Install a release package: 'sitewright package install FILE'; then list it with 'sitewright release list'.";
-
 export function clusterOperations({
   store,
   masterIp = '',

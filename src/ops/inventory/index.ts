@@ -14,6 +14,7 @@ export { extendedReleases } from '../../clusters/index.ts';
 export type { ClusterView } from './clusters.ts';
 export { hasUploadedFacts } from './facts.ts';
 export type { NodeView } from './nodes.ts';
+export type { PluginWithTags } from './plugins.ts';
 export { isDeployable, vmwareAttributes } from './releases.ts';
 
 export const inventoryOperations = (deps: OpsDependencies) => ({

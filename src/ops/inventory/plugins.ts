@@ -1,3 +1,4 @@
+import { isMapping } from '../../core/plain-value.ts';
 import type { JsonFields, PluginRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
@@ -11,19 +12,31 @@ interface PluginUpload {
   readonly [part: string]: unknown;
 }
 
+export interface PluginWithTags extends PluginRecord {
+  /** Tag -> metadata: those that it names, and those that its roles bring. */
+  readonly tags: JsonFields;
+}
+
 export interface PluginOperations {
-  list(): Promise<readonly PluginRecord[]>;
-  get(id: number): Promise<PluginRecord>;
-  update(id: number, upload: PluginUpload, actor: string): Promise<PluginRecord>;
+  list(): Promise<readonly PluginWithTags[]>;
+  get(id: number): Promise<PluginWithTags>;
+  update(id: number, upload: PluginUpload, actor: string): Promise<PluginWithTags>;
   delete(id: number, actor: string): Promise<void>;
 }
 
 const COLUMNS = ['id', 'name', 'version', 'title', 'package_version'];
 
 export function pluginOperations({ store }: OpsDependencies): PluginOperations {
+  async function withTags(plugin: PluginRecord): Promise<PluginWithTags> {
+    const { tags_metadata: named } = plugin.metadata;
+    const owned = await store.tags.list({ kind: 'plugin', id: plugin.id });
+    const tags = Object.fromEntries(owned.map(({ name, hasPrimary }) => [name, { has_primary: hasPrimary }]));
+    return { ...plugin, tags: { ...(isMapping(named) ? (named as JsonFields) : {}), ...tags } };
+  }
+
   return {
-    list: () => store.plugins.list(),
-    get: (id) => store.plugins.get(id),
+    list: async () => Promise.all((await store.plugins.list()).map(withTags)),
+    get: async (id) => withTags(await store.plugins.get(id)),
     async update(id, upload, actor) {
       const plugin = await store.plugins.get(id);
       if (upload.name !== undefined && upload.name !== plugin.name) {
@@ -48,7 +61,7 @@ export function pluginOperations({ store }: OpsDependencies): PluginOperations {
         target: `plugin/${id}`,
         details: { fields: Object.keys(upload) },
       });
-      return changed;
+      return withTags(changed);
     },
     async delete(id, actor) {
       const { name, version } = await store.plugins.get(id);

@@ -21,7 +21,7 @@ export async function problemsOfEnabling(
   if (newly.size === 0) return [];
   const release = await store.releases.get(cluster.releaseId);
   const graphs = await store.graphs.list({ plugins: enabled.map(({ id }) => id) });
-  const ofPlugin = (id: number) => graphs.filter(({ owner }) => owner?.kind === 'plugin' && owner.id === id);
+  const ofPlugin = (id: number) => graphs.filter(({ owner }) => owner.kind === 'plugin' && owner.id === id);
   const known = partsOf(`release ${release.name}`, release.metadata, release.rolesMetadata, {});
   const parts = new Map(enabled.map((plugin) => [plugin.id, partsOfPlugin(plugin, taskNames(ofPlugin(plugin.id)))]));
   const adapts = settingSwitch(cluster.settings, 'propagate_task_deploy') === true;

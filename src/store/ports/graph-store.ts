@@ -17,8 +17,7 @@ export interface StoredTask {
 }
 
 export interface GraphRecord extends Omit<Stored<'graph'>, 'releaseId' | 'pluginId' | 'clusterId'> {
-  /** Null for an orphan, which also has no type. */
-  readonly owner: GraphOwner | null;
+  readonly owner: GraphOwner;
 }
 
 export interface GraphWithTasks extends GraphRecord {
@@ -32,7 +31,7 @@ export type GraphContent = Change<'graph'> & {
   readonly tasks?: readonly (JsonFields & { readonly id: string })[];
 };
 
-/** Graphs of any of these owners that have one of the types. Without owners: of all owners, and orphans. */
+/** Graphs of any of these owners that have one of the types. Without owners: of all owners. */
 export interface GraphFilter {
   readonly ids?: readonly number[];
   readonly clusters?: readonly number[];
@@ -53,15 +52,12 @@ export interface GraphLayers {
 }
 
 /**
- * Typed sets of tasks. An owner has at most one graph of a type. A graph has at most one owner and is deleted with it.
+ * Typed sets of tasks. An owner has at most one graph of a type. A graph has one owner and is deleted with it.
  * Types match `[A-Za-z0-9_-]+`.
  */
 export interface GraphStore {
-  /**
-   * Creates an orphan when owner and type are null. @throws `conflict` when the owner has one; `not-found` for the
-   * owner.
-   */
-  create(owner: GraphOwner | null, type: string | null, content: GraphContent): Promise<GraphWithTasks>;
+  /** @throws `conflict` when the owner has one; `not-found` for the owner */
+  create(owner: GraphOwner, type: string, content: GraphContent): Promise<GraphWithTasks>;
   get(id: number): Promise<GraphWithTasks>;
   /** Null when the owner has none of this type. @throws `not-found` for the owner. */
   find(owner: GraphOwner, type: string): Promise<GraphWithTasks | null>;

@@ -7,7 +7,7 @@ import { insertRow } from './identified-row.ts';
 import { columnsOfOwner } from './owner-columns.ts';
 
 /** The row of an empty graph. */
-export function newGraph(owner: GraphOwner | null, type: string | null): NewRow<'graph'> {
+export function newGraph(owner: GraphOwner, type: string): NewRow<'graph'> {
   const now = new Date().toISOString();
   const own = { ...columnsOfOwner(owner), type, createdAt: now, updatedAt: now };
   return newRow('graph', new InputCheck(), {}, own);

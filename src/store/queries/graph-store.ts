@@ -29,19 +29,16 @@ export class SqlGraphStore implements GraphStore {
     this.#session = session;
   }
 
-  async create(owner: GraphOwner | null, type: string | null, content: GraphContent): Promise<GraphWithTasks> {
+  async create(owner: GraphOwner, type: string, content: GraphContent): Promise<GraphWithTasks> {
     const check = new InputCheck();
-    const graphType = checkedType(check, owner, type);
+    const graphType = checkedType(check, type);
     const given = checkedContent(check, content);
     check.done();
     return this.#session.write(async (transaction) => {
-      if (owner !== null && graphType !== null) {
-        await holdOwner(transaction, owner);
-        const present = await findGraph(transaction, owner, graphType);
-        if (present !== undefined) {
-          const message = `Deployment graph with type "${graphType}" already exist.`;
-          throw conflict(message, 'Change that graph instead, or choose another type.');
-        }
+      await holdOwner(transaction, owner);
+      if ((await findGraph(transaction, owner, graphType)) !== undefined) {
+        const message = `Deployment graph with type "${graphType}" already exist.`;
+        throw conflict(message, 'Change that graph instead, or choose another type.');
       }
       return insertGraph(transaction, owner, graphType, given);
     });
@@ -98,7 +95,7 @@ export class SqlGraphStore implements GraphStore {
 
   async put(owner: GraphOwner, type: string, content: GraphContent) {
     const check = new InputCheck();
-    const graphType = checkedType(check, owner, type);
+    const graphType = checkedType(check, type);
     const given = checkedContent(check, content);
     check.done();
     return this.#session.write(async (transaction) => {
@@ -183,11 +180,8 @@ const checkedContent = (check: InputCheck, { tasks, ...about }: GraphContent): C
   tasks: tasks && taskRowsOf(check, tasks),
 });
 
-function checkedType(check: InputCheck, owner: GraphOwner | null, type: string | null): string | null {
-  if ((owner === null) !== (type === null)) {
-    check.refuse('type', 'A graph has an owner and a type, or neither.', 'Give both, or neither.');
-  }
-  if (type !== null && (!GRAPH_TYPE.test(type) || type.length > 250)) {
+function checkedType(check: InputCheck, type: string): string {
+  if (!GRAPH_TYPE.test(type) || type.length > 250) {
     const hint = 'Use at most 250 letters, digits, hyphens and underscores.';
     check.refuse('type', `type ${JSON.stringify(type)} is not a valid graph type.`, hint);
   }
@@ -196,8 +190,8 @@ function checkedType(check: InputCheck, owner: GraphOwner | null, type: string |
 
 async function insertGraph(
   transaction: Transaction<Tables>,
-  owner: GraphOwner | null,
-  type: string | null,
+  owner: GraphOwner,
+  type: string,
   { columns, tasks }: CheckedContent,
 ): Promise<GraphWithTasks> {
   const row = await insertRow(transaction, 'graph', {

@@ -17,17 +17,17 @@ export const ownerColumn = {
   cluster: 'clusterId',
 } as const satisfies Record<GraphOwner['kind'], keyof OwnerColumns>;
 
-export const columnsOfOwner = (owner: GraphOwner | null): OwnerColumns => ({
+export const columnsOfOwner = ({ kind, id }: GraphOwner): OwnerColumns => ({
   releaseId: null,
   pluginId: null,
   clusterId: null,
-  ...(owner && { [ownerColumn[owner.kind]]: owner.id }),
+  [ownerColumn[kind]]: id,
 });
 
-export function ownerOf({ releaseId, pluginId, clusterId }: OwnerColumns): GraphOwner | null {
+export function ownerOf({ releaseId, pluginId, clusterId }: OwnerColumns): GraphOwner {
   if (releaseId !== null) return { kind: 'release', id: releaseId };
   if (pluginId !== null) return { kind: 'plugin', id: pluginId };
-  return clusterId === null ? null : { kind: 'cluster', id: clusterId };
+  return { kind: 'cluster', id: clusterId! };
 }
 
 /** @throws StoreError of kind `not-found` */

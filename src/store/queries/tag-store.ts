@@ -203,5 +203,5 @@ async function removeFromNodes(transaction: Transaction<Tables>, clusterId: numb
 }
 
 function tagOf({ releaseId, pluginId, clusterId, ...row }: Row<'tag'>): TagRecord {
-  return { ...recordOf('tag', row), owner: ownerOf({ releaseId, pluginId, clusterId }) as TagOwner };
+  return { ...recordOf('tag', row), owner: ownerOf({ releaseId, pluginId, clusterId }) };
 }

@@ -10,14 +10,13 @@ const taskField = () => anyJson();
 
 /** Graphs, their runs, and the outcomes. */
 export const graphTables = {
-  /** Either one of the three owners with a type, or neither owner nor type. */
+  /** Of one of the three owners. */
   graph: {
     id: serial(),
     releaseId: reference().nullable().internal(),
     pluginId: reference().nullable().internal(),
     clusterId: reference().nullable().internal(),
-    /** Null for an orphan, which also has no owner. */
-    type: text().nullable().internal(),
+    type: text().internal(),
     name: text().nullable(),
     /** YAQL predicate over nodes. */
     nodeFilter: text().nullable(),

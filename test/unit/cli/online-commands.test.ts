@@ -607,3 +607,10 @@ describe('schedule', () => {
     expect(out).toBe('schedule nightly deleted\n');
   });
 });
+
+it('a cluster without any release installed says how to get one', async () => {
+  const { code, err } = await against(() => [200, []], ['cluster', 'create', 'c1', '--release', 'base']);
+  expect(code).toBe(3);
+  expect(err).toContain("there is no release 'base'");
+  expect(err).toContain("Install a release package: 'sitewright package install FILE'");
+});

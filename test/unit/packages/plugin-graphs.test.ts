@@ -46,3 +46,41 @@ it('the graphs of a plugin’s release record are installed, with the places of 
     place: { file: 'graphs/deletion.yaml', line: 1 },
   });
 });
+
+it('a graph type in two records is one graph: the same may be repeated, another one is refused at its place', () => {
+  const [record] = metadata.releases;
+  const both = (second: string) =>
+    checkPackage(
+      packageTree(
+        'p',
+        new Map(
+          Object.entries({
+            'metadata.yaml': dump({
+              ...metadata,
+              releases: [
+                { ...record, graphs: [{ type: 'default', tasks_path: 'graphs/first.yaml' }] },
+                { ...record, version: 'newton-10.0', graphs: [{ type: 'default', tasks_path: second }] },
+              ],
+            }),
+            'graphs/first.yaml': dump([task('first')]),
+            'graphs/second.yaml': dump([task('second')]),
+            'deployment_tasks.yaml': dump([task('other')]),
+            'environment_config.yaml': dump({ attributes: {} }),
+          }),
+        ),
+        ['scripts', 'repositories/ubuntu'],
+      ),
+    );
+  const same = both('graphs/first.yaml');
+  expect(same.errors).toEqual([]);
+  expect(packageInstallation(same)!.plugin.graphs.map(({ body }) => body)).toEqual([{ tasks: [task('first')] }]);
+  const differing = both('graphs/second.yaml');
+  expect(differing.verdict).toBe('invalid');
+  expect(differing.errors).toMatchObject([
+    {
+      code: 'package.graphs-differ',
+      path: 'releases[1].graphs[0].type',
+      message: expect.stringContaining('releases[0]'),
+    },
+  ]);
+});

@@ -23,11 +23,6 @@ export const serveGraphs: RouteGroup = async (app, { operations: { graphs } }) =
       });
       return (await graphs.list(filter)).map(viewGraph);
     },
-    async 'POST /graphs/'(request, reply) {
-      const stored = viewUploaded(await graphs.createOrphan(sourceOf(request.body), actorOf(request)));
-      void reply.header('location', `/api/v1/graphs/${stored.id}`);
-      return stored;
-    },
     'POST /graphs/check/': ({ body, query: { cluster, graph_type = 'default' } }) =>
       graphs.check(
         sourceOf(body),

@@ -22,7 +22,7 @@ export function viewGraph(graph: GraphWithTasks): GraphAnswer {
     ...callback('on_error', onError),
     ...callback('on_stop', onStop),
     tasks: graph.tasks.map(viewTask),
-    relations: owner === null ? [] : [{ model: owner.kind, model_id: owner.id, type: type ?? 'default' }],
+    relations: [{ model: owner.kind, model_id: owner.id, type }],
   };
 }
 

@@ -3,6 +3,7 @@ import { type NodeAnswer, nodeSchema } from '../../../core/contracts/fuel/nodes.
 import type { PluginAnswer } from '../../../core/contracts/fuel/plugins.ts';
 import { type ReleaseAnswer, releaseSchema } from '../../../core/contracts/fuel/releases.ts';
 import { isMapping } from '../../../core/plain-value.ts';
+import type { PluginWithTags } from '../../../ops/index.ts';
 import {
   type ClusterView,
   extendedReleases,
@@ -11,7 +12,7 @@ import {
   type NodeView,
   vmwareAttributes,
 } from '../../../ops/index.ts';
-import type { Json, PluginRecord, ReleaseRecord } from '../../../store/index.ts';
+import type { Json, ReleaseRecord } from '../../../store/index.ts';
 import { shown } from '../../shown.ts';
 
 const objectOf = (value: Json | undefined): Json => (isMapping(value) ? value : {});
@@ -81,7 +82,7 @@ export function viewNode({ node, tags, primaryTags }: NodeView): NodeAnswer {
   });
 }
 
-export function viewPlugin(plugin: PluginRecord): PluginAnswer {
+export function viewPlugin(plugin: PluginWithTags): PluginAnswer {
   const { metadata } = plugin;
   return {
     ...metadata,
@@ -90,6 +91,7 @@ export function viewPlugin(plugin: PluginRecord): PluginAnswer {
     version: plugin.version,
     title: plugin.title,
     package_version: plugin.packageVersion,
+    tags_metadata: plugin.tags,
     // Clients read the system as `os`.
     releases: extendedReleases(plugin).map((one) => ({
       ...one,

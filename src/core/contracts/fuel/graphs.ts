@@ -160,14 +160,6 @@ export const graphRoutes = tagged('graphs', {
     query: graphsQuery,
     answers: { 200: graphListSchema },
   },
-  'POST /graphs/': {
-    ...upload,
-    id: 'createGraph',
-    access: 'operator',
-    summary: 'Store a graph without an owner',
-    body: graphBody,
-    answers: { 201: graphSchema },
-  },
   'POST /graphs/check/': {
     ...upload,
     id: 'checkGraph',

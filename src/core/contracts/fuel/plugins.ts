@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { gone, LARGE_BODY, tagged } from '../route.ts';
 import type { Wire } from '../wire.ts';
 import { idNumber, idParams } from './parts.ts';
+import { jsonObject } from './releases.ts';
 
 const pluginSchema = z
   .looseObject({
@@ -11,6 +12,7 @@ const pluginSchema = z
     title: z.string(),
     package_version: z.string(),
     releases: z.array(z.looseObject({})).describe('Releases it extends: os, version, mode, folders.'),
+    tags_metadata: jsonObject.describe('Tag → `{has_primary}`: what it brings to clusters that enable it.'),
   })
   .meta({ id: 'Plugin', description: 'A plugin, with all that its package says of it.' });
 

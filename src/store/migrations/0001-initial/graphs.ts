@@ -4,14 +4,14 @@ import type { ColumnTypes } from '../../backend.ts';
 /** Graphs with their tasks, and sequences of graphs. */
 export async function createGraphs(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { text, integer, serial } = types;
-  // The owner is part of the row: a graph has at most one, and is deleted with it.
+  // The owner is part of the row: a graph has one, and is deleted with it.
   await db.schema
     .createTable('graph')
     .addColumn('id', serial)
     .addColumn('release_id', integer, (column) => column.references('release.id').onDelete('cascade'))
     .addColumn('plugin_id', integer, (column) => column.references('plugin.id').onDelete('cascade'))
     .addColumn('cluster_id', integer, (column) => column.references('cluster.id').onDelete('cascade'))
-    .addColumn('type', text)
+    .addColumn('type', text, (column) => column.notNull())
     .addColumn('name', text)
     .addColumn('node_filter', text)
     .addColumn('on_success', text)

@@ -82,6 +82,16 @@ function Plugin({ id }) {
         ${one.description} ${one.licenses?.length > 0 ? `Licence: ${one.licenses.join(', ')}.` : ''}
         ${webLink(one.homepage) && html` <a href=${webLink(one.homepage)} target="_blank" rel="noreferrer">Its home page</a>`}
       </p>
+      <${Table}
+        label="Tags"
+        rows=${Object.entries(one.tags_metadata)}
+        keyOf=${([tag]) => tag}
+        empty="It brings no tag."
+        columns=${[
+          ['Tag', ([tag]) => html`<span class="tag">${tag}</span>`, 'name'],
+          ['Has a primary node', ([, meta]) => (meta?.has_primary ? 'yes' : 'no')],
+        ]}
+      />
       <${Graphs} of=${`/api/v1/plugins/${id}/deployment_graphs`} />`}
   <//>`;
 }
