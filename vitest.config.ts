@@ -17,14 +17,12 @@ export default defineConfig({
     // Native runtimes of the SDK end with their process, not with a thread.
     pool: 'forks',
     maxWorkers: FILES_AT_ONCE,
-    // Test code runs for moments: V8 optimizes what is nine times hotter than usual. A sixth less processor time. Later versions of
-    // Node refuse the option.
     // The SDK takes a trace at each promise of a workflow, a sixth of a test's time with ten lines; test/stack-traces.ts gives the tests theirs.
-    execArgv: ['--stack-trace-limit=2', ...(process.version.startsWith('v20.') ? ['--interrupt-budget=600000'] : [])],
+    execArgv: ['--stack-trace-limit=2'],
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/property-seed.ts', 'test/stack-traces.ts'],
-    // A module is compiled once, for all projects and until it changes: in node_modules/.experimental-vitest-cache.
-    experimental: { fsModuleCache: true },
+    // A module is compiled once, for all projects and until it changes: in vitest's cache.
+    fsModuleCache: true,
     // Vitest's own limit is a second.
     expect: { poll: { timeout: 50_000 } },
     // Not one for each suite: files share processes within a project only, and a process loads modules for two seconds.

@@ -26,7 +26,9 @@ it('no six lines of logic stand in two places', () => {
   const folders = ['src', 'workflows', 'activities', 'worker'].map((folder) => `${folder}/*.ts`);
   const files = execFileSync('git', ['ls-files', ...folders], { cwd: root, encoding: 'utf8' })
     .trim()
-    .split('\n');
+    .split('\n')
+    // A migration never changes after its release: it shares nothing with what does.
+    .filter((file) => !file.startsWith('src/store/migrations/'));
   const places = new Map<string, string[]>();
   for (const file of files) {
     const lines = logicOf(readFileSync(root + file, 'utf8'));
