@@ -258,7 +258,6 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   const holder: ClaimHolder = { workflowId: workflow_id, runId: run_id };
   const { run } = await store.transactions.getRun(transaction);
   if (run.clusterId !== null) await closeClaim(deps, { cluster: run.clusterId }, holder);
-  await store.transactions.putReport(transaction, request.report);
   await store.runs.putReport(run_id, CLOSING, request.report);
   const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report: request.report };
   deps.log?.(logged, `execute_graph of cluster ${run.clusterId} has ended`);

@@ -12,6 +12,4 @@ export interface NodeFactStore {
   put(site: string, sightings: readonly NodeSighting[]): Promise<void>;
   /** By node name, ascending; empty for a site without sightings. */
   list(site: string): Promise<readonly NodeFact[]>;
-  /** Drops nodes that have left the site. Returns how many were dropped. */
-  forget(site: string, nodes: readonly string[]): Promise<number>;
 }

@@ -15,8 +15,6 @@ export interface PackageStore {
   list(): Promise<readonly PackageRecord[]>;
   /** @throws `corrupt` when its checksum differs from the recorded one. */
   readArchive(id: number): Promise<Uint8Array>;
-  /** The releases and plugins that came with the package. */
-  contents(id: number): Promise<{ readonly releaseIds: readonly number[]; readonly pluginIds: readonly number[] }>;
   /**
    * Removes the package with its releases and plugins.
    * @throws `conflict` with `users` while clusters use any of them; then nothing is removed.

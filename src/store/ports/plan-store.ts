@@ -26,14 +26,11 @@ export interface NewPlan {
 export interface PlanStore {
   /** Stores the plan. If its hash exists, only marks it as used now. */
   put(plan: NewPlan): Promise<{ readonly created: boolean }>;
-  has(hash: string): Promise<boolean>;
   getReference(hash: string): Promise<Json>;
   /** A chunk, counted from 0. @throws `not-found` when there is no such part or chunk. */
   getChunk(hash: string, part: number | 'coordination', chunk: number): Promise<string>;
   /** Reads one order and a few neighbours, never a node's whole list. @throws `not-found` */
   getOrder(hash: string, node: string, task: string): Promise<Json>;
-  /** Names of a node's tasks that have an order, in byte order. */
-  listOrders(hash: string, node: string): Promise<readonly string[]>;
   getExplanation(hash: string): Promise<string>;
   /**
    * Removes plans that no transaction refers to and that were last put before `before` (ISO 8601). Returns how many.

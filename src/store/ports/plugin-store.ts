@@ -30,8 +30,6 @@ export interface PluginStore {
     pluginId: number,
     change?: { readonly enabled?: boolean; readonly attributes?: JsonFields },
   ): Promise<ClusterPlugin>;
-  /** False when there was no link. */
-  unlink(clusterId: number, pluginId: number): Promise<boolean>;
   /** Plugins of a cluster by id, each with its link. */
   ofCluster(
     clusterId: number,

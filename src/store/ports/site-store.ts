@@ -74,8 +74,6 @@ export interface SiteStore {
    * @throws `conflict` when the run has marked another revision.
    */
   markLastGood(site: string, revision: number, runId: string): Promise<RevisionDeployment>;
-  /** Successful deployments, newest first. */
-  listDeployments(site: string, page?: PageRequest): Promise<Page<RevisionDeployment>>;
 }
 
 /**

@@ -56,7 +56,6 @@ export interface TaskHistoryFilter {
   readonly nodes?: readonly string[];
   readonly tasks?: readonly string[];
   readonly statuses?: readonly TaskHistoryStatus[];
-  readonly fuelStatuses?: readonly FuelTaskStatus[];
 }
 
 /** An unknown transaction is `not-found`. */

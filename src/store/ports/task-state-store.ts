@@ -29,9 +29,4 @@ export interface TaskStateStore {
   record(write: TaskStateWrite): Promise<void>;
   /** By task and node; empty for a cluster without states. @throws `not-found` for the cluster. */
   read(clusterId: number): Promise<TaskStates>;
-  /** Deletes the states of nodes, of tasks, or of the whole cluster. Returns how many (task, node) pairs. */
-  forget(
-    clusterId: number,
-    what?: { readonly nodes?: readonly string[]; readonly tasks?: readonly string[] },
-  ): Promise<number>;
 }

@@ -1,5 +1,4 @@
 import type { Change, New, Own, Stored } from '../tables.ts';
-import type { Json, Page, PageRequest } from './page.ts';
 
 /** What Fuel calls a task: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
 export type TransactionRecord = Stored<'deploymentTransaction'>;
@@ -52,7 +51,6 @@ export interface TransactionFilter {
   readonly clusterId?: number;
   readonly statuses?: readonly TransactionStatus[];
   readonly names?: readonly string[];
-  readonly graphTypes?: readonly string[];
   /** Null: only those without a parent. */
   readonly parentId?: number | null;
   readonly workflowId?: string;
@@ -80,8 +78,6 @@ export interface TransactionStore {
   findRun(workflowId: string, temporalRunId?: string): Promise<RunTransactions | null>;
   /** By id, ascending. */
   list(filter?: TransactionFilter): Promise<readonly TransactionRecord[]>;
-  /** Newest first. */
-  page(filter?: TransactionFilter & PageRequest): Promise<Page<TransactionRecord>>;
   update(id: number, change: TransactionChange): Promise<TransactionRecord>;
   /**
    * Ends the run and its open children; these become `stopped` if the run did, else `error`. Tasks that are recorded as running
@@ -110,10 +106,6 @@ export interface TransactionStore {
    */
   delete(id: number, options?: { readonly force?: boolean }): Promise<void>;
 
-  /** Stores any JSON for a run or a child; the newest replaces the one before. */
-  putReport(id: number, report: unknown): Promise<void>;
-  /** Undefined if there is none. */
-  getReport(id: number): Promise<Json | undefined>;
   /** Stores the text of a JSON value unchanged, so that numbers keep their spelling. Replaces an existing one. */
   putSnapshot(id: number, kind: SnapshotKind, text: string): Promise<void>;
   /** The text; undefined if there is none. */

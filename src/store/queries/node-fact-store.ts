@@ -1,4 +1,4 @@
-import { InputCheck, storable } from '../input.ts';
+import { InputCheck } from '../input.ts';
 import type { NodeFact, NodeFactStore, NodeSighting } from '../ports/node-fact-store.ts';
 import type { Session } from '../session.ts';
 import type { Row } from '../tables.ts';
@@ -38,22 +38,6 @@ export class SqlNodeFactStore implements NodeFactStore {
       await readSite(db, site);
       const rows = await db.selectFrom('nodeFact').selectAll().where('site', '=', site).orderBy('node').execute();
       return rows.map((row) => recordOf('nodeFact', row));
-    });
-  }
-
-  forget(site: string, nodes: readonly string[]): Promise<number> {
-    return this.#session.write(async (transaction) => {
-      await holdSite(transaction, site);
-      let count = 0n;
-      for (const batch of inBatches(nodes.map(storable))) {
-        const { numDeletedRows } = await transaction
-          .deleteFrom('nodeFact')
-          .where('site', '=', site)
-          .where('node', 'in', batch)
-          .executeTakeFirstOrThrow();
-        count += numDeletedRows;
-      }
-      return Number(count);
     });
   }
 }

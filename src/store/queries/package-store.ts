@@ -6,7 +6,7 @@ import type { NewPackage, PackageRecord, PackageStore } from '../ports/package-s
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
 import { newRow, recordOf } from './conversion.ts';
-import { assertRow, deleteRow, findRow, holdRow, listRows, readRow } from './identified-row.ts';
+import { deleteRow, findRow, holdRow, listRows, readRow } from './identified-row.ts';
 import { clustersOfPlugins, clustersOfReleases } from './users-of.ts';
 
 /** PackageStore on either database. */
@@ -84,13 +84,6 @@ export class SqlPackageStore implements PackageStore {
       });
     }
     return bytes;
-  }
-
-  contents(id: number) {
-    return this.#session.read(async (db) => {
-      await assertRow(db, 'package', id);
-      return contentsOf(db, id);
-    });
   }
 
   delete(id: number): Promise<void> {

@@ -50,13 +50,6 @@ export class SqlPlanStore implements PlanStore {
     });
   }
 
-  has(hash: string): Promise<boolean> {
-    return this.#session.read(async (db) => {
-      const row = await db.selectFrom('plan').select('hash').where('hash', '=', storable(hash)).executeTakeFirst();
-      return row !== undefined;
-    });
-  }
-
   getReference(hash: string): Promise<Json> {
     return this.#session.read(async (db) => {
       const row = await db.selectFrom('plan').select('reference').where('hash', '=', storable(hash)).executeTakeFirst();
@@ -100,22 +93,6 @@ export class SqlPlanStore implements PlanStore {
       throw notFound('order', `${task}@${node}`, `Plan ${hash} has no such task for this node, or is not stored.`);
     }
     return found[1];
-  }
-
-  async listOrders(hash: string, node: string): Promise<readonly string[]> {
-    const rows = await this.#session.read(async (db) => {
-      const plan = await db.selectFrom('plan').select('hash').where('hash', '=', storable(hash)).executeTakeFirst();
-      if (plan === undefined) throw planNotFound(hash);
-      return db
-        .selectFrom('planOrderBlock')
-        .select('orders')
-        .where('plan', '=', storable(hash))
-        .where('node', '=', storable(node))
-        .orderBy('firstTask')
-        .execute();
-    });
-    const blocks = await Promise.all(rows.map((row) => unpackBlock(row.orders)));
-    return blocks.flat().map(([name]) => name);
   }
 
   async getExplanation(hash: string): Promise<string> {

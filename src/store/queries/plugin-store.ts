@@ -60,19 +60,6 @@ export class SqlPluginStore extends VersionedStore<'plugin'> implements PluginSt
     });
   }
 
-  unlink(clusterId: number, pluginId: number): Promise<boolean> {
-    return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', clusterId);
-      await assertRow(transaction, 'plugin', pluginId);
-      const { numDeletedRows } = await transaction
-        .deleteFrom('clusterPlugin')
-        .where('clusterId', '=', clusterId)
-        .where('pluginId', '=', pluginId)
-        .executeTakeFirstOrThrow();
-      return numDeletedRows > 0n;
-    });
-  }
-
   ofCluster(clusterId: number, filter: { readonly enabled?: boolean } = {}) {
     return this.#session.read(async (db) => {
       await assertRow(db, 'cluster', clusterId);

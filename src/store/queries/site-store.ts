@@ -174,20 +174,6 @@ export class SqlSiteStore implements SiteStore {
       return deployment;
     });
   }
-
-  async listDeployments(site: string, request: PageRequest = {}): Promise<Page<RevisionDeployment>> {
-    const page = readPage(request, newestFirst({ at: 'string', runId: 'string' }));
-    return this.#session.read(async (db) => {
-      await readSite(db, site);
-      const query = db.selectFrom('revisionDeployment').select(['revision', 'runId', 'at']).where('site', '=', site);
-      return fetchPage(
-        query,
-        page,
-        (row) => [row.at, row.runId],
-        (row) => row,
-      );
-    });
-  }
 }
 
 async function findRevision(db: Kysely<Tables>, site: string, reference: RevisionReference): Promise<RevisionRecord> {

@@ -18,8 +18,6 @@ import { newRow, recordOf } from './conversion.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 import { fetchPage, type ListOrder, readPage } from './paging.ts';
 
-const STATUSES = Object.keys(fuelTaskStatus) as TaskHistoryStatus[];
-
 type HistoryRow = Row<'taskHistory'>;
 
 const IN_ORDER: ListOrder = { direction: 'asc', columns: { position: 'number', node: 'string', task: 'string' } };
@@ -162,13 +160,9 @@ async function merge(transaction: Transaction<Tables>, rows: readonly HistoryRow
 function filtered<O>(
   query: SelectQueryBuilder<Tables, 'taskHistory', O>,
   transactionId: number,
-  { nodes, tasks, statuses, fuelStatuses }: TaskHistoryFilter,
+  { nodes, tasks, statuses }: TaskHistoryFilter,
 ): SelectQueryBuilder<Tables, 'taskHistory', O> {
-  const wanted = STATUSES.filter(
-    (status) => (statuses?.includes(status) ?? true) && (fuelStatuses?.includes(fuelTaskStatus[status]) ?? true),
-  );
-  const status = wanted.length < STATUSES.length ? wanted : undefined;
-  return matching(query, { transactionId, node: nodes, task: tasks, status });
+  return matching(query, { transactionId, node: nodes, task: tasks, status: statuses });
 }
 
 function plannedRowsOf(transactionId: number, rows: readonly PlannedTaskRow[]): HistoryRow[] {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { InputCheck, storable } from '../input.ts';
+import { InputCheck } from '../input.ts';
 import type { TaskStateStore, TaskStates, TaskStateWrite } from '../ports/task-state-store.ts';
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
@@ -69,25 +69,6 @@ export class SqlTaskStateStore implements TaskStateStore {
     });
     const texts = await Promise.all(contents.map(async ({ hash, bytes }) => [hash, await unpackText(bytes)] as const));
     return { states: Object.fromEntries(texts), tasks };
-  }
-
-  forget(
-    clusterId: number,
-    what: { readonly nodes?: readonly string[]; readonly tasks?: readonly string[] } = {},
-  ): Promise<number> {
-    return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'cluster', clusterId);
-      if (what.nodes?.length === 0 || what.tasks?.length === 0) return 0;
-      let query = transaction.deleteFrom('taskState').where('clusterId', '=', clusterId);
-      if (what.nodes !== undefined) query = query.where('node', 'in', what.nodes.map(storable));
-      if (what.tasks !== undefined) query = query.where('task', 'in', what.tasks.map(storable));
-      const gone = await query.returning('content').execute();
-      await dropContents(
-        transaction,
-        gone.map((row) => row.content),
-      );
-      return gone.length;
-    });
   }
 }
 

@@ -82,13 +82,12 @@ export function changedTransaction(stored: TransactionRow, change: CheckedChange
 
 /** The transactions that match a filter. */
 export function filteredTransactions(db: Kysely<Tables>, filter: TransactionFilter) {
-  const { ids, clusterId, statuses, names, graphTypes, parentId, workflowId, hidden } = filter;
+  const { ids, clusterId, statuses, names, parentId, workflowId, hidden } = filter;
   const query = matching(db.selectFrom('deploymentTransaction').selectAll(), {
     id: ids,
     clusterId,
     status: statuses,
     name: names,
-    graphType: graphTypes,
     parentId,
     workflowId,
   });

@@ -1,8 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
 import { StoreError } from '../failure.ts';
-import { InputCheck } from '../input.ts';
-import type { Json, Page, PageRequest } from '../ports/page.ts';
 import type {
   NewRun,
   NewTransaction,
@@ -16,10 +14,9 @@ import type {
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
-import { dropContents, keepContent, packContent, packText, unpackText } from './contents.ts';
+import { dropContents, keepContent, packContent, unpackText } from './contents.ts';
 import { assertRow, holdRow, insertRow, isId, listRows, readRow, rowNotFound, updateRow } from './identified-row.ts';
 import { findOpenRun, isOpen, openRunConflict } from './open-run.ts';
-import { fetchPage, newestFirst, readPage } from './paging.ts';
 import { removeTransactions } from './transaction-removal.ts';
 import {
   type CheckedChange,
@@ -106,13 +103,6 @@ export class SqlTransactionStore implements TransactionStore {
     });
   }
 
-  async page(filter: TransactionFilter & PageRequest = {}): Promise<Page<TransactionRecord>> {
-    const page = readPage(filter, newestFirst({ id: 'number' }));
-    return this.#session.read((db) =>
-      fetchPage(filteredTransactions(db, filter), page, (row) => [row.id], transactionOf),
-    );
-  }
-
   async update(id: number, change: TransactionChange): Promise<TransactionRecord> {
     const columns = checkedChange(change);
     return this.#session.write(async (transaction) => {
@@ -192,29 +182,6 @@ export class SqlTransactionStore implements TransactionStore {
       }
       await removeTransactions(transaction, [id]);
     });
-  }
-
-  async putReport(id: number, report: unknown): Promise<void> {
-    const check = new InputCheck();
-    const text = check.json('report', report);
-    check.done();
-    const bytes = await packText(text);
-    return this.#session.write(async (transaction) => {
-      await holdRow(transaction, 'deploymentTransaction', id);
-      await transaction
-        .insertInto('transactionReport')
-        .values({ transactionId: id, report: bytes })
-        .onConflict((on) => on.column('transactionId').doUpdateSet({ report: bytes }))
-        .execute();
-    });
-  }
-
-  async getReport(id: number): Promise<Json | undefined> {
-    const row = await this.#session.read(async (db) => {
-      await assertRow(db, 'deploymentTransaction', id);
-      return db.selectFrom('transactionReport').select('report').where('transactionId', '=', id).executeTakeFirst();
-    });
-    return row === undefined ? undefined : (JSON.parse(await unpackText(row.report)) as Json);
   }
 
   async putSnapshot(id: number, kind: SnapshotKind, text: string): Promise<void> {

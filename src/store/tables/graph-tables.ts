@@ -77,11 +77,6 @@ export const graphTables = {
     /** Of a planned child. */
     planHash: key().nullable().later(),
   },
-  transactionReport: {
-    transactionId: reference(),
-    /** gzip of JSON, like all bytes here. */
-    report: bytes(),
-  },
   transactionSnapshot: {
     transactionId: reference(),
     kind: choice<'deployment_info' | 'cluster_settings' | 'network_configuration' | 'tasks'>(),

@@ -121,8 +121,6 @@ describeStore('ReleaseStore and PluginStore', (backend) => {
     const link = await store.plugins.link(cluster.id, plugin.id, { enabled: true });
     expect(link).toEqual({ clusterId: cluster.id, pluginId: plugin.id, enabled: true, attributes: { a: 1 } });
     expect(await store.plugins.ofCluster(cluster.id, { enabled: true })).toEqual([{ plugin, link }]);
-    expect(await store.plugins.unlink(cluster.id, plugin.id)).toBe(true);
-    expect(await store.plugins.unlink(cluster.id, plugin.id)).toBe(false);
   });
 });
 
@@ -171,7 +169,6 @@ describeStore('ClusterStore', (backend) => {
     const { run, graph } = await withRun(store, cluster.id);
     await store.taskHistory.plan(graph.id, [{ node: '1', task: 't' }]);
     await store.transactions.putSnapshot(graph.id, 'tasks', '[1]');
-    await store.transactions.putReport(run.id, { a: 1 });
     const tasks = [{ node: String(nodes[0]!.id), task: 't' }];
     await store.taskStates.record({ clusterId: cluster.id, state: '{}', at: '2026-01-01T00:00:00Z', tasks });
     await store.tags.create({ kind: 'cluster', id: cluster.id }, { name: 'mine' });
@@ -210,7 +207,6 @@ const TABLES_OF_CLUSTERS = [
   'graph',
   'graph_task',
   'deployment_transaction',
-  'transaction_report',
   'transaction_snapshot',
   'task_history',
   'task_state',

@@ -21,10 +21,8 @@ const plan = (hash: string): NewPlan => ({
 describeStore('PlanStore', (backend) => {
   it('gives each piece back', async () => {
     const { plans } = await backend.fresh();
-    expect(await plans.has('h')).toBe(false);
     expect(await plans.put(plan('h'))).toEqual({ created: true });
     expect(await plans.put(plan('h'))).toEqual({ created: false });
-    expect(await plans.has('h')).toBe(true);
     expect(await plans.getReference('h')).toEqual({ hash: 'h', tasks: 2 });
     expect(await plans.getExplanation('h')).toBe('{"why": 1.0}');
     expect((await plans.getChunk('h', 0, 0)) + (await plans.getChunk('h', 0, 1))).toBe('{"a":1}');
@@ -35,9 +33,6 @@ describeStore('PlanStore', (backend) => {
         expect(await plans.getOrder('h', node, task)).toEqual({ type: 'shell', key: `${task}@${node}` });
       }
     }
-    const byBytes = [...TASKS].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
-    expect(await plans.listOrders('h', '1')).toEqual(byBytes);
-    expect(await plans.listOrders('h', '3')).toEqual([]);
   });
 
   it('says what there is not', async () => {
@@ -46,7 +41,6 @@ describeStore('PlanStore', (backend) => {
     const missing = [
       plans.getReference('x'),
       plans.getExplanation('x'),
-      plans.listOrders('x', '1'),
       plans.getChunk('h', 0, 2),
       plans.getChunk('h', 7, 0),
       plans.getChunk('h', -1, 0),
@@ -71,7 +65,7 @@ describeStore('PlanStore', (backend) => {
     await store.transactions.update(graph.id, { planHash: 'used' });
     expect(await store.plans.prune('2000-01-01T00:00:00Z')).toBe(0);
     expect(await store.plans.prune('2999-01-01T00:00:00Z')).toBe(1);
-    expect([await store.plans.has('used'), await store.plans.has('unused')]).toEqual([true, false]);
+    expect(await backend.sql(url, 'select hash from plan')).toEqual([{ hash: 'used' }]);
     expect(await backend.sql(url, `select plan from plan_order_block where plan <> 'used'`)).toEqual([]);
   });
 });
@@ -102,11 +96,6 @@ describeStore('TaskStateStore', (backend) => {
     expect(Object.values(states).sort()).toEqual([ONE, TWO]);
     await store.taskStates.record({ clusterId, state: TWO, at: at(3), tasks: [a2, b1] });
     expect(await backend.sql(url, 'select hash from content')).toHaveLength(1);
-    expect(await store.taskStates.forget(clusterId, { nodes: ['1'] })).toBe(2);
-    expect((await store.taskStates.read(clusterId)).tasks).toMatchObject([a2]);
-    expect(await store.taskStates.forget(clusterId, { tasks: [] })).toBe(0);
-    expect(await store.taskStates.forget(clusterId)).toBe(1);
-    expect(await backend.sql(url, 'select hash from content')).toEqual([]);
     expect(await failureOf(store.taskStates.read(99))).toMatchObject({ what: 'cluster' });
   });
 
@@ -121,10 +110,10 @@ describeStore('TaskStateStore', (backend) => {
     }
     const contents = async () => (await backend.sql(url, 'select hash from content')).length;
     expect(await contents()).toBe(1);
-    await store.taskStates.forget(one);
     await store.transactions.delete(run.id, { force: true });
+    await store.clusters.delete(one);
     expect(await contents()).toBe(1);
-    await store.taskStates.forget(two);
+    await store.clusters.delete(two);
     expect(await contents()).toBe(0);
   });
 });

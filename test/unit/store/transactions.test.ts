@@ -124,16 +124,6 @@ describeStore('TransactionStore', (backend) => {
     expect(await store.transactions.getSnapshot(graph.id, 'tasks')).toBe('[2]');
     expect(await store.transactions.getSnapshot(graph.id, 'cluster_settings')).toBeUndefined();
     expect(await backend.sql(url, 'select hash from content')).toHaveLength(2);
-    await store.transactions.putReport(run.id, { old: true });
-    await store.transactions.putReport(run.id, { nodes: [] });
-    expect(await store.transactions.getReport(run.id)).toEqual({ nodes: [] });
-    expect(await store.transactions.getReport(graph.id)).toBeUndefined();
-
-    const page = await store.transactions.page({ limit: 1 });
-    expect(page.items.map(({ id }) => id)).toEqual([graph.id]);
-    expect((await store.transactions.page({ limit: 1, before: page.next! })).items.map(({ id }) => id)).toEqual([
-      run.id,
-    ]);
     expect(await failureOf(store.transactions.delete(run.id))).toMatchObject({ kind: 'conflict' });
     await store.transactions.hide(run.id);
     await store.transactions.hide(run.id);

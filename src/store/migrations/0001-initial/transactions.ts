@@ -48,11 +48,6 @@ export async function createTransactions(db: Kysely<unknown>, types: ColumnTypes
 
   const owner = 'deployment_transaction.id';
   await db.schema
-    .createTable('transaction_report')
-    .addColumn('transaction_id', integer, (column) => column.primaryKey().references(owner).onDelete('cascade'))
-    .addColumn('report', bytes, (column) => column.notNull())
-    .execute();
-  await db.schema
     .createTable('transaction_snapshot')
     .addColumn('transaction_id', integer, (column) => column.notNull().references(owner).onDelete('cascade'))
     .addColumn('kind', text, (column) => column.notNull())
