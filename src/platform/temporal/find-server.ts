@@ -336,7 +336,7 @@ function run(
         if (!error) return done(stdout);
         if (error.killed) return fail(new Error(`no answer within ${limitMs / 1000} s`));
         const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? error.message;
-        fail(new Error(said.replace(/^.*?Error[^:]*: /, '').trim()));
+        fail(new Error(said.replace(/^[^:]{0,200}Error[^:]{0,200}: /, '').trim()));
       },
     );
   });
