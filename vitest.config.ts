@@ -31,7 +31,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['test/{unit,property,golden,architecture,replay}/**/*.test.ts'],
+          include: ['test/{unit,property,models,golden,architecture,replay}/**/*.test.ts'],
           globalSetup: ['test/unit-setup.ts'],
           // A test that needs longer than this is stuck: nothing here waits for a clock. Enough for a machine that others use too.
           testTimeout: 120_000,
