@@ -3,7 +3,7 @@
  * answer is read by its contract before a workflow uses it: one that does not fit is a failed activity, not a workflow that
  * no worker can continue.
  */
-import { ActivityFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type {
   AbortAnswer,
   FetchSourceAnswer,
@@ -54,8 +54,8 @@ const time = valueThat<string>(
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
   'must be a time',
 );
-/** Nothing is expected, and nothing is read. */
-const nothing: Shape<void> = { problems: () => [] };
+/** What a person types is something, if only `null`: the activity itself answers nothing. */
+const nothing = valueThat<void>((value) => value === undefined, 'must be nothing at all');
 
 const listed = (value: unknown): boolean => Array.isArray(value) && value.every(Array.isArray);
 const tuples: Shape<never> = valueThat<never>(listed, 'must be a list of lists');
@@ -294,7 +294,7 @@ export function readPiece<P extends keyof Pieces>(piece: P, json: string): Piece
 }
 
 /** The type of the failure of an activity whose answer does not fit its contract. */
-export const INVALID_ANSWER = 'InvalidAnswer';
+const INVALID_ANSWER = 'InvalidAnswer';
 
 /**
  * The answer of an activity.
@@ -307,6 +307,10 @@ export function readAnswer<N extends ActivityName>(name: N, answer: unknown, act
   if (read.ok) return read.value;
   throw invalidAnswer(name, describeFields(read.problems), activityId);
 }
+
+/** Whether an activity has answered what its contract does not know, as a person may who completes it. */
+export const isInvalidAnswer = (error: unknown): boolean =>
+  error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.type === INVALID_ANSWER;
 
 /** At most three of its problems. */
 export function invalidAnswer(name: ActivityName, problems: readonly string[], activityId = ''): ActivityFailure {

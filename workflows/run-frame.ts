@@ -8,10 +8,12 @@ import {
   log,
   patched,
   setCurrentDetails,
+  upsertMemo,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { OpenedRun } from '../activities/contract.ts';
+import { RUN_HELP } from '../src/core/run/help.ts';
 import {
   type AnyProgress,
   addWarning,
@@ -27,6 +29,7 @@ import {
 } from '../src/core/run/index.ts';
 import type { RunDescription } from '../src/core/run-description.ts';
 import type { ParsedRunInput } from '../src/core/run-input.ts';
+import { isInvalidAnswer } from './answers.ts';
 import { type Control, createControl, pauseKeepsOpen } from './control.ts';
 import { failure, stepError } from './failures.ts';
 import { type AboutRun, createNotices, type Notices } from './notices.ts';
@@ -193,6 +196,7 @@ export async function runInFrame<
   Result,
 >(run: Run<P>, kind: RunKind<P, Opened, Result>): Promise<Result> {
   const { progress, control } = run;
+  showHelp();
   run.show();
   void CancellationScope.current().cancelRequested.catch(() => control.cancel());
 
@@ -233,10 +237,22 @@ export async function runInFrame<
     run.setAttributes({ RunPhase: progress.outcome, FailedNodes: kind.failedNodes() });
     // Without the claim nothing of the run is ours to write.
     if (progress.failure?.kind !== 'claim-lost') {
-      await kind.close(opened).catch((error: unknown) => {
-        progress.failure = lostClaim(error);
-        progress.outcome = 'failed';
-      });
+      const end = (failure: NonNullable<P['failure']>): void => {
+        progress.failure = failure;
+        if (progress.outcome !== 'cancelled') progress.outcome = 'failed';
+      };
+      await kind
+        .close(opened)
+        .catch((error: unknown) => {
+          if (!isInvalidAnswer(error)) throw error;
+          // Someone completed it by hand, so nothing is written, and the claim is held: the step has failed, and says so.
+          end(kind.stepFailed(stepError(error)));
+          run.show();
+          return kind.close(opened);
+        })
+        .catch((error: unknown) => {
+          if (!isInvalidAnswer(error)) end(lostClaim(error));
+        });
     }
     await condition(allHandlersFinished);
     if (progress.failure !== undefined && progress.outcome !== 'cancelled')
@@ -249,6 +265,11 @@ export async function runInFrame<
   if (why === undefined) return kind.result();
   const { reason, next_step } = kind.explain(why);
   throw failure(failureType(why), `${reason}. Next: ${next_step}`, why, kind.result());
+}
+
+/** Who starts a run with Temporal's tools sets no memo. */
+function showHelp(): void {
+  if (workflowInfo().memo?.help === undefined && patched('help-in-memo')) upsertMemo({ help: RUN_HELP });
 }
 
 /** Identity and end time of a run, for the activity that closes it. */

@@ -1,12 +1,10 @@
+import { RUN_HELP } from '../core/run/help.ts';
 import type { RunDescription } from '../core/run-description.ts';
 import type { OpsDependencies } from './dependencies.ts';
 
 /** Temporal's limits, in bytes. */
 const LONGEST_SUMMARY = 400;
 const LONGEST_DETAILS = 20_000;
-
-/** For whoever finds a run in Temporal that does not continue, and has nothing else at hand. */
-const HELP = "sitewright run status RUN; docs/troubleshooting.md, 'A run that does not continue'";
 
 /**
  * What Temporal shows for a run without querying it: a summary line, a Markdown description, and a memo with the
@@ -19,7 +17,7 @@ export function metadataOf(
   { title, description, reason, labels }: RunDescription & { readonly reason?: string },
   line: string,
 ): { readonly staticSummary: string; readonly staticDetails?: string; readonly memo: Record<string, unknown> } {
-  const known = { sitewright: version, title, reason, labels, help: HELP };
+  const known = { sitewright: version, title, reason, labels, help: RUN_HELP };
   return {
     staticSummary: cut(title ?? line, LONGEST_SUMMARY),
     ...(description === undefined ? {} : { staticDetails: cut(description, LONGEST_DETAILS) }),

@@ -99,3 +99,73 @@ it('a step failed by hand has the reason that the operator gave', async () => {
   expect(causeOf(failure)).toMatchObject({ type: 'CriticalGroupFailed' });
   expect(site.closed[0]!.report.baremetal!.nodes[0]!.reason).toContain('the cable is cut');
 });
+
+describe.each(BY_HAND)('the end of a run, completed by hand with %s', (result) => {
+  it('has failed, and is done again: the report says so, and the claim of the site is given back', async () => {
+    const site = scriptedSite(strategy, plainNodes('n1'));
+    site.overrides.close_run = async () => {
+      delete site.overrides.close_run;
+      return untilCancelled();
+    };
+    const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
+    await complete(run, await openActivity(run, 'close_run'), result);
+    const { failure } = await run.ended();
+    const message = expect.stringContaining('the result of close_run is not an answer');
+    expect(causeOf(failure)).toMatchObject({ type: 'StepFailed', message });
+    // The activity itself writes the report and gives the claim back: it has run, after what a person typed.
+    expect(site.closed).toMatchObject([{ outcome: 'failed', report: { failure: { kind: 'step-failed', message } } }]);
+  });
+
+  it('has failed, and is done again, for a graph', async () => {
+    const graph = scriptedGraph({
+      plans: {
+        default: { nodes: [{ id: '1', kind: 'node' }], tasks: [{ id: 't', node: '1', type: 'shell' }], edges: [] },
+      },
+    });
+    graph.overrides.close_graph_run = async () => {
+      delete graph.overrides.close_graph_run;
+      return untilCancelled();
+    };
+    const run = await startGraphRun(rig, graph);
+    await complete(run, await openActivity(run, 'close_graph_run'), result);
+    await run.ended();
+    expect(graph.closed).toHaveLength(1);
+    expect(graph.closed[0]).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('the result of close_graph_run is not an answer'),
+    });
+  });
+});
+
+it('a run whose end is completed by hand again and again ends, and its failure says so', async () => {
+  const site = scriptedSite(strategy, plainNodes('n1'));
+  site.overrides.close_run = untilCancelled;
+  const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
+  const first = await openActivity(run, 'close_run');
+  await complete(run, first, '{}');
+  let second = first;
+  while (second === first) second = await openActivity(run, 'close_run');
+  await complete(run, second, '{}');
+  const { failure } = await run.ended();
+  expect(causeOf(failure)).toMatchObject({ type: 'StepFailed', message: expect.stringContaining('close_run') });
+});
+
+it('a run started with Temporal’s own tool says in its memo where help is', async () => {
+  const site = scriptedSite(strategy, plainNodes('n1'));
+  site.hold.add('deploy:n1');
+  const worker = await rig.runWorker({ taskQueue: rig.workflowId('queue'), activities: site.activities });
+  const workflowId = rig.workflowId('deploy_site');
+  await temporalCli(
+    rig,
+    ...['workflow', 'start', '--type', 'deploy_site', '--task-queue', worker.taskQueue, '--workflow-id', workflowId],
+    ...['--input', '{"site":"dc1"}'],
+  );
+  const call = await site.heldCall('deploy', 'n1');
+  const described = JSON.parse(
+    await temporalCli(rig, 'workflow', 'describe', '--workflow-id', workflowId, '-o', 'json'),
+  );
+  expect(JSON.stringify(described.workflowExecutionInfo.memo)).toContain('docs/troubleshooting.md');
+  call.finish();
+  await rig.client.workflow.getHandle(workflowId).result();
+  await worker.stop();
+});

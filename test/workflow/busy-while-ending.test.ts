@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { OpsDependencies } from '../../src/ops/dependencies.ts';
+import { siteOccupancy } from '../../src/ops/site-occupancy.ts';
+import { lookUntil } from '../rig/look-again.ts';
+import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
+import { startRun } from '../rig/site-workflow.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+
+let rig: TemporalRig;
+beforeAll(async () => {
+  rig = await temporalRig();
+});
+afterAll(() => rig.close());
+
+it('a start is refused while a run holds its site: with how to stop it, and once it is cancelled with how long to wait', async () => {
+  const site = scriptedSite({ groups: [group('all', ['n1'], { critical: true })] }, plainNodes('n1'));
+  site.hold.add('deploy:n1');
+  let aborted = (): void => undefined;
+  const abort = new Promise<void>((resolve) => {
+    aborted = resolve;
+  });
+  const { abort_node } = site.activities;
+  site.overrides.abort_node = async (request) => {
+    delete site.overrides.abort_node;
+    await abort;
+    return abort_node(request);
+  };
+  const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
+  await site.heldCall('deploy', 'n1');
+  const { workflowId, firstExecutionRunId: runId } = run.handle;
+  const occupancy = siteOccupancy({
+    temporal: { client: rig.client, connection: rig.client.connection, address: rig.address },
+    store: {
+      claims: { holder: async () => ({ workflowId, runId }) },
+      runs: { list: async () => ({ items: [] }), get: async () => ({ outcome: null }) },
+    },
+  } as unknown as OpsDependencies);
+  const refusal = () => occupancy.untilFree('dc1').then(String, (error: { problem: unknown }) => error.problem);
+  expect(await refusal()).toEqual({
+    code: 'site-busy',
+    message: `site dc1 is busy with ${workflowId} (run ${runId}): one run per site at a time`,
+    hint: `Watch it: sitewright run show ${runId} --watch. Stop it: sitewright run stop ${runId}`,
+    run: { id: runId, workflow_id: workflowId },
+  });
+  await run.handle.cancel();
+  const ending = (await lookUntil(refusal, (problem) => JSON.stringify(problem).includes('cancelled'))) as object;
+  expect(ending).toMatchObject({
+    code: 'site-busy',
+    message: `site dc1 is busy with ${workflowId} (run ${runId}), which is being cancelled: it ends once its machines are aborted`,
+    hint: `Watch it: sitewright run show ${runId} --watch. Then start again`,
+  });
+  aborted();
+  await run.ended();
+  await expect(occupancy.untilFree('dc1')).resolves.toBeUndefined();
+});
