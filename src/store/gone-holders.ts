@@ -1,8 +1,8 @@
 import { lostReport } from '../core/lost-report.ts';
 import { StoreError } from './failure.ts';
-import type { ClaimExecution, ClaimHolder, ClaimSubject } from './ports/claim-store.ts';
-import type { RunRecord } from './ports/run-store.ts';
-import type { StorePorts } from './ports/store.ts';
+import type { ClaimExecution, ClaimHolder, ClaimSubject } from './queries/claim-store.ts';
+import type { RunRecord } from './queries/run-store.ts';
+import type { StorePorts } from './store.ts';
 
 /**
  * Whether a workflow run is open in Temporal; with `null`, the workflow's newest run. A terminated run could neither
@@ -63,7 +63,7 @@ export type EndOf = (workflowId: string, runId: string | null) => Promise<RunEnd
 export type AnnounceEnd = (run: RunRecord, end: RunEnd) => Promise<void>;
 
 /** How runs ended that did not close themselves, and who wants to know; absent: no one. */
-export interface Ends {
+interface Ends {
   readonly end: EndOf;
   readonly announceEnd?: AnnounceEnd;
 }

@@ -14,29 +14,56 @@ export {
 } from './gone-holders.ts';
 export type { Migration } from './migrations/migration.ts';
 export { type OpenStoreOptions, openStore } from './open-store.ts';
-export type * from './ports/api-token-store.ts';
-export type * from './ports/audit-store.ts';
-export type * from './ports/claim-store.ts';
-export type * from './ports/cluster-store.ts';
-export type * from './ports/deployed-machine-store.ts';
-export type * from './ports/graph-store.ts';
-export type * from './ports/node-fact-store.ts';
-export type * from './ports/node-identity-store.ts';
-export type * from './ports/node-store.ts';
-export type * from './ports/notice-store.ts';
-export type * from './ports/openstack-config-store.ts';
-export type * from './ports/package-store.ts';
-export type * from './ports/page.ts';
-export type * from './ports/plan-store.ts';
-export type * from './ports/plugin-store.ts';
-export type * from './ports/release-store.ts';
-export type * from './ports/run-store.ts';
-export type * from './ports/sequence-store.ts';
-export * from './ports/site-store.ts';
-export type * from './ports/store.ts';
-export type * from './ports/tag-store.ts';
-export * from './ports/task-history-store.ts';
-export type * from './ports/task-state-store.ts';
-export type * from './ports/transaction-store.ts';
+export type * from './page.ts';
+export type { ApiToken } from './queries/api-token-store.ts';
+export type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from './queries/audit-store.ts';
+export type { Claim, ClaimHolder, ClaimSubject } from './queries/claim-store.ts';
+export type { ClusterDetails, ClusterRecord } from './queries/cluster-store.ts';
+export type { DeployedMachine } from './queries/deployed-machine-store.ts';
+export type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from './queries/graph-store.ts';
+export type { Enrolment, NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identity-store.ts';
+export type { NodeChange, NodeFilter, NodeRecord } from './queries/node-store.ts';
+export type { OpenstackConfigFilter, OpenstackConfigRecord } from './queries/openstack-config-store.ts';
+export type { PackageRecord, PackageStore } from './queries/package-store.ts';
+export type { NewPlan, PlanOrder, PlanStore } from './queries/plan-store.ts';
+export type { PluginRecord } from './queries/plugin-store.ts';
+export type { ReleaseRecord } from './queries/release-store.ts';
+export type {
+  NodeHistoryEntry,
+  RunFilter,
+  RunNode,
+  RunNodeWrite,
+  RunRecord,
+  RunStore,
+  RunSummary,
+  RunWrite,
+} from './queries/run-store.ts';
+export type { NewSequence, SequenceRecord } from './queries/sequence-store.ts';
+export {
+  parseRevisionReference,
+  type RevisionRecord,
+  type RevisionReference,
+  type SiteRecord,
+  type SiteStore,
+} from './queries/site-store.ts';
+export type { NewTag, NewTagAssignment, TagAssignment, TagOwner, TagRecord } from './queries/tag-store.ts';
+export {
+  type FuelTaskStatus,
+  fuelTaskStatus,
+  type PlannedTaskRow,
+  type TaskHistoryRow,
+  type TaskHistoryStatus,
+  type TaskHistoryStore,
+  type TaskHistoryWrite,
+} from './queries/task-history-store.ts';
+export type { TaskStateStore, TaskStates } from './queries/task-state-store.ts';
+export type {
+  RunTransactions,
+  SnapshotKind,
+  TransactionFilter,
+  TransactionRecord,
+  TransactionStatus,
+} from './queries/transaction-store.ts';
 export type { StoreCall } from './session.ts';
+export type * from './store.ts';
 export { parseStoreUrl } from './store-url.ts';

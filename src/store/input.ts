@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { SITE_NAME } from '../core/site-name.ts';
 import { invalid } from './failure.ts';
-import type { Json } from './ports/page.ts';
+import type { Json } from './page.ts';
 
 /**
  * In UTF-8. Two of them and a time fit into an index entry of PostgreSQL (2,704 bytes); Temporal's ids are not longer.

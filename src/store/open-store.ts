@@ -2,30 +2,30 @@ import type { Backend } from './backend.ts';
 import { migrations } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
 import { Migrator } from './migrations/migrator.ts';
-import type { Store, StorePorts } from './ports/store.ts';
-import { SqlApiTokenStore } from './queries/api-token-store.ts';
-import { SqlAuditStore } from './queries/audit-store.ts';
-import { SqlClaimStore } from './queries/claim-store.ts';
-import { SqlClusterStore } from './queries/cluster-store.ts';
-import { SqlDeployedMachineStore } from './queries/deployed-machine-store.ts';
-import { SqlGraphStore } from './queries/graph-store.ts';
-import { SqlNodeFactStore } from './queries/node-fact-store.ts';
-import { SqlNodeIdentityStore } from './queries/node-identity-store.ts';
-import { SqlNodeStore } from './queries/node-store.ts';
-import { SqlNoticeStore } from './queries/notice-store.ts';
-import { SqlOpenstackConfigStore } from './queries/openstack-config-store.ts';
-import { SqlPackageStore } from './queries/package-store.ts';
-import { SqlPlanStore } from './queries/plan-store.ts';
-import { SqlPluginStore } from './queries/plugin-store.ts';
-import { SqlReleaseStore } from './queries/release-store.ts';
-import { SqlRunStore } from './queries/run-store.ts';
-import { SqlSequenceStore } from './queries/sequence-store.ts';
-import { SqlSiteStore } from './queries/site-store.ts';
-import { SqlTagStore } from './queries/tag-store.ts';
-import { SqlTaskHistoryStore } from './queries/task-history-store.ts';
-import { SqlTaskStateStore } from './queries/task-state-store.ts';
-import { SqlTransactionStore } from './queries/transaction-store.ts';
+import { ApiTokenStore } from './queries/api-token-store.ts';
+import { AuditStore } from './queries/audit-store.ts';
+import { ClaimStore } from './queries/claim-store.ts';
+import { ClusterStore } from './queries/cluster-store.ts';
+import { DeployedMachineStore } from './queries/deployed-machine-store.ts';
+import { GraphStore } from './queries/graph-store.ts';
+import { NodeFactStore } from './queries/node-fact-store.ts';
+import { NodeIdentityStore } from './queries/node-identity-store.ts';
+import { NodeStore } from './queries/node-store.ts';
+import { NoticeStore } from './queries/notice-store.ts';
+import { OpenstackConfigStore } from './queries/openstack-config-store.ts';
+import { PackageStore } from './queries/package-store.ts';
+import { PlanStore } from './queries/plan-store.ts';
+import { PluginStore } from './queries/plugin-store.ts';
+import { ReleaseStore } from './queries/release-store.ts';
+import { RunStore } from './queries/run-store.ts';
+import { SequenceStore } from './queries/sequence-store.ts';
+import { SiteStore } from './queries/site-store.ts';
+import { TagStore } from './queries/tag-store.ts';
+import { TaskHistoryStore } from './queries/task-history-store.ts';
+import { TaskStateStore } from './queries/task-state-store.ts';
+import { TransactionStore } from './queries/transaction-store.ts';
 import { Session, type StoreCall } from './session.ts';
+import type { Store, StorePorts } from './store.ts';
 import { parseStoreUrl, type StoreLocation } from './store-url.ts';
 
 export interface OpenStoreOptions {
@@ -85,28 +85,28 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
 /** All ports over one session. Over a session within a transaction, their changes are atomic. */
 function portsOf(session: Session): StorePorts {
   return {
-    sites: new SqlSiteStore(session),
-    runs: new SqlRunStore(session),
-    claims: new SqlClaimStore(session),
-    audit: new SqlAuditStore(session),
-    notices: new SqlNoticeStore(session),
-    deployedMachines: new SqlDeployedMachineStore(session),
-    nodeFacts: new SqlNodeFactStore(session),
-    nodeIdentities: new SqlNodeIdentityStore(session),
-    apiTokens: new SqlApiTokenStore(session),
-    packages: new SqlPackageStore(session),
-    releases: new SqlReleaseStore(session),
-    plugins: new SqlPluginStore(session),
-    clusters: new SqlClusterStore(session),
-    nodes: new SqlNodeStore(session),
-    openstackConfigs: new SqlOpenstackConfigStore(session),
-    tags: new SqlTagStore(session),
-    graphs: new SqlGraphStore(session),
-    sequences: new SqlSequenceStore(session),
-    transactions: new SqlTransactionStore(session),
-    taskHistory: new SqlTaskHistoryStore(session),
-    plans: new SqlPlanStore(session),
-    taskStates: new SqlTaskStateStore(session),
+    sites: new SiteStore(session),
+    runs: new RunStore(session),
+    claims: new ClaimStore(session),
+    audit: new AuditStore(session),
+    notices: new NoticeStore(session),
+    deployedMachines: new DeployedMachineStore(session),
+    nodeFacts: new NodeFactStore(session),
+    nodeIdentities: new NodeIdentityStore(session),
+    apiTokens: new ApiTokenStore(session),
+    packages: new PackageStore(session),
+    releases: new ReleaseStore(session),
+    plugins: new PluginStore(session),
+    clusters: new ClusterStore(session),
+    nodes: new NodeStore(session),
+    openstackConfigs: new OpenstackConfigStore(session),
+    tags: new TagStore(session),
+    graphs: new GraphStore(session),
+    sequences: new SequenceStore(session),
+    transactions: new TransactionStore(session),
+    taskHistory: new TaskHistoryStore(session),
+    plans: new PlanStore(session),
+    taskStates: new TaskStateStore(session),
   };
 }
 

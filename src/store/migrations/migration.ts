@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { ColumnTypes } from '../backend.ts';
-import type { MigrationInfo } from '../ports/store.ts';
+import type { MigrationInfo } from '../store.ts';
 
 /**
  * One numbered schema step in a module named `NNNN-name.ts`, with a folder of that name beside it if it is long. A

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { StoreError } from '../failure.ts';
-import type { MigrationInfo, StoreStatus } from '../ports/store.ts';
 import type { Session } from '../session.ts';
+import type { MigrationInfo, StoreStatus } from '../store.ts';
 import type { Row, Tables } from '../tables.ts';
 import type { Migration } from './migration.ts';
 

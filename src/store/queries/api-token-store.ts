@@ -1,18 +1,23 @@
 import { conflict, notFound } from '../failure.ts';
 import { InputCheck, storable } from '../input.ts';
-import type { ApiToken, ApiTokenStore, NewApiToken } from '../ports/api-token-store.ts';
 import type { Session } from '../session.ts';
-import type { Row } from '../tables.ts';
+import type { New, Row, Stored } from '../tables.ts';
 import { newRow } from './conversion.ts';
 
-/** ApiTokenStore on either database. */
-export class SqlApiTokenStore implements ApiTokenStore {
+/** An API token without its hash, safe to show. */
+export type ApiToken = Omit<Stored<'apiToken'>, 'hash'>;
+
+type NewApiToken = New<'apiToken'>;
+
+/** API tokens and sessions. No token is removed, because the audit trail names them. */
+export class ApiTokenStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** @throws `conflict` when a token that is not revoked has this name, or the id exists */
   async add(token: NewApiToken): Promise<ApiToken> {
     const check = new InputCheck();
     const row = newRow('apiToken', check, token, { createdAt: new Date().toISOString() });
@@ -30,12 +35,14 @@ export class SqlApiTokenStore implements ApiTokenStore {
     return shown(row);
   }
 
+  /** With its hash, for comparison. Undefined for an unknown id. */
   async findById(id: string): Promise<(ApiToken & { readonly hash: string }) | undefined> {
     return this.#session.read((db) =>
       db.selectFrom('apiToken').selectAll().where('id', '=', storable(id)).executeTakeFirst(),
     );
   }
 
+  /** Newest first. */
   async list(): Promise<readonly ApiToken[]> {
     const rows = await this.#session.read((db) =>
       db.selectFrom('apiToken').selectAll().orderBy('createdAt', 'desc').orderBy('id', 'desc').execute(),
@@ -43,6 +50,7 @@ export class SqlApiTokenStore implements ApiTokenStore {
     return rows.map(shown);
   }
 
+  /** Revokes a token. @throws `not-found` for an unknown id or a token revoked earlier */
   async revoke(id: string, by: string, at: string): Promise<ApiToken> {
     const check = new InputCheck();
     const change = { revokedBy: check.key('by', by), revokedAt: check.time('at', at) };
@@ -61,6 +69,7 @@ export class SqlApiTokenStore implements ApiTokenStore {
     return shown(row);
   }
 
+  /** Removes sessions that expired before this time. */
   async forgetSessions(before: string): Promise<void> {
     const check = new InputCheck();
     const time = check.time('before', before);
@@ -70,6 +79,7 @@ export class SqlApiTokenStore implements ApiTokenStore {
     );
   }
 
+  /** Records a use. */
   async recordUse(id: string, at: string): Promise<void> {
     const check = new InputCheck();
     const lastUsedAt = check.time('at', at);

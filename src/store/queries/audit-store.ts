@@ -1,23 +1,40 @@
 import { monotonicFactory } from 'ulid';
 import { InputCheck } from '../input.ts';
-import type { AuditEntry, AuditFilter, AuditStore, NewAuditEntry } from '../ports/audit-store.ts';
-import type { Page } from '../ports/page.ts';
+import type { Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
+import type { New, Stored } from '../tables.ts';
 import { matching, readPeriod, within } from './conditions.ts';
 import { newRow, recordOf } from './conversion.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
 
+/** Who did what, when and why. */
+export type AuditEntry = Stored<'auditEntry'>;
+
+/** Give an id if the call may be repeated: each id is stored once. The time defaults to now. */
+export type NewAuditEntry = New<'auditEntry'>;
+
+export interface AuditFilter extends PageRequest {
+  readonly actor?: string;
+  readonly action?: string;
+  readonly target?: string;
+  /** ISO 8601, inclusive. */
+  readonly since?: string;
+  /** ISO 8601, exclusive. */
+  readonly until?: string;
+}
+
 /** Monotonic within a millisecond, because the trail is sorted by time and id. */
 const nextId = monotonicFactory();
 
-/** AuditStore on either database. */
-export class SqlAuditStore implements AuditStore {
+/** Append-only: entries are never changed or removed. */
+export class AuditStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** Returns what is stored: the first entry if the id existed. */
   async append(entry: NewAuditEntry): Promise<AuditEntry> {
     const now = new Date();
     const check = new InputCheck();
@@ -35,6 +52,7 @@ export class SqlAuditStore implements AuditStore {
     });
   }
 
+  /** Newest first. */
   async list(filter: AuditFilter = {}): Promise<Page<AuditEntry>> {
     const page = readPage(filter, newestFirst({ at: 'string', id: 'string' }));
     const period = readPeriod(filter);

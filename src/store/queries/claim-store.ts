@@ -1,23 +1,49 @@
 import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.ts';
 import { InputCheck } from '../input.ts';
-import type { Claim, ClaimExecution, ClaimHolder, ClaimStore, ClaimSubject } from '../ports/claim-store.ts';
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 import { holdSite, readSite } from './site-row.ts';
 
+/** What only one run at a time may work on. */
+export type ClaimSubject = { readonly site: string } | { readonly cluster: number };
+
+/** The run that has a subject, by its workflow id and the run id of its first execution. */
+export interface ClaimHolder {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+/** The execution of a run that claims a subject. */
+export interface ClaimExecution extends ClaimHolder {
+  /** Run id of the execution that the run has now: a reset changes it. */
+  readonly executionId: string;
+}
+
+export interface Claim extends ClaimExecution {
+  readonly claimedAt: string;
+  /** From 1; one more with each take-over. */
+  readonly generation: number;
+}
+
+type ClaimResult<Holder = Claim> = { readonly claimed: true } | { readonly claimed: false; readonly holder: Holder };
+
 /**
- * ClaimStore on either database. Every change of a claim locks the subject's row first, so that changes are serialized.
+ * One run per subject at a time, however many processes ask. A claim has no time limit: Temporal knows when its holder
+ * is gone, and `claimFor` takes the claim over then. Every call fails with `not-found` for an unknown subject.
+ *
+ * Every change of a claim locks the subject's row first, so that changes are serialized.
  */
-export class SqlClaimStore implements ClaimStore {
+export class ClaimStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
-  async claim(subject: ClaimSubject, holder: ClaimExecution) {
+  /** Claims the subject, or says who has it. Claiming again as the same execution of the same run is a success. */
+  async claim(subject: ClaimSubject, holder: ClaimExecution): Promise<ClaimResult> {
     const wanted = checkedExecution('', holder);
     return this.#session.write(async (transaction) => {
       await holdSubject(transaction, subject);
@@ -28,7 +54,15 @@ export class SqlClaimStore implements ClaimStore {
     });
   }
 
-  async takeOver(subject: ClaimSubject, expected: ClaimExecution, next: ClaimExecution) {
+  /**
+   * Compare and swap: the claim goes to `next` only if `expected` still holds it. Otherwise `holder` is the run that
+   * holds it, or null. Repeating a take-over that succeeded succeeds.
+   */
+  async takeOver(
+    subject: ClaimSubject,
+    expected: ClaimExecution,
+    next: ClaimExecution,
+  ): Promise<ClaimResult<Claim | null>> {
     const from = checkedExecution('expected.', expected);
     const to = checkedExecution('next.', next);
     return this.#session.write(async (transaction) => {
@@ -41,6 +75,7 @@ export class SqlClaimStore implements ClaimStore {
     });
   }
 
+  /** Releases the claim of a run. False, and nothing happens, when this run does not have it. */
   async release(subject: ClaimSubject, holder: ClaimHolder): Promise<boolean> {
     const check = new InputCheck();
     const { workflowId, runId } = checkedHolder(check, '', holder);
@@ -58,6 +93,7 @@ export class SqlClaimStore implements ClaimStore {
     });
   }
 
+  /** Who holds the subject; null when no run does. */
   holder(subject: ClaimSubject): Promise<Claim | null> {
     return this.#session.read(async (db) => {
       await ('site' in subject ? readSite(db, subject.site) : assertRow(db, 'cluster', subject.cluster));

@@ -1,9 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.ts';
 import { InputCheck, storable } from '../input.ts';
-import type { ClusterChange, ClusterDetails, ClusterRecord, ClusterStore, NewCluster } from '../ports/cluster-store.ts';
 import type { Session } from '../session.ts';
-import type { Row, Tables } from '../tables.ts';
+import type { Change, New, Row, Stored, Tables } from '../tables.ts';
 import { assertUnclaimed } from './claim-store.ts';
 import { matching } from './conditions.ts';
 import { dropContents } from './contents.ts';
@@ -14,17 +13,45 @@ import { releaseNodes } from './node-release.ts';
 import { assertNoOpenRun } from './open-run.ts';
 import { removeTransactions } from './transaction-removal.ts';
 
+/** A cluster with its large fields. */
+export interface ClusterDetails extends Stored<'cluster'> {
+  /** Tag -> id of its primary node. Contains only nodes of the cluster. */
+  readonly primaries: { readonly [tag: string]: number };
+}
+
+/** What lists show of a cluster. */
+export type ClusterRecord = Omit<
+  ClusterDetails,
+  'attributes' | 'deploymentInfo' | 'networkConfig' | 'anyChoices' | 'primaries'
+>;
+
+type NewCluster = New<'cluster'>;
+
+/** An absent field keeps its value; a given mapping replaces the stored one as a whole. */
+type ClusterChange = Change<'cluster'> & {
+  /** Every id must belong to a node of the cluster, else `invalid`. */
+  readonly primaries?: Readonly<Record<string, number>>;
+};
+
 /** All but the large columns. */
 const BRIEF = columnsWithout('cluster', 'attributes', 'deploymentInfo', 'networkConfig', 'anyChoices');
 
-/** ClusterStore on either database. Every change of something in a cluster locks the cluster's row first. */
-export class SqlClusterStore implements ClusterStore {
+/**
+ * Environments. An unknown id is `not-found` for every call but `list` and `find`.
+ *
+ * Every change of something in a cluster locks the cluster's row first.
+ */
+export class ClusterStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /**
+   * Also creates an empty graph of type `default`. @throws `conflict` when the name is taken; `not-found` for the
+   * release.
+   */
   async create(cluster: NewCluster): Promise<ClusterDetails> {
     const now = new Date().toISOString();
     const check = new InputCheck();
@@ -42,6 +69,7 @@ export class SqlClusterStore implements ClusterStore {
     return this.#session.read(async (db) => detailsOf(db, await readRow(db, 'cluster', id)));
   }
 
+  /** The same without its large fields. */
   brief(id: number): Promise<ClusterRecord> {
     return this.#session.read(async (db) => {
       const query = db.selectFrom('cluster').select(BRIEF).where('id', '=', id);
@@ -58,13 +86,23 @@ export class SqlClusterStore implements ClusterStore {
     });
   }
 
-  list({ ids, releaseId, site }: Parameters<ClusterStore['list']>[0] = {}): Promise<readonly ClusterRecord[]> {
+  /** By id, ascending. */
+  list({
+    ids,
+    releaseId,
+    site,
+  }: {
+    readonly ids?: readonly number[];
+    readonly releaseId?: number;
+    readonly site?: string;
+  } = {}): Promise<readonly ClusterRecord[]> {
     return this.#session.read(async (db) => {
       const query = matching(db.selectFrom('cluster').select(BRIEF), { id: ids, releaseId, site });
       return (await query.orderBy('id').execute()).map((row) => recordOf('cluster', row));
     });
   }
 
+  /** @throws `conflict` when the name is taken; `not-found` for a release. */
   async update(id: number, change: ClusterChange): Promise<ClusterDetails> {
     const check = new InputCheck();
     const columns = changedColumns('cluster', check, change);
@@ -85,6 +123,11 @@ export class SqlClusterStore implements ClusterStore {
     });
   }
 
+  /**
+   * Removes the cluster with its graphs, tags, plugin links, transactions, histories and states. Its nodes stay in the
+   * inventory, without a cluster or roles.
+   * @throws `conflict` with the holder while a run claims it or is open.
+   */
   delete(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
       const { name } = await holdRow(transaction, 'cluster', id);

@@ -1,8 +1,8 @@
 import type { Transaction } from 'kysely';
 import { InputCheck } from '../input.ts';
-import type { GraphOwner } from '../ports/graph-store.ts';
 import type { NewRow, Tables } from '../tables.ts';
 import { newRow } from './conversion.ts';
+import type { GraphOwner } from './graph-store.ts';
 import { insertRow } from './identified-row.ts';
 import { columnsOfOwner } from './owner-columns.ts';
 

@@ -1,19 +1,22 @@
 import { InputCheck, storable } from '../input.ts';
-import type { DeployedMachine, DeployedMachineStore } from '../ports/deployed-machine-store.ts';
 import type { Session } from '../session.ts';
-import type { New } from '../tables.ts';
+import type { New, Stored } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { columnsWithout, newRow, recordOf, replacing } from './conversion.ts';
 import { holdSite } from './site-row.ts';
 
-/** DeployedMachineStore on either database. */
-export class SqlDeployedMachineStore implements DeployedMachineStore {
+/** A node's machine as it was deployed. */
+export type DeployedMachine = Stored<'deployedMachine'>;
+
+/** What runs deployed, node by node, to compare with what MAAS has later. */
+export class DeployedMachineStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** Replaces what is recorded of the node. @throws `not-found` for the site. */
   put(machine: New<'deployedMachine'>): Promise<void> {
     const check = new InputCheck();
     const row = newRow('deployedMachine', check, machine, {});
@@ -37,10 +40,12 @@ export class SqlDeployedMachineStore implements DeployedMachineStore {
     return found;
   }
 
+  /** By node name, ascending. */
   list(site: string): Promise<readonly DeployedMachine[]> {
     return this.#select({ site });
   }
 
+  /** After its machine was released. */
   forget(site: string, node: string): Promise<void> {
     return this.#session.write(async (transaction) => {
       await transaction

@@ -1,17 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.ts';
 import { InputCheck } from '../input.ts';
-import type {
-  GraphContent,
-  GraphFilter,
-  GraphLayers,
-  GraphOwner,
-  GraphRecord,
-  GraphStore,
-  GraphWithTasks,
-} from '../ports/graph-store.ts';
+import type { Json, JsonFields } from '../page.ts';
 import type { Session } from '../session.ts';
-import type { Row, Tables } from '../tables.ts';
+import type { Change, Row, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { changedColumns, recordOf } from './conversion.ts';
 import { newGraph } from './default-graph.ts';
@@ -19,21 +11,74 @@ import { type NewTaskRow, readTasks, replaceTasks, taskRowsOf } from './graph-ta
 import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.ts';
 import { assertOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.ts';
 
+/** What a graph belongs to. */
+export interface GraphOwner {
+  readonly kind: 'release' | 'plugin' | 'cluster';
+  readonly id: number;
+}
+
+/**
+ * A task in its normalised form: made by `normaliseTask` of src/graph, read by `presentTask`. Fields that the
+ * specification names have columns; all others are stored unchanged.
+ */
+export interface StoredTask {
+  readonly id: string;
+  readonly [field: string]: Json;
+}
+
+interface GraphRecord extends Omit<Stored<'graph'>, 'releaseId' | 'pluginId' | 'clusterId'> {
+  readonly owner: GraphOwner;
+}
+
+export interface GraphWithTasks extends GraphRecord {
+  /** In upload order. */
+  readonly tasks: readonly StoredTask[];
+}
+
+/** An absent field is null; in a change it keeps its value. Given tasks replace all tasks. */
+export type GraphContent = Change<'graph'> & {
+  /** Normalised tasks; duplicate ids are `invalid`, and the message names each. */
+  readonly tasks?: readonly (JsonFields & { readonly id: string })[];
+};
+
+/** Graphs of any of these owners that have one of the types. Without owners: of all owners. */
+export interface GraphFilter {
+  readonly ids?: readonly number[];
+  readonly clusters?: readonly number[];
+  readonly plugins?: readonly number[];
+  readonly releases?: readonly number[];
+  readonly types?: readonly string[];
+}
+
+/** A consistent snapshot of a cluster's layers for one graph type, lowest first. */
+interface GraphLayers {
+  readonly release: GraphWithTasks | null;
+  /** Of enabled plugins that have a graph of the type, by plugin id. */
+  readonly plugins: readonly {
+    readonly plugin: { readonly id: number; readonly name: string; readonly version: string };
+    readonly graph: GraphWithTasks;
+  }[];
+  readonly cluster: GraphWithTasks | null;
+}
+
 const GRAPH_TYPE = /^[A-Za-z0-9_-]+$/;
 
-/** GraphStore on either database. Every write locks the graph's row, or its owner's row if there is no graph yet. */
-export class SqlGraphStore implements GraphStore {
+/**
+ * Typed sets of tasks. An owner has at most one graph of a type. A graph has one owner and is deleted with it.
+ * Types match `[A-Za-z0-9_-]+`.
+ *
+ * Every write locks the graph's row, or its owner's row if there is no graph yet.
+ */
+export class GraphStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** @throws `conflict` when the owner has one; `not-found` for the owner */
   async create(owner: GraphOwner, type: string, content: GraphContent): Promise<GraphWithTasks> {
-    const check = new InputCheck();
-    const graphType = checkedType(check, type);
-    const given = checkedContent(check, content);
-    check.done();
+    const { graphType, given } = checkedGraph(type, content);
     return this.#session.write(async (transaction) => {
       await holdOwner(transaction, owner);
       if ((await findGraph(transaction, owner, graphType)) !== undefined) {
@@ -48,6 +93,7 @@ export class SqlGraphStore implements GraphStore {
     return this.#session.read(async (db) => withTasks(db, await readRow(db, 'graph', id)));
   }
 
+  /** Null when the owner has none of this type. @throws `not-found` for the owner. */
   async find(owner: GraphOwner, type: string): Promise<GraphWithTasks | null> {
     return this.#session.read(async (db) => {
       await assertOwner(db, owner);
@@ -56,6 +102,7 @@ export class SqlGraphStore implements GraphStore {
     });
   }
 
+  /** By id, ascending. */
   async list(filter: GraphFilter = {}): Promise<readonly GraphWithTasks[]> {
     return this.#session.read(async (db) => {
       const rows = await listGraphs(db, filter);
@@ -67,7 +114,10 @@ export class SqlGraphStore implements GraphStore {
     });
   }
 
-  async listBrief(filter: GraphFilter = {}) {
+  /** The same with task names instead of tasks. */
+  async listBrief(
+    filter: GraphFilter = {},
+  ): Promise<readonly (GraphRecord & { readonly taskNames: readonly string[] })[]> {
     return this.#session.read(async (db) => {
       const rows = await listGraphs(db, filter);
       const names = new Map<number, string[]>(rows.map((row) => [row.id, []]));
@@ -93,14 +143,16 @@ export class SqlGraphStore implements GraphStore {
     });
   }
 
-  async put(owner: GraphOwner, type: string, content: GraphContent) {
-    const check = new InputCheck();
-    const graphType = checkedType(check, type);
-    const given = checkedContent(check, content);
-    check.done();
+  /** Creates the owner's graph or changes it. */
+  async put(
+    owner: GraphOwner,
+    type: string,
+    content: GraphContent,
+  ): Promise<{ readonly graph: GraphWithTasks; readonly created: boolean }> {
+    const { graphType, given } = checkedGraph(type, content);
     return this.#session.write(async (transaction) => {
       await holdOwner(transaction, owner);
-      const present = await findGraph(transaction, owner, graphType as string);
+      const present = await findGraph(transaction, owner, graphType);
       if (present === undefined) {
         return { graph: await insertGraph(transaction, owner, graphType, given), created: true };
       }
@@ -115,6 +167,7 @@ export class SqlGraphStore implements GraphStore {
     });
   }
 
+  /** @throws `not-found` for the cluster. */
   layers(clusterId: number, type: string): Promise<GraphLayers> {
     return this.#session.read(async (db) => {
       const { releaseId } = await readRow(db, 'cluster', clusterId);
@@ -153,6 +206,7 @@ export class SqlGraphStore implements GraphStore {
     });
   }
 
+  /** Graph types of all layers of the cluster, sorted. @throws `not-found` for the cluster. */
   typesOf(clusterId: number): Promise<readonly string[]> {
     return this.#session.read(async (db) => {
       const { releaseId } = await readRow(db, 'cluster', clusterId);
@@ -173,6 +227,15 @@ function checked(content: GraphContent): CheckedContent {
   const given = checkedContent(check, content);
   check.done();
   return given;
+}
+
+/** @throws StoreError of kind `invalid` */
+function checkedGraph(type: string, content: GraphContent) {
+  const check = new InputCheck();
+  const graphType = checkedType(check, type);
+  const given = checkedContent(check, content);
+  check.done();
+  return { graphType, given };
 }
 
 const checkedContent = (check: InputCheck, { tasks, ...about }: GraphContent): CheckedContent => ({

@@ -1,11 +1,11 @@
 import type { Kysely, Transaction } from 'kysely';
 import { snakeCase } from '../../core/casing.ts';
 import type { InputCheck } from '../input.ts';
-import type { StoredTask } from '../ports/graph-store.ts';
-import type { Json, JsonFields } from '../ports/page.ts';
+import type { Json, JsonFields } from '../page.ts';
 import type { Row, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { columnsWithout } from './conversion.ts';
+import type { StoredTask } from './graph-store.ts';
 
 /** Fields of a task with their own columns; every other field is in `custom`. */
 const COLUMNS = columnsWithout('graphTask', 'graphId', 'position', 'taskName', 'custom').map(

@@ -1,19 +1,25 @@
 import { InputCheck } from '../input.ts';
-import type { NodeFact, NodeFactStore, NodeSighting } from '../ports/node-fact-store.ts';
 import type { Session } from '../session.ts';
-import type { Row } from '../tables.ts';
+import type { New, Row, Stored } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { columnsWithout, newRow, recordOf, replacing } from './conversion.ts';
 import { holdSite, readSite } from './site-row.ts';
 
-/** NodeFactStore on either database. */
-export class SqlNodeFactStore implements NodeFactStore {
+/** What MAAS last reported about a node. */
+type NodeFact = Stored<'nodeFact'>;
+
+/** A node as MAAS shows it now. An absent field is unknown to MAAS and becomes null. */
+type NodeSighting = Omit<New<'nodeFact'>, 'site'>;
+
+/** Last known facts, to show the state of nodes, marked as old, while MAAS is unreachable. */
+export class NodeFactStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** Stores sightings, all or none. An older sighting never replaces a newer one. @throws `not-found` for the site. */
   async put(site: string, sightings: readonly NodeSighting[]): Promise<void> {
     const rows = newestOfEach(checkedRows(site, sightings));
     return this.#session.write(async (transaction) => {
@@ -33,6 +39,7 @@ export class SqlNodeFactStore implements NodeFactStore {
     });
   }
 
+  /** By node name, ascending; empty for a site without sightings. */
   list(site: string): Promise<readonly NodeFact[]> {
     return this.#session.read(async (db) => {
       await readSite(db, site);

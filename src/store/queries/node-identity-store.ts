@@ -1,26 +1,45 @@
 import type { Transaction } from 'kysely';
 import { InputCheck, storable } from '../input.ts';
-import type {
-  Enrolment,
-  EnrolmentToken,
-  NewEnrolmentToken,
-  NodeCertificate,
-  NodeIdentityStore,
-  SignedOrderKey,
-  TokenRefusal,
-} from '../ports/node-identity-store.ts';
 import type { Session } from '../session.ts';
-import type { New, Tables } from '../tables.ts';
+import type { New, Stored, Tables } from '../tables.ts';
 import { newRow } from './conversion.ts';
 
-/** NodeIdentityStore on either database. */
-export class SqlNodeIdentityStore implements NodeIdentityStore {
+/** A certificate of a node. */
+export type NodeCertificate = Stored<'nodeCertificate'>;
+
+type NewEnrolmentToken = New<'enrolmentToken'>;
+
+/** A token that was given for a node. */
+type EnrolmentToken = Pick<
+  Stored<'enrolmentToken'>,
+  'site' | 'node' | 'expiresAt' | 'usedAt' | 'usedByKey' | 'certificate' | 'revokedAt'
+>;
+
+export type TokenRefusal = 'unknown' | 'used' | 'expired' | 'revoked';
+
+export interface Enrolment {
+  /** Hash of the token. */
+  readonly hash: string;
+  /** Hash of the key that the certificate is for. */
+  readonly keyHash: string;
+  readonly at: string;
+  readonly certificate: New<'nodeCertificate'>;
+  /** Why the node's other certificates end. */
+  readonly reason: string;
+}
+
+/** Identifies what was signed: an execution. */
+type SignedOrderKey = New<'signedOrder'>;
+
+/** The identities of nodes, and the orders signed for them. */
+export class NodeIdentityStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** Stores a token. An existing one with this hash stays unchanged. */
   async addToken(token: NewEnrolmentToken): Promise<void> {
     const check = new InputCheck();
     const row = newRow('enrolmentToken', check, token, { createdAt: new Date().toISOString() });
@@ -34,11 +53,17 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     );
   }
 
+  /** The token with this hash, used or not. */
   async findToken(hash: string): Promise<EnrolmentToken | null> {
     const found = await this.#session.read((db) => tokenIn(db, storable(hash)));
     return found ?? null;
   }
 
+  /**
+   * Redeems a token for a key and stores the certificate, at once: no other key can use the token afterwards, and the
+   * node's other certificates and tokens end. The same key may redeem it again while the certificate that it gave is valid
+   * and the newest: the first answer may have been lost. Answers why not, or undefined.
+   */
   async enrol({ hash, keyHash, at, certificate, reason }: Enrolment): Promise<TokenRefusal | undefined> {
     const check = new InputCheck();
     const key = check.key('hash', hash);
@@ -67,6 +92,10 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     });
   }
 
+  /**
+   * Stores a certificate that replaces another of the node, which must be valid at that moment: a renewal never outlives
+   * the identity. False if it is not.
+   */
   async renew(caller: string, certificate: New<'nodeCertificate'>): Promise<boolean> {
     const check = new InputCheck();
     const row = newRow('nodeCertificate', check, certificate, {});
@@ -95,6 +124,7 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     return found ?? null;
   }
 
+  /** Newest first; of one node, or of a whole site. */
   listCertificates(site: string, node?: string): Promise<readonly NodeCertificate[]> {
     return this.#session.read((db) => {
       const all = db.selectFrom('nodeCertificate').selectAll().where('site', '=', storable(site));
@@ -105,7 +135,17 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     });
   }
 
-  async revoke(request: Parameters<NodeIdentityStore['revoke']>[0]): Promise<number> {
+  /**
+   * Revokes the valid certificates of a node and spends its tokens; of these, `keepUnused` leaves those that no one has
+   * used. Returns how many certificates.
+   */
+  async revoke(request: {
+    readonly site: string;
+    readonly node: string;
+    readonly at: string;
+    readonly reason: string;
+    readonly keepUnused?: boolean;
+  }): Promise<number> {
     const check = new InputCheck();
     const [site, node] = [check.key('site', request.site), check.key('node', request.node)];
     const at = check.time('at', request.at);
@@ -118,6 +158,7 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     });
   }
 
+  /** Whether anything was signed under a key. */
   async hasOrder({ run, node, task, generation }: SignedOrderKey): Promise<boolean> {
     const found = await this.#session.read((db) =>
       db
@@ -132,6 +173,7 @@ export class SqlNodeIdentityStore implements NodeIdentityStore {
     return found !== undefined;
   }
 
+  /** Records what was signed under a key, once. Returns the hash of what was signed first. */
   async recordOrder(key: SignedOrderKey, executionHash: string, at: string): Promise<string> {
     const check = new InputCheck();
     const row = newRow('signedOrder', check, key, { executionHash, signedAt: at });

@@ -2,21 +2,50 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import { conflict, inUse, StoreError } from '../failure.ts';
 import { InputCheck, storable } from '../input.ts';
-import type { NewNode, NodeChange, NodeFilter, NodeRecord, NodeStore } from '../ports/node-store.ts';
 import type { Session } from '../session.ts';
-import type { Row, Tables } from '../tables.ts';
+import type { Change, New, Row, Stored, Tables } from '../tables.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
 import { deleteRow, holdRow, insertRow, listRows, readRow, updateRow } from './identified-row.ts';
 import { forgetMembership, hasSystem, releaseNodes } from './node-release.ts';
 
-/** NodeStore on either database. Locks nodes in order of their ids, so that two changes cannot deadlock. */
-export class SqlNodeStore implements NodeStore {
+/** A machine of the inventory, in a cluster or not. */
+export type NodeRecord = Stored<'node'>;
+
+type NewNode = New<'node'>;
+
+/** An absent field keeps its value; a given list or mapping replaces the stored one. `assign` changes the cluster. */
+export type NodeChange = Change<'node'>;
+
+/** All given conditions must hold. An empty list matches nothing. */
+export interface NodeFilter {
+  readonly ids?: readonly number[];
+  /** Null: nodes without a cluster. */
+  readonly clusterId?: number | null;
+  readonly site?: string | null;
+  readonly groupId?: number | null;
+  readonly statuses?: readonly string[];
+  readonly online?: boolean;
+  readonly hostnames?: readonly string[];
+  readonly macs?: readonly string[];
+  /** Matches roles and pending roles. */
+  readonly roles?: readonly string[];
+  /** For each name: has the label, with one of the values if any are given. */
+  readonly labels?: Readonly<Record<string, readonly (string | null)[] | undefined>>;
+}
+
+/**
+ * Inventory of machines. An unknown id is `not-found` for every call but `list`.
+ *
+ * Locks nodes in order of their ids, so that two changes cannot deadlock.
+ */
+export class NodeStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** @throws `conflict` when uuid, MAC, or hostname within the site are taken. */
   async create(node: NewNode): Promise<NodeRecord> {
     const now = new Date().toISOString();
     const check = new InputCheck();
@@ -39,6 +68,7 @@ export class SqlNodeStore implements NodeStore {
     return this.#session.read(async (db) => recordOf('node', await readRow(db, 'node', id)));
   }
 
+  /** By id, ascending. */
   list(filter: NodeFilter = {}): Promise<readonly NodeRecord[]> {
     return this.#session.read((db) => listNodes(db, filter));
   }
@@ -48,7 +78,10 @@ export class SqlNodeStore implements NodeStore {
     return node as NodeRecord;
   }
 
-  async updateMany(changes: readonly { readonly id: number; readonly change: NodeChange }[]) {
+  /** Several nodes, all or none; each id once. */
+  async updateMany(
+    changes: readonly { readonly id: number; readonly change: NodeChange }[],
+  ): Promise<readonly NodeRecord[]> {
     const check = new InputCheck();
     const wanted = new Map<number, Partial<Row<'node'>>>();
     for (const [index, { id, change }] of changes.entries()) {
@@ -72,6 +105,12 @@ export class SqlNodeStore implements NodeStore {
     });
   }
 
+  /**
+   * Adds nodes to the cluster, all or none. A new node gets the roles as pending roles and is pending addition, unless
+   * it has an operating system (`provisioned`, `ready`: MAAS deployed it, or it was registered so). A node of the
+   * cluster gets the roles it lacks as pending roles, and loses none.
+   * @throws `conflict` with `users` when nodes belong to another cluster; `not-found` for the first unknown id.
+   */
   async assign(
     clusterId: number,
     nodes: readonly { readonly id: number; readonly roles: readonly string[] }[],
@@ -114,6 +153,11 @@ export class SqlNodeStore implements NodeStore {
     });
   }
 
+  /**
+   * Removes nodes from the cluster, all or none, with their roles, pending marks, tags, task states and primary tags.
+   * Those with the operating system of a deployment become `provisioned`, all others and `erased` ones `discover`.
+   * @throws `invalid` naming the nodes outside the cluster.
+   */
   async unassign(
     clusterId: number,
     ids: readonly number[],
@@ -137,6 +181,7 @@ export class SqlNodeStore implements NodeStore {
     });
   }
 
+  /** Deletes the node. @throws `conflict` with `users` while it is in a cluster, unless `force`. */
   delete(id: number, options: { readonly force?: boolean } = {}): Promise<void> {
     return this.#session.write(async (transaction) => {
       const node = await holdRow(transaction, 'node', id);
@@ -152,6 +197,7 @@ export class SqlNodeStore implements NodeStore {
     });
   }
 
+  /** Number of nodes by whether their agents are recorded as online. */
   async countOnline(): Promise<{ readonly online: number; readonly offline: number }> {
     const rows = await this.#session.read((db) =>
       db

@@ -1,9 +1,14 @@
 import { monotonicFactory } from 'ulid';
 import { InputCheck } from '../input.ts';
-import type { NewNoticeDelivery, NoticeDeliveryRecord, NoticeStore } from '../ports/notice-store.ts';
 import type { Session } from '../session.ts';
+import type { New, Stored } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { newRow, recordOf } from './conversion.ts';
+
+/** One attempt to deliver a notice. */
+type NoticeDeliveryRecord = Stored<'noticeDelivery'>;
+
+type NewNoticeDelivery = New<'noticeDelivery'>;
 
 /** Attempts kept of each receiver. */
 const KEPT = 100;
@@ -11,14 +16,15 @@ const KEPT = 100;
 /** Ordered by time, also within a millisecond. */
 const nextId = monotonicFactory();
 
-/** NoticeStore on either database. */
-export class SqlNoticeStore implements NoticeStore {
+/** What became of notices: the newest attempts of each receiver. */
+export class NoticeStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** Forgets the oldest ones of the receiver when there are too many. */
   async add(delivery: NewNoticeDelivery): Promise<NoticeDeliveryRecord> {
     const now = new Date();
     const check = new InputCheck();
@@ -45,6 +51,7 @@ export class SqlNoticeStore implements NoticeStore {
     });
   }
 
+  /** Newest first. */
   list(receiver?: string): Promise<readonly NoticeDeliveryRecord[]> {
     return this.#session.read(async (db) => {
       const rows = matching(db.selectFrom('noticeDelivery').selectAll(), { receiver });

@@ -1,6 +1,6 @@
 import { expressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely';
-import type { GraphOwner } from '../ports/graph-store.ts';
 import type { Tables } from '../tables.ts';
+import type { GraphOwner } from './graph-store.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 
 /** The owner of a graph or tag as three columns, one of which is set. */

@@ -2,22 +2,27 @@ import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { inUse, StoreError } from '../failure.ts';
 import { InputCheck } from '../input.ts';
-import type { NewPackage, PackageRecord, PackageStore } from '../ports/package-store.ts';
 import type { Session } from '../session.ts';
-import type { Tables } from '../tables.ts';
+import type { New, Stored, Tables } from '../tables.ts';
 import { newRow, recordOf } from './conversion.ts';
 import { deleteRow, findRow, holdRow, listRows, readRow } from './identified-row.ts';
 import { clustersOfPlugins, clustersOfReleases } from './users-of.ts';
 
-/** PackageStore on either database. */
-export class SqlPackageStore implements PackageStore {
+/** A package that is installed, without its archive. */
+export type PackageRecord = Stored<'package'>;
+
+type NewPackage = New<'package'> & { readonly archive: Uint8Array };
+
+/** Installed packages. An unknown id is `not-found`. */
+export class PackageStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
-  async put(pack: NewPackage) {
+  /** Stores the package, replacing one of the same name and version. Computes the checksum. */
+  async put(pack: NewPackage): Promise<{ readonly package: PackageRecord; readonly created: boolean }> {
     const now = new Date().toISOString();
     const check = new InputCheck();
     const bytes = Buffer.from(pack.archive);
@@ -62,10 +67,12 @@ export class SqlPackageStore implements PackageStore {
     });
   }
 
+  /** By id, ascending. */
   list(): Promise<readonly PackageRecord[]> {
     return this.#session.read(async (db) => (await listRows(db, 'package', {})).map((row) => recordOf('package', row)));
   }
 
+  /** @throws `corrupt` when its checksum differs from the recorded one. */
   async readArchive(id: number): Promise<Uint8Array> {
     const { name, version, checksum, bytes } = await this.#session.read(async (db) => {
       const row = await readRow(db, 'package', id);
@@ -86,6 +93,10 @@ export class SqlPackageStore implements PackageStore {
     return bytes;
   }
 
+  /**
+   * Removes the package with its releases and plugins.
+   * @throws `conflict` with `users` while clusters use any of them; then nothing is removed.
+   */
   delete(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
       const { name, version } = await holdRow(transaction, 'package', id);

@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import { InputCheck } from '../input.ts';
-import type { Page, PageRequest } from '../ports/page.ts';
+import type { Page, PageRequest } from '../page.ts';
 
 const USUAL_LIMIT = 50;
 const HIGHEST_LIMIT = 1000;

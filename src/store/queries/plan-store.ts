@@ -2,12 +2,33 @@ import { Buffer } from 'node:buffer';
 import type { Transaction } from 'kysely';
 import { notFound } from '../failure.ts';
 import { fromJson, InputCheck, storable } from '../input.ts';
-import type { Json } from '../ports/page.ts';
-import type { NewPlan, PlanStore } from '../ports/plan-store.ts';
+import type { Json } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { packText, unpackText } from './contents.ts';
+
+/** What a node agent must do for one task: type, parameters, time limit, secrets … Any JSON. */
+export interface PlanOrder {
+  readonly node: string;
+  readonly task: string;
+  readonly order: unknown;
+}
+
+export interface NewPlan {
+  /** The caller's hash of the content: equal hashes mean equal plans. */
+  readonly hash: string;
+  /** Describes the plan without loading it, e.g. the PlanReference of activities/graph-contract.ts. */
+  readonly reference: unknown;
+  /** The text chunks of each part, in order. */
+  readonly parts: readonly (readonly string[])[];
+  /** Chunks of the coordinator's input; empty for a single part. */
+  readonly coordination: readonly string[];
+  /** Each (node, task) pair once. */
+  readonly orders: Iterable<PlanOrder>;
+  /** JSON text of the plan with its explanation, for people and for reports. */
+  readonly explanation: string;
+}
 
 /** Number of orders compressed together: more save space, fewer make single reads faster. */
 const BLOCK = 16;
@@ -15,14 +36,15 @@ const BLOCK = 16;
 /** Part number of the coordinator's chunks. */
 const COORDINATION = -1;
 
-/** PlanStore on either database. */
-export class SqlPlanStore implements PlanStore {
+/** Plans, cut for execution. A plan never changes once stored. An unknown hash is `not-found`. */
+export class PlanStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** Stores the plan. If its hash exists, only marks it as used now. */
   async put(plan: NewPlan): Promise<{ readonly created: boolean }> {
     const now = new Date().toISOString();
     const check = new InputCheck();
@@ -58,6 +80,7 @@ export class SqlPlanStore implements PlanStore {
     });
   }
 
+  /** A chunk, counted from 0. @throws `not-found` when there is no such part or chunk. */
   async getChunk(hash: string, part: number | 'coordination', chunk: number): Promise<string> {
     const number = part === 'coordination' ? COORDINATION : part;
     const row = await this.#session.read(async (db) => {
@@ -76,6 +99,7 @@ export class SqlPlanStore implements PlanStore {
     return unpackText(row.text);
   }
 
+  /** Reads one order and a few neighbours, never a node's whole list. @throws `not-found` */
   async getOrder(hash: string, node: string, task: string): Promise<Json> {
     const row = await this.#session.read((db) =>
       db
@@ -103,6 +127,9 @@ export class SqlPlanStore implements PlanStore {
     return unpackText(row.explanation);
   }
 
+  /**
+   * Removes plans that no transaction refers to and that were last put before `before` (ISO 8601). Returns how many.
+   */
   async prune(before: string): Promise<number> {
     const check = new InputCheck();
     const moment = check.time('before', before);

@@ -1,15 +1,23 @@
 import { inUse } from '../failure.ts';
 import { InputCheck } from '../input.ts';
-import type { JsonFields } from '../ports/page.ts';
-import type { ClusterPlugin, NewPlugin, PluginRecord, PluginStore } from '../ports/plugin-store.ts';
+import type { JsonFields } from '../page.ts';
 import type { Session } from '../session.ts';
+import type { New, Stored } from '../tables.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
 import { assertRow, deleteRow, holdRow } from './identified-row.ts';
 import { clustersOfPlugins } from './users-of.ts';
 import { insertVersion, VersionedStore } from './versioned-store.ts';
 
-/** PluginStore on either database. */
-export class SqlPluginStore extends VersionedStore<'plugin'> implements PluginStore {
+/** What extends clusters. */
+export type PluginRecord = Stored<'plugin'>;
+
+type NewPlugin = New<'plugin'>;
+
+/** A plugin that is compatible with a cluster. It contributes to the cluster's graphs only while enabled. */
+type ClusterPlugin = Stored<'clusterPlugin'>;
+
+/** Plugins. An unknown id is `not-found` for every call but `list` and `find`. */
+export class PluginStore extends VersionedStore<'plugin'> {
   readonly #session: Session;
 
   constructor(session: Session) {
@@ -17,6 +25,7 @@ export class SqlPluginStore extends VersionedStore<'plugin'> implements PluginSt
     this.#session = session;
   }
 
+  /** @throws `conflict` when name and version are taken. */
   async create(plugin: NewPlugin): Promise<PluginRecord> {
     const now = new Date().toISOString();
     const check = new InputCheck();
@@ -28,6 +37,7 @@ export class SqlPluginStore extends VersionedStore<'plugin'> implements PluginSt
     );
   }
 
+  /** Removes the plugin with its graphs and tags. @throws `conflict` with `users` while clusters have it enabled. */
   delete(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
       const { name, version } = await holdRow(transaction, 'plugin', id);
@@ -38,6 +48,7 @@ export class SqlPluginStore extends VersionedStore<'plugin'> implements PluginSt
     });
   }
 
+  /** Links the plugin to the cluster, or changes the link. Absent fields keep their values; a new link is disabled. */
   async link(
     clusterId: number,
     pluginId: number,
@@ -60,7 +71,11 @@ export class SqlPluginStore extends VersionedStore<'plugin'> implements PluginSt
     });
   }
 
-  ofCluster(clusterId: number, filter: { readonly enabled?: boolean } = {}) {
+  /** Plugins of a cluster by id, each with its link. */
+  ofCluster(
+    clusterId: number,
+    filter: { readonly enabled?: boolean } = {},
+  ): Promise<readonly { readonly plugin: PluginRecord; readonly link: ClusterPlugin }[]> {
     return this.#session.read(async (db) => {
       await assertRow(db, 'cluster', clusterId);
       let query = db

@@ -1,15 +1,20 @@
 import { inUse } from '../failure.ts';
 import { InputCheck } from '../input.ts';
-import type { NewRelease, ReleaseRecord, ReleaseStore } from '../ports/release-store.ts';
 import type { Session } from '../session.ts';
+import type { New, Stored } from '../tables.ts';
 import { newRow, recordOf } from './conversion.ts';
 import { createDefaultGraph } from './default-graph.ts';
 import { deleteRow, holdRow } from './identified-row.ts';
 import { clustersOfReleases } from './users-of.ts';
 import { insertVersion, VersionedStore } from './versioned-store.ts';
 
-/** ReleaseStore on either database. */
-export class SqlReleaseStore extends VersionedStore<'release'> implements ReleaseStore {
+/** What clusters are built from. */
+export type ReleaseRecord = Stored<'release'>;
+
+type NewRelease = New<'release'>;
+
+/** Releases. An unknown id is `not-found` for every call but `list` and `find`. */
+export class ReleaseStore extends VersionedStore<'release'> {
   readonly #session: Session;
 
   constructor(session: Session) {
@@ -17,6 +22,7 @@ export class SqlReleaseStore extends VersionedStore<'release'> implements Releas
     this.#session = session;
   }
 
+  /** Also creates an empty graph of type `default`. @throws `conflict` when name and version are taken. */
   async create(release: NewRelease): Promise<ReleaseRecord> {
     const now = new Date().toISOString();
     const check = new InputCheck();
@@ -29,6 +35,10 @@ export class SqlReleaseStore extends VersionedStore<'release'> implements Releas
     });
   }
 
+  /**
+   * Removes the release with its graphs, sequences and tags.
+   * @throws `conflict` with `users` while clusters use it or are pending to.
+   */
   delete(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
       const { name, version } = await holdRow(transaction, 'release', id);

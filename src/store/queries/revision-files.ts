@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { InputCheck } from '../input.ts';
-import type { RevisionFile } from '../ports/site-store.ts';
+import type { RevisionFile } from './site-store.ts';
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);

@@ -1,25 +1,70 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { notFound } from '../failure.ts';
 import { fromJson, InputCheck, storable } from '../input.ts';
-import type { Json, Page, PageRequest } from '../ports/page.ts';
-import type {
-  NodeHistoryEntry,
-  RunCount,
-  RunFilter,
-  RunNode,
-  RunNodeWrite,
-  RunRecord,
-  RunStore,
-  RunSummary,
-  RunWrite,
-} from '../ports/run-store.ts';
+import type { Json, Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
-import type { Row, Tables } from '../tables.ts';
+import type { New, Row, Stored, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { matching, readPeriod, within } from './conditions.ts';
 import { columnsWithout, givenColumns, newRow, recordOf, replacing } from './conversion.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
 import { mergedRow } from './run-merge.ts';
+
+export type RunRecord = Stored<'run'>;
+
+/** What a list of runs shows of one. */
+export type RunSummary = Omit<RunRecord, 'sequence' | 'parameters'>;
+
+/**
+ * The state of a run at one moment. An absent field keeps the stored value. Writes of a run may be repeated and may
+ * arrive out of order. Fields of identity and origin keep the first value ever written, whatever its sequence. Progress
+ * fields are taken only from a write with a higher sequence than all before; there, null clears a field.
+ */
+export type RunWrite = New<'run'>;
+
+interface RunCount {
+  readonly kind: string;
+  readonly phase: string;
+  readonly outcome: string | null;
+  readonly count: number;
+}
+
+export interface RunFilter extends PageRequest {
+  readonly site?: string;
+  /** One or several kinds. */
+  readonly kind?: string | readonly string[];
+  readonly phase?: string | readonly string[];
+  readonly outcome?: string | readonly string[];
+  readonly workflowId?: string;
+  /** Only runs that have all of these. */
+  readonly labels?: readonly (readonly [name: string, value: string])[];
+  readonly startedBy?: string;
+  /** ISO 8601; started at or after this moment. */
+  readonly since?: string;
+  /** ISO 8601; started before this moment. */
+  readonly until?: string;
+  /** Only running runs (`true`) or only ended ones (`false`). */
+  readonly open?: boolean;
+  /** Only runs whose id, workflow, kind, site, title, starter, reason or failure holds this, in any case. */
+  readonly text?: string;
+}
+
+/** The state of a node in one run. */
+export type RunNode = Omit<Stored<'runNode'>, 'runId' | 'sequence'>;
+
+/**
+ * The state of a node at one moment of a run. As with RunWrite, an absent field keeps its value, null clears it, and
+ * the sequence, here per run and node, decides. The first `systemId` and `lateResult` stay.
+ */
+export type RunNodeWrite = New<'runNode'>;
+
+/** A node's part in one run, with the run. */
+export interface NodeHistoryEntry extends RunNode {
+  readonly run: Pick<
+    RunSummary,
+    'id' | 'workflowId' | 'kind' | 'site' | 'revision' | 'phase' | 'outcome' | 'startedAt' | 'endedAt'
+  >;
+}
 
 /** All but the large columns. */
 const SUMMARY = columnsWithout('run', 'sequence', 'parameters');
@@ -51,14 +96,20 @@ function holds(text: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`${words} like ${pattern} escape '\\'`;
 }
 
-/** RunStore on either database. Every write locks the run's row first, so that writes of a run are serialized. */
-export class SqlRunStore implements RunStore {
+/**
+ * Records of runs. Temporal has the truth about a running run; lists, reports and histories are read from here when
+ * Temporal is down or has deleted the history. Every write may be repeated.
+ *
+ * Every write locks the run's row first, so that writes of a run are serialized.
+ */
+export class RunStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** Creates or updates the run, and returns what is stored now. */
   async put(run: RunWrite): Promise<RunRecord> {
     const check = new InputCheck();
     const write = givenColumns('run', check, run, {});
@@ -78,6 +129,7 @@ export class SqlRunStore implements RunStore {
     });
   }
 
+  /** @throws `not-found` */
   get(id: string): Promise<RunRecord> {
     return this.#session.read(async (db) => {
       const row = await db.selectFrom('run').selectAll().where('id', '=', storable(id)).executeTakeFirst();
@@ -86,6 +138,7 @@ export class SqlRunStore implements RunStore {
     });
   }
 
+  /** Number of runs by kind, phase and outcome; the outcome of a running run is null. */
   async count(): Promise<readonly RunCount[]> {
     const rows = await this.#session.read((db) =>
       db
@@ -100,6 +153,7 @@ export class SqlRunStore implements RunStore {
     return rows.map((row) => ({ ...row, count: Number(row.count) }));
   }
 
+  /** Newest first, by start. */
   async list(filter: RunFilter = {}): Promise<Page<RunSummary>> {
     const page = readPage(filter, BY_START);
     const period = readPeriod(filter);
@@ -119,6 +173,7 @@ export class SqlRunStore implements RunStore {
     });
   }
 
+  /** Numbers of runs by their ids: 1 is the one that started first. */
   async numbers(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#session.read((db) =>
       db
@@ -145,6 +200,10 @@ export class SqlRunStore implements RunStore {
     return new Map(rows.map(({ id, number }) => [id, Number(number)]));
   }
 
+  /**
+   * Stores a report, any JSON of any size, for a stored run. Drops it if its sequence is not higher than the stored
+   * one.
+   */
   async putReport(runId: string, sequence: number, report: unknown): Promise<void> {
     const check = new InputCheck();
     const row = newRow('runReport', check, { runId, sequence, report }, {});
@@ -164,6 +223,7 @@ export class SqlRunStore implements RunStore {
     });
   }
 
+  /** The newest report; undefined while there is none. @throws `not-found` for the run. */
   async getReport(runId: string): Promise<Json | undefined> {
     const row = await this.#session.read(async (db) => {
       await assertRun(db, runId);
@@ -172,6 +232,7 @@ export class SqlRunStore implements RunStore {
     return row === undefined ? undefined : fromJson(row.report);
   }
 
+  /** Updates any number of nodes of a stored run, all or none. @throws `not-found` for the run. */
   async putNodes(runId: string, nodes: readonly RunNodeWrite[]): Promise<void> {
     const check = new InputCheck();
     const writes = nodes.map((node, index) => givenColumns('runNode', check, node, { runId }, `nodes[${index}].`));
@@ -189,7 +250,11 @@ export class SqlRunStore implements RunStore {
     });
   }
 
-  listNodes(runId: string, filter: { readonly state?: string; readonly group?: string } = {}) {
+  /** By node name, ascending. @throws `not-found` for the run. */
+  listNodes(
+    runId: string,
+    filter: { readonly state?: string; readonly group?: string } = {},
+  ): Promise<readonly RunNode[]> {
     return this.#session.read(async (db) => {
       await assertRun(db, runId);
       const nodes = matching(db.selectFrom('runNode').selectAll(), { runId, state: filter.state, group: filter.group });
@@ -197,6 +262,7 @@ export class SqlRunStore implements RunStore {
     });
   }
 
+  /** One node of a site over its runs, newest first. */
   async listNodeHistory(site: string, node: string, request: PageRequest = {}): Promise<Page<NodeHistoryEntry>> {
     const page = readPage(request, BY_START_OF_RUN);
     return this.#session.read(async (db) => {

@@ -1,22 +1,31 @@
 import type { Kysely } from 'kysely';
 import { conflict } from '../failure.ts';
 import { InputCheck } from '../input.ts';
-import type { JsonFields } from '../ports/page.ts';
-import type { NewSequence, SequenceRecord, SequenceStore } from '../ports/sequence-store.ts';
+import type { JsonFields } from '../page.ts';
 import type { Session } from '../session.ts';
-import type { Tables } from '../tables.ts';
+import type { Change, New, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
 import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.ts';
 
-/** SequenceStore on either database. Creating and renaming locks the release's row, so that names stay unique. */
-export class SqlSequenceStore implements SequenceStore {
+/** Graph types to run one after another. */
+export type SequenceRecord = Stored<'graphSequence'>;
+
+export type NewSequence = New<'graphSequence'>;
+
+/**
+ * An unknown id is `not-found` for every call but `list` and `find`.
+ *
+ * Creating and renaming locks the release's row, so that names stay unique.
+ */
+export class SequenceStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** @throws `conflict` when the release has a sequence of this name; `not-found` for the release. */
   async create(sequence: NewSequence): Promise<SequenceRecord> {
     const check = new InputCheck();
     const row = newRow('graphSequence', check, sequence, {});
@@ -40,7 +49,14 @@ export class SqlSequenceStore implements SequenceStore {
     });
   }
 
-  async list({ releaseId, clusterId }: Parameters<SequenceStore['list']>[0] = {}) {
+  /** By id, ascending; of one release, or of the release of a cluster. */
+  async list({
+    releaseId,
+    clusterId,
+  }: {
+    readonly releaseId?: number;
+    readonly clusterId?: number;
+  } = {}): Promise<readonly SequenceRecord[]> {
     if (clusterId !== undefined && !isId(clusterId)) return [];
     return this.#session.read(async (db) => {
       let query = matching(db.selectFrom('graphSequence').selectAll(), { releaseId });
@@ -53,7 +69,8 @@ export class SqlSequenceStore implements SequenceStore {
     });
   }
 
-  async update(id: number, change: Parameters<SequenceStore['update']>[1]): Promise<SequenceRecord> {
+  /** @throws `conflict` when the name is taken. */
+  async update(id: number, change: Omit<Change<'graphSequence'>, 'releaseId'>): Promise<SequenceRecord> {
     const { name, graphs } = change;
     const check = new InputCheck();
     const columns = changedColumns('graphSequence', check, {

@@ -2,36 +2,73 @@ import type { Kysely } from 'kysely';
 import type { GitSource } from '../../core/git-source.ts';
 import { conflict, notFound } from '../failure.ts';
 import { InputCheck, storable } from '../input.ts';
-import type { Page, PageRequest } from '../ports/page.ts';
-import type {
-  NewRevision,
-  RevisionContent,
-  RevisionDeployment,
-  RevisionRecord,
-  RevisionReference,
-  SiteRecord,
-  SiteStore,
-} from '../ports/site-store.ts';
+import type { Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
-import type { New, Row, Tables } from '../tables.ts';
+import type { New, Row, Stored, Tables } from '../tables.ts';
 import { assertUnclaimed } from './claim-store.ts';
 import { columnsWithout, newRow, recordOf } from './conversion.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
 import { packFiles, unpackFiles } from './revision-files.ts';
 import { holdSite, readSite } from './site-row.ts';
 
+export interface SiteRecord extends Omit<Stored<'site'>, 'latestRevision'> {
+  readonly latestRevision: number | null;
+}
+
+/** One file of documents, under the user's name for it. */
+export interface RevisionFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+interface NewRevision extends Omit<New<'revision'>, 'site'> {
+  readonly files: readonly RevisionFile[];
+}
+
+/** A revision without its files. */
+export interface RevisionRecord extends Omit<Stored<'revision'>, 'files'> {
+  readonly lastGood: boolean;
+}
+
+interface RevisionContent extends RevisionRecord {
+  readonly files: readonly RevisionFile[];
+}
+
+/**
+ * A revision by number, by hash (in full, or a unique prefix of at least 7 digits), the newest, or the last good one.
+ */
+export type RevisionReference = 'latest' | 'last-good' | { readonly number: number } | { readonly hash: string };
+
+/** A successful deployment of a revision. */
+type RevisionDeployment = Omit<Stored<'revisionDeployment'>, 'site'>;
+
+/**
+ * Parses a user's reference to a revision: `latest`, `last-good`, a number of up to six digits, or at least seven
+ * digits of a hash. Undefined for anything else.
+ */
+export function parseRevisionReference(text: string): RevisionReference | undefined {
+  if (text === 'latest' || text === 'last-good') return text;
+  if (/^[0-9]{1,6}$/.test(text)) return { number: Number(text) };
+  if (/^[0-9a-f]{7,64}$/i.test(text)) return { hash: text.toLowerCase() };
+  return undefined;
+}
+
 const SHORTEST_HASH = 7;
 
 const WITHOUT_FILES = columnsWithout('revision', 'files');
 
-/** SiteStore on either database. */
-export class SqlSiteStore implements SiteStore {
+/**
+ * Sites and their revisions. A stored revision never changes; no call could change one. Site names match
+ * `[a-z0-9][a-z0-9._-]{0,62}`, else `invalid`. An unknown site is `not-found` for every call but `list`.
+ */
+export class SiteStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** @throws `conflict` when the name is taken. */
   async create(site: New<'site'>): Promise<SiteRecord> {
     const check = new InputCheck();
     const wanted = newRow('site', check, site, { createdAt: new Date().toISOString(), latestRevision: 0 });
@@ -53,12 +90,14 @@ export class SqlSiteStore implements SiteStore {
     return this.#session.read(async (db) => siteOf(await readSite(db, name)));
   }
 
+  /** All sites by name, ascending. */
   list(): Promise<readonly SiteRecord[]> {
     return this.#session.read(async (db) =>
       (await db.selectFrom('site').selectAll().orderBy('name').execute()).map(siteOf),
     );
   }
 
+  /** Sets or clears the branch that the site follows. */
   setSource(name: string, source: GitSource | null): Promise<SiteRecord> {
     const check = new InputCheck();
     const value = source === null ? null : check.json('source', source);
@@ -70,6 +109,10 @@ export class SqlSiteStore implements SiteStore {
     });
   }
 
+  /**
+   * Removes the site with its revisions and node facts. Its runs and audit entries stay.
+   * @throws `conflict` with the holder while a run claims the site.
+   */
   delete(name: string): Promise<void> {
     return this.#session.write(async (transaction) => {
       await holdSite(transaction, name);
@@ -78,7 +121,14 @@ export class SqlSiteStore implements SiteStore {
     });
   }
 
-  async addRevision(site: string, revision: NewRevision) {
+  /**
+   * Stores the files as the next revision. If they equal the latest revision's files, returns that revision with
+   * `created: false`, so the call may be repeated. Going back to older content makes a new revision.
+   */
+  async addRevision(
+    site: string,
+    revision: NewRevision,
+  ): Promise<{ readonly revision: RevisionRecord; readonly created: boolean }> {
     const check = new InputCheck();
     const packed = await packFiles(check, revision.files);
     const { files, ...about } = revision;
@@ -115,6 +165,10 @@ export class SqlSiteStore implements SiteStore {
     });
   }
 
+  /**
+   * The revision with its files; the newest if several have the requested hash.
+   * @throws `not-found` when there is no such revision; `conflict` when a hash prefix matches several contents.
+   */
   async getRevision(site: string, reference: RevisionReference): Promise<RevisionContent> {
     const { record, bytes } = await this.#session.read(async (db) => {
       const found = await findRevision(db, site, reference);
@@ -129,6 +183,7 @@ export class SqlSiteStore implements SiteStore {
     return { ...record, files: await unpackFiles(bytes) };
   }
 
+  /** The same without reading the files. */
   findRevision(site: string, reference: RevisionReference): Promise<RevisionRecord> {
     return this.#session.read((db) => findRevision(db, site, reference));
   }
@@ -147,6 +202,11 @@ export class SqlSiteStore implements SiteStore {
     });
   }
 
+  /**
+   * Records that a run deployed the revision successfully, which makes it the last good one. Repeating the call for a
+   * run changes nothing, even if a later run has marked another revision since.
+   * @throws `conflict` when the run has marked another revision.
+   */
   async markLastGood(site: string, revision: number, runId: string): Promise<RevisionDeployment> {
     const check = new InputCheck();
     const run = check.key('runId', runId);

@@ -1,8 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
 import { InputCheck, storable } from '../input.ts';
-import type { NewTagAssignment, TagAssignment, TagAssignmentFilter } from '../ports/tag-store.ts';
 import type { Row, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
+import type { NewTagAssignment, TagAssignment, TagAssignmentFilter } from './tag-store.ts';
 
 /** By node, tag, source and role. */
 export async function listAssignments(

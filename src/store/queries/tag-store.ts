@@ -1,33 +1,57 @@
 import type { Kysely, Transaction } from 'kysely';
 import { conflict } from '../failure.ts';
 import { InputCheck } from '../input.ts';
-import type {
-  NewTag,
-  NewTagAssignment,
-  TagAssignment,
-  TagAssignmentFilter,
-  TagOwner,
-  TagRecord,
-  TagStore,
-} from '../ports/tag-store.ts';
 import type { Session } from '../session.ts';
-import type { NewRow, Row, Tables } from '../tables.ts';
+import type { New, NewRow, Row, Stored, Tables } from '../tables.ts';
 import { changedColumns, newRow, recordOf } from './conversion.ts';
+import type { GraphOwner } from './graph-store.ts';
 import { assertRow, deleteRow, findRow, holdRow, insertRow, readRow, updateRow } from './identified-row.ts';
 import { assertOwner, columnsOfOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.ts';
 import { addAssignments, listAssignments, removeAssignments } from './tag-assignments.ts';
 
+export type TagOwner = GraphOwner;
+
+/** A kind of work that nodes can do. */
+export interface TagRecord extends Omit<Stored<'tag'>, 'releaseId' | 'pluginId' | 'clusterId'> {
+  readonly owner: TagOwner;
+}
+
+export type NewTag = New<'tag'>;
+
+/** Who gave a node its tag: an assigned role, a user, or an extension. */
+type TagSource = Stored<'tagNodeAssignment'>['source'];
+
+export interface TagAssignment extends Omit<Stored<'tagNodeAssignment'>, 'role'> {
+  /** The role that brought it; null for a user's tag. */
+  readonly role: string | null;
+}
+
+/** All given conditions must hold. */
+export interface TagAssignmentFilter {
+  readonly nodeIds?: readonly number[];
+  readonly tags?: readonly string[];
+  readonly sources?: readonly TagSource[];
+  readonly roles?: readonly (string | null)[];
+}
+
+export type NewTagAssignment = Omit<TagAssignment, 'clusterId'>;
+
 /** Layers in the order in which they are listed. */
 const LAYERS = ['release', 'plugin', 'cluster'] as const;
 
-/** TagStore on either database. Every write locks the owner's row, or the cluster's, first. */
-export class SqlTagStore implements TagStore {
+/**
+ * Tags, and which nodes have them. An unknown id is `not-found`.
+ *
+ * Every write locks the owner's row, or the cluster's, first.
+ */
+export class TagStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** @throws `conflict` when the owner has a tag of this name; `not-found` for the owner. */
   async create(owner: TagOwner, tag: NewTag): Promise<TagRecord> {
     const check = new InputCheck();
     const row = rowOf(check, '', owner, tag);
@@ -42,6 +66,7 @@ export class SqlTagStore implements TagStore {
     });
   }
 
+  /** Replaces the owner's read-only tags by these; user-made tags of the same name stay. */
   async replaceReadOnly(owner: TagOwner, tags: readonly NewTag[]): Promise<readonly TagRecord[]> {
     const check = new InputCheck();
     const rows = new Map(
@@ -69,6 +94,7 @@ export class SqlTagStore implements TagStore {
     return this.#session.read(async (db) => tagOf(await readRow(db, 'tag', id)));
   }
 
+  /** @throws `not-found` for the owner. */
   find(owner: TagOwner, name: string): Promise<TagRecord | null> {
     return this.#session.read(async (db) => {
       await assertOwner(db, owner);
@@ -77,6 +103,7 @@ export class SqlTagStore implements TagStore {
     });
   }
 
+  /** The owner's tags, by name. @throws `not-found` for the owner. */
   list(owner: TagOwner): Promise<readonly TagRecord[]> {
     return this.#session.read(async (db) => {
       await assertOwner(db, owner);
@@ -84,6 +111,7 @@ export class SqlTagStore implements TagStore {
     });
   }
 
+  /** Tags of its release, of its enabled plugins, and its own: by name, then in this order. */
   ofCluster(clusterId: number): Promise<readonly TagRecord[]> {
     return this.#session.read(async (db) => {
       const { releaseId } = await readRow(db, 'cluster', clusterId);
@@ -100,6 +128,7 @@ export class SqlTagStore implements TagStore {
     });
   }
 
+  /** Also changes read-only tags; the caller decides. A tag keeps its name, because nodes refer to it by name. */
   async update(id: number, change: Partial<Omit<NewTag, 'name'>>): Promise<TagRecord> {
     const check = new InputCheck();
     const columns = changedColumns('tag', check, change);
@@ -110,6 +139,10 @@ export class SqlTagStore implements TagStore {
     });
   }
 
+  /**
+   * Removes the tag, and removes it and its instances from nodes unless another tag has the same name.
+   * @throws `conflict` when it is read-only, unless `force`.
+   */
   delete(id: number, options: { readonly force?: boolean } = {}): Promise<void> {
     return this.#session.write(async (transaction) => {
       const row = await holdRow(transaction, 'tag', id);
@@ -125,6 +158,7 @@ export class SqlTagStore implements TagStore {
     });
   }
 
+  /** By node, tag, source and role. @throws `not-found` for the cluster. */
   assignments(clusterId: number, filter: TagAssignmentFilter = {}): Promise<readonly TagAssignment[]> {
     return this.#session.read(async (db) => {
       await assertRow(db, 'cluster', clusterId);
@@ -132,6 +166,10 @@ export class SqlTagStore implements TagStore {
     });
   }
 
+  /**
+   * Assigns tags to nodes, all or none; existing assignments stay.
+   * @throws `invalid` naming the nodes outside the cluster.
+   */
   assign(clusterId: number, assignments: readonly NewTagAssignment[]): Promise<void> {
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'cluster', clusterId);
@@ -139,6 +177,7 @@ export class SqlTagStore implements TagStore {
     });
   }
 
+  /** Removes the assignments that match the filter, and returns how many. An empty filter matches all. */
   unassign(clusterId: number, filter: TagAssignmentFilter): Promise<number> {
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'cluster', clusterId);

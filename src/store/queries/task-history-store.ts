@@ -1,22 +1,70 @@
 import type { SelectQueryBuilder, Transaction } from 'kysely';
 import { InputCheck } from '../input.ts';
-import type { Page, PageRequest } from '../ports/page.ts';
-import {
-  fuelTaskStatus,
-  type PlannedTaskRow,
-  type TaskHistoryFilter,
-  type TaskHistoryRow,
-  type TaskHistoryStatus,
-  type TaskHistoryStore,
-  type TaskHistoryWrite,
-} from '../ports/task-history-store.ts';
+import type { Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
-import type { Row, Tables } from '../tables.ts';
+import type { New, Row, Stored, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { matching } from './conditions.ts';
 import { newRow, recordOf } from './conversion.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 import { fetchPage, type ListOrder, readPage } from './paging.ts';
+
+/** As people are shown them. */
+export type TaskHistoryStatus = Stored<'taskHistory'>['status'];
+
+/** Fuel's statuses for the same. */
+export type FuelTaskStatus = 'pending' | 'running' | 'ready' | 'error' | 'skipped';
+
+/**
+ * Maps one to the other. An `ignored` task failed where that does not matter; a `dep_failed` task never ran because of
+ * an error.
+ */
+export const fuelTaskStatus: Readonly<Record<TaskHistoryStatus, FuelTaskStatus>> = {
+  waiting: 'pending',
+  running: 'running',
+  retrying: 'running',
+  successful: 'ready',
+  ignored: 'ready',
+  failed: 'error',
+  dep_failed: 'error',
+  not_reached: 'skipped',
+  skipped: 'skipped',
+};
+
+/** The outcome of one task on one node in one graph run. */
+export interface TaskHistoryRow extends Omit<Stored<'taskHistory'>, 'position' | 'sequence'> {
+  readonly fuelStatus: FuelTaskStatus;
+}
+
+/** A row of a plan, before anything ran. A task without work may start in its final status. */
+export interface PlannedTaskRow {
+  readonly node: string;
+  readonly task: string;
+  /** Default `waiting`. */
+  readonly status?: TaskHistoryStatus;
+  readonly message?: string;
+  readonly custom?: unknown;
+}
+
+/**
+ * The state of a task. Writes may be repeated and may arrive late: attempt, then sequence, decide which is newer.
+ * - A newer attempt replaces everything; it clears absent fields except `custom`.
+ * - Within an attempt, a newer write replaces the fields it has. An older write only fills in what is unknown, such as
+ * the start time.
+ * - A write of an older attempt changes nothing.
+ */
+export interface TaskHistoryWrite extends Omit<New<'taskHistory'>, 'transactionId' | 'position' | 'attempts'> {
+  readonly attempt: number;
+  /** Increases with every write for the same task on the same node. */
+  readonly sequence: number;
+}
+
+/** All given conditions must hold. An empty list matches nothing. */
+interface TaskHistoryFilter {
+  readonly nodes?: readonly string[];
+  readonly tasks?: readonly string[];
+  readonly statuses?: readonly TaskHistoryStatus[];
+}
 
 type HistoryRow = Row<'taskHistory'>;
 
@@ -25,14 +73,19 @@ const IN_ORDER: ListOrder = { direction: 'asc', columns: { position: 'number', n
 /** Sorts after all positions in a plan. */
 const UNPLANNED = 2_147_483_647;
 
-/** TaskHistoryStore on either database. The storing statement decides whether a write is newer. */
-export class SqlTaskHistoryStore implements TaskHistoryStore {
+/**
+ * An unknown transaction is `not-found`.
+ *
+ * The storing statement decides whether a write is newer.
+ */
+export class TaskHistoryStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** Adds any number of rows, all or none. Existing rows stay unchanged. */
   async plan(transactionId: number, rows: readonly PlannedTaskRow[]): Promise<void> {
     const planned = plannedRowsOf(transactionId, rows);
     return this.#session.write(async (transaction) => {
@@ -47,6 +100,7 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
     });
   }
 
+  /** Records any number of rows, all or none, including unplanned tasks. */
   async record(transactionId: number, writes: readonly TaskHistoryWrite[]): Promise<void> {
     const rounds = oncePerRound(writtenRowsOf(transactionId, writes));
     return this.#session.write(async (transaction) => {
@@ -55,6 +109,7 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
     });
   }
 
+  /** All rows, in planned order. */
   list(transactionId: number, filter: TaskHistoryFilter = {}): Promise<readonly TaskHistoryRow[]> {
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
@@ -63,6 +118,7 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
     });
   }
 
+  /** The same in pages. */
   async page(transactionId: number, filter: TaskHistoryFilter & PageRequest = {}): Promise<Page<TaskHistoryRow>> {
     const page = readPage(filter, IN_ORDER);
     return this.#session.read(async (db) => {
@@ -72,7 +128,11 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
     });
   }
 
-  count(transactionId: number, filter: TaskHistoryFilter = {}) {
+  /** Only statuses that occur. */
+  count(
+    transactionId: number,
+    filter: TaskHistoryFilter = {},
+  ): Promise<Readonly<Partial<Record<TaskHistoryStatus, number>>>> {
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
       const counted = db.selectFrom('taskHistory').select(({ fn }) => ['status', fn.countAll<number>().as('rows')]);
@@ -81,11 +141,17 @@ export class SqlTaskHistoryStore implements TaskHistoryStore {
     });
   }
 
-  countByNode(transactionId: number) {
+  /** The same by node. */
+  countByNode(
+    transactionId: number,
+  ): Promise<Readonly<Record<string, Readonly<Partial<Record<TaskHistoryStatus, number>>>>>> {
     return this.#countBy('node', transactionId);
   }
 
-  countByTask(transactionId: number) {
+  /** The same by task. */
+  countByTask(
+    transactionId: number,
+  ): Promise<Readonly<Record<string, Readonly<Partial<Record<TaskHistoryStatus, number>>>>>> {
     return this.#countBy('task', transactionId);
   }
 

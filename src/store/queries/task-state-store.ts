@@ -1,20 +1,49 @@
 import type { Kysely } from 'kysely';
 import { InputCheck } from '../input.ts';
-import type { TaskStateStore, TaskStates, TaskStateWrite } from '../ports/task-state-store.ts';
 import type { Session } from '../session.ts';
 import type { Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { dropContents, keepContent, packContent, readContents, unpackText } from './contents.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 
-/** TaskStateStore on either database. Every write locks the cluster's row first. */
-export class SqlTaskStateStore implements TaskStateStore {
+/** Tasks that succeeded with the same state. */
+interface TaskStateWrite {
+  readonly clusterId: number;
+  /**
+   * JSON text of a ClusterState of src/graph: `{common, nodes}`. Stored unchanged, so that numbers keep their spelling.
+   */
+  readonly state: string;
+  /** ISO 8601. Of two writes for the same task and node, the one with the later time wins. */
+  readonly at: string;
+  readonly tasks: readonly { readonly task: string; readonly node: string }[];
+}
+
+/** Old states of a cluster. */
+export interface TaskStates {
+  /** JSON text of each state by its name (its hash). Tasks share equal texts. */
+  readonly states: Readonly<Record<string, string>>;
+  /** Name of the state with which the task last succeeded on the node. */
+  readonly tasks: readonly {
+    readonly task: string;
+    readonly node: string;
+    readonly state: string;
+    readonly at: string;
+  }[];
+}
+
+/**
+ * What `changed()` of the next run compares with: for each (task, node), the state of its last success.
+ *
+ * Every write locks the cluster's row first.
+ */
+export class TaskStateStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /** Any number of tasks, all or none. May be repeated. @throws `not-found` for the cluster. */
   async record(write: TaskStateWrite): Promise<void> {
     const { clusterId } = write;
     const check = new InputCheck();
@@ -54,6 +83,7 @@ export class SqlTaskStateStore implements TaskStateStore {
     });
   }
 
+  /** By task and node; empty for a cluster without states. @throws `not-found` for the cluster. */
   async read(clusterId: number): Promise<TaskStates> {
     const { tasks, contents } = await this.#session.read(async (db) => {
       await assertRow(db, 'cluster', clusterId);

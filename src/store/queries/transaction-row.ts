@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import { InputCheck } from '../input.ts';
+import type { NewRow, Row, Tables } from '../tables.ts';
+import { matching } from './conditions.ts';
+import { changedColumns, newRow, recordOf } from './conversion.ts';
+import { isOpen } from './open-run.ts';
 import type {
   NewRun,
   NewTransaction,
   TransactionChange,
   TransactionFilter,
   TransactionRecord,
-} from '../ports/transaction-store.ts';
-import type { NewRow, Row, Tables } from '../tables.ts';
-import { matching } from './conditions.ts';
-import { changedColumns, newRow, recordOf } from './conversion.ts';
-import { isOpen } from './open-run.ts';
+} from './transaction-store.ts';
 
 export type TransactionRow = Row<'deploymentTransaction'>;
 type NewTransactionRow = NewRow<'deploymentTransaction'>;

@@ -1,18 +1,8 @@
 import type { Kysely, Transaction } from 'kysely';
 import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
 import { StoreError } from '../failure.ts';
-import type {
-  NewRun,
-  NewTransaction,
-  RunTransactions,
-  SnapshotKind,
-  TransactionChange,
-  TransactionFilter,
-  TransactionRecord,
-  TransactionStore,
-} from '../ports/transaction-store.ts';
 import type { Session } from '../session.ts';
-import type { Tables } from '../tables.ts';
+import type { Change, New, Own, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { dropContents, keepContent, packContent, unpackText } from './contents.ts';
 import { assertRow, holdRow, insertRow, isId, listRows, readRow, rowNotFound, updateRow } from './identified-row.ts';
@@ -30,16 +20,85 @@ import {
   transactionRowOf,
 } from './transaction-row.ts';
 
+/** What Fuel calls a task: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
+export type TransactionRecord = Stored<'deploymentTransaction'>;
+
+/** `stopped` is ours; Fuel's clients know the others. */
+export type TransactionStatus = TransactionRecord['status'];
+
+type RunValues = Own<'deploymentTransaction'>;
+
+export interface NewRun
+  extends Pick<RunValues, 'mode' | 'force' | 'debug' | 'input' | 'workflowId' | 'temporalRunId' | 'startedBy'> {
+  readonly clusterId: number;
+  /** Default `deploy`. */
+  readonly name?: string;
+  /** In order. */
+  readonly graphs: readonly {
+    readonly graphType: string;
+    /** Default `deployment`. */
+    readonly name?: string;
+    readonly input?: unknown;
+  }[];
+  /** Default: now. */
+  readonly timeStart?: string;
+}
+
+/** The run and its children in order. */
+export interface RunTransactions {
+  readonly run: TransactionRecord;
+  readonly graphs: readonly TransactionRecord[];
+}
+
+/** Work that is not a graph run: `stop_deployment`, `check_before_deployment` … */
+export type NewTransaction = Omit<New<'deploymentTransaction'>, 'mode' | 'force' | 'debug'>;
+
+/** Absent fields keep their values. */
+export type TransactionChange = Pick<
+  Change<'deploymentTransaction'>,
+  'progress' | 'message' | 'result' | 'workflowId' | 'temporalRunId' | 'timeStart' | 'timeEnd' | 'planHash'
+> & {
+  /**
+   * The first of `ready`, `error`, `stopped` is final: a later status, progress, message, result or `timeEnd` changes
+   * nothing, so that calls may be repeated and arrive late. A final status sets `timeEnd` to now and `progress` to 100
+   * unless given; `running` sets `timeStart` to now if it is unset.
+   */
+  readonly status?: TransactionStatus;
+};
+
+export interface TransactionFilter {
+  readonly ids?: readonly number[];
+  readonly clusterId?: number;
+  readonly statuses?: readonly TransactionStatus[];
+  readonly names?: readonly string[];
+  /** Null: only those without a parent. */
+  readonly parentId?: number | null;
+  readonly workflowId?: string;
+  /** True: only hidden ones; false: only the others; absent: all. */
+  readonly hidden?: boolean;
+}
+
+/** The configuration in effect when a graph was planned. */
+export type SnapshotKind = Stored<'transactionSnapshot'>['kind'];
+
 /**
- * TransactionStore on either database. Creating a run locks the cluster's row, so a cluster has one open run at a time.
+ * An unknown id is `not-found` for every call but the lists.
+ *
+ * Creating a run locks the cluster's row, so a cluster has one open run at a time.
  */
-export class SqlTransactionStore implements TransactionStore {
+export class TransactionStore {
   readonly #session: Session;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
+  /**
+   * Creates a `running` run with `pending` children and hides the cluster's earlier runs, atomically. Repeating it with
+   * the same workflow id and Temporal run id returns what is stored.
+   * @throws `conflict` with `transaction`, and with the holder if known, when the cluster has an open run; `not-found`
+   * for the cluster.
+   */
   async createRun(run: NewRun): Promise<RunTransactions> {
     const rows = runRowsOf(run);
     return this.#session.write(async (transaction) => {
@@ -82,6 +141,7 @@ export class SqlTransactionStore implements TransactionStore {
     return this.#session.read(async (db) => transactionOf(await readRow(db, 'deploymentTransaction', id)));
   }
 
+  /** The run that the transaction is or belongs to. */
   getRun(id: number): Promise<RunTransactions> {
     return this.#session.read(async (db) => {
       const [run, ...graphs] = isId(id) ? await rowsOfRun(db, id) : [];
@@ -90,6 +150,7 @@ export class SqlTransactionStore implements TransactionStore {
     });
   }
 
+  /** The newest run with these Temporal ids, or null. */
   findRun(workflowId: string, temporalRunId?: string): Promise<RunTransactions | null> {
     return this.#session.read(async (db) => {
       const row = await findRunRow(db, workflowId, temporalRunId);
@@ -97,6 +158,7 @@ export class SqlTransactionStore implements TransactionStore {
     });
   }
 
+  /** By id, ascending. */
   async list(filter: TransactionFilter = {}): Promise<readonly TransactionRecord[]> {
     return this.#session.read(async (db) => {
       return (await filteredTransactions(db, filter).orderBy('id').execute()).map(transactionOf);
@@ -111,7 +173,20 @@ export class SqlTransactionStore implements TransactionStore {
     });
   }
 
-  async endRun(id: number, end: Parameters<TransactionStore['endRun']>[1]): Promise<RunTransactions> {
+  /**
+   * Ends the run and its open children; these become `stopped` if the run did, else `error`. Tasks that are recorded as running
+   * become `failed`, as no one records their end.
+   */
+  async endRun(
+    id: number,
+    end: {
+      readonly status: 'ready' | 'error' | 'stopped';
+      readonly message?: string | null;
+      readonly timeEnd?: string;
+      /** Message of those children; default `Aborted`. */
+      readonly childMessage?: string;
+    },
+  ): Promise<RunTransactions> {
     const { status, message, timeEnd, childMessage = ABORTED } = end;
     const ofRun = checkedChange({
       status,
@@ -144,6 +219,10 @@ export class SqlTransactionStore implements TransactionStore {
     });
   }
 
+  /**
+   * Opens a run again, with the children that `endRun` ended: its workflow, which seemed gone, goes on after a reset.
+   * Does nothing to an open run.
+   */
   reopenRun(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
       const run = await holdRow(transaction, 'deploymentTransaction', id);
@@ -157,6 +236,7 @@ export class SqlTransactionStore implements TransactionStore {
     });
   }
 
+  /** Hides the transaction and its children. Repeating changes nothing. */
   hide(id: number): Promise<void> {
     return this.#session.write(async (transaction) => {
       await holdRow(transaction, 'deploymentTransaction', id);
@@ -169,6 +249,10 @@ export class SqlTransactionStore implements TransactionStore {
     });
   }
 
+  /**
+   * Deletes the transaction with its children, their histories and snapshots.
+   * @throws `conflict` when it is open, unless `force`.
+   */
   delete(id: number, options: { readonly force?: boolean } = {}): Promise<void> {
     return this.#session.write(async (transaction) => {
       const row = await holdRow(transaction, 'deploymentTransaction', id);
@@ -184,6 +268,7 @@ export class SqlTransactionStore implements TransactionStore {
     });
   }
 
+  /** Stores the text of a JSON value unchanged, so that numbers keep their spelling. Replaces an existing one. */
   async putSnapshot(id: number, kind: SnapshotKind, text: string): Promise<void> {
     const content = await packContent(text);
     return this.#session.write(async (transaction) => {
@@ -205,6 +290,7 @@ export class SqlTransactionStore implements TransactionStore {
     });
   }
 
+  /** The text; undefined if there is none. */
   async getSnapshot(id: number, kind: SnapshotKind): Promise<string | undefined> {
     const row = await this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', id);

@@ -29,6 +29,7 @@ export class VersionedStore<T extends 'release' | 'plugin'> {
     });
   }
 
+  /** By id, ascending. */
   list({ ids, packageId }: { readonly ids?: readonly number[]; readonly packageId?: number } = {}) {
     return this.#session.read(async (db) => {
       const rows = await listRows<'release' | 'plugin'>(db, this.#table, { id: ids, packageId });
@@ -36,6 +37,10 @@ export class VersionedStore<T extends 'release' | 'plugin'> {
     });
   }
 
+  /**
+   * An absent field keeps its value; a given mapping replaces the stored one as a whole.
+   * @throws `conflict` when the new name and version are taken.
+   */
   async update(id: number, change: Change<T>) {
     const check = new InputCheck();
     const columns = changedColumns(this.#table, check, change);

@@ -35,7 +35,7 @@ export async function checkPlace(file: string, opened: string | undefined): Prom
 }
 
 /** @throws StoreError `full` */
-export async function checkSpace(file: string): Promise<void> {
+async function checkSpace(file: string): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(file));
   if (bavail * bsize >= LEAST_FREE_BYTES) return;
   throw new StoreError({

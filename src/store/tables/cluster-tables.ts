@@ -1,4 +1,4 @@
-import type { Json, JsonFields, JsonObject } from '../ports/page.ts';
+import type { Json, JsonFields, JsonObject } from '../page.ts';
 import { count, flag, json, jsonObject, key, reference, serial, siteName, text, textBy, time } from './column.ts';
 
 const MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
@@ -121,7 +121,7 @@ export const clusterTables = {
   },
 };
 
-export interface DeploymentInfo<T> {
+interface DeploymentInfo<T> {
   readonly common: T;
   readonly nodes: Readonly<Record<string, T>>;
 }

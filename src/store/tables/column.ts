@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 import { type InputCheck, storable } from '../input.ts';
-import type { Json, JsonFields, JsonObject } from '../ports/page.ts';
+import type { Json, JsonFields, JsonObject } from '../page.ts';
 
 /**
  * Who sets a column: - `required`, `derived`, `optional`: the caller that creates the row. If absent, the store

@@ -1,5 +1,5 @@
 import type { GraphRunMode, ShownTaskStatus } from '../../core/words.ts';
-import type { Json, JsonFields, JsonObject } from '../ports/page.ts';
+import type { Json, JsonFields, JsonObject } from '../page.ts';
 import { anyJson, bytes, choice, count, flag, json, key, reference, serial, text, time } from './column.ts';
 
 /** Node attributes to set after such an outcome, e.g. `{node_attributes: {status: 'ready'}}`. */

@@ -1,4 +1,4 @@
-import type { JsonFields, JsonObject } from '../ports/page.ts';
+import type { JsonFields, JsonObject } from '../page.ts';
 import { bytes, choice, count, flag, json, jsonObject, key, reference, serial, text, time } from './column.ts';
 
 /** Packages, and their releases, plugins and tags. */

@@ -1,5 +1,5 @@
 import type { NoticeEvent } from '../../core/words.ts';
-import type { Json } from '../ports/page.ts';
+import type { Json } from '../page.ts';
 import { anyJson, choice, count, flag, json, key, text, time } from './column.ts';
 
 /** Runs of either kind, and the audit trail. */

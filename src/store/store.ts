@@ -1,25 +1,25 @@
-import type { ApiTokenStore } from './api-token-store.ts';
-import type { AuditStore } from './audit-store.ts';
-import type { ClaimStore } from './claim-store.ts';
-import type { ClusterStore } from './cluster-store.ts';
-import type { DeployedMachineStore } from './deployed-machine-store.ts';
-import type { GraphStore } from './graph-store.ts';
-import type { NodeFactStore } from './node-fact-store.ts';
-import type { NodeIdentityStore } from './node-identity-store.ts';
-import type { NodeStore } from './node-store.ts';
-import type { NoticeStore } from './notice-store.ts';
-import type { OpenstackConfigStore } from './openstack-config-store.ts';
-import type { PackageStore } from './package-store.ts';
-import type { PlanStore } from './plan-store.ts';
-import type { PluginStore } from './plugin-store.ts';
-import type { ReleaseStore } from './release-store.ts';
-import type { RunStore } from './run-store.ts';
-import type { SequenceStore } from './sequence-store.ts';
-import type { SiteStore } from './site-store.ts';
-import type { TagStore } from './tag-store.ts';
-import type { TaskHistoryStore } from './task-history-store.ts';
-import type { TaskStateStore } from './task-state-store.ts';
-import type { TransactionStore } from './transaction-store.ts';
+import type { ApiTokenStore } from './queries/api-token-store.ts';
+import type { AuditStore } from './queries/audit-store.ts';
+import type { ClaimStore } from './queries/claim-store.ts';
+import type { ClusterStore } from './queries/cluster-store.ts';
+import type { DeployedMachineStore } from './queries/deployed-machine-store.ts';
+import type { GraphStore } from './queries/graph-store.ts';
+import type { NodeFactStore } from './queries/node-fact-store.ts';
+import type { NodeIdentityStore } from './queries/node-identity-store.ts';
+import type { NodeStore } from './queries/node-store.ts';
+import type { NoticeStore } from './queries/notice-store.ts';
+import type { OpenstackConfigStore } from './queries/openstack-config-store.ts';
+import type { PackageStore } from './queries/package-store.ts';
+import type { PlanStore } from './queries/plan-store.ts';
+import type { PluginStore } from './queries/plugin-store.ts';
+import type { ReleaseStore } from './queries/release-store.ts';
+import type { RunStore } from './queries/run-store.ts';
+import type { SequenceStore } from './queries/sequence-store.ts';
+import type { SiteStore } from './queries/site-store.ts';
+import type { TagStore } from './queries/tag-store.ts';
+import type { TaskHistoryStore } from './queries/task-history-store.ts';
+import type { TaskStateStore } from './queries/task-state-store.ts';
+import type { TransactionStore } from './queries/transaction-store.ts';
 
 /** One numbered step of the schema. */
 export interface MigrationInfo {
