@@ -42,7 +42,7 @@ export async function ensureInstalled(options: InstallOptions = {}): Promise<'pr
     async () => {
       const problem = await installProblem(root);
       if (problem === undefined) return 'present';
-      report(`Installing the locked packages with \`npm ci\` (${problem}); this takes a minute or two …`);
+      report(`Installing the locked packages with \`npm ci\` (${problem}); this takes about half a minute …`);
       await npmCi(root);
       const still = await installProblem(root);
       if (still !== undefined)
