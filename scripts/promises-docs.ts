@@ -74,7 +74,7 @@ export function promisesPage(): string {
   const all = documents.flatMap(({ promises }) => promises);
   const open = all.filter((one) => one.open !== undefined).length;
   return [
-    '# What the specification promises',
+    '# Promises of the specification',
     '',
     'Each promise of the five documents of the specification, where it is met, and the tests that hold it. The script',
     '`npm run docs:promises` makes this page of `test/data/promises.yaml` and of lines `// promise: 1.2` above tests; a promise',

@@ -60,6 +60,6 @@ export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEn
       return failed(
         answer === null ? 'it did not answer after a power cycle' : 'its boot id is the same after a power cycle',
       );
-    if (answer !== null) await sleep(LOOK_AGAIN_MS, { summary: `until ${id} is looked at again` });
+    if (answer !== null) await sleep(LOOK_AGAIN_MS, { summary: `check ${id} again` });
   }
 }

@@ -56,12 +56,12 @@ type Promised<T> = T | Promise<T>;
 export type Handlers<M extends RouteMap> = { readonly [At in keyof M]: Handler<M[At]> };
 
 const MEANINGS = {
-  400: 'The request is not valid; `errors` has all that is wrong with it.',
+  400: 'Invalid request; `errors` has all that is wrong with it.',
   401: 'It is not signed as it must be.',
   404: 'Not found.',
   409: 'It conflicts with what is there.',
   413: 'The body is too large.',
-  415: 'The type of the body is not understood.',
+  415: 'Unsupported media type.',
   502: 'MAAS failed.',
   503: 'Something behind the API is away: the store, Temporal, a worker or MAAS. `code` says which, `hint` what to do.',
 } as const;

@@ -42,19 +42,19 @@ export const invalidInput = (problems: readonly string[]): ProblemError =>
 export const PROBLEM_CODES: Readonly<
   Record<ProblemCode, { readonly status: number; readonly exit: number; readonly title: string }>
 > = {
-  invalid: { status: 400, exit: 2, title: 'The request is not valid' },
+  invalid: { status: 400, exit: 2, title: 'Invalid request' },
   'not-found': { status: 404, exit: 3, title: 'Not found' },
-  conflict: { status: 409, exit: 4, title: 'It conflicts with the current state' },
-  'site-busy': { status: 409, exit: 4, title: 'The site is busy' },
-  'run-ended': { status: 409, exit: 4, title: 'The run has ended' },
-  refused: { status: 409, exit: 4, title: 'The run refused it' },
-  'temporal-unreachable': { status: 503, exit: 5, title: 'Temporal cannot be reached' },
-  'worker-unavailable': { status: 503, exit: 5, title: 'No worker answers' },
-  'workflow-task-failing': { status: 503, exit: 5, title: 'No worker can continue the run' },
-  'maas-not-configured': { status: 503, exit: 5, title: 'MAAS is not configured' },
+  conflict: { status: 409, exit: 4, title: 'Conflict' },
+  'site-busy': { status: 409, exit: 4, title: 'Site busy' },
+  'run-ended': { status: 409, exit: 4, title: 'Run ended' },
+  refused: { status: 409, exit: 4, title: 'Refused by the run' },
+  'temporal-unreachable': { status: 503, exit: 5, title: 'Temporal unreachable' },
+  'worker-unavailable': { status: 503, exit: 5, title: 'Worker unavailable' },
+  'workflow-task-failing': { status: 503, exit: 5, title: 'Workflow task failing' },
+  'maas-not-configured': { status: 503, exit: 5, title: 'MAAS not configured' },
   'maas-failed': { status: 502, exit: 5, title: 'MAAS failed' },
   'store-failed': { status: 503, exit: 5, title: 'The store failed' },
-  unexpected: { status: 500, exit: 5, title: 'Unexpected' },
+  unexpected: { status: 500, exit: 5, title: 'Internal error' },
 };
 
 /** Converts any error to a problem. An unknown error is a bug: only its message is kept. */

@@ -4,17 +4,17 @@ import { PROBLEM_CODES, type ProblemCode } from '../../ops/index.ts';
 
 /** What only a shell that speaks HTTP can refuse with. */
 const HTTP_CODES = {
-  unauthenticated: { status: 401, title: 'A token is needed' },
-  forbidden: { status: 403, title: 'Not allowed' },
-  'method-not-allowed': { status: 405, title: 'The path does not know this method' },
-  'not-offered': { status: 410, title: 'Sitewright does not have this' },
-  timeout: { status: 408, title: 'The request took too long to arrive' },
-  'too-large': { status: 413, title: 'The request is too large' },
-  'unsupported-media-type': { status: 415, title: 'The type of the body is not understood' },
-  'expectation-failed': { status: 417, title: 'The request expects what this service does not do' },
-  busy: { status: 503, title: 'Too much of this is under way' },
+  unauthenticated: { status: 401, title: 'Authentication required' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'not-offered': { status: 410, title: 'Not supported by Sitewright' },
+  timeout: { status: 408, title: 'Request timeout' },
+  'too-large': { status: 413, title: 'Content too large' },
+  'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
+  'expectation-failed': { status: 417, title: 'Expectation failed' },
+  busy: { status: 503, title: 'Too many requests in progress' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
-  'headers-too-large': { status: 431, title: 'The headers are too large' },
+  'headers-too-large': { status: 431, title: 'Request header fields too large' },
 } as const;
 
 type HttpCode = keyof typeof HTTP_CODES;

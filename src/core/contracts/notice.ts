@@ -33,7 +33,7 @@ export const noticeBody = z
   })
   .meta({ id: 'Notice', description: 'Something about a run that people should know.' });
 
-/** What a receiver gets. */
+/** The request to a receiver. */
 export type NoticeBody = Wire<typeof noticeBody>;
 /** The same as runs know it. */
 export type Notice = Omit<NoticeBody, 'id' | 'text'>;

@@ -116,7 +116,7 @@ function Operator() {
   };
   const stale = staleSince.value !== null;
   return html`<div class="operator">
-    <span class=${stale ? 'news away' : 'news'} title=${stale ? 'What you see is from before' : 'The page updates itself'}
+    <span class=${stale ? 'news away' : 'news'} title=${stale ? 'Data may be out of date' : 'The page updates itself'}
       >${stale ? 'stale' : 'live'}</span
     >
     <${ThemeSwitch} />

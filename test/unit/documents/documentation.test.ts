@@ -109,7 +109,7 @@ describe('docs/documents.md', () => {
       ...kinds.map((kind) => `strategy.unknown-${kind}`),
       ...inYaml.filter((kind) => !onlyInPackages.includes(kind)).map((kind) => `yaml.${kind}`),
     ]);
-    const section = page.slice(page.indexOf('\n## What a code means') + 1).split('\n## ')[0]!;
+    const section = page.slice(page.indexOf('\n## Finding codes') + 1).split('\n## ')[0]!;
     const explained = [...section.matchAll(/`([a-z]+\.[a-z0-9-]+)`/g)].map(([, code]) => code!);
     expect([...explained].sort()).toEqual([...all].sort());
   });
