@@ -4,7 +4,7 @@ import type { Pace } from '../src/core/site-run/index.ts';
 import { sideQueue } from './protocol.ts';
 
 /**
- * Temporal retries only while the worker, the store or MAAS is unavailable (design §5). The retries never
+ * Temporal retries only while the worker, the store or MAAS is unavailable (docs/design.md#failures-are-results). The retries never
  * stop: otherwise an outage would fail a healthy node.
  */
 const RETRY: NonNullable<ActivityOptions['retry']> = {

@@ -23,7 +23,7 @@ import { createRetries, type NodeRetries } from './node-retries.ts';
 import type { SiteRun } from './site-run.ts';
 
 /**
- * The baremetal step prepares and deploys one group after the other until none is left (spec/5, "Process").
+ * The baremetal step prepares and deploys one group after the other until none is left (docs/design.md#spec-5, "Process").
  * src/core/deployment decides what to do next.
  */
 export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> {
@@ -94,7 +94,7 @@ async function makeCall(run: SiteRun, plan: SitePlan, next: NextCall, retries: N
   await run.record(reportNodes(state(run), next.nodes));
 }
 
-/** A node may have finished after its timeout. Reads its final state and changes nothing (design §8.5). */
+/** A node may have finished after its timeout. Reads its final state and changes nothing (docs/design.md#deployment-groups). */
 async function recheckTimedOutNodes(run: SiteRun, plan: SitePlan): Promise<void> {
   if (run.control.cancelled) return;
   const timedOut = state(run).nodes.flatMap((node, index) =>

@@ -36,7 +36,7 @@ export interface GraphRun extends Run<GraphRunProgress> {
   drive: GraphDrive | null;
 }
 
-/** Sets the handlers for operators of a graph run: signals, updates and queries (design §5). */
+/** Sets the handlers for operators of a graph run: signals, updates and queries (docs/design.md#the-temporal-surface). */
 export function handleGraphOperators(run: GraphRun): void {
   const { progress, control } = run;
   const status = () => statusOfGraphRun(progress);

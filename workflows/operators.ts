@@ -29,7 +29,7 @@ export const maasSilenceHandler = (take: (silence: MaasSilence) => void) => ({
   maas_silence: { read: readSilence, handle: take },
 });
 
-/** Handlers with which operators pause, resume and stop any run (design §5). */
+/** Handlers with which operators pause, resume and stop any run (docs/design.md#pausing). */
 export function steeringHandlers<Status>({ control, status, forward, settled, validate }: SteeredRun<Status>) {
   const read = (payload: unknown) => readRequest(operatorNote, payload);
   const signal = (name: Steering) => ({

@@ -125,15 +125,15 @@ export const sideQueue = (queue: string, side: (typeof SIDE_QUEUES)[number]): st
 /** How a query fails for which its worker has executed what the run has yet to report (loaded-ahead.ts). */
 export const LOADED_AHEAD = 'something arrived for the run while the query waited: ask again';
 
-/** Queue of a node's tasks (design §6). */
+/** Queue of a node's tasks (docs/design.md#nodes). */
 export const nodeQueue = (site: string, node: string): string => `node.${site}.${node}`;
 
 /** Queue on which a node's agent answers even while a task runs. */
 export const controlQueue = (queue: string): string => `${queue}.ctl`;
 
-/** Id of a task's activity: `task@node`, from the second attempt on with `:attempt` (design §5). */
+/** Id of a task's activity: `task@node`, from the second attempt on with `:attempt` (docs/design.md#the-temporal-surface). */
 export const taskActivityId = (task: string, node: string, attempt: number): string =>
   `${task}@${node}${attempt > 1 ? `:${attempt}` : ''}`;
 
-/** Id of a node's activity: `prepare:<group>:<node>` (design §5). */
+/** Id of a node's activity: `prepare:<group>:<node>` (docs/design.md#the-temporal-surface). */
 export const nodeActivityId = (verb: string, group: string, node: string): string => `${verb}:${group}:${node}`;

@@ -14,7 +14,7 @@ import type { SiteRun } from './site-run.ts';
 
 export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MAX.name) }, ['node']);
 
-/** Sets the handlers for operators of a site run: signals, updates and queries (design §5). */
+/** Sets the handlers for operators of a site run: signals, updates and queries (docs/design.md#the-temporal-surface). */
 export function handleSiteOperators(run: SiteRun): void {
   const { progress, control, slices } = run;
   const status = () => statusOf(progress);

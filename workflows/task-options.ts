@@ -1,7 +1,7 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import { ActivityCancellationType } from '@temporalio/workflow';
 
-/** Temporal retries only while the agent is unavailable; the agent then follows the task again (design §5). No limit. */
+/** Temporal retries only while the agent is unavailable; the agent then follows the task again (docs/design.md#failures-are-results). No limit. */
 const FOLLOW_AGAIN: NonNullable<ActivityOptions['retry']> = {
   initialInterval: '1 second',
   backoffCoefficient: 2,

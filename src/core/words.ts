@@ -73,7 +73,7 @@ export type PhaseName = (typeof PHASE_NAMES)[number];
 
 export const PHASE_STATES = ['running', 'success', 'failure', 'skipped', 'stopped'] as const;
 
-/** State of a node in the baremetal step (spec/5, "Process" 1), and of a group. */
+/** State of a node in the baremetal step (docs/design.md#spec-5, "Process" 1), and of a group. */
 export const NODE_STATES = ['not_started', 'prepared', 'success', 'failure'] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 

@@ -393,7 +393,7 @@ describe('extensions', () => {
   });
 
   it('gives what the specification says: instances of a tag, and of what is no tag', async () => {
-    // spec/3 verbatim, but for the ids.
+    // docs/design.md#spec-3 verbatim, but for the ids.
     const answer = load(
       ['- node_id: 1', '  node_roles: [controller]', '  tags: [cluster:2, mysql:1]', '- node_id: 2']
         .concat(['  node_roles: [controller]', '  tags: [cluster:1, mysql:2]'])

@@ -16,7 +16,7 @@ export interface GraphRequest {
   readonly refreshed_by?: readonly string[];
 }
 
-/** Input of `execute_graph`: one JSON object (design §5). Give `graphs`, `sequence` or `from`. Without them: the graph of type `default`. */
+/** Input of `execute_graph`: one JSON object (docs/design.md#the-temporal-surface). Give `graphs`, `sequence` or `from`. Without them: the graph of type `default`. */
 export interface GraphRunInput extends RunDescription {
   readonly cluster: number;
   readonly graphs?: readonly GraphRequest[];

@@ -6,7 +6,7 @@ import type { ShownTaskStatus } from '../words.ts';
 import type { PartStatus } from './part-status.ts';
 import type { TaskEnd, TaskRow } from './task-end.ts';
 
-/** Size limit of a record: half of a payload's limit (design §5). */
+/** Size limit of a record: half of a payload's limit (docs/design.md#limits). */
 const RECORD_BYTES = 100_000;
 const ROWS_A_RECORD = 500;
 const REASON_LENGTH = 300;

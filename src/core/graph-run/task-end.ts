@@ -14,7 +14,7 @@ export type TaskOutcomeKind =
   /** It was started, or may have been, and how it ended is not known. */
   | 'unknown';
 
-/** How a task ended on its node: a result, never an exception (design §5). Under 2 KB; everything else is in the log store. */
+/** How a task ended on its node: a result, never an exception (docs/design.md#failures-are-results). Under 2 KB; everything else is in the log store. */
 export interface TaskEnd {
   readonly outcome: TaskOutcomeKind;
   /** Why it did not succeed, for the user; at most 300 characters. */

@@ -34,7 +34,7 @@
  * Cross-child dependencies, joins, limits and failures travel only in these batches. Pause and stop go to the
  * coordinator, operator updates to the child that owns the task.
  *
- * Rules: `reference/astute-and-agents.md` §2 with its corrections. Comments name each deviation from the reference.
+ * The rules are those of Astute, as recorded from it (test/data/scheduler), with corrections. Comments name each deviation from the reference.
  */
 
 export { apply, rejectionOf, wouldRetry } from './apply.ts';

@@ -1,7 +1,7 @@
 import type { BaremetalReport, NodeReport, RunReport } from '../contracts/site-run-report.ts';
 import { utf8Length } from '../utf8.ts';
 
-/** Payloads are limited to 200 KB (design §5). Half of it leaves space for the envelope and for growth. */
+/** Payloads are limited to 200 KB (docs/design.md#limits). Half of it leaves space for the envelope and for growth. */
 const REPORT_LIMIT_BYTES = 100_000;
 
 /**

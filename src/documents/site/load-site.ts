@@ -36,7 +36,7 @@ import { OF_LINKS, OF_NETWORKS, reportWithoutEffect } from './without-effect.ts'
 
 /** A site, ready to deploy. */
 export interface SiteDocuments {
-  /** Null when the site has none: all nodes are one critical group (design §8.6). */
+  /** Null when the site has none: all nodes are one critical group (docs/design.md#deployment-groups). */
   readonly strategy: DeploymentStrategy | null;
   /** Name of the strategy document; null when there is none. */
   readonly strategyName: string | null;

@@ -3,7 +3,7 @@ import { MachineStatus as S } from '../../../src/maas/status.ts';
 import { simulatorKeys } from '../../../src/maas-simulator/index.ts';
 import { authorization, SimulatedMaas } from './simulated-maas.ts';
 
-/** What a client asks that no recording shows; the rules are those of reference/maas.md. */
+/** What a client asks that no recording shows; the rules were measured on MAAS 3.6.5 (docs/design.md#machines). */
 let maas: SimulatedMaas;
 beforeAll(async () => {
   maas = await SimulatedMaas.start();

@@ -15,7 +15,7 @@ afterAll(() => maas.close());
 const S = MachineStatus;
 const all = Object.values(S);
 
-/** What each call accepts, from the table in reference/maas.md §3: the state it is called in, and where it leads. */
+/** What each call accepts, from MAAS 3.6.5 (docs/design.md#machines): the state it is called in, and where it leads. */
 const accepted: Readonly<Record<string, readonly (readonly [from: number, to: number])[]>> = {
   commission: [S.New, S.FailedCommissioning, S.Ready, S.Broken].map((from) => [from, S.Commissioning] as const),
   deploy: [
@@ -101,7 +101,7 @@ describe('each call in each state', () => {
 });
 
 describe('the table of moves', () => {
-  it('has the rows that reference/maas.md names', () => {
+  it('has a row for every call and state', () => {
     expect(transitions[S.FailedDeployment]).not.toContain(S.Deploying);
     expect([...transitions[S.Deploying]].sort((a, b) => a - b)).toEqual([4, 6, 8, 10, 11, 12, 14]);
     expect([...transitions[S.Releasing]].sort((a, b) => a - b)).toEqual([0, 4, 6, 8, 10, 11, 13, 15]);
