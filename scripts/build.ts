@@ -1,5 +1,5 @@
 // Bundles what runs: the programs and the page (a second or two), made when first needed; with --all also what only a package
-// needs, the workflows and the exported language.
+// needs, the workflows and the types of the exported language.
 //   node scripts/build.ts [--all]
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -53,7 +53,11 @@ async function bundlePrograms(): Promise<void> {
   const { build } = await esbuild();
   const making = at(`dist/programs.${process.pid}`);
   await build({
-    entryPoints: PROGRAMS.map((program) => ({ in: at(program), out: basename(program, '.ts') })),
+    entryPoints: [
+      ...PROGRAMS.map((program) => ({ in: at(program), out: basename(program, '.ts') })),
+      // Helper functions import the language by the package's name: the copy that the programs have, whose values are theirs.
+      { in: at('src/yaql/index.ts'), out: 'yaql' },
+    ],
     outdir: making,
     chunkNames: '[name]-[hash]',
     bundle: true,
@@ -94,16 +98,7 @@ async function buildPackage(): Promise<void> {
     const { bytes, fresh } = await bundleOurWorkflows({ encrypted });
     if (fresh) console.error(`Bundled the workflows: ${(bytes / 1024 / 1024).toFixed(1)} MiB.`);
   }
-  const { build } = await esbuild();
   await rm(at('dist/yaql'), { recursive: true, force: true });
-  await build({
-    entryPoints: [at('src/yaql/index.ts')],
-    outfile: at('dist/yaql/index.js'),
-    bundle: true,
-    format: 'esm',
-    target: 'node24',
-    logLevel: 'error',
-  });
   const tsc = createRequire(at('package.json')).resolve('typescript/bin/tsc');
   await promisify(execFile)(process.execPath, [tsc, '-p', 'tsconfig.yaql.json'], { cwd: root }).catch(({ stdout }) => {
     throw new BuildError(`The types of the language cannot be written:\n${stdout}`);

@@ -8,6 +8,7 @@ import { runCli } from '../../src/cli/run-cli.ts';
 import { createOperations, type TagExtension, tagExtensionsOf } from '../../src/ops/index.ts';
 import { packageTree, writePackageFolder } from '../../src/packages/index.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
+import { spec } from '../unit/specification/spec.ts';
 import { type ApiRig, apiOf } from './api-rig.ts';
 
 let rig: ApiRig;
@@ -309,6 +310,42 @@ describe('tags of nodes', () => {
     }
   });
 
+  // promise: 3.32
+  it('the requests of the specification as they stand: cluster, release, node and plugin show the tags', async () => {
+    await assign({ 0: ['controller'] });
+    for (const name of ['neutron', 'swift'])
+      await rig.ask('DELETE', `/api/v1/tags/?cluster_id=${cluster}&tag_name=${name}`);
+    const neutron = `tag_name='neutron'&meta=${encodeURIComponent('{"has_primary":false}')}`;
+    expect((await rig.ask('POST', `/api/v1/tags/?cluster_id=${cluster}&${neutron}`)).status).toBe(201);
+    const requests = [...spec('tag-requests.txt').matchAll(/\$\{API_URL\}(\S.*)/g)].map(([, path]) =>
+      path!
+        .replace('cluster_id=1', `cluster_id=${cluster}`)
+        .replace('release_id=1', `release_id=${release}`)
+        .replace('${node_id}', String(nodes[0]))
+        .replace('${tag_metadata}', encodeURIComponent('{"has_primary": true}'))
+        .replaceAll(' ', '%20'),
+    );
+    expect(requests).toHaveLength(3);
+    for (const path of requests) {
+      const { status, body } = await rig.ask('POST', `/api/v1/tags${path}`);
+      expect([path, status < 300], JSON.stringify(body)).toEqual([path, true]);
+    }
+    const names = async (path: string) =>
+      (await rig.ask('GET', path)).body.map(({ name }: { name: string }) => name).sort();
+    expect(await names(`/api/v1/clusters/${cluster}/tags`)).toEqual(expect.arrayContaining(['neutron', 'swift']));
+    expect((await rig.ask('GET', `/api/v1/clusters/${cluster}`)).body.tags).toEqual(['neutron', 'swift']);
+    expect(await names(`/api/v1/releases/${release}/tags`)).toContain('swift');
+    expect((await rig.ask('GET', `/api/v1/nodes/${nodes[0]}`)).body.tags).toEqual(
+      expect.arrayContaining(['controller', 'mysql', 'neutron']),
+    );
+    const plugin = await store.plugins.create({ name: `shows${count}`, version: '1.0.0', packageVersion: '5.0.0' });
+    const tag = { name: 'broker', readOnly: true, hasPrimary: true, metadata: { has_primary: true } };
+    await store.tags.replaceReadOnly({ kind: 'plugin', id: plugin.id }, [tag]);
+    expect((await rig.ask('GET', `/api/v1/plugins/${plugin.id}`)).body.tags_metadata).toEqual({
+      broker: { has_primary: true },
+    });
+  });
+
   // promise: 3.35
   it('the exact examples of the specification: a tag for the role of its name, which need not exist', async () => {
     const tag = `tag_name='swift'&role='swift'&meta={"has_primary":false}`;
@@ -510,7 +547,10 @@ it('the commands: list, assign, download, update, delete, and packages', async (
   expect((await run('package', 'install', join(folder, 'plug'))).code).toBe(0);
   expect((await run('role', 'list', '-e', id)).out).not.toContain('kafka');
   expect((await run('plugin', 'list')).out).toMatch(/plug +1\.2\.0 +5\.0\.0 +ubuntu newton-10\.0 +broker, kafka/);
-  const [brings] = JSON.parse((await run('plugin', 'list', '-f', 'json')).out);
+  const listed: { id: number; name: string; tags_metadata: object }[] = JSON.parse(
+    (await run('plugin', 'list', '-f', 'json')).out,
+  );
+  const brings = listed.find(({ name }) => name === 'plug')!;
   expect(brings.tags_metadata).toEqual({ broker: { has_primary: true }, kafka: { has_primary: false } });
   expect((await run('plugin', 'show', String(brings.id))).out).toContain('broker');
   const own = await run('tag', 'list', '-p', String(brings.id));

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
 import { beforeAll, expect, it } from 'vitest';
+import { spec } from '../unit/specification/spec.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -38,16 +40,42 @@ it('functions of the configured module are there, also as methods', async () => 
   });
 });
 
+it('functions take and give values of the language: lists, sets, dicts, expressions', async () => {
+  const folder = mkdtempSync(join(root, 'dist/helpers-'));
+  try {
+    const module = join(folder, 'values.mjs');
+    writeFileSync(
+      module,
+      `import { defineFunction, Dict, p, sequenceItems } from 'sitewright/yaql';
+const named = (name, parameters, implementation) =>
+  defineFunction({ name, call: 'function', parameters, documentation: 'A helper.', implementation });
+export const helpers = [
+  named('second', [p.iterable('of')], (_context, of) => sequenceItems(of)[1]),
+  named('keyed', [p.string('key')], (_context, key) => Dict.of([[key, 1]], false)),
+  named('twiceBy', [p.lambda('by')], (_context, by) => [by.call1(1n), by.call1(2n)]),
+];
+`,
+    );
+    const { code, out, err } = await run(
+      '[second([3, 4]), keyed(a).keys().toList(), keyed(b).b, twiceBy($ * 2)]',
+      module,
+    );
+    expect(code, err).toBe(0);
+    expect(JSON.parse(out)).toEqual([4, ['a'], 1, [2, 4]]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 // promise: 2.9
 it('the offline commands on graphs know them, too', async () => {
-  const task = {
-    id: 'a',
-    type: 'shell',
-    version: '2.1.0',
-    tags: '*',
-    condition: { yaql_exp: "fqdn($.name) = 'n.example.org'" },
-    parameters: { cmd: { yaql_exp: 'fqdn($.name)' } },
-  };
+  // The task of the specification, its two expressions in their places.
+  const expressions = ["fqdn($.name) = 'n.example.org'", 'fqdn($.name)'];
+  const text = spec('computed-task.txt').replaceAll(
+    'yaql_exp: {some yaql expression}',
+    () => `{yaql_exp: ${JSON.stringify(expressions.shift())}}`,
+  );
+  const task = { ...(load(text) as object[])[0], type: 'shell', version: '2.1.0', tags: '*' };
   const input = {
     tasks: [task],
     cluster: {

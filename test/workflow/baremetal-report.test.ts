@@ -1,8 +1,10 @@
 import { Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { parseStrategyData, parseYaml } from '../../src/documents/index.ts';
 import { failure, group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
 import { startRun } from '../rig/site-workflow.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { spec } from '../unit/specification/spec.ts';
 
 let rig: TemporalRig;
 beforeAll(async () => {
@@ -41,4 +43,38 @@ it('the worker logs the success of groups and the state of each node when the ba
     'nodes success: n1, n2',
     'nodes failure: n3',
   ]);
+});
+
+// promise: 5.43
+it('the strategy of the specification, with a failure in deploying compute-nodes-2, is logged group by group', async () => {
+  const lines: string[] = [];
+  const info = vi.spyOn(Runtime.instance().logger, 'info').mockImplementation((message) => void lines.push(message));
+  const log = vi.spyOn(Runtime.instance().logger, 'log').mockImplementation((_, message) => void lines.push(message));
+  const read = parseStrategyData(
+    (parseYaml(spec('deployment-strategy.yaml')).documents[0]!.value as { data: unknown }).data,
+  );
+  if (!read.ok) throw new Error(JSON.stringify(read));
+  const at = { rack: 'rack01', labels: {}, tags: [] as readonly string[] };
+  const site = scriptedSite(read.strategy, [
+    { ...at, name: 'ntp01', rack: 'rack04' },
+    ...[1, 2, 3].map((one) => ({ ...at, name: `ctl0${one}`, rack: 'rack03', tags: ['control'] })),
+    { ...at, name: 'cmp11', tags: ['compute'] },
+    { ...at, name: 'cmp21', rack: 'rack02', tags: ['compute'] },
+    { ...at, name: 'mon01', tags: ['monitoring'] },
+  ]);
+  site.results.set('deploy:cmp21', failure());
+  const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
+  const { failure: failed } = await run.ended();
+  log.mockRestore();
+  info.mockRestore();
+  // "Finish (success with some nodes/groups failed)"
+  expect(failed).toBeNull();
+  const shown = [...spec('compute-nodes-2-fails.txt').matchAll(/^\| deploy (\S+) +<(\w+)>$/gm)];
+  const said = lines.filter((text) => text.includes('bare metal'));
+  expect(shown).toHaveLength(5);
+  for (const [, group, state] of shown) {
+    const word = state === 'FAILED' ? 'failure' : 'success';
+    expect(said.filter((text) => new RegExp(`group ${group}(?: \\(critical\\))?: ${word}`).test(text))).toHaveLength(1);
+  }
+  expect(said.find((text) => text.includes('nodes failure'))).toContain('cmp21');
 });

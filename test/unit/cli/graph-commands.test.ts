@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { spec } from '../specification/spec.ts';
 import { cli } from './recording-terminal.ts';
 import { problem, runRecord, type StubAnswer, type StubApi, type StubRequest, stubApi } from './stub-api.ts';
 
@@ -120,6 +121,24 @@ describe('graph upload', () => {
     await api?.close();
     const { code, requests } = await against(() => [200, STORED], [...args, '--yes']);
     expect([code, requests[0]!.at]).toEqual([0, '/plugins/3/deployment_graphs/default']);
+  });
+
+  // promise: 1.16
+  it.each(
+    [
+      ...spec('graph-commands.txt').matchAll(
+        /fuel2 (graph upload --(env|release|plugin) \S+) \[(--type \S+)\]\s+(--file \S+)/g,
+      ),
+    ].flatMap(([, command, owner, type, from]) => [
+      [`${command} ${from} --yes`, owner!, 'default'] as const,
+      [`${command} ${type} ${from}`, owner!, 'graph_type'] as const,
+    ]),
+  )('of the specification: %s', async (command, owner, type) => {
+    file('tasks.yaml', TASKS);
+    const args = command.replace(/(env|release|plugin)_id/, '7').split(' ');
+    const { code, requests, err } = await against(() => [200, STORED], args);
+    const kind = owner === 'env' ? 'clusters' : `${owner}s`;
+    expect([code, requests[0]?.at], err).toEqual([0, `/${kind}/7/deployment_graphs/${type}`]);
   });
 
   // promise: 1.36

@@ -1,0 +1,5 @@
+import { readFileSync } from 'node:fs';
+
+/** An example of the specification, verbatim: test/data/specification/ORIGIN.md says where each stands. */
+export const spec = (name: string): string =>
+  readFileSync(new URL(`../../data/specification/${name}`, import.meta.url), 'utf8');
