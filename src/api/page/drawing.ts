@@ -1,10 +1,10 @@
 import { answerOf, Thread } from '../../platform/threads/thread.ts';
 import { RequestError } from '../problems/transport-problem.ts';
 
-/** Makes one SVG element of a drawing in the DOT language. */
+/** Makes one SVG element of a drawing in the DOT language, as UTF-8. */
 export interface Drawer {
   /** @param signal ends the work when no one waits for it any more */
-  svg(dot: string, signal?: AbortSignal): Promise<string>;
+  svg(dot: string, signal?: AbortSignal): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ const MAX_MEGABYTES = 512;
  */
 export function openDrawer(withinMs = WITHIN_MS): Drawer {
   const lane = () =>
-    new Thread<string, string>({
+    new Thread<string, Uint8Array>({
       program: new URL('./drawing-main.ts', import.meta.url),
       makes: 'the picture',
       maxMegabytes: MAX_MEGABYTES,

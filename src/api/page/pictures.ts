@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { type Drawer, openDrawer } from './drawing.ts';
 
-/** Pictures that are kept; one of a large graph has about 1 MB. */
+/** Pictures that are kept: so many, and of so many bytes together. One of a real release's graph has about 1 MB. */
 const KEPT = 24;
+const KEPT_BYTES = 32 * 1024 * 1024;
 
 interface Picture {
-  readonly svg: Promise<string>;
+  readonly svg: Promise<Uint8Array>;
   readonly ending: AbortController;
   /** How many wait for it. */
   waiting: number;
+  /** Once it is made. */
+  bytes: number;
 }
 
 /** SVG of drawings, each made once, beside this thread: a plan does not change, and many may watch its run. */
@@ -24,17 +27,14 @@ export class Pictures {
    * @param signal of who asks: when all who wait have gone, the work ends
    * @throws Error when the text is not DOT, or its thread died; the next request draws it again
    */
-  async svg(dot: string, signal?: AbortSignal): Promise<string> {
+  async svg(dot: string, signal?: AbortSignal): Promise<Uint8Array> {
     signal?.throwIfAborted();
     const key = createHash('sha256').update(dot).digest('base64');
     const picture = this.#made.get(key) ?? this.#draw(key, dot);
     // The one used last goes last.
     this.#made.delete(key);
     this.#made.set(key, picture);
-    for (const oldest of this.#made.keys()) {
-      if (this.#made.size <= KEPT) break;
-      this.#made.delete(oldest);
-    }
+    this.#makeRoom();
     const leave = (): void => {
       picture.waiting -= 1;
       if (picture.waiting > 0) return;
@@ -59,10 +59,27 @@ export class Pictures {
   #draw(key: string, dot: string): Picture {
     const ending = new AbortController();
     const svg = this.#drawer.svg(dot, ending.signal);
-    const picture: Picture = { svg, ending, waiting: 0 };
-    svg.catch(() => {
-      if (this.#made.get(key) === picture) this.#made.delete(key);
-    });
+    const picture: Picture = { svg, ending, waiting: 0, bytes: 0 };
+    svg.then(
+      ({ length }) => {
+        picture.bytes = length;
+        this.#makeRoom();
+      },
+      () => {
+        if (this.#made.get(key) === picture) this.#made.delete(key);
+      },
+    );
     return picture;
+  }
+
+  #makeRoom(): void {
+    let bytes = 0;
+    for (const picture of this.#made.values()) bytes += picture.bytes;
+    for (const [oldest, picture] of this.#made) {
+      if (this.#made.size <= KEPT && bytes <= KEPT_BYTES) break;
+      if (picture.waiting > 0 && picture.bytes === 0) continue;
+      bytes -= picture.bytes;
+      this.#made.delete(oldest);
+    }
   }
 }

@@ -65,13 +65,13 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
   });
 };
 
-const picture = (reply: FastifyReply, text: string): FastifyReply =>
+const picture = (reply: FastifyReply, svg: Uint8Array): FastifyReply =>
   reply
     .header('cache-control', 'no-cache')
     // Looked at by itself it may do nothing at all.
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
     .type('image/svg+xml')
-    .send(text);
+    .send(svg);
 
 function stream(request: Pick<FastifyRequest, 'raw'>, reply: FastifyReply, events: Readable): FastifyReply {
   request.raw.socket.once('close', () => events.destroy());

@@ -3,6 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Drawer, openDrawer } from '../../../src/api/page/drawing.ts';
 import { renderSvg } from '../../../src/graph/pictures/render-svg.ts';
 
+/** A picture as text. */
+const svgOf = async (drawer: Drawer, dot: string, signal?: AbortSignal): Promise<string> =>
+  new TextDecoder().decode(await drawer.svg(dot, signal));
+
 const open: Drawer[] = [];
 const drawer = (withinMs?: number) => {
   const one = openDrawer(withinMs);
@@ -23,7 +27,11 @@ describe('a drawer', () => {
   it('draws what the caller would draw, and continues after what is not DOT', async () => {
     const own = drawer();
     const dot = 'digraph G { "a-b"; c; "a-b" -> c; }';
-    const [first, refused, second] = await Promise.allSettled([own.svg(dot), own.svg('digraph {'), own.svg(dot)]);
+    const [first, refused, second] = await Promise.allSettled([
+      svgOf(own, dot),
+      svgOf(own, 'digraph {'),
+      svgOf(own, dot),
+    ]);
     const here = await renderSvg(dot);
     expect(first).toEqual({ status: 'fulfilled', value: here });
     expect(second).toEqual({ status: 'fulfilled', value: here });
@@ -35,9 +43,9 @@ describe('a drawer', () => {
 
   it('leaves its caller free meanwhile', async () => {
     const own = drawer();
-    await own.svg('digraph { a }');
+    await svgOf(own, 'digraph { a }');
     let drawn = false;
-    const picture = own.svg(dense(40)).then((svg) => {
+    const picture = svgOf(own, dense(40)).then((svg) => {
       drawn = true;
       return svg;
     });
@@ -54,32 +62,32 @@ describe('a drawer', () => {
   // threat: viewer-4 found-9
   it('ends a graph that is not laid out in time, or for which no one waits, and draws the next', async () => {
     const own = drawer(2_000);
-    await own.svg('digraph { a }');
-    await expect(own.svg(dense(4_000))).rejects.toMatchObject({ problem: { code: 'invalid' } });
+    await svgOf(own, 'digraph { a }');
+    await expect(svgOf(own, dense(4_000))).rejects.toMatchObject({ problem: { code: 'invalid' } });
     const gone = new AbortController();
-    const left = own.svg(dense(4_001), gone.signal);
+    const left = svgOf(own, dense(4_001), gone.signal);
     gone.abort(new Error('gone'));
     await expect(left).rejects.toThrow('gone');
-    expect(await own.svg('digraph { b }')).toContain('<svg');
+    expect(await svgOf(own, 'digraph { b }')).toContain('<svg');
   });
 
   // threat: viewer-4 found-9
   it('small pictures do not wait for a large one', async () => {
     const own = drawer();
     const gone = new AbortController();
-    const large = own.svg(dense(3_000), gone.signal);
-    expect(await own.svg('digraph { a }')).toContain('<svg');
+    const large = svgOf(own, dense(3_000), gone.signal);
+    expect(await svgOf(own, 'digraph { a }')).toContain('<svg');
     gone.abort(new Error('enough'));
     await expect(large).rejects.toThrow('enough');
   });
 
   it('rejects what waits when it is closed, and draws no more', async () => {
     const own = drawer();
-    const waiting = [own.svg(dense(60)), own.svg('digraph { a }')].map((one) =>
+    const waiting = [svgOf(own, dense(60)), svgOf(own, 'digraph { a }')].map((one) =>
       expect(one).rejects.toThrow(/process is ending/),
     );
     await own.close();
     await Promise.all(waiting);
-    await expect(own.svg('digraph { a }')).rejects.toThrow(/ending/);
+    await expect(svgOf(own, 'digraph { a }')).rejects.toThrow(/ending/);
   });
 });

@@ -2,9 +2,11 @@ import { expect, it } from 'vitest';
 import type { Drawer } from '../../../src/api/page/drawing.ts';
 import { Pictures } from '../../../src/api/page/pictures.ts';
 
+const SVG = new TextEncoder().encode('<svg/>');
+
 /** Draws when the test says so. */
 function heldDrawer() {
-  const asked: { dot: string; signal?: AbortSignal; resolve(svg: string): void; reject(error: Error): void }[] = [];
+  const asked: { dot: string; signal?: AbortSignal; resolve(svg: Uint8Array): void; reject(error: Error): void }[] = [];
   const drawer: Drawer = {
     svg: (dot, signal) =>
       new Promise((resolve, reject) => {
@@ -21,8 +23,8 @@ it('a drawing is drawn once, however many ask, and also while it is drawn', asyn
   const pictures = new Pictures(drawer);
   const both = [pictures.svg('digraph { a }'), pictures.svg('digraph { a }')];
   expect(asked).toHaveLength(1);
-  asked[0]!.resolve('<svg/>');
-  expect(await Promise.all([...both, pictures.svg('digraph { a }')])).toEqual(['<svg/>', '<svg/>', '<svg/>']);
+  asked[0]!.resolve(SVG);
+  expect(await Promise.all([...both, pictures.svg('digraph { a }')])).toEqual([SVG, SVG, SVG]);
   expect(asked).toHaveLength(1);
 });
 
@@ -33,8 +35,8 @@ it('a picture that failed is drawn again for the next request', async () => {
   asked[0]!.reject(new Error('the drawing thread ended with 1'));
   await expect(first).rejects.toThrow('ended with 1');
   const second = pictures.svg('digraph { a }');
-  asked[1]!.resolve('<svg/>');
-  expect(await second).toBe('<svg/>');
+  asked[1]!.resolve(SVG);
+  expect(await second).toBe(SVG);
 });
 
 it('the picture that was longest not asked for makes room', async () => {
@@ -42,7 +44,7 @@ it('the picture that was longest not asked for makes room', async () => {
   const pictures = new Pictures({
     svg: async (dot) => {
       drawn.push(dot);
-      return dot;
+      return new TextEncoder().encode(dot);
     },
     close: async () => undefined,
   });
@@ -53,6 +55,22 @@ it('the picture that was longest not asked for makes room', async () => {
   expect(drawn).toHaveLength(25);
   await pictures.svg('g1');
   expect(drawn).toHaveLength(26);
+});
+
+// threat: viewer-5
+it('pictures that are kept have a limit of bytes: the oldest make room for a large one', async () => {
+  const drawn: string[] = [];
+  const pictures = new Pictures({
+    svg: async (dot) => {
+      drawn.push(dot);
+      return new Uint8Array(dot.startsWith('large') ? 20_000_000 : 100);
+    },
+    close: async () => undefined,
+  });
+  for (const dot of ['small', 'large 1', 'large 2', 'large 2']) await pictures.svg(dot);
+  expect(drawn).toEqual(['small', 'large 1', 'large 2']);
+  await pictures.svg('large 1');
+  expect(drawn).toHaveLength(4);
 });
 
 // threat: viewer-4 found-9
@@ -68,6 +86,6 @@ it('a drawing ends when all who waited for it have gone, and is drawn anew for w
   expect(await Promise.all(both)).toEqual(['ended', 'ended']);
   const again = pictures.svg('digraph { a }', new AbortController().signal);
   expect(asked).toHaveLength(2);
-  asked[1]!.resolve('<svg/>');
-  expect(await again).toBe('<svg/>');
+  asked[1]!.resolve(SVG);
+  expect(await again).toBe(SVG);
 });

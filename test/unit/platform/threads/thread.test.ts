@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { answerOf, Thread, type ThreadOptions } from '../../../../src/platform/threads/thread.ts';
 import type { Deed } from './obliging-program.ts';
@@ -16,7 +18,24 @@ afterEach(async () => {
 const done = { ok: true, value: ['hello', 1] };
 const failed = (reason: string, message: unknown) => ({ ok: false, reason, error: { message } });
 
+const nices = (): number[] =>
+  readdirSync('/proc/self/task').flatMap((id) => {
+    const stat = readFileSync(`/proc/self/task/${id}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+
 describe('a thread', () => {
+  // threat: viewer-4
+  it.runIf(process.platform === 'linux')('gives way to the main thread, and to it alone', async () => {
+    const before = getPriority();
+    const lower = (): number => nices().filter((nice) => nice === Math.min(19, before + 10)).length;
+    const others = lower();
+    const own = thread();
+    await own.ask({ echo: 1 });
+    expect(lower()).toBe(others + 1);
+    expect(getPriority(process.pid)).toBe(before);
+  });
+
   it('answers requests one after the other, with what it was started with', async () => {
     const own = thread();
     expect(await Promise.all([own.ask({ echo: 1 }), own.ask({ echo: 'two' })])).toEqual([
