@@ -19,7 +19,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
  * real one, whose npm reaches a registry.
  */
 const entry = fileURLToPath(new URL('../../../bin/node-24.mjs', import.meta.url));
-const version = /version: '([\d.]+)'/.exec(readFileSync(entry, 'utf8'))![1]!;
+const version = /version: '([\d.]+)'/.exec(readFileSync(join(entry, '../own-node.mjs'), 'utf8'))![1]!;
 
 let folder: string;
 beforeEach(() => {

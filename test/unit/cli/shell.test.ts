@@ -21,7 +21,7 @@ describe('bin/sitewright', () => {
   const installed = (): string => {
     mkdirSync(join(folder, 'bin'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    for (const name of ['sitewright', 'node-24.mjs', 'start.mjs'])
+    for (const name of ['sitewright', 'node-24.mjs', 'own-node.mjs'])
       copyFileSync(join(dirname(bin), name), join(folder, 'bin', name));
     return join(folder, 'bin/sitewright');
   };
