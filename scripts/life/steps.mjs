@@ -1,5 +1,6 @@
 // What must be true after each step of the tutorial.
 import assert from 'node:assert/strict';
+import { checkLayouts } from './layouts.mjs';
 import { answering, deployedSince, installations, primaryOf, rowsOf, statusOfReplica, verify } from './service.mjs';
 
 /** @typedef {import('./system.mjs').System} System */
@@ -25,7 +26,8 @@ export const STEPS = new Map([
         const machines = [...(await installations(system)).keys()];
         assert.deepEqual([...servers.keys()].sort(), machines.filter((name) => name.includes('app')).sort());
         await verify(system);
-        return `${machines.length} machines, ${servers.size} servers answer`;
+        assert.equal(await checkLayouts(system), machines.length);
+        return `${machines.length} machines with bonds and volumes, ${servers.size} servers answer`;
       },
     },
   ],
@@ -52,6 +54,7 @@ export const STEPS = new Map([
         assert.deepEqual(others, [], 'more than the new machine and the balancers changed');
         const servers = await answering(system);
         assert(servers.has('web-app-4'), 'the new server does not answer');
+        await checkLayouts(system);
         return `one machine deployed, ${servers.size} servers answer`;
       },
     },
@@ -98,6 +101,7 @@ export const STEPS = new Map([
       before: installations,
       after: async (system, { before }) => {
         assert.deepEqual(await deployedSince(system, before), ['web-db-3']);
+        await checkLayouts(system);
         assert.equal(await statusOfReplica(system, 'web-db-3'), 'streaming');
         return 'one machine deployed again, its replica in step';
       },
