@@ -43,8 +43,8 @@ export async function previousBuild(root: string, asked?: string): Promise<Previ
   await run('sh', ['-c', 'git archive "$0" | tar -x -C "$1"', commit, half], { cwd: root });
   const same = (await packagesOf(root)) === (await packagesOf(half));
   if (same) await linkPackages(root, half);
-  // Builds it, too.
-  await (same ? run('node', ['scripts/build.ts'], { cwd: half }) : run('npm', ['ci'], { cwd: half }));
+  else await run('npm', ['ci'], { cwd: half });
+  await run('node', ['scripts/build.ts'], { cwd: half });
   await rename(half, folder);
   return build;
 }

@@ -149,7 +149,7 @@ describeStore('Opening a store', (backend) => {
     const url = await backend.newUrl();
     let seen: unknown;
     const looking = next(true, async (db) => {
-      const query = db.withTables<{ sitewright_migration: { version: number; breaking: number } }>();
+      const query = db.$extendTables<{ sitewright_migration: { version: number; breaking: number } }>();
       seen = await query
         .selectFrom('sitewright_migration')
         .select(['version', 'breaking'])

@@ -1,13 +1,14 @@
 // Opens the store named where one package cannot be loaded, and says how that went.
-import { register } from 'node:module';
+import { registerHooks } from 'node:module';
 import { say } from './speak.ts';
 
 const [absent, url] = process.argv.slice(2);
-const hooks = `export async function resolve(name, context, next) {
-  if (name === ${JSON.stringify(absent)}) throw new Error('not here: ' + name);
-  return next(name, context);
-}`;
-register(`data:text/javascript,${encodeURIComponent(hooks)}`);
+registerHooks({
+  resolve(name, context, next) {
+    if (name === absent) throw new Error(`not here: ${name}`);
+    return next(name, context);
+  },
+});
 const { openStore, StoreError } = await import('../../../../src/store/index.ts');
 try {
   const store = await openStore(url!);
