@@ -162,10 +162,10 @@ async function storePlan(
   const { reference, parts, coordination, orders, explanation } = prepared;
   await store.plans.put({ hash: reference.hash, reference, parts, coordination, orders, explanation });
   await store.taskHistory.plan(child.id, prepared.rows);
-  for (const of of [child.id, run.id]) {
-    await store.transactions.putSnapshot(of, 'deployment_info', prepared.state);
-    await store.transactions.putSnapshot(of, 'cluster_settings', JSON.stringify(cluster.settings));
-    await store.transactions.putSnapshot(of, 'network_configuration', JSON.stringify(cluster.networks));
+  for (const transaction of [child.id, run.id]) {
+    await store.transactions.putSnapshot(transaction, 'deployment_info', prepared.state);
+    await store.transactions.putSnapshot(transaction, 'cluster_settings', JSON.stringify(cluster.settings));
+    await store.transactions.putSnapshot(transaction, 'network_configuration', JSON.stringify(cluster.networks));
   }
   await store.transactions.putSnapshot(child.id, 'tasks', prepared.tasks);
   if (run.mode === 'apply') {

@@ -107,14 +107,12 @@ async function findLog(
   const names = await agentNames(store, graphs[0], node);
   const nameOf = ({ id }: TransactionRecord) => graphRunName(id, run.temporalRunId ?? undefined);
   for (const graph of graphs)
-    for (const of of names.flatMap((node) =>
-      // Runs that started before names had the run id have logs under their number.
-      [nameOf(graph), String(graph.id)].map((name) => ({ run: name, task, node })),
-    )) {
-      const attempts = logs.attempts(of);
+    for (const name of names) {
+      const execution = { run: nameOf(graph), task, node: name };
+      const attempts = logs.attempts(execution);
       const wanted = attempt ?? attempts.at(-1);
       if (wanted !== undefined && attempts.includes(wanted))
-        return { key: { ...of, generation: wanted }, hasBegun: true };
+        return { key: { ...execution, generation: wanted }, hasBegun: true };
     }
   for (const graph of graphs) {
     const [row] = await store.taskHistory.list(graph.id, { tasks: [task], nodes: [node] });

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -22,6 +23,18 @@ describe('our files', () => {
     const grabBags = /^((.*-)?(utils?|helpers?|managers?|misc|common)|types)$/;
     expect(files.filter((path) => grabBags.test(named(path)))).toEqual([]);
     expect(files.filter((path) => !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(named(path)))).toEqual([]);
+  });
+
+  it('are read by Node.js as they are, types and all', () => {
+    const refused = files.flatMap((path) => {
+      try {
+        stripTypeScriptTypes(readFileSync(root + path, 'utf8'));
+        return [];
+      } catch (error) {
+        return [`${path}: ${error}`];
+      }
+    });
+    expect(refused).toEqual([]);
   });
 
   it('hold no path of the machine they were written on', () => {

@@ -72,8 +72,8 @@ const get = async (task: string, query = '', accept = 'text/plain', of: number |
 it('the newest attempt is read by the run, its graph or the id in lists of runs, and earlier ones by number', async () => {
   put(1, 0, 'first try\n');
   put(2, 0, 'second try\n');
-  for (const of of [run, graph, 'run-of-c']) {
-    const answer = await get('db@3', '', 'text/plain', of);
+  for (const name of [run, graph, 'run-of-c']) {
+    const answer = await get('db@3', '', 'text/plain', name);
     expect([answer.statusCode, answer.headers['x-sitewright-attempt'], answer.body]).toEqual([
       200,
       '2',
