@@ -180,6 +180,51 @@ it.skipIf(!mayWrite)('what `package create` writes is deployed, changed and remo
   expect(existsSync(join(PLUGINS, 'my-release-1.0', 'netconfig.sh'))).toBe(true);
 });
 
+it.skipIf(!mayWrite)(
+  'what `package create --extension` writes is enabled, run, disabled and removed as it is',
+  async () => {
+    // It extends `mitaka-10.0`, as the example of the specification is.
+    exampleRelease();
+    onNodes.push('ExampleRelease-10.0', 'my-plugin-1.0');
+    await shell(`
+    sitewright package create --extension my-plugin
+    sitewright package check my-plugin
+    sitewright package build my-plugin -o dist
+    sitewright package install ExampleRelease
+    sitewright package install dist/my-plugin-1.0.0.tar.gz
+    sitewright site deploy mysite --wait
+    sitewright cluster create extended --release ExampleRelease --site mysite
+    sitewright plugin enable my-plugin --env extended
+    sitewright node register --site mysite
+    sitewright cluster add-nodes extended --nodes control01 --roles controller
+    sitewright cluster add-nodes extended --nodes worker01 --roles my-plugin
+    sitewright agent run --env extended > agents-extended.log 2>&1 & echo $! > agents.pid
+  `);
+    const ids = Object.fromEntries(
+      ((await json('node list')) as { id: number; name: string }[]).map((one) => [one.name, one.id]),
+    );
+    await changed();
+    const tasks = await ran(await deploy('extended'));
+    // Its task is on the node with its role, after its scripts were put there, and on no other.
+    expect(tasks).toContain(`my-plugin-install@${ids.worker01}`);
+    expect(tasks.filter((task) => task.startsWith('my-plugin-install@'))).toHaveLength(1);
+    expect(tasks).toContain(`deploy@${ids.control01}`);
+    expect(existsSync(join(PLUGINS, 'my-plugin-1.0', 'install.sh'))).toBe(true);
+    expect(await changed()).toEqual({});
+
+    await shell('sitewright cluster remove-nodes extended --nodes control01,worker01');
+    await deploy('extended');
+    expect(await changed()).toEqual({ control01: MachineStatus.Ready, worker01: MachineStatus.Ready });
+    await shell(`
+    kill $(cat agents.pid)
+    sitewright plugin disable my-plugin --env extended
+    sitewright cluster delete extended --yes
+    sitewright package remove my-plugin==1.0.0
+    sitewright package remove ExampleRelease==10.0.0
+  `);
+  },
+);
+
 it.skipIf(!mayWrite)('a machine removed from a cluster of the release `base` is erased and leaves', async () => {
   await shell(`
     sitewright site deploy mysite --wait
@@ -196,8 +241,8 @@ it.skipIf(!mayWrite)('a machine removed from a cluster of the release `base` is 
   await shell('sitewright cluster delete plain --yes');
 });
 
-// promise: 4.21
-it.skipIf(!mayWrite)('the release of the specification is deployed, changed and removed', async () => {
+/** Writes the release of the specification's example: its `metadata.yaml` verbatim, and the files that it names. */
+function exampleRelease(): void {
   const shellTask = (id: string, cmd = `echo ${id}`) => [
     { id, type: 'shell', version: '2.1.0', tags: '*', parameters: { cmd, timeout: 60 } },
   ];
@@ -233,5 +278,10 @@ it.skipIf(!mayWrite)('the release of the specification is deployed, changed and 
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
+}
+
+// promise: 4.21
+it.skipIf(!mayWrite)('the release of the specification is deployed, changed and removed', async () => {
+  exampleRelease();
   await life('ExampleRelease', '10.0.0', { provision: 'provision', everywhere: 'deploy' });
 });
