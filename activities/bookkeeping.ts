@@ -12,7 +12,7 @@ import {
   StoreError,
 } from '../src/store/index.ts';
 import type { OpenRun, SiteActivities } from './contract.ts';
-import { type ActivityDependencies, openedRun } from './dependencies.ts';
+import { type ActivityDependencies, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.ts';
 
@@ -47,7 +47,7 @@ export function bookkeepingActivities(
         if (failure !== null) {
           const reason = describeRunFailure(failure);
           if (run.outcome === null) await closeRun(store, run, { outcome: 'failed', at: new Date(), reason });
-          return { ok: false, failure, ...openedRun(deps) };
+          return { ok: false, failure, ...openedWithin(deps) };
         }
         await reopenRun(store, run);
         await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);
@@ -59,7 +59,7 @@ export function bookkeepingActivities(
           target: `site/${site}`,
           ...(request.reason === undefined ? {} : { reason: request.reason }),
         });
-        return { ok: true, search_attributes: await searchAttributes(), ...openedRun(deps) };
+        return { ok: true, search_attributes: await searchAttributes(), ...openedWithin(deps) };
       }),
 
     record_progress: (record) =>

@@ -42,21 +42,25 @@ export interface OpenRun {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** What every run learns when it is opened. */
-export interface OpenedRun {
+/** Settings of this installation that a run must know, whether it was opened or refused. */
+export interface OpenedWithin {
+  /** Another person than who started the run must approve. */
+  readonly approved_by_another: boolean;
+  /** Someone may want notices about the run. */
+  readonly notices: boolean;
+  /** Prefix of the ids of workflows that the run starts (`prefixed`). */
+  readonly prefix?: string;
+}
+
+/** The answer to every run that was opened. */
+export interface OpenedRun extends OpenedWithin {
   /** Those that this server knows. Setting another one would block the workflow. */
   readonly search_attributes: readonly string[];
-  /** Another person than who started the run must approve. */
-  readonly approved_by_another?: boolean;
-  /** Someone may want notices about the run. */
-  readonly notices?: boolean;
-  /** Stands before the ids of workflows that the run starts (`prefixed`). */
-  readonly prefix?: string;
 }
 
 export type OpenRunAnswer =
   | ({ readonly ok: true } & OpenedRun)
-  | { readonly ok: false; readonly failure: RunFailure; readonly notices?: boolean; readonly prefix?: string };
+  | ({ readonly ok: false; readonly failure: RunFailure } & OpenedWithin);
 
 interface FetchSource {
   readonly site: string;

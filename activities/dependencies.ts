@@ -6,6 +6,7 @@ import type { GitLimits } from '../src/platform/git/index.ts';
 import type { SecretProvider } from '../src/platform/secrets/index.ts';
 import type { RunLookups } from '../src/platform/temporal/run-lookups.ts';
 import type { AnnounceEnd, Store } from '../src/store/index.ts';
+import type { OpenedWithin } from './contract.ts';
 import type { SilenceReports } from './maas-silence.ts';
 
 /**
@@ -78,8 +79,8 @@ export interface ActivitySettings {
 }
 
 /** What every run learns of these settings when it is opened. */
-export const openedRun = ({ notices, settings }: ActivityDependencies) => ({
-  ...(notices === undefined ? {} : { notices: true }),
-  ...(settings.approved_by_another ? { approved_by_another: true } : {}),
+export const openedWithin = ({ notices, settings }: ActivityDependencies): OpenedWithin => ({
+  notices: notices !== undefined,
+  approved_by_another: settings.approved_by_another ?? false,
   ...(settings.prefix === undefined ? {} : { prefix: settings.prefix }),
 });

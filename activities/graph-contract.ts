@@ -10,7 +10,7 @@ import type {
 } from '../src/core/graph-run/index.ts';
 import type { GraphRunOutcome } from '../src/core/run/index.ts';
 import type { RunResult } from '../src/core/scheduler/index.ts';
-import type { OpenedRun } from './contract.ts';
+import type { OpenedRun, OpenedWithin } from './contract.ts';
 
 export type { ExecutablePart, PlanReference, TaskEnd, TaskOutcomeKind, TaskRow };
 
@@ -52,25 +52,25 @@ export type OpenGraphRunAnswer =
       /** Graphs in order, sequences resolved, each with the id of its own transaction. */
       readonly graphs: readonly { readonly transaction: number; readonly type: string }[];
       readonly heartbeat_seconds: number;
-      /** See `Patience`. Absent in older histories: `heartbeat_seconds`. */
-      readonly agent_heartbeat_seconds?: number;
+      /** See `Patience`. */
+      readonly agent_heartbeat_seconds: number;
       /** How long to wait for a node that does not answer: before the run, and when one of its tasks is due. */
       readonly offline_wait_seconds: number;
-      /** See `Patience`. Absent in older histories: none. */
-      readonly busy_slack_seconds?: number;
-      /** The run id that the run keeps for good, also over resets: for `graphRunName`. Absent in older histories. */
-      readonly execution?: string;
+      /** See `Patience`. */
+      readonly busy_slack_seconds: number;
+      /** The run id that the run keeps for good, also over resets: for `graphRunName`. */
+      readonly execution: string;
       /** Limit of events per history; absent: `MAX_EVENTS`. */
-      readonly most_events?: number;
+      readonly max_events?: number;
     })
-  | { readonly ok: false; readonly failure: GraphRunFailure; readonly notices?: boolean };
+  | (OpenedWithin & { readonly ok: false; readonly failure: GraphRunFailure });
 
 export interface PlanGraph {
   readonly transaction: number;
   /** The graph's own transaction. */
   readonly graph: number;
   /** How many tasks with work fit into the run's history (`taskCapacity`). With more tasks, children drive the graph. */
-  readonly room?: number;
+  readonly room: number;
 }
 
 export type PlanGraphAnswer =
@@ -148,7 +148,7 @@ export interface AgentFacts {
   readonly boot_id: string;
   readonly task_types: readonly string[];
   readonly containment: string;
-  /** Whether the node's journal says that the attempt of the request has started. Absent in answers of older agents. */
+  /** Whether the node's journal says that the attempt of the request has started. Absent: the request names none. */
   readonly started?: boolean;
 }
 

@@ -16,7 +16,8 @@ import {
   type TransactionRecord,
 } from '../src/store/index.ts';
 import { CLOSING } from './bookkeeping.ts';
-import { type ActivityDependencies, type ActivitySettings, openedRun } from './dependencies.ts';
+import type { OpenedWithin } from './contract.ts';
+import { type ActivityDependencies, type ActivitySettings, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { closeClaim, isOpenBy, openClaim } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
@@ -32,14 +33,17 @@ export function graphRunActivities(
   deps: ActivityDependencies,
 ): Pick<GraphActivities, 'open_graph_run' | 'close_graph_run'> {
   return {
-    open_graph_run: (request) => translated(async () => ({ ...(await open(deps, request)), ...openedRun(deps) })),
+    open_graph_run: (request) => translated(async () => ({ ...(await open(deps, request)), ...openedWithin(deps) })),
     close_graph_run: (request) => translated(() => close(deps, request)),
   };
 }
 
+/** The answer but for the settings of the installation. */
+type OpenedAlone<Answer = OpenGraphRunAnswer> = Answer extends unknown ? Omit<Answer, keyof OpenedWithin> : never;
+
 type Opened<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: PlanningFailure };
 
-async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<OpenGraphRunAnswer> {
+async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<OpenedAlone> {
   const { store } = deps;
   const { input } = request;
   const holder: ClaimHolder = { workflowId: request.workflow_id, runId: request.run_id };

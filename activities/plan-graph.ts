@@ -85,7 +85,7 @@ async function plan(
       ...(run.run.force ? {} : { states: await store.taskStates.read(sources.cluster.id) }),
       surroundings: masterIp === undefined ? {} : { masterIp },
       ...(deps.settings.prefix === undefined ? {} : { prefix: deps.settings.prefix }),
-      ...(request.room === undefined ? {} : { capacity: request.room }),
+      capacity: request.room,
     },
     signal,
   );

@@ -49,6 +49,8 @@ const executable = (part: SchedulerGraph): ExecutablePart => ({
   queues: part.nodes.map((id, n) => (part.sync[n] === 1 ? null : queueOf(id))),
   // The comparison is between empty activities, so agents are not pinged.
   controls: [],
+  master: 'bench',
+  agents: part.nodes,
   types,
   typeOf: part.nameOf.map(() => 0),
   timeouts: [3600],
@@ -62,6 +64,7 @@ const reference: PlanReference = {
   parts: split.parts.map((part, at) => ({
     chunks: store(String(at), executable(part)),
     tasks: part.nameOf.length,
+    skipped: 0,
     nodes: part.nodes.length,
   })),
   coordination: { chunks: store('coordination', split.coordination) },
@@ -83,7 +86,11 @@ const activities: GraphActivities = {
     cluster: { id: input.cluster, name: 'bench', site: 'bench' },
     graphs: [{ transaction: 2, type: 'default' }],
     search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes'],
+    notices: false,
+    approved_by_another: false,
+    execution: 'bench',
     heartbeat_seconds: 30,
+    agent_heartbeat_seconds: 30,
     offline_wait_seconds: 180,
     busy_slack_seconds: 15,
   }),

@@ -67,7 +67,7 @@ function driveParts(split: ReturnType<typeof partition>): { events: number; mess
     for (const command of commands) {
       if (command.type !== 'send') continue;
       messages++;
-      inboxes[command.part]!.push({ type: 'told', message: command.message });
+      inboxes[command.part]!.push({ type: 'received', message: command.message });
     }
     const next: SchedulerEvent[][] = parts.map(() => []);
     const reports: Parameters<typeof coordinate>[1][] = [];

@@ -82,7 +82,7 @@ export function summary(region: SlowRegion, machines: number): object {
     all: seen.length,
     per_machine: Math.round((seen.length / machines) * 100) / 100,
     most_a_minute: Math.max(...minutes.values()),
-    most_at_once: region.maxAtOnce,
+    max_at_once: region.maxAtOnce,
     refused: region.refused,
     kinds,
   };

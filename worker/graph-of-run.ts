@@ -16,8 +16,7 @@ export async function graphOfRun(
     const { run, graphs } = await store.transactions.getRun(named.graph);
     const graph = [run, ...graphs].find(({ id }) => id === named.graph);
     // Agents keep journals by the whole name: under half of it, a task would be another one and run again.
-    const isSame = graph !== undefined && name === graphRunName(graph.id, run.temporalRunId ?? undefined);
-    return isSame && run.temporalRunId !== null ? { graph, run } : undefined;
+    return graph !== undefined && named.execution === run.temporalRunId ? { graph, run } : undefined;
   } catch (error) {
     if (error instanceof StoreError && error.failure.kind === 'not-found') return undefined;
     throw error;
@@ -46,8 +45,9 @@ export async function earlierRuns(
     const earlier = await store.transactions.getRun(before.id);
     const same = earlier.graphs.find(({ graphType }) => graphType === graph.graphType);
     const [row] = same === undefined ? [] : await store.taskHistory.list(same.id, { tasks: [task], nodes: [node] });
-    if (same === undefined || row === undefined || row.status === 'successful') break;
-    names.push(graphRunName(same.id, earlier.run.temporalRunId ?? undefined));
+    const execution = earlier.run.temporalRunId;
+    if (same === undefined || row === undefined || row.status === 'successful' || execution === null) break;
+    names.push(graphRunName(same.id, execution));
     at = earlier.run;
   }
   return names;

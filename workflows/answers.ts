@@ -126,15 +126,15 @@ const sitePlan = recordOf<SitePlan>(
 const planReference = recordOf<PlanReference>(
   {
     ...{ hash: text, tasks: whole, nodes: whole, mode: oneOf(GRAPH_RUN_MODES) },
-    parts: listOf(recordOf({ chunks: whole, tasks: whole, nodes: whole }, { skipped: whole })),
+    parts: listOf(recordOf({ chunks: whole, tasks: whole, skipped: whole, nodes: whole }, {})),
     coordination: nullable(recordOf({ chunks: whole }, {})),
     warnings: texts,
   },
   { nothing_to_do: listOf(recordOf({ reason: text, count: whole }, {})) },
 );
 
-const openedRun = { search_attributes: texts };
-const openedRunOptions = { approved_by_another: flag, notices: flag, prefix: text };
+const openedWithin = { approved_by_another: flag, notices: flag };
+const openedRun = { search_attributes: texts, ...openedWithin };
 
 const siteCheck = recordOf<SiteCheckAnswer>({ ok: flag, problems: texts, warnings: texts }, { changes: texts });
 
@@ -189,8 +189,8 @@ const agentFacts = recordOf<AgentFacts>(
 
 const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   open_run: variantsOf<'ok', OpenRunAnswer>('ok', {
-    true: recordOf({ ok: yes, ...openedRun }, openedRunOptions),
-    false: recordOf({ ok: no, failure: runFailure }, { notices: flag, prefix: text }),
+    true: recordOf({ ok: yes, ...openedRun }, { prefix: text }),
+    false: recordOf({ ok: no, failure: runFailure, ...openedWithin }, { prefix: text }),
   }),
   fetch_source: variantsOf<'ok', FetchSourceAnswer>('ok', {
     true: recordOf({ ok: yes, revision: whole, commit: text, deployed: flag }, {}),
@@ -214,15 +214,13 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
     true: recordOf(
       {
         ...{ ok: yes, ...openedRun, transaction: whole, heartbeat_seconds: number, offline_wait_seconds: number },
+        ...{ agent_heartbeat_seconds: number, busy_slack_seconds: number, execution: text },
         cluster: recordOf({ id: whole, name: text, site: nullable(text) }, {}),
         graphs: listOf(recordOf({ transaction: whole, type: text }, {})),
       },
-      {
-        ...openedRunOptions,
-        ...{ agent_heartbeat_seconds: number, busy_slack_seconds: number, execution: text, most_events: whole },
-      },
+      { prefix: text, max_events: whole },
     ),
-    false: recordOf({ ok: no, failure: planningFailure }, { notices: flag }),
+    false: recordOf({ ok: no, failure: planningFailure, ...openedWithin }, { prefix: text }),
   }),
   plan_graph: variantsOf<'ok', PlanGraphAnswer>('ok', {
     true: recordOf({ ok: yes, plan: planReference }, {}),
@@ -267,9 +265,18 @@ const PIECES: { readonly [P in keyof Pieces]: Shape<Pieces[P]> } = {
         },
         { part: valueThat<never>(isMapping, 'must be an object') },
       ),
-      ...{ queues: listOf(nullable(text)), types: texts, typeOf: wholes, timeouts: listOf(number), timeoutOf: wholes },
+      ...{
+        queues: listOf(nullable(text)),
+        master: text,
+        controls: listOf(nullable(text)),
+        agents: texts,
+        types: texts,
+        typeOf: wholes,
+        timeouts: listOf(number),
+        timeoutOf: wholes,
+      },
     },
-    { master: text, controls: listOf(nullable(text)), agents: texts },
+    {},
   ),
   coordination: recordOf<Coordination>(
     {

@@ -9,7 +9,6 @@ import {
   defineUpdate,
   getExternalWorkflowHandle,
   ParentClosePolicy,
-  patched,
   scheduleActivity,
   setDefaultQueryHandler,
   setDefaultSignalHandler,
@@ -122,7 +121,6 @@ export function handle<C extends WorkflowContract>(handlers: Handlers<C>): void 
     };
     setHandler(defineSignal<unknown[]>(name), receive, options);
   }
-  const isLast = Object.keys(updates).length > 0 && patched('updates-after-results');
   for (const [name, { read, handle, validate, ...options }] of Object.entries(updates)) {
     const validator = (...payloads: unknown[]): void => {
       const { request, problems } = readPayload(read, payloads);
@@ -131,7 +129,6 @@ export function handle<C extends WorkflowContract>(handlers: Handlers<C>): void 
     };
     const receive = (...payloads: unknown[]): unknown => {
       const { request } = readPayload(read, payloads);
-      if (!isLast) return handle(request);
       return afterResults().then(() => {
         validate?.(request);
         return handle(request);

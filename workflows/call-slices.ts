@@ -1,5 +1,5 @@
 import type { SearchAttributePair } from '@temporalio/common';
-import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { counted } from '../src/core/counted.ts';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import { isMapping } from '../src/core/plain-value.ts';
@@ -109,7 +109,7 @@ export function createSlices(attributesOf: (request: CallRequest) => readonly Se
       calls += 1;
       const { workflowId } = workflowInfo();
       // Of the runs of a site each has slices of its own: one that was terminated leaves its behind for a while.
-      const prefix = patched('slices-by-run') ? `${workflowId}/${request.run_id}` : workflowId;
+      const prefix = `${workflowId}/${request.run_id}`;
       const count = Math.ceil(request.nodes.length / NODES_PER_SLICE);
       const size = Math.ceil(request.nodes.length / count);
       const ends: CallEnd[] = [];
@@ -178,7 +178,7 @@ type SliceOutcome = SliceResult & { readonly lost?: string };
 /** @throws the error when it ends the run */
 function lostSlice(slice: string, error: unknown): SliceOutcome {
   const { type, message } = stepError(error);
-  if (type === CLAIM_LOST || !mayEndAlone()) throw error;
+  if (type === CLAIM_LOST) throw error;
   return { slice, started: [], finished: [], late: [], end: { kind: 'complete' }, lost: message };
 }
 
@@ -187,11 +187,8 @@ function endedAlone({ slice, end, lost }: SliceOutcome, { cancelled, stopping }:
   if (cancelled) return null;
   if (lost !== undefined) return lost;
   const alone = end.kind === 'cancelled' || (end.kind === 'stopped' && !stopping);
-  return alone && mayEndAlone() ? `${slice} was ${end.kind}` : null;
+  return alone ? `${slice} was ${end.kind}` : null;
 }
-
-/** False in runs in which a slice ended that way before the run went on without it. */
-const mayEndAlone = (): boolean => patched('slices-end-alone');
 
 /** Cancels a child when the run is cancelled. Set `done` when the child has ended. */
 function followCancel(control: Control, scope: CancellationScope): { done: boolean } {

@@ -1,4 +1,4 @@
-import { CancellationScope, isCancellation, patched } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { AbortAnswer, NodeCall } from '../activities/contract.ts';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import { CLAIM_LOST, describeSilence } from '../src/core/run/index.ts';
@@ -89,7 +89,7 @@ export async function runCall(
     if (control.cancelled) end = { kind: 'cancelled' };
     else if (clock.expired) end = { kind: 'timeout', after_seconds: request.timeout };
     if (end.kind !== 'complete') break;
-    if (running.size > 0 && endsSilentSteps(control)) {
+    if (running.size > 0 && control.stopping && control.maasSilentSince !== null) {
       end = { kind: 'stopped' };
       break;
     }
@@ -125,10 +125,6 @@ export async function runCall(
   announce(end);
   if (end.kind !== 'stopped') await Promise.all(unfinished.map((node) => settleUnfinished(request, node, listener)));
 }
-
-/** False in runs that were stopped before a stop did. */
-const endsSilentSteps = ({ stopping, maasSilentSince }: Control): boolean =>
-  stopping && maasSilentSince !== null && patched('stop-ends-silent-steps');
 
 function callNode(request: CallRequest, node: CalledNode): Promise<NodeResult> {
   const { verb, group } = request;

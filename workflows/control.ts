@@ -1,4 +1,4 @@
-import { CancellationScope, condition, patched } from '@temporalio/workflow';
+import { CancellationScope, condition } from '@temporalio/workflow';
 import type { MaasSilence, OperatorAction, OperatorNote, Paused, RunAction } from '../src/core/run/index.ts';
 
 /**
@@ -27,19 +27,13 @@ export interface Control {
   interruptible<T>(work: () => Promise<T>): Promise<T>;
   /** Runs work that only reads, so that stopping the run may interrupt it, too. */
   readOnly<T>(work: () => Promise<T>): Promise<T>;
-  /** As `readOnly`, for work that nothing interrupted in earlier releases. */
-  readOnlyToo<T>(work: () => Promise<T>): Promise<T>;
 }
-
-/** Whether a pause keeps a run open until an operator resumes or ends it. False in runs that were paused before it did. */
-export const pauseKeepsOpen = (): boolean => patched('pause-keeps-open');
 
 /** @param onAction receives each operator action that changed something */
 export function createControl(onAction: (action: OperatorAction<RunAction>) => void): Control {
   let version = 0;
   const open = new Set<CancellationScope>();
   const reads = new Set<CancellationScope>();
-  const newReads = new Set<CancellationScope>();
   const control: Control = {
     paused: null,
     stopping: false,
@@ -71,8 +65,7 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
       if (control.stopping) return;
       control.stopping = true;
       control.paused = null;
-      // The patch keeps runs replayable that started before reads could be interrupted.
-      if (reads.size > 0 && patched('stop-interrupts-looks')) for (const scope of reads) scope.cancel();
+      for (const scope of reads) scope.cancel();
       act(action, note);
     },
     cancel() {
@@ -80,7 +73,6 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
       control.cancelled = true;
       control.paused = null;
       for (const scope of open) scope.cancel();
-      if (newReads.size > 0 && patched('cancel-interrupts-looks')) for (const scope of newReads) scope.cancel();
       act('cancel', {});
     },
     async mayStart() {
@@ -89,7 +81,6 @@ export function createControl(onAction: (action: OperatorAction<RunAction>) => v
     },
     interruptible: (work) => within([open], work),
     readOnly: (work) => within([open, reads], work),
-    readOnlyToo: (work) => within([reads, newReads], work),
   };
 
   async function within<T>(sets: readonly Set<CancellationScope>[], work: () => Promise<T>): Promise<T> {

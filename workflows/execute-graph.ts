@@ -90,7 +90,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       claimLost(error) ?? { kind: 'step-failed', step: statusOfGraphRun(progress).phase, ...error },
     failedNodes,
     outcome() {
-      for (const graph of progress.graphs) if (graph.state === 'waiting') graph.state = 'not_begun';
+      for (const graph of progress.graphs) if (graph.state === 'waiting') graph.state = 'not_reached';
       return outcomeOf(run);
     },
     close({ transaction }) {
@@ -129,11 +129,11 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     graph.started_at = Date.now();
     run.show();
     const later = progress.graphs.length - 1 - progress.graphs.indexOf(graph);
-    const capacity = taskCapacity(workflowInfo().historyLength, later, opened.most_events);
+    const capacity = taskCapacity(workflowInfo().historyLength, later, opened.max_events);
     const request = { transaction: opened.transaction, graph: graph.transaction, room: capacity };
     const options = inquiry(`plan graph ${graph.type}`, opened.heartbeat_seconds);
     const answer = await control
-      .readOnlyToo(() => callActivity('plan_graph', request, options))
+      .readOnly(() => callActivity('plan_graph', request, options))
       .catch((error: unknown) => {
         if (!isCancellation(error)) throw error;
         return null;
@@ -188,28 +188,28 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
 
   async function drive(opened: Opened, graph: GraphProgress, plan: PlanReference) {
     if (plan.parts.length === 0) return NOTHING_TO_DO;
-    const { execution, heartbeat_seconds, agent_heartbeat_seconds, busy_slack_seconds, most_events } = opened;
+    const { execution, heartbeat_seconds, agent_heartbeat_seconds, busy_slack_seconds, max_events } = opened;
     run.drive = await driveGraph(graph, {
       transaction: opened.transaction,
       plan,
       tasks: {
         graph: graph.transaction,
-        ...(execution === undefined ? {} : { execution }),
+        execution,
         plan: plan.hash,
         mode: plan.mode === 'noop_run' ? 'noop' : 'apply',
         debug: input.debug ?? false,
         patience: {
           heartbeat_seconds,
-          ...(agent_heartbeat_seconds === undefined ? {} : { agent_heartbeat_seconds }),
+          agent_heartbeat_seconds,
           offline_wait_seconds: opened.offline_wait_seconds,
-          ...(busy_slack_seconds === undefined ? {} : { busy_slack_seconds }),
+          busy_slack_seconds,
         },
       },
       hold: input.hold_on_failure ?? false,
       holdBefore: tasksHeld,
       decided: () => progress.holds.flatMap(({ before, decision }) => (decision === undefined ? [] : [before])),
       reached: run.reached,
-      ...(most_events === undefined ? {} : { most_events }),
+      ...(max_events === undefined ? {} : { max_events }),
       control,
       attributes: run.attributesOf({
         SiteName: opened.cluster.site,

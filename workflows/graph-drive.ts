@@ -45,7 +45,7 @@ interface GraphDriveOptions {
   /** Called with the names that wait for approval now, after each turn. */
   reached(names: readonly string[]): void;
   /** Limit of events per history, if it is not the default. */
-  readonly most_events?: number;
+  readonly max_events?: number;
   readonly control: Control;
   /** Search attributes of children. */
   readonly attributes: readonly SearchAttributePair[];
@@ -137,13 +137,13 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
   return {
     onSignal: (signal) => driver.onSignal(signal),
     objection() {
-      if (!driver.started) return { reason: 'not_begun' };
+      if (!driver.started) return { reason: 'not_started' };
       return control.stopping || control.cancelled ? { reason: 'stopped' } : null;
     },
     ask: driver.ask,
     // A request about the whole run is sent to each part.
     hasCapacity: () =>
-      hasCapacityForRequest(workflowInfo().historyLength, 0, options.most_events) &&
+      hasCapacityForRequest(workflowInfo().historyLength, 0, options.max_events) &&
       driver.statuses().every(({ full }) => full !== true),
     acknowledged: () => driver.acknowledged(),
     async run() {
@@ -160,7 +160,7 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
 
 const holdsOf = ({ holdBefore }: GraphDriveOptions) => (holdBefore.length === 0 ? {} : { hold_before: holdBefore });
 
-const limitOf = ({ most_events }: GraphDriveOptions) => (most_events === undefined ? {} : { most_events });
+const limitOf = ({ max_events }: GraphDriveOptions) => (max_events === undefined ? {} : { max_events });
 
 function noneIfCancelled(error: unknown): string[] {
   if (!isCancellation(error)) throw error;

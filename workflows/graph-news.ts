@@ -1,4 +1,4 @@
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { GraphRunNews } from '../src/core/contracts/site-run.ts';
 import type { GraphRunStatus } from '../src/core/graph-run/index.ts';
 import { isMapping } from '../src/core/plain-value.ts';
@@ -21,7 +21,7 @@ interface News {
 
 /** Null for a run that no site's run started. */
 export function createNews(startedAt: number, status: () => GraphRunStatus): News | null {
-  if (workflowInfo().parent === undefined || !patched('news-for-the-site')) return null;
+  if (workflowInfo().parent === undefined) return null;
   let last: { readonly at: number; readonly news: GraphRunNews } | null = null;
 
   /** When the status differs from what was sent last. */

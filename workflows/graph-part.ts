@@ -1,4 +1,4 @@
-import { CancellationScope, patched, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { LoadGraphPart } from '../activities/graph-contract.ts';
 import {
   createLedger,
@@ -35,7 +35,7 @@ import {
 import { bookkeeping } from './activity-options.ts';
 import { type Pieces, readPiece } from './answers.ts';
 import { callActivity } from './border.ts';
-import { type Control, pauseKeepsOpen } from './control.ts';
+import type { Control } from './control.ts';
 import { type Agents, createAgents, type TaskRun } from './task-agents.ts';
 import { createAlarm } from './task-clock.ts';
 import { createRecords } from './task-records.ts';
@@ -95,7 +95,7 @@ export function createPartDriver(
   run: TaskRun & {
     readonly hold: boolean;
     readonly hold_before?: readonly string[];
-    readonly most_events?: number;
+    readonly max_events?: number;
   },
   control: Control,
   listener: PartListener,
@@ -104,8 +104,7 @@ export function createPartDriver(
   const options = { hold: run.hold, holdBefore: run.hold_before ?? [] };
   const scheduler =
     kept === undefined ? createScheduler(part.graph, options) : restoreScheduler(part.graph, kept.scheduler, options);
-  const skips = patched('planned-skips') ? 'planned' : 'settled';
-  const ledger = kept === undefined ? createLedger(part.graph, skips) : restoreLedger(scheduler, kept.rows, skips);
+  const ledger = kept === undefined ? createLedger(part.graph) : restoreLedger(scheduler, kept.rows);
   const agents = createAgents(part, run);
   const records = createRecords(ledger, of, control.wake, intervalOf(part), kept?.records);
   const alarm = createAlarm(control.wake);
@@ -130,7 +129,6 @@ export function createPartDriver(
     }
     if (!whole) return;
     const paused = control.paused !== null;
-    if (paused && !seen.paused) scheduler.endsWhilePaused = !pauseKeepsOpen();
     if (paused !== seen.paused) inbox.unshift(paused ? { type: 'pause' } : { type: 'resume', now: Date.now() });
     seen.paused = paused;
     for (const name of listener.approved?.() ?? [])
@@ -148,12 +146,12 @@ export function createPartDriver(
 
   /** First attempts always fit into the history. Expensive: checks every task. */
   const hasCapacity = (): boolean =>
-    isLone || hasCapacityForRetry(workflowInfo().historyLength, workAhead(), run.most_events);
+    isLone || hasCapacityForRetry(workflowInfo().historyLength, workAhead(), run.max_events);
 
   /** After half a history on a single node. Otherwise only if it frees space, because parts are cut to fit. */
   const shouldContinueAsNew = (): boolean =>
     listener.canContinue === true &&
-    shouldContinue(workflowInfo().historyLength, run.most_events) &&
+    shouldContinue(workflowInfo().historyLength, run.max_events) &&
     (isLone || !hasCapacity());
 
   function isExhausted(): boolean {
@@ -234,7 +232,8 @@ export function createPartDriver(
       return running;
     },
     push(event) {
-      if (event.type === 'retry_task' || (event.type === 'told' && event.message.retry !== undefined)) isExhausted();
+      if (event.type === 'retry_task' || (event.type === 'received' && event.message.retry !== undefined))
+        isExhausted();
       inbox.push(event);
       control.wake();
     },
@@ -245,7 +244,7 @@ export function createPartDriver(
         ? { reason: 'exhausted' }
         : rejection;
     },
-    hasCapacityForRequest: () => hasCapacityForRequest(workflowInfo().historyLength, workAhead(), run.most_events),
+    hasCapacityForRequest: () => hasCapacityForRequest(workflowInfo().historyLength, workAhead(), run.max_events),
     get continuesAsNew() {
       return continuesAsNew;
     },
@@ -286,11 +285,8 @@ export function createPartDriver(
   };
 }
 
-/** Least time (ms) between two reports or records of a part. In runs that started before it depended on the number of parts: of one. */
-export function intervalOf({ graph }: ExecutablePart): number {
-  const own = intervalOfParts(graph.part?.count ?? 1);
-  return own > intervalOfParts(1) && !patched('parts-take-turns') ? intervalOfParts(1) : own;
-}
+/** Least time (ms) between two reports or records of a part. */
+export const intervalOf = ({ graph }: ExecutablePart): number => intervalOfParts(graph.part?.count ?? 1);
 
 /** Whether all work of a part is on one node: nothing else runs when a task ends. */
 function hasLoneNode(graph: SchedulerGraph): boolean {

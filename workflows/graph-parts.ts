@@ -1,7 +1,7 @@
 import type { SearchAttributePair } from '@temporalio/common';
-import { CancellationScope, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import { counted } from '../src/core/counted.ts';
-import { type PartReport, type PartStatus, plannedCounts, type TaskCounts } from '../src/core/graph-run/index.ts';
+import { type PartReport, type PartStatus, type PlanReference, plannedCounts } from '../src/core/graph-run/index.ts';
 import {
   type CoordinatorCommand,
   type CoordinatorEvent,
@@ -13,7 +13,7 @@ import {
   type ToPart,
 } from '../src/core/scheduler/index.ts';
 import { startChildOf } from './border.ts';
-import { type Control, pauseKeepsOpen } from './control.ts';
+import type { Control } from './control.ts';
 import { endOfChild } from './failures.ts';
 import type { TaskUpdate } from './graph-drive.ts';
 import { loadCoordination } from './graph-part.ts';
@@ -25,7 +25,7 @@ interface SplitPlan {
   readonly type: string;
   /** Search attributes of the children. */
   readonly attributes: readonly SearchAttributePair[];
-  readonly parts: readonly { readonly chunks: number; readonly tasks: number; readonly nodes: number }[];
+  readonly parts: PlanReference['parts'];
   readonly coordinationChunks: number;
   readonly hold: boolean;
   /** Names of tasks that operators have decided about. */
@@ -54,8 +54,6 @@ interface PartsDriver {
     readonly lost?: string;
   }>;
 }
-
-const isIdle = ({ running, retrying }: TaskCounts): boolean => running + retrying === 0;
 
 interface Child {
   readonly id: string;
@@ -211,7 +209,6 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         cancelChildren();
       }
       coordinator.hold = plan.hold && failures() > 0;
-      if (control.paused && !seen.paused) coordinator.endsWhilePaused = !pauseKeepsOpen();
       const events = gather();
       if (events.length > 0) for (const command of coordinate(coordinator, ...events)) execute(command);
       // A part that has processed a request without rejecting it has accepted it.
@@ -226,7 +223,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
       }
       onTurn();
       const lost = children.find((child) => child.report !== null);
-      if (lost && !coordinator.closing && !control.cancelled && broken === null && patched('parts-end-together')) {
+      if (lost && !coordinator.closing && !control.cancelled && broken === null) {
         broken = { lost: `${lost.id} was cancelled` };
         cancelChildren();
       }
@@ -251,7 +248,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
         child.newest = signal.seq;
         if (child.report === null) child.status = signal.news;
       }
-      child.acknowledged = Math.max(child.acknowledged, signal.heard);
+      child.acknowledged = Math.max(child.acknowledged, signal.processed);
       if (signal.continued) {
         // The signal may arrive before or after the cancellation.
         child.continued = true;
@@ -285,9 +282,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     get held() {
       if (!plan.hold || !state.started || failures() === 0 || control.paused !== null) return false;
       // What a part last reported may be some seconds old: a run that held by that sent notices while tasks ran.
-      return patched('held-when-quiet')
-        ? quiet() && !seen.stopping
-        : children.every(({ status }) => isIdle(status.counts));
+      return quiet() && !seen.stopping;
     },
     drive,
   };

@@ -13,7 +13,7 @@ export interface FromPartSignal {
   /** Counts up from 1. */
   readonly seq: number;
   /** Number of the parent's last message that the child has processed. */
-  readonly heard: number;
+  readonly processed: number;
   /** Sent once: the child has loaded its part, and these of its nodes do not answer. */
   readonly ready?: { readonly offline: readonly string[] };
   /** Sent once by each continued-as-new run of the child. */
@@ -36,13 +36,13 @@ const fromPart = objectOf<FromPartSignal>(
     graph: limit,
     part: limit,
     seq: limit,
-    heard: limit,
+    processed: limit,
     ready: objectOf({ offline: listOf(lineOf(MAX.name)) }),
     continued: valueThat<true>((value) => value === true, 'must be true'),
     messages: messages(),
     news: valueThat((value) => isMapping(value) && isMapping(value.counts), 'must be the status of a part'),
   },
-  ['graph', 'part', 'seq', 'heard', 'messages', 'news'],
+  ['graph', 'part', 'seq', 'processed', 'messages', 'news'],
 );
 const toPart = objectOf<ToPartSignal>({ messages: messages() }, ['messages']);
 

@@ -1,4 +1,4 @@
-import { CancellationScope, createEventGroup, patched } from '@temporalio/workflow';
+import { CancellationScope, createEventGroup } from '@temporalio/workflow';
 import {
   deployRetried,
   endRetry,
@@ -51,7 +51,7 @@ export function createRetries(run: SiteRun, plan: SitePlan): NodeRetries {
   let error: unknown = null;
 
   const state = () => progress.baremetal!;
-  const atOnce = (): boolean => started < MAX_BESIDE_CALLS && patched('retries-beside-calls');
+  const atOnce = (): boolean => started < MAX_BESIDE_CALLS;
 
   const startWhatCan = (): void => {
     for (const node of requested.splice(0)) {

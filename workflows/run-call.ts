@@ -1,4 +1,4 @@
-import { CancellationScope, log, patched } from '@temporalio/workflow';
+import { CancellationScope, log } from '@temporalio/workflow';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
 import { handle, signalParent } from './border.ts';
 import { type CallListener, type CallRequest, runCall } from './call.ts';
@@ -62,7 +62,7 @@ export async function run_call(input: RunCallInput): Promise<SliceResult> {
     void signalParent('call_progress', progress);
   };
   // An operator can retry a node when the parent knows that it failed.
-  const atOnce = (): boolean => failed.length <= FAILURES_AT_ONCE && patched('failures-at-once');
+  const atOnce = (): boolean => failed.length <= FAILURES_AT_ONCE;
   const listener: CallListener = {
     started(index) {
       started.push(index);

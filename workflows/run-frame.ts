@@ -6,13 +6,12 @@ import {
   condition,
   isCancellation,
   log,
-  patched,
   setCurrentDetails,
   upsertMemo,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OpenedRun } from '../activities/contract.ts';
+import type { OpenedRun, OpenedWithin } from '../activities/contract.ts';
 import { RUN_HELP } from '../src/core/run/help.ts';
 import {
   type AnyProgress,
@@ -30,7 +29,7 @@ import {
 import type { RunDescription } from '../src/core/run-description.ts';
 import type { ParsedRunInput } from '../src/core/run-input.ts';
 import { isInvalidAnswer } from './answers.ts';
-import { type Control, createControl, pauseKeepsOpen } from './control.ts';
+import { type Control, createControl } from './control.ts';
 import { failure, stepError } from './failures.ts';
 import { type AboutRun, createNotices, type Notices } from './notices.ts';
 import type { SearchAttributeName } from './protocol.ts';
@@ -90,7 +89,7 @@ interface RunKind<P extends AnyProgress, Opened extends OpenedRun, Result> {
 
 type OpenAnswer<Opened extends OpenedRun, Failure> =
   | (Opened & { readonly ok: true })
-  | { readonly ok: false; readonly failure: Failure; readonly notices?: boolean; readonly prefix?: string };
+  | (OpenedWithin & { readonly ok: false; readonly failure: Failure });
 
 /** Progress of a run that starts now. @throws when its input is invalid */
 export function startProgress<Input extends { readonly hold_before?: readonly string[] }>(
@@ -134,8 +133,7 @@ export function createRun<P extends AnyProgress<RunDescription & { readonly star
   });
   /** So that paused runs can be found in Temporal: `RunPhase='paused'`. */
   const showPause = (): void => {
-    if (phase !== undefined && patched('paused-as-phase'))
-      run.setAttributes({ RunPhase: control.paused ? 'paused' : phase });
+    if (phase !== undefined) run.setAttributes({ RunPhase: control.paused ? 'paused' : phase });
   };
   const run: Run<P> = {
     progress,
@@ -208,11 +206,16 @@ export async function runInFrame<
   };
 
   await CancellationScope.nonCancellable(async () => {
-    const opened = await kind
-      .open()
-      .catch(
-        (error: unknown) => ({ ok: false, failure: lostClaim(error), notices: false, prefix: undefined }) as const,
-      );
+    const opened = await kind.open().catch(
+      (error: unknown) =>
+        ({
+          ok: false,
+          failure: lostClaim(error),
+          notices: false,
+          approved_by_another: false,
+          prefix: undefined,
+        }) as const,
+    );
     run.prefix = opened.prefix;
     if (opened.notices) run.notices.enable(opened.prefix);
     if (!opened.ok) {
@@ -230,7 +233,7 @@ export async function runInFrame<
       if (control.cancelled && isCancellation(error)) return;
       progress.failure = kind.stepFailed(stepError(error));
     });
-    if (control.paused && progress.failure?.kind !== 'claim-lost' && pauseKeepsOpen()) await control.mayStart();
+    if (control.paused && progress.failure?.kind !== 'claim-lost') await control.mayStart();
     progress.outcome = kind.outcome();
     progress.ended_at = Date.now();
     run.show();
@@ -269,7 +272,7 @@ export async function runInFrame<
 
 /** Who starts a run with Temporal's tools sets no memo. */
 function showHelp(): void {
-  if (workflowInfo().memo?.help === undefined && patched('help-in-memo')) upsertMemo({ help: RUN_HELP });
+  if (workflowInfo().memo?.help === undefined) upsertMemo({ help: RUN_HELP });
 }
 
 /** Identity and end time of a run, for the activity that closes it. */

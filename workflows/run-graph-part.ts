@@ -1,11 +1,4 @@
-import {
-  CancellationScope,
-  isCancellation,
-  log,
-  makeContinueAsNewFunc,
-  patched,
-  setCurrentDetails,
-} from '@temporalio/workflow';
+import { CancellationScope, isCancellation, log, makeContinueAsNewFunc, setCurrentDetails } from '@temporalio/workflow';
 import { counted } from '../src/core/counted.ts';
 import { type PartReport, reportPart, type TaskCounts, treeOfPart } from '../src/core/graph-run/index.ts';
 import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.ts';
@@ -25,7 +18,7 @@ export interface RunGraphPartInput extends PartOf, TaskRun {
   /** Names of tasks that wait for approval. */
   readonly hold_before?: readonly string[];
   /** Limit of events of this history, if it is not the default. */
-  readonly most_events?: number;
+  readonly max_events?: number;
   /** State of the previous run of this workflow, which continued as new. */
   readonly kept?: KeptGraphPart;
 }
@@ -33,20 +26,20 @@ export interface RunGraphPartInput extends PartOf, TaskRun {
 /** The state that one run of the workflow passes to the next. */
 interface KeptGraphPart {
   readonly part: KeptPart;
-  readonly talk: Talk;
+  readonly exchange: Exchange;
 }
 
 /** State of the message exchange with the parent. Part of the input of a continued run: the field names are stored. */
-interface Talk {
+interface Exchange {
   /** Number of the last signal to the parent. */
   seq: number;
   /** Number of the last message that arrived, and of the last that the scheduler has processed. */
-  came: number;
-  heard: number;
+  received: number;
+  processed: number;
   wantsAnswer: boolean;
   owesAnswer: boolean;
-  toldAt: number;
-  told: Pick<TaskCounts, 'failed' | 'running' | 'waiting'>;
+  reportedAt: number;
+  reported: Pick<TaskCounts, 'failed' | 'running' | 'waiting'>;
   readonly startedAt: number;
 }
 
@@ -62,13 +55,13 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   const control = createControl(() => undefined);
   const early: ToPartSignal[] = [];
   let driver: PartDriver | null = null;
-  const talk: Talk = { ...(input.kept?.talk ?? newTalk()) };
+  const exchange: Exchange = { ...(input.kept?.exchange ?? newExchange()) };
   const take = (signal: ToPartSignal): void => {
     for (const message of signal.messages) {
-      driver!.push({ type: 'told', message });
-      talk.came = Math.max(talk.came, message.seq);
+      driver!.push({ type: 'received', message });
+      exchange.received = Math.max(exchange.received, message.seq);
       const { retry, skip, pause, stop, approve } = message;
-      if ((retry ?? skip ?? pause ?? stop ?? approve) !== undefined) talk.wantsAnswer = true;
+      if ((retry ?? skip ?? pause ?? stop ?? approve) !== undefined) exchange.wantsAnswer = true;
     }
   };
   handle<WorkflowContracts['run_graph_part']>({
@@ -104,23 +97,23 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     let ready: FromPartSignal['ready'];
     let continued = input.kept !== undefined;
     const awaiting = (): string[] => (input.hold_before === undefined ? [] : awaitingApproval(current.scheduler));
-    let awaitingTold = '';
+    let awaitingReported = '';
 
     const courier = createCourier<FromPartSignal>(
       () => {
         const { counts } = current.ledger;
         const now = Date.now();
-        const stale = hasChanged() && now - talk.toldAt >= reportEvery(now);
-        const isDue = outgoing.length > 0 || ready || continued || talk.owesAnswer || stale || asking;
+        const stale = hasChanged() && now - exchange.reportedAt >= reportEvery(now);
+        const isDue = outgoing.length > 0 || ready || continued || exchange.owesAnswer || stale || asking;
         const waiting = awaiting();
-        const isNews = waiting.join() !== awaitingTold;
-        if (!isDue && !isNews && counts.failed <= talk.told.failed) return null;
-        awaitingTold = waiting.join();
+        const isNews = waiting.join() !== awaitingReported;
+        if (!isDue && !isNews && counts.failed <= exchange.reported.failed) return null;
+        awaitingReported = waiting.join();
         const signal: FromPartSignal = {
           graph: input.graph,
           part: input.part,
-          seq: ++talk.seq,
-          heard: talk.heard,
+          seq: ++exchange.seq,
+          processed: exchange.processed,
           ...(ready ? { ready } : {}),
           ...(continued ? { continued: true as const } : {}),
           messages: outgoing.splice(0),
@@ -134,19 +127,23 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         asking = false;
         ready = undefined;
         continued = false;
-        talk.owesAnswer = false;
-        talk.toldAt = now;
-        talk.told = { ...counts };
+        exchange.owesAnswer = false;
+        exchange.reportedAt = now;
+        exchange.reported = { ...counts };
         return signal;
       },
       (signal) => signalParent('from_part', signal),
     );
     const hasChanged = (): boolean => {
       const { failed, running, waiting } = current.ledger.counts;
-      return failed !== talk.told.failed || running !== talk.told.running || waiting !== talk.told.waiting;
+      return (
+        failed !== exchange.reported.failed ||
+        running !== exchange.reported.running ||
+        waiting !== exchange.reported.waiting
+      );
     };
     const leastMs = intervalOf(part);
-    const reportEvery = (now: number): number => Math.max(leastMs, (now - talk.startedAt) * REPORT_SHARE);
+    const reportEvery = (now: number): number => Math.max(leastMs, (now - exchange.startedAt) * REPORT_SHARE);
 
     const current = createPartDriver(
       part,
@@ -159,15 +156,15 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           if (command.type === 'send') outgoing.push(command.message);
         },
         turned() {
-          talk.heard = talk.came;
-          talk.owesAnswer ||= talk.wantsAnswer;
-          talk.wantsAnswer = false;
+          exchange.processed = exchange.received;
+          exchange.owesAnswer ||= exchange.wantsAnswer;
+          exchange.wantsAnswer = false;
           courier.send();
           const { counts } = current.ledger;
           setCurrentDetails(
             `${counted(counts.successful, 'task')} successful, ${counts.failed} failed, ${counts.running} running`,
           );
-          return hasChanged() ? talk.toldAt + reportEvery(Date.now()) : null;
+          return hasChanged() ? exchange.reportedAt + reportEvery(Date.now()) : null;
         },
       },
       input.kept?.part,
@@ -178,7 +175,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
         asking = true;
         courier.send();
       }, 'until the nodes that have not answered are named');
-      if (!input.dry_run && patched('names-silent-nodes'))
+      if (!input.dry_run)
         slow.set(Date.now() + 1000 * Math.min(SILENT_SECONDS, input.patience.offline_wait_seconds / 4));
       ready = { offline: input.dry_run ? [] : await askNodes(current) };
       slow.stop();
@@ -187,7 +184,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
     await current.drive();
     await courier.drain();
     if (current.continuesAsNew && !control.cancelled) {
-      const kept: KeptGraphPart = { part: current.save(), talk };
+      const kept: KeptGraphPart = { part: current.save(), exchange };
       // A new history: any later build may take it. Servers up to 1.29 keep it where it was.
       const toCurrentBuild = { initialVersioningBehavior: 'AUTO_UPGRADE' } as const;
       await makeContinueAsNewFunc<typeof run_graph_part>(toCurrentBuild)({ ...input, kept });
@@ -206,13 +203,13 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   }
 }
 
-const newTalk = (): Talk => ({
+const newExchange = (): Exchange => ({
   seq: 0,
-  came: 0,
-  heard: 0,
+  received: 0,
+  processed: 0,
   wantsAnswer: false,
   owesAnswer: false,
-  toldAt: Date.now(),
-  told: { failed: 0, running: 0, waiting: -1 },
+  reportedAt: Date.now(),
+  reported: { failed: 0, running: 0, waiting: -1 },
   startedAt: Date.now(),
 });

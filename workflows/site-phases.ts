@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import type { SiteCheck } from '../activities/contract.ts';
 import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
 import type { CallEnd } from '../src/core/deployment/index.ts';
@@ -105,7 +104,7 @@ export async function releaseNodes(
           });
       });
     };
-    const sliced = names.length > NODES_IN_ONE_WORKFLOW && patched('releases-sliced');
+    const sliced = names.length > NODES_IN_ONE_WORKFLOW;
     await (sliced ? run.slices.run : runCall)(request, control, listener, announce);
     await run.record(rowsAfterRelease(run.kind, reports));
     const failed = reports.filter((report) => report.state !== 'success').map((report) => report.name);

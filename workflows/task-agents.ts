@@ -1,4 +1,4 @@
-import { ActivityFailure, CancelledFailure, isCancellation, patched, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, CancelledFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { AgentFacts, AttemptKey, RunTask } from '../activities/graph-contract.ts';
 import { type ExecutablePart, graphRunName, type TaskEnd } from '../src/core/graph-run/index.ts';
 import { goesToMaster } from '../src/core/task-types/off-agent.ts';
@@ -6,7 +6,7 @@ import { callActivity, callActivityThen } from './border.ts';
 import { stepError } from './failures.ts';
 import { needsPowerCycle, restartByPowerCycle } from './node-restart.ts';
 import { controlQueue, taskActivityId } from './protocol.ts';
-import { controlCall, nodeTask, ofMaster, type Patience, takeSeconds } from './task-options.ts';
+import { controlCall, nodeTask, ofMaster, type Patience, type TaskPatience, takeSeconds } from './task-options.ts';
 
 /** Nodes pinged in parallel: enough to be fast, few enough to keep a payload of commands small. */
 const PARALLEL_PINGS = 200;
@@ -15,8 +15,8 @@ const PARALLEL_PINGS = 200;
 export interface TaskRun {
   /** The graph's transaction. */
   readonly graph: number;
-  /** The run id that the run keeps for good. Absent in runs that started before agents kept journals by it. */
-  readonly execution?: string;
+  /** The run id that the run keeps for good: agents keep journals by it. */
+  readonly execution: string;
   readonly plan: string;
   readonly mode: 'apply' | 'noop';
   readonly debug: boolean;
@@ -64,14 +64,10 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     taskOf.set(`${graph.nodeOf[task]}/${graph.names[name]}`, task);
   });
 
-  const controlOf = (node: number): string | null => {
-    if (part.controls !== undefined) return part.controls[node] ?? null;
-    const queue = part.queues[node];
-    return queue == null ? null : controlQueue(queue);
-  };
+  const controlOf = (node: number): string | null => part.controls[node] ?? null;
 
   /** The agent's name for the node: of a site's node its name, where the graph has its id. */
-  const agentOf = (id: string): string => part.agents?.[indexOf.get(id)!] ?? id;
+  const agentOf = (id: string): string => part.agents[indexOf.get(id)!] ?? id;
 
   /** null: no answer within the offline wait. */
   async function ping(id: string, about: PingAbout = {}): Promise<AgentFacts | null> {
@@ -112,7 +108,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     readonly isForMaster: boolean;
     readonly request: RunTask;
     readonly seconds: number;
-    readonly patience: Patience;
+    readonly patience: TaskPatience;
     readonly listener: AttemptListener;
   }
 
@@ -143,13 +139,10 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
    */
   async function wait(attempt: Attempt, times: number, isTaken: boolean): Promise<void> {
     const { id, queue, request, isForMaster, patience, listener } = attempt;
-    const mayHaveStarted = isTaken && run.execution !== undefined;
-    const isWithdrawn = listener.isStopping() && !mayHaveStarted;
+    const isWithdrawn = listener.isStopping() && !isTaken;
     const withdraw = (): void => {
-      const outcome = patched('withdrawn-tasks') ? 'withdrawn' : 'cancelled';
-      listener.ended({ outcome, message: `${id} had not taken it when the run stopped` });
+      listener.ended({ outcome: 'withdrawn', message: `${id} had not taken it when the run stopped` });
     };
-    if (isWithdrawn && !patched('asks-before-withdrawing')) return withdraw();
     listener.silent(true);
     try {
       const about = isWithdrawn ? { attempt: keyOf(request), seconds: run.patience.heartbeat_seconds } : {};
@@ -161,7 +154,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       return listener.ended(endOf(error));
     }
     if (isWithdrawn) return withdraw();
-    if (mayHaveStarted) {
+    if (isTaken) {
       const message = `${id} started it, but its agent is away: how it ended is asked when it is back, by a retry or a run --from this one`;
       return listener.ended({ outcome: 'unknown', message });
     }
@@ -176,7 +169,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   function restarting(attempt: Attempt): Attempt {
     const { id, request, seconds, listener } = attempt;
     const { master } = part;
-    if (request.type !== 'reboot' || master === undefined) return attempt;
+    if (request.type !== 'reboot') return attempt;
     const ended = (end: TaskEnd): void => {
       if (!needsPowerCycle(request, end)) {
         listener.ended(end);
@@ -214,16 +207,15 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
       return open.filter((id) => offline.has(id));
     },
     cancelAll() {
-      // Agents of runs that started before this have their cancellation from frequent heartbeats.
-      if (run.execution === undefined) return;
-      const { heartbeat_seconds, offline_wait_seconds, agent_heartbeat_seconds } = run.patience;
-      const hasSlowHeartbeats = agent_heartbeat_seconds !== undefined;
       for (const { id, queue, request, listener } of open.values()) {
-        const waitSeconds = hasSlowHeartbeats ? heartbeat_seconds : offline_wait_seconds;
-        const options = controlCall(`cancel ${request.task} on ${id}`, controlQueue(queue), waitSeconds);
+        const options = controlCall(
+          `cancel ${request.task} on ${id}`,
+          controlQueue(queue),
+          run.patience.heartbeat_seconds,
+        );
         // The attempt itself says how it ended, unless its agent is away: then the limit of its heartbeats would have to pass.
         callActivity('cancel_task', keyOf(request), options).catch((error: unknown) => {
-          if (hasSlowHeartbeats && silenceIn(error) !== null && open.delete(request)) listener.ended(AWAY);
+          if (silenceIn(error) !== null && open.delete(request)) listener.ended(AWAY);
         });
       }
     },

@@ -28,23 +28,29 @@ export interface Patience {
   readonly heartbeat_seconds: number;
   /**
    * The same for tasks on nodes, and then longer: it includes the wait for the next attempt, which the server then does not
-   * schedule, so that it is known as early that an agent is away. Absent in runs that started before it existed.
+   * schedule, so that it is known as early that an agent is away.
    */
-  readonly agent_heartbeat_seconds?: number;
+  readonly agent_heartbeat_seconds: number;
   /** How long to wait for a node that does not answer. */
   readonly offline_wait_seconds: number;
   /** How late a timer may write due rows and reports while tasks keep ending (`Pace`). */
-  readonly busy_slack_seconds?: number;
+  readonly busy_slack_seconds: number;
 }
 
-/** The worker's own agents are few. */
-export const ofMaster = ({ agent_heartbeat_seconds: _, ...patience }: Patience): Patience => patience;
+/** Time limits of one task: the worker's own agents are few, and send heartbeats as often as the worker. */
+export type TaskPatience = Pick<Patience, 'heartbeat_seconds' | 'offline_wait_seconds'> &
+  Partial<Pick<Patience, 'agent_heartbeat_seconds'>>;
+
+export const ofMaster = ({ heartbeat_seconds, offline_wait_seconds }: Patience): TaskPatience => ({
+  heartbeat_seconds,
+  offline_wait_seconds,
+});
 
 /**
  * How long a task waits to be taken when it is sent for the n-th time. The wait doubles each time, so that a node that
  * answers but stays busy for days does not fill the history.
  */
-export function takeSeconds(patience: Patience, times: number): number {
+export function takeSeconds(patience: TaskPatience, times: number): number {
   const { agent_heartbeat_seconds: ofAgents, offline_wait_seconds: offline } = patience;
   const wait = ofAgents === undefined ? offline : Math.min(offline, MAX_TAKE_SECONDS);
   return Math.max(wait, Math.min(wait * 2 ** (times - 1), LONGEST_WAIT_SECONDS));
@@ -59,7 +65,7 @@ export const nodeTask = (
   summary: string,
   taskQueue: string,
   timeoutSeconds: number,
-  patience: Patience,
+  patience: TaskPatience,
   times = 1,
 ): ActivityOptions => ({
   activityId,

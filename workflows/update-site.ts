@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import { counted } from '../src/core/counted.ts';
 import type { SiteRunResult } from './contract.ts';
 import { deployGroups, releaseNodes } from './site-phases.ts';
@@ -22,9 +21,6 @@ export async function update_site(...args: unknown[]): Promise<SiteRunResult> {
           `${counted(plan.removed.length, 'node')} removed from the documents, but still deployed; start with "release_removed": true to release them`,
         );
     }
-    if (run.progress.failure || !(await run.control.mayStart())) return;
-    // Earlier versions ended here, whatever the cluster.
-    if (plan.cluster === undefined || patched('update-site-software')) await runSoftware(run, plan);
-    else run.skip('software', 'no cluster is linked to this site');
+    if (!run.progress.failure && (await run.control.mayStart())) await runSoftware(run, plan);
   });
 }

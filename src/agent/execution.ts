@@ -25,7 +25,6 @@ export interface SecretUse {
 export interface Execution extends ExecutionKey {
   /**
    * Digest of the plan that the order is part of, and so of the order. The agent adds it, to recognise the order again.
-   * Absent in journals of earlier releases.
    */
   readonly plan?: string;
   /** The runs that this one continues, newest first, if the task did not succeed there as far as they know. */

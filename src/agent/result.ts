@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.ts';
 import type { TaskOutcomeKind } from '../core/graph-run/index.ts';
 
-/** What is used up. Absent in results of older agents. */
+/** What is used up. */
 type SpaceLimit =
   | { readonly of: 'disk' | 'files' | 'quota' }
   /** Less is free than an agent keeps for the journal and the output of a task. Bytes. */
@@ -20,7 +20,7 @@ export type TaskFailure =
   | { readonly kind: 'journal'; readonly execution: string; readonly damage: string }
   /** Another execution (`holder`: its folder) or another program occupied the node for too long. */
   | { readonly kind: 'busy'; readonly holder: string }
-  | { readonly kind: 'no-space'; readonly path: string; readonly limit?: SpaceLimit }
+  | { readonly kind: 'no-space'; readonly path: string; readonly limit: SpaceLimit }
   | { readonly kind: 'missing-program'; readonly program: string }
   | { readonly kind: 'refused-path'; readonly path: string; readonly rule: string }
   | { readonly kind: 'io'; readonly path: string; readonly code: string }
@@ -155,7 +155,7 @@ export function describeFailure(failure: TaskFailure): string {
   }
 }
 
-function describeSpace(path: string, limit: SpaceLimit = { of: 'disk' }): string {
+function describeSpace(path: string, limit: SpaceLimit): string {
   switch (limit.of) {
     case 'disk':
       return `no space is left on the disk of ${path}`;

@@ -17,16 +17,15 @@ export interface MachineState {
   /** Each interface and disk in one line, by name. */
   readonly interfaces: Readonly<Record<string, string>>;
   readonly disks: Readonly<Record<string, string>>;
-  // Absent from records of earlier versions, which had none of what follows.
   /** `locked`, or empty. */
-  readonly lock?: string;
-  readonly domain?: string;
-  readonly powerType?: string;
-  readonly processors?: string;
-  readonly memory?: string;
+  readonly lock: string;
+  readonly domain: string;
+  readonly powerType: string;
+  readonly processors: string;
+  readonly memory: string;
   /** Each partition and each filesystem on a whole disk in one line: `partition sda-part1`, `filesystem sdb`. */
-  readonly storage?: Readonly<Record<string, string>>;
-  /** Options for its kernel, by the tag that gives them. */
+  readonly storage: Readonly<Record<string, string>>;
+  /** Options for its kernel, by the tag that gives them. Absent: not known. */
   readonly kernelOptions?: Readonly<Record<string, string>>;
 }
 
@@ -59,7 +58,7 @@ export function driftOf(deployed: MachineState, now: MachineState): readonly Dri
   const set = (tags: readonly string[]) => Object.fromEntries(tags.map((tag) => [tag, 'set']));
   return [
     ...(Object.keys(FIELDS) as (keyof typeof FIELDS)[])
-      .filter((field) => deployed[field] !== undefined && deployed[field] !== now[field])
+      .filter((field) => deployed[field] !== now[field])
       // A release that was refused half-way clears the system in MAAS, not on the machine.
       .filter((field) => !(field === 'system' && now.system === ''))
       .map((field) => ({ what: FIELDS[field], deployed: deployed[field] || null, now: now[field] || null })),
@@ -85,7 +84,7 @@ function differing(
 
 /**
  * The record of a machine after a run that left it as it was: what an earlier run recorded, with the tags that this one has
- * added, without those that it has taken away, and with what earlier versions did not record. Without such a record, or
+ * added, without those that it has taken away. Without such a record, or
  * after a deployment that no record is of, what MAAS says now.
  */
 export function recordAfter(

@@ -4,7 +4,7 @@ import { DONE_STATUSES, type ShownTaskStatus, TASK_STATUSES, WORK_STATUSES } fro
 /** Number of tasks by status. */
 export type TaskCounts = Readonly<Record<ShownTaskStatus, number>>;
 
-/** As read from reports of earlier releases, or with zeros left out. */
+/** With zeros left out. */
 export type SomeCounts = Readonly<Partial<TaskCounts>>;
 
 export const NO_TASKS: TaskCounts = {

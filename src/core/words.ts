@@ -102,14 +102,14 @@ export type GraphRunMode = (typeof GRAPH_RUN_MODES)[number];
 const GRAPH_RESULTS = ['success', 'failure', 'stopped_by_tolerance', 'stopped'] as const;
 export type RunResult = (typeof GRAPH_RESULTS)[number];
 
-/** State of one graph of a run. `not_begun`: an earlier graph did not succeed, or the run was stopped. */
+/** State of one graph of a run. `not_reached`: an earlier graph did not succeed, or the run was stopped. */
 export const GRAPH_STATES = [
   'waiting',
   'planning',
   'asking_nodes',
   'running',
   'held',
-  'not_begun',
+  'not_reached',
   'refused',
   'nothing_to_do',
   ...GRAPH_RESULTS,
@@ -155,7 +155,6 @@ export const STATE_WORDS: Readonly<Record<string, string>> = {
   dep_failed: 'blocked',
   not_reached: 'never reached',
   ignored: 'failure ignored',
-  not_begun: 'never reached',
   success_with_failures: 'success with failures',
   awaiting_approval: 'waiting for approval',
 };

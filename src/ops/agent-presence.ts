@@ -39,7 +39,7 @@ export class AgentPresence {
   readonly #now: () => number;
   #latest: AgentCounts | undefined;
   #check: Promise<void> | undefined;
-  #begunAt = Number.NEGATIVE_INFINITY;
+  #startedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     deps: Pick<OpsDependencies, 'store' | 'temporal'>,
@@ -62,8 +62,8 @@ export class AgentPresence {
   /** Resolves when the current check, if any, has ended. Never fails. */
   check(): Promise<void> {
     if (this.#check !== undefined) return this.#check;
-    if (this.#now() - this.#begunAt < this.#everyMs) return Promise.resolve();
-    this.#begunAt = this.#now();
+    if (this.#now() - this.#startedAt < this.#everyMs) return Promise.resolve();
+    this.#startedAt = this.#now();
     this.#check = this.#count()
       .then(
         (counts) => {

@@ -44,7 +44,7 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
   return {
     async ofRun(reference, request) {
       const { run, graphs } = await graphsOf(store, reference);
-      const names = graphs.toReversed().map(({ id }) => graphRunName(id, run.temporalRunId ?? undefined));
+      const names = graphs.toReversed().flatMap(({ id }) => namesOf(id, run));
       return taskLogs === undefined ? { items: [], earlier: null, later: '0.0' } : runLogPage(taskLogs, names, request);
     },
     async open({ run, task: reference, stream, attempt, offset, follow, stop }) {
@@ -56,7 +56,7 @@ export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'st
       if (taskLogs === undefined) throw nothing(graphs.run, reference);
       const found = await findLog(store, taskLogs, graphs, task, node, attempt);
       if (found === undefined) throw unknownTask(run, reference);
-      if (!found.hasBegun && (follow !== true || isEnded(graphs.run))) throw nothing(graphs.run, reference);
+      if (!found.hasStarted && (follow !== true || isEnded(graphs.run))) throw nothing(graphs.run, reference);
       return {
         attempt: found.key.generation,
         parts: taskLogs.read(found.key, stream, {
@@ -103,24 +103,27 @@ async function findLog(
   task: string,
   node: string,
   attempt: number | undefined,
-): Promise<{ readonly key: ExecutionKey; readonly hasBegun: boolean } | undefined> {
+): Promise<{ readonly key: ExecutionKey; readonly hasStarted: boolean } | undefined> {
   const names = await agentNames(store, graphs[0], node);
-  const nameOf = ({ id }: TransactionRecord) => graphRunName(id, run.temporalRunId ?? undefined);
   for (const graph of graphs)
-    for (const name of names) {
-      const execution = { run: nameOf(graph), task, node: name };
+    for (const execution of names.flatMap((node) => namesOf(graph.id, run).map((name) => ({ run: name, task, node })))) {
       const attempts = logs.attempts(execution);
       const wanted = attempt ?? attempts.at(-1);
       if (wanted !== undefined && attempts.includes(wanted))
-        return { key: { ...execution, generation: wanted }, hasBegun: true };
+        return { key: { ...execution, generation: wanted }, hasStarted: true };
     }
   for (const graph of graphs) {
     const [row] = await store.taskHistory.list(graph.id, { tasks: [task], nodes: [node] });
-    if (row !== undefined)
-      return { key: { run: nameOf(graph), task, node: names[0]!, generation: attempt ?? 1 }, hasBegun: false };
+    const [name] = namesOf(graph.id, run);
+    if (row !== undefined && name !== undefined)
+      return { key: { run: name, task, node: names[0]!, generation: attempt ?? 1 }, hasStarted: false };
   }
   return undefined;
 }
+
+/** What agents call a graph's run; none before its workflow has started. */
+const namesOf = (graph: number, { temporalRunId }: TransactionRecord): string[] =>
+  temporalRunId === null ? [] : [graphRunName(graph, temporalRunId)];
 
 /** Logs are stored under the agent's name; users give the node's id, name or host name. */
 async function agentNames(store: Store, graph: TransactionRecord | undefined, node: string): Promise<string[]> {

@@ -23,8 +23,8 @@ function withoutSummary({ events }: temporal.api.history.v1.IHistory): string[] 
 
 /**
  * Fetches a run's history, and checks that each of its steps has a summary; with RECORD_HISTORIES=<version> also keeps it as
- * `<workflow>--<situation>--v<version>.json` for the replay test. One that exists is never overwritten: it is the
- * promise to runs in flight.
+ * `<workflow>--<situation>--v<version>.json` for the replay test. Overwrites one of the same version: until that version is
+ * released, it promises nothing. Then `npm run release` refuses a history that has changed.
  */
 export async function recordHistory(
   handle: Pick<WorkflowHandle, 'fetchHistory'>,
@@ -38,7 +38,7 @@ export async function recordHistory(
     const text = JSON.stringify(JSON.parse(historyToJSON(history)))
       .replaceAll(root, '')
       .replaceAll(/"\d+@[^"-]+/g, '"worker@host');
-    writeFileSync(new URL(`${name}--v${version}.json`, folder), `${text}\n`, { flag: 'wx' });
+    writeFileSync(new URL(`${name}--v${version}.json`, folder), `${text}\n`);
   }
   return history;
 }

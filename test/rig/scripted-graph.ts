@@ -43,7 +43,6 @@ export interface ScriptedGraphOptions {
   /** Limit of every task; 60 when absent. */
   readonly timeoutSeconds?: number;
   readonly heartbeatSeconds?: number;
-  /** As runs that start now have it; absent: as those that started before. */
   readonly agentHeartbeatSeconds?: number;
   readonly offlineWaitSeconds?: number;
   /** Most events of one history, so that few tasks fill it. Without `partOf`, graphs it has no room for are split. */
@@ -120,6 +119,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
         kinds.indexOf(typeOf.get(taskKey(part.names[name]!, part.nodes[part.nodeOf[t]!]!))!),
       ),
       master: taskQueue,
+      agents: part.nodes,
       timeouts: [options.timeoutSeconds ?? 60],
       timeoutOf: part.nameOf.map(() => 0),
     });
@@ -134,6 +134,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
     const count = (part: typeof graph, chunks: number) => ({
       chunks,
       tasks: part.nameOf.length,
+      skipped: part.noWork.filter((none) => none === 1).length,
       nodes: part.nodes.length,
     });
     const base = { hash: type, tasks: graph.nameOf.length, nodes: graph.nodes.length, mode: graph.mode, warnings: [] };
@@ -200,11 +201,13 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
             graphs: types.map((type, at) => ({ transaction: 11 + at, type })),
             search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes', 'StartedBy'],
             heartbeat_seconds: options.heartbeatSeconds ?? PATIENT_HEARTBEAT_SECONDS,
-            ...(options.agentHeartbeatSeconds === undefined
-              ? {}
-              : { agent_heartbeat_seconds: options.agentHeartbeatSeconds, execution: request.run_id }),
+            agent_heartbeat_seconds: options.agentHeartbeatSeconds ?? PATIENT_HEARTBEAT_SECONDS,
+            busy_slack_seconds: 0,
+            execution: request.run_id,
+            notices: false,
+            approved_by_another: false,
             offline_wait_seconds: options.offlineWaitSeconds ?? 30,
-            ...(options.maxEvents === undefined ? {} : { most_events: options.maxEvents }),
+            ...(options.maxEvents === undefined ? {} : { max_events: options.maxEvents }),
           };
         },
         async plan_graph({ graph, room }) {

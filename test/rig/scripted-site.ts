@@ -3,7 +3,9 @@ import type {
   CloseRun,
   LoadPlan,
   NodeCall,
+  OpenedRun,
   OpenRun,
+  OpenRunAnswer,
   ProgressRecord,
   SiteActivities,
 } from '../../activities/contract.ts';
@@ -57,6 +59,12 @@ export async function untilCancelled(): Promise<never> {
   const beat = setInterval(() => context.heartbeat(), 200);
   return context.cancelled.finally(() => clearInterval(beat));
 }
+
+/** The answer to a run that is opened. */
+export const openedSite = (more: Partial<OpenedRun> = {}): OpenRunAnswer => ({
+  ...{ ok: true, search_attributes: [], notices: false, approved_by_another: false },
+  ...more,
+});
 
 export const failure = (kind = 'failed-deployment', message = 'the installer failed'): NodeResult => ({
   ok: false,
@@ -147,7 +155,7 @@ export function scriptedSite(
   const base: SiteActivities = {
     open_run: async (request) => {
       site.opened.push(request);
-      return { ok: true, search_attributes: ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'] };
+      return openedSite({ search_attributes: ['SiteName', 'RunPhase', 'FailedNodes', 'StartedBy'] });
     },
     fetch_source: async () => ({ ok: true, revision: site.plan.revision, commit: 'c0ffee', deployed: false }),
     load_plan: async (_request: LoadPlan) => ({ ok: true, plan: site.plan }),

@@ -12,7 +12,15 @@ import type { ShownPlan } from '../../src/core/contracts/site-run.ts';
 import type { RunStatus } from '../../src/core/site-run/index.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookUntil } from '../rig/look-again.ts';
-import { failure, group, plainNodes, type ScriptedSite, scriptedSite, untilCancelled } from '../rig/scripted-site.ts';
+import {
+  failure,
+  group,
+  openedSite,
+  plainNodes,
+  type ScriptedSite,
+  scriptedSite,
+  untilCancelled,
+} from '../rig/scripted-site.ts';
 import { causeOf, reaches, startRun } from '../rig/site-workflow.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 
@@ -291,7 +299,7 @@ describe('operators', () => {
 
     it('while it waits, it can be stopped, cancelled, and repaired; another person may be asked for', async () => {
       const site = scriptedSite(two, three);
-      site.overrides.open_run = async () => ({ ok: true, search_attributes: [], approved_by_another: true });
+      site.overrides.open_run = async () => openedSite({ approved_by_another: true });
       site.results.set('deploy:n1', failure());
       const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina', hold_before: ['b'] }]);
       await reaches(run, (status) => status.counts.failure === 1 && status.awaiting_approval !== undefined);
@@ -480,6 +488,7 @@ describe('input', () => {
     const busy = site();
     busy.overrides.open_run = async () => ({
       ok: false,
+      ...{ notices: false, approved_by_another: false },
       failure: { kind: 'site-busy', site: 'dc1', workflow_id: 'update_site:dc1', run_id: 'r-1' },
     });
     const run = await start(busy);
@@ -507,7 +516,7 @@ describe('input', () => {
 
   it('search attributes that the server lacks are left alone', async () => {
     const plain = site();
-    plain.overrides.open_run = async () => ({ ok: true, search_attributes: [] });
+    plain.overrides.open_run = async () => openedSite();
     const run = await start(plain);
     const { result } = await run.ended();
     expect(result).toMatchObject({ outcome: 'success' });
@@ -520,7 +529,7 @@ describe('notices of a run', () => {
 
   it('are sent by a workflow of their own, which outlives the run and its worker; others are not sent', async () => {
     const site = scriptedSite(strategy, plainNodes('n1'));
-    site.overrides.open_run = async () => ({ ok: true, search_attributes: [], notices: true });
+    site.overrides.open_run = async () => openedSite({ notices: true });
     site.results.set('prepare:n1', failure());
     const tried: DeliverNotice[] = [];
     let hangs = true;

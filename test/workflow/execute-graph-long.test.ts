@@ -61,7 +61,7 @@ it('a graph that does not fit into its run beside the others runs in a child, wh
       { type: 'second', counts: { successful: 50 } },
     ],
   });
-  const of = (id: string) => graph.requests.filter((request) => request.run === id);
+  const of = (id: string) => graph.requests.filter((request) => request.run.startsWith(`${id}.`));
   expect(of('11').map(({ task }) => task)).toEqual(Array.from({ length: 12 }, (_, task) => keyOf(task)));
   expect(of('12')).toHaveLength(51);
   expectLegal(second, graph.events.slice(24));

@@ -83,7 +83,10 @@ describe('several graphs', () => {
     });
     // The second was planned only once the first was closed.
     expect(seen.filter((line) => line.startsWith('provision,deploy:0'))).toEqual([]);
-    expect(graph.requests.map(({ run: of }) => of)).toEqual([...Array(4).fill('11'), ...Array(4).fill('12')]);
+    expect(graph.requests.map(({ run: of }) => of.split('.')[0])).toEqual([
+      ...Array(4).fill('11'),
+      ...Array(4).fill('12'),
+    ]);
     await recordHistory(run.handle, 'execute_graph--two-graphs');
   });
 
@@ -94,7 +97,7 @@ describe('several graphs', () => {
     expect(causeOf((await run.ended()).failure).message).toContain('graph provision failed');
     expect(graph.planned).toEqual(['provision']);
     const report = graph.closed[0]!.report as GraphRunReport;
-    expect(report.graphs.map(({ state }) => state)).toEqual(['failure', 'not_begun']);
+    expect(report.graphs.map(({ state }) => state)).toEqual(['failure', 'not_reached']);
   });
 
   it('a plan that is refused ends the run with all its problems', async () => {
@@ -114,6 +117,7 @@ describe('several graphs', () => {
     const graph = scriptedGraph({ plans: { default: pair } });
     graph.overrides.open_graph_run = async () => ({
       ok: false,
+      ...{ notices: false, approved_by_another: false },
       failure: { kind: 'cluster-busy', message: 'cluster 1 is busy', holder: 'execute_graph:1:7' },
     });
     const run = await startGraphRun(rig, graph);
@@ -224,7 +228,7 @@ it.each([
   expect(graph.closed[0]).toMatchObject({ outcome });
   expect((graph.closed[0]!.report as GraphRunReport).graphs.map(({ state }) => state)).toEqual([
     'stopped',
-    'not_begun',
+    'not_reached',
   ]);
   expect(graph.began).toEqual([]);
   await recordHistory(run.handle, `execute_graph--${outcome}-while-planned`);

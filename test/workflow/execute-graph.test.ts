@@ -2,7 +2,7 @@ import type { ApplicationFailure, WorkflowFailedError, WorkflowHandle } from '@t
 import { CancelledFailure, WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Notice } from '../../src/core/contracts/notice.ts';
-import type { GraphRunReport, TreeNode } from '../../src/core/graph-run/index.ts';
+import { type GraphRunReport, graphRunName, type TreeNode } from '../../src/core/graph-run/index.ts';
 import type { SchedulerPlan } from '../../src/core/scheduler/index.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { lookAgain } from '../rig/look-again.ts';
@@ -88,7 +88,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect([...graph.pinged].sort()).toEqual(['1', '2', '3']);
     expect(graph.requests.find(({ task }) => task === 'nova')).toEqual({
       v: 1,
-      run: '11',
+      run: graphRunName(11, graph.opened[0]!.run_id),
       task: 'nova',
       node: '3',
       generation: 1,
@@ -271,7 +271,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await run.reaches((status) => status.stopping);
     task.finish();
     const { result } = await run.ended();
-    expect(result).toMatchObject({ outcome: 'stopped', graphs: [{ state: 'stopped' }, { state: 'not_begun' }] });
+    expect(result).toMatchObject({ outcome: 'stopped', graphs: [{ state: 'stopped' }, { state: 'not_reached' }] });
     expect(graph.rows().get('net@3')).toMatchObject({ status: 'successful' });
     expect(graph.rows().get('nova@3')).toMatchObject({ status: 'skipped', attempt: 0 });
     expect(graph.planned).toEqual(['default']);

@@ -2,7 +2,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { asOne } from '../../worker/queue-workers.ts';
-import { group, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.ts';
+import { group, openedSite, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.ts';
 import { withSideQueues } from '../rig/temporal.ts';
 import { timeSkipping, whyNoTimeSkipping } from '../rig/time-skipping.ts';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
@@ -39,7 +39,7 @@ describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () =>
   async function run(site: ScriptedSite, meanwhile: (handle: Awaited<ReturnType<typeof start>>) => Promise<void>) {
     // A leap of the clock must not look like a worker that died.
     site.plan = { ...site.plan, pace: { ...site.plan.pace, heartbeat_seconds: 100_000 } };
-    site.overrides.open_run = async () => ({ ok: true, search_attributes: [] });
+    site.overrides.open_run = async () => openedSite();
     const taskQueue = `limits-${(runs += 1)}`;
     const queues = withSideQueues({
       taskQueue,

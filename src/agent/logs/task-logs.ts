@@ -165,7 +165,7 @@ export class TaskLogs {
           return;
         }
         if (!follow) return;
-        await change.came;
+        await change.arrived;
       } finally {
         change.close();
       }
@@ -249,16 +249,16 @@ function bytesBetween(folder: string, stream: OutputStream, from: number, to: nu
 }
 
 /** Resolves when something in the folder changes, after a timeout, and on stop. */
-function nextChange(folder: string, stop: AbortSignal | undefined): { came: Promise<void>; close(): void } {
+function nextChange(folder: string, stop: AbortSignal | undefined): { arrived: Promise<void>; close(): void } {
   let ring: () => void = () => undefined;
-  const came = new Promise<void>((resolve) => {
+  const arrived = new Promise<void>((resolve) => {
     ring = resolve;
   });
   const watcher = watchFolder(folder, ring);
   const timer = setTimeout(ring, POLL_MS);
   stop?.addEventListener('abort', ring, { once: true });
   return {
-    came,
+    arrived,
     close: () => {
       clearTimeout(timer);
       watcher.close();

@@ -171,7 +171,7 @@ while :; do
   code=$?
   [ "$code" = 2 ] && changed=1
   {
-    echo "puppet_begun=$apply_started"
+    echo "puppet_started=$apply_started"
     echo "puppet_code=$code"
     echo "puppet_changed=$changed"
     echo "puppet_folder=$folder"
@@ -191,7 +191,7 @@ function endOverSsh(record: EndRecord, exitCode: number): RemoteEnd {
   const verdict = judgePuppet(
     { kind: 'exit', exitCode },
     summary === '' ? undefined : summary,
-    record.count('puppet_begun'),
+    record.count('puppet_started'),
   );
   return {
     failure: verdict.failure,

@@ -72,7 +72,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
         'type',
         'phase',
         'since',
-        'alive',
+        'supervised',
       ]);
     });
 

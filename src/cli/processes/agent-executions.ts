@@ -15,7 +15,7 @@ export function agentExecutions(stateDir: string) {
       type: execution.type,
       phase: progress?.phase ?? 'accepted',
       since: progress?.startedAt ?? null,
-      alive: isSupervised,
+      supervised: isSupervised,
     })),
   );
 }

@@ -12,11 +12,11 @@ import { holdReports, runStanding } from './approval.ts';
 import { timestamp } from './primitives.ts';
 import { failureOf, type Wire } from './wire.ts';
 
-/**
- * How many tasks are in which state; those that may start at once count as waiting. Reports of earlier releases lack
- * states added since.
- */
-export const taskCounts = z.partialRecord(z.enum(TASK_STATUSES), z.int()).describe('Tasks by status.');
+/** How many tasks are in which state; those that may start at once count as waiting. */
+export const taskCounts = z.record(z.enum(TASK_STATUSES), z.int()).describe('Tasks by status.');
+
+/** The same without those of which there are none. */
+export const someTaskCounts = z.partialRecord(z.enum(TASK_STATUSES), z.int()).describe('Tasks by status.');
 
 const texts = z.array(z.string());
 
@@ -126,7 +126,7 @@ const planReference = z.strictObject({
   nodes: z.int(),
   mode: z.enum(GRAPH_RUN_MODES),
   parts: z
-    .array(z.strictObject({ chunks: z.int(), tasks: z.int(), skipped: z.int().optional(), nodes: z.int() }))
+    .array(z.strictObject({ chunks: z.int(), tasks: z.int(), skipped: z.int(), nodes: z.int() }))
     .describe('What the plan is cut into for execution, and in how many pieces each part is loaded.'),
   coordination: z
     .strictObject({ chunks: z.int() })

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GRAPH_STATES, TASK_STATUSES } from '../words.ts';
 import { drawQuery, graphType } from './fuel/graphs.ts';
 import { commaList, idParams } from './fuel/parts.ts';
-import { taskCounts } from './graph-run.ts';
+import { someTaskCounts, taskCounts } from './graph-run.ts';
 import { runNodeSchema } from './node-in-run.ts';
 import { pageOf, pageQuery, runParams, timestamp } from './primitives.ts';
 import { media, tagged } from './route.ts';
@@ -10,7 +10,7 @@ import { anyStatusSchema, runSchema } from './run.ts';
 import { siteSchema } from './site.ts';
 import type { Wire } from './wire.ts';
 
-const countsBy = (what: string) => z.record(z.string(), taskCounts).describe(`The same by ${what}.`);
+const countsBy = (what: string) => z.record(z.string(), someTaskCounts).describe(`The same by ${what}.`);
 
 const runCountsSchema = z
   .strictObject({

@@ -39,7 +39,7 @@ export interface Ledger {
 export type KeptRows = readonly (readonly [string, TaskRow])[];
 
 /** Restores the ledger of a continued part from the saved rows and the scheduler. */
-export function restoreLedger(scheduler: Scheduler, kept: KeptRows, skips: Skips = 'planned'): Ledger {
+export function restoreLedger(scheduler: Scheduler, kept: KeptRows): Ledger {
   const { graph } = scheduler;
   const rows = new Map<string, TaskRow>();
   taskReports(scheduler).forEach(({ task: key, status, attempts, cause, undone }, task) => {
@@ -54,34 +54,26 @@ export function restoreLedger(scheduler: Scheduler, kept: KeptRows, skips: Skips
     });
   });
   for (const [key, row] of kept) rows.set(key, row);
-  return createLedger(graph, skips, rows);
+  return createLedger(graph, rows);
 }
 
 /**
- * `planned`: tasks without work are skipped from the start, and have the rows of the plan. `settled`: they wait and
- * are written like all others, as in runs that started with release 0.1.
+ * Tasks without work are skipped from the start, and have the rows of the plan.
+ *
+ * @param known rows that are already written, by `task@node`
  */
-type Skips = 'planned' | 'settled';
-
-/** @param known rows that are already written, by `task@node` */
-export function createLedger(
-  graph: SchedulerGraph,
-  skips: Skips = 'planned',
-  known: ReadonlyMap<string, TaskRow> = new Map(),
-): Ledger {
+export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, TaskRow> = new Map()): Ledger {
   const skipped = new Set<string>();
-  if (skips === 'planned')
-    graph.noWork.forEach((none, task) => {
-      if (none === 1) skipped.add(keyOf(graph, task));
-    });
+  graph.noWork.forEach((none, task) => {
+    if (none === 1) skipped.add(keyOf(graph, task));
+  });
   const counts: Record<ShownTaskStatus, number> = {
     ...NO_TASKS,
     waiting: graph.nameOf.length - skipped.size,
     skipped: skipped.size,
   };
   const isFailing = (row: TaskRow): boolean =>
-    row.status === 'failed' ||
-    (row.status === 'dep_failed' && (skips === 'settled' || row.root_cause === `offline:${row.node}`));
+    row.status === 'failed' || (row.status === 'dep_failed' && row.root_cause === `offline:${row.node}`);
   const nodes = new Set(graph.nodes);
   /** By `task@node`: its newest row. */
   const rows = new Map<string, TaskRow>();

@@ -14,7 +14,7 @@ interface Pace {
 }
 
 /** @param most the slack of a busy part, in seconds */
-export function createPace(most = 0): Pace {
+export function createPace(most: number): Pace {
   /** Times of the last turns, as a ring buffer. */
   const times = new Array<number>(TURNS).fill(Number.NEGATIVE_INFINITY);
   let oldest = 0;

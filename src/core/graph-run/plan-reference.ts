@@ -7,15 +7,12 @@ export interface ExecutablePart<Graph = SchedulerGraph> {
   readonly graph: Graph;
   /** By node index of the graph: its task queue; null for nodes without an agent (the sync node). */
   readonly queues: readonly (string | null)[];
-  /** Queue of the orchestrator's host, for task types that `goesToMaster`. Absent in older plans. */
-  readonly master?: string;
-  /**
-   * By node index: queue on which its agent answers pings; null for nodes that are not pinged. Absent: the control
-   * queue of each task queue.
-   */
-  readonly controls?: readonly (string | null)[];
-  /** By node index: the agent's name for the node, in orders and requests. Absent: same as in the graph. */
-  readonly agents?: readonly string[];
+  /** Queue of the orchestrator's host, for task types that `goesToMaster`. */
+  readonly master: string;
+  /** By node index: queue on which its agent answers pings; null for nodes that are not pinged. */
+  readonly controls: readonly (string | null)[];
+  /** By node index: the agent's name for the node, in orders and requests. */
+  readonly agents: readonly string[];
   /** Task types, and by local task the index of its type. */
   readonly types: readonly string[];
   readonly typeOf: readonly number[];

@@ -19,11 +19,11 @@ export function describeRejection(rejection: Rejection): string {
       return 'the history of the run is nearly full (of 10,000 events): only first attempts still run. Let the run end, then start a new run that continues from it (--from)';
     case 'finished':
       return 'the graph has ended: start a new run that continues from it instead (--from)';
-    case 'not_begun':
+    case 'not_started':
       return 'no task runs yet: wait until the graph has started';
     case 'not_running':
     case 'not_a_part':
-    case 'already_begun':
+    case 'already_started':
     case 'ask_the_coordinator':
       return `the scheduler refused it: ${rejection.reason}`;
   }

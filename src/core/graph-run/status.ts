@@ -46,7 +46,7 @@ function countsOf({ plan, statuses }: GraphProgress): TaskCounts {
 }
 
 /** Tasks of a part before anything runs. */
-export const plannedCounts = ({ tasks, skipped = 0 }: PlanReference['parts'][number]): TaskCounts => ({
+export const plannedCounts = ({ tasks, skipped }: PlanReference['parts'][number]): TaskCounts => ({
   ...NO_TASKS,
   waiting: tasks - skipped,
   skipped,

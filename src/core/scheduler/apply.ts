@@ -42,11 +42,11 @@ export function apply(s: Scheduler, ...events: readonly SchedulerEvent[]): Sched
 
 /** Why `apply` would reject the event, without applying it: for validators of operator updates. */
 export function rejectionOf(s: Scheduler, event: SchedulerEvent): Rejection | undefined {
-  if (event.type === 'told') return s.outbox === undefined ? { reason: 'not_a_part' } : undefined;
+  if (event.type === 'received') return s.outbox === undefined ? { reason: 'not_a_part' } : undefined;
   if (s.outbox !== undefined && coordinated.includes(event.type)) return { reason: 'ask_the_coordinator' };
-  if (event.type === 'begin') return s.started ? { reason: 'already_begun' } : undefined;
+  if (event.type === 'begin') return s.started ? { reason: 'already_started' } : undefined;
   // Operators may pause or stop a run before it starts.
-  if (!s.started) return allowedBeforeStart.includes(event.type) ? undefined : { reason: 'not_begun' };
+  if (!s.started) return allowedBeforeStart.includes(event.type) ? undefined : { reason: 'not_started' };
   if (s.finished) return { reason: 'finished' };
   if (event.type === 'visit')
     return s.nodeIndex.has(event.node) ? undefined : { reason: 'unknown_node', node: event.node };
@@ -99,7 +99,7 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
     case 'skip_task':
       skipTask(s, event.task);
       return;
-    case 'told': {
+    case 'received': {
       for (const message of takeInOrder(s.outbox!.inbox, event.message)) {
         const start = receiveBatch(s, message);
         if (start !== undefined) startRun(s, start.offline);

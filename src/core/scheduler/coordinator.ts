@@ -54,8 +54,6 @@ interface Coordinator {
   finished: boolean;
   /** Set by the driver: the run does not end when nothing runs, unless the user stopped it. */
   hold: boolean;
-  /** As `Scheduler.endsWhilePaused`. */
-  endsWhilePaused: boolean;
 }
 
 interface CoordinatedJoin {
@@ -106,7 +104,6 @@ export function createCoordinator(plan: Coordination): Coordinator {
     undone: 0,
     finished: false,
     hold: false,
-    endsWhilePaused: false,
   };
 }
 
@@ -188,8 +185,8 @@ function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
 
 function rejectionOf(c: Coordinator, event: CoordinatorEvent): Rejection | undefined {
   if (event.type === 'received') return undefined;
-  if (event.type === 'begin') return c.started ? { reason: 'already_begun' } : undefined;
-  if (!c.started) return { reason: 'not_begun' };
+  if (event.type === 'begin') return c.started ? { reason: 'already_started' } : undefined;
+  if (!c.started) return { reason: 'not_started' };
   if (c.closing) return { reason: 'finished' };
   if ('task' in event && ownerOf(c, event.task) === undefined) return { reason: 'unknown_task', task: event.task };
   return undefined;
@@ -268,7 +265,7 @@ export const isQuiet = (c: Coordinator): boolean =>
   c.started && c.quiet.every((quiet) => quiet) && c.sent.every((sent, part) => sent === c.seen[part]);
 
 /** Everything is quiet, and no operator is waited for. */
-const isOver = (c: Coordinator): boolean => isQuiet(c) && (c.stopped || !(c.hold || (c.paused && !c.endsWhilePaused)));
+const isOver = (c: Coordinator): boolean => isQuiet(c) && (c.stopped || !(c.hold || c.paused));
 
 function resultOf(c: Coordinator): RunResult {
   if (c.tolerance.verdict === 'critical') return 'failure';

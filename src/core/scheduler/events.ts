@@ -36,7 +36,7 @@ export type SchedulerEvent =
   /** Only with the option `visits`: starts the best task of a free node. */
   | { readonly type: 'visit'; readonly node: string }
   /** Only in a part: a message from the coordinator. */
-  | { readonly type: 'told'; readonly message: ToPart };
+  | { readonly type: 'received'; readonly message: ToPart };
 
 /** What the driver must do, in this order. */
 export type SchedulerCommand =
@@ -83,8 +83,8 @@ export type Rejection =
   | { readonly reason: 'not_skippable'; readonly task: string; readonly status: string; readonly cause?: string }
   /** A message of a coordinator for a scheduler of a whole run. */
   | { readonly reason: 'not_a_part' }
-  | { readonly reason: 'not_begun' }
-  | { readonly reason: 'already_begun' }
+  | { readonly reason: 'not_started' }
+  | { readonly reason: 'already_started' }
   /** The scheduler is a part of a split run: pause, stop and operator updates go to the coordinator. */
   | { readonly reason: 'ask_the_coordinator' }
   | { readonly reason: 'finished' }

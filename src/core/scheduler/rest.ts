@@ -9,7 +9,7 @@ export const isQuiet = (s: Scheduler): boolean => s.running === 0 && (s.unsettle
 
 /** The run waits for an operator: it is paused, or tasks have failed (option `hold`). */
 export const isHeld = (s: Scheduler): boolean =>
-  !s.stopped && ((s.paused && !s.endsWhilePaused) || (s.options.hold && s.failedOn.some((failed) => failed > 0)));
+  !s.stopped && (s.paused || (s.options.hold && s.failedOn.some((failed) => failed > 0)));
 
 /** Number of unfinished tasks with work. Linear in the size of the part: not for each event. */
 export function workLeft(s: Scheduler): number {

@@ -28,7 +28,7 @@ export interface SchedulerSnapshot {
   readonly approved?: readonly string[];
   readonly now: number;
   readonly wakeAt?: number;
-  readonly begun: boolean;
+  readonly started: boolean;
   readonly paused: boolean;
   readonly stopped: boolean;
   readonly halted: boolean;
@@ -38,12 +38,12 @@ export interface SchedulerSnapshot {
     readonly seen: number;
     readonly early: readonly ToPart[];
     readonly sent: number;
-    readonly seenTold: number;
+    readonly acknowledged: number;
     readonly quiet: boolean;
     readonly closed: boolean;
     /** Bits of shared joins and external tasks as the coordinator sent them, by vertex. */
     readonly bits: readonly (readonly [number, number])[];
-    readonly joinTold: readonly number[];
+    readonly joinSent: readonly number[];
     readonly joinCause: readonly string[];
     readonly demand: readonly number[];
     readonly permits: readonly number[];
@@ -69,7 +69,7 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
     ...(approved.length === 0 ? {} : { approved }),
     now: s.now,
     ...(s.wakeAt === undefined ? {} : { wakeAt: s.wakeAt }),
-    begun: s.started,
+    started: s.started,
     paused: s.paused,
     stopped: s.stopped,
     halted: s.halted,
@@ -82,11 +82,11 @@ export function takeSnapshot(s: Scheduler): SchedulerSnapshot {
             seen: outbox.inbox.last,
             early: earlyMessages(outbox.inbox),
             sent: outbox.sent,
-            seenTold: outbox.acknowledged,
+            acknowledged: outbox.acknowledged,
             quiet: outbox.quiet,
             closed: outbox.closed,
             bits: sparse(s.bits, (bits, v) => bits > 0 && isSetByCoordinator(s.graph, v)),
-            joinTold: [...outbox.joinSent],
+            joinSent: [...outbox.joinSent],
             joinCause: [...outbox.joinCause],
             demand: [...outbox.demand],
             permits: [...s.slots.permits],
@@ -138,7 +138,7 @@ export function restoreScheduler(
   for (const [task, due] of snapshot.due) s.due.set(task, due);
   s.now = snapshot.now;
   s.wakeAt = snapshot.wakeAt;
-  s.started = snapshot.begun;
+  s.started = snapshot.started;
   s.paused = snapshot.paused;
   s.stopped = snapshot.stopped;
   s.halted = snapshot.halted;
@@ -166,10 +166,10 @@ function restoreOutbox(
   outbox.inbox.last = part.seen;
   for (const message of part.early) outbox.inbox.early.set(message.seq, message);
   outbox.sent = part.sent;
-  outbox.acknowledged = part.seenTold;
+  outbox.acknowledged = part.acknowledged;
   outbox.quiet = part.quiet;
   outbox.closed = part.closed;
-  outbox.joinSent.set(part.joinTold);
+  outbox.joinSent.set(part.joinSent);
   part.joinCause.forEach((cause, j) => {
     outbox.joinCause[j] = cause;
   });

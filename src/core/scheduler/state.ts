@@ -82,8 +82,6 @@ export interface Scheduler {
   finished: boolean;
   /** Set by the driver when its history is nearly full: operators can retry no task. */
   exhausted: boolean;
-  /** Set by the driver of a run that was paused before a pause kept runs open. */
-  endsWhilePaused: boolean;
   announced: 'user' | 'critical' | 'tolerance' | 'none';
   running: number;
   unsettled: number;
@@ -199,7 +197,6 @@ export function createScheduler(graph: SchedulerGraph, options: SchedulerOptions
     halted: false,
     finished: false,
     exhausted: false,
-    endsWhilePaused: false,
     announced: 'none',
     running: 0,
     unsettled: tasks,

@@ -66,7 +66,7 @@ function linkBoot(region: Region, interfaces: Interfaces, id: number): void {
   interfaces.link(id, subnet ? 'auto' : 'dhcp', subnet?.id ?? null);
 }
 
-/** Cards that the region was told of by hand: the first booted from a subnet. */
+/** Cards that were added to the region by hand: the first booted from a subnet. */
 export function cardsOf(region: Region, machine: Readonly<Machine>, subnet: () => Readonly<Subnet>): FoundNic[] {
   const cards = machine.interfaces.filter(({ type }) => type === 'physical');
   return cards.map(({ name, mac }, i) => {

@@ -1,4 +1,12 @@
-import { doneOf, endedCounts, endedStatus, type SomeCounts, sumCounts, workOf } from '../../core/task-counts.ts';
+import {
+  doneOf,
+  endedCounts,
+  endedStatus,
+  type SomeCounts,
+  sumCounts,
+  type TaskCounts,
+  workOf,
+} from '../../core/task-counts.ts';
 import type { GraphState } from '../../core/words.ts';
 import {
   drawGraph,
@@ -29,7 +37,7 @@ interface GraphCounts {
   readonly message: string | null;
   readonly planned: boolean;
   /** Of all tasks on all nodes; `nodes` and `tasks` add up to the same. */
-  readonly counts: SomeCounts;
+  readonly counts: TaskCounts;
   readonly done: number;
   readonly total: number;
   readonly nodes: Readonly<Record<string, SomeCounts>>;

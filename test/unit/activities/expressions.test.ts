@@ -30,7 +30,7 @@ async function deployed() {
   await world.upload([SHELL]);
   const started = await world.start();
   const graph = started.graphs[0]!.transaction;
-  planOf(await world.plan_graph({ transaction: started.transaction, graph }));
+  planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
   const rows = nodes.map((id) => ({ task: 'touch', node: String(id), status: 'successful' as const, attempt: 1 }));
   await world.record_tasks({ transaction: started.transaction, graph, part: 0, sequence: 1, rows });
   const ended = Object.fromEntries(nodes.map((id) => [String(id), 'successful' as const]));

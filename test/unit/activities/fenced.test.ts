@@ -105,7 +105,7 @@ beforeEach(async () => {
       ...{ kind: 'deploy_site', site: SITE, outcome: 'success', failed_nodes: 0, deployed_revision: 1 },
       report: {} as RunReport,
     },
-    plan_graph: { transaction, graph },
+    plan_graph: { transaction, graph, room: 2_500 },
     record_tasks: { transaction, graph, sequence: 1, part: 0, rows: [row('a', 1, 'successful')] },
     close_graph: { transaction, graph, result: 'success', nodes: {} },
     close_graph_run: { ...closing, transaction, outcome: 'success', report: graphReport({ transaction }) },

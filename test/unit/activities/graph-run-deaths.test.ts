@@ -40,7 +40,7 @@ async function wholeRun(diesAt: number) {
   const [one, two] = world.nodes as [number, number];
   const started = await again(() => world.start());
   const graph = started.graphs[0]!.transaction;
-  const plan = planOf(await again(() => world.plan_graph({ transaction: started.transaction, graph })));
+  const plan = planOf(await again(() => world.plan_graph({ transaction: started.transaction, graph, room: 2_500 })));
   const of = { transaction: started.transaction, graph, part: 0 };
   const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'successful')));
   await again(() => world.record_tasks({ ...of, sequence: 1, rows }));

@@ -127,7 +127,7 @@ describe('planning a graph', () => {
       { nodeId: world.nodes[0]!, tag: 'compute', source: 'role', role: 'compute' },
     ]);
     const started = await world.start({ mode });
-    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction };
+    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction, room: 2_500 };
     for (const _again of [1, 2]) expect(planOf(await world.plan_graph(request))).toMatchObject({ tasks: 2 });
     const tags = await world.store.tags.assignments(world.cluster, { nodeIds: [world.nodes[0]!] });
     expect(tags.map(({ tag }) => tag)).toEqual(stored);
@@ -139,10 +139,10 @@ describe('planning a graph', () => {
     const world = await twoNodes();
     const started = await world.start();
     const graph = started.graphs[0]!.transaction;
-    const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
+    const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
     const { run } = await world.store.transactions.getRun(graph);
     const key = {
-      run: graphRunName(graph, run.temporalRunId ?? undefined),
+      run: graphRunName(graph, run.temporalRunId!),
       task: 'a',
       node: String(world.nodes[0]),
       generation: 1,
@@ -199,7 +199,7 @@ describe('planning a graph', () => {
   it('stores parts, orders, history and snapshots, and answers the same when asked again', async () => {
     const world = await twoNodes();
     const started = await world.start();
-    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction };
+    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction, room: 2_500 };
     const plan = planOf(await world.plan_graph(request));
     expect(plan).toMatchObject({ tasks: 4, nodes: 2, mode: 'apply', coordination: null });
     expect(planOf(await world.plan_graph(request))).toEqual(plan);
@@ -228,7 +228,7 @@ describe('planning a graph', () => {
   it('hands a graph that its run has no room for to a child, and keeps to that when asked again', async () => {
     const world = await twoNodes();
     const started = await world.start();
-    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction };
+    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction, room: 2_500 };
     // Four tasks, and two nodes to be asked.
     const plan = planOf(await world.plan_graph({ ...request, room: 5 }));
     expect(plan).toMatchObject({ tasks: 4, parts: [{ tasks: 4, nodes: 2 }], coordination: { chunks: 1 } });
@@ -242,7 +242,7 @@ describe('planning a graph', () => {
     const world = await twoNodes('dc1');
     const started = await world.start();
     const plan = planOf(
-      await world.plan_graph({ transaction: started.transaction, graph: started.graphs[0]!.transaction }),
+      await world.plan_graph({ transaction: started.transaction, graph: started.graphs[0]!.transaction, room: 2_500 }),
     );
     const part = await loadWhole<ExecutablePart>(world, plan.hash, 0, plan.parts[0]!.chunks);
     expect(part.queues).toEqual(['node.dc1.rack-1', 'node.dc1.rack-2']);
@@ -255,7 +255,7 @@ describe('planning a graph', () => {
     await world.upload([shell('a', { condition: { yaql_exp: '$.setting = 2' } }), shell('b')]);
     const started = await world.start();
     const graph = started.graphs[0]!.transaction;
-    await world.plan_graph({ transaction: started.transaction, graph });
+    await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 });
     const [first] = await world.store.taskHistory.list(graph, { tasks: ['a'] });
     expect(first).toMatchObject({ status: 'skipped', message: 'condition is false: $.setting = 2; $.setting = 1' });
   });
@@ -264,7 +264,11 @@ describe('planning a graph', () => {
     const world = await twoNodes();
     await world.upload([shell('a', { requires: ['b'] }), shell('b', { requires: ['a'] })]);
     const started = await world.start();
-    const answer = await world.plan_graph({ transaction: started.transaction, graph: started.graphs[0]!.transaction });
+    const answer = await world.plan_graph({
+      transaction: started.transaction,
+      graph: started.graphs[0]!.transaction,
+      room: 2_500,
+    });
     expect(answer).toMatchObject({ ok: false, failure: { kind: 'plan-refused' } });
     expect(JSON.stringify(answer)).toContain(`release.tasks[0]: tasks wait for each other: a@${world.nodes[0]} -> b@`);
   });
@@ -272,7 +276,11 @@ describe('planning a graph', () => {
   it('refuses a type that has no tasks', async () => {
     const world = await twoNodes();
     const started = await world.start({ graphs: [{ type: 'nosuch' }] });
-    const answer = await world.plan_graph({ transaction: started.transaction, graph: started.graphs[0]!.transaction });
+    const answer = await world.plan_graph({
+      transaction: started.transaction,
+      graph: started.graphs[0]!.transaction,
+      room: 2_500,
+    });
     expect(answer).toMatchObject({ ok: false, failure: { kind: 'graph-not-found', type: 'nosuch' } });
   });
 
@@ -281,7 +289,7 @@ describe('planning a graph', () => {
     await world.upload([shell('a')], 'deletion', { nodeFilter: '$.pending_deletion' });
     const started = await world.start({ graphs: [{ type: 'deletion' }] });
     const plan = planOf(
-      await world.plan_graph({ transaction: started.transaction, graph: started.graphs[0]!.transaction }),
+      await world.plan_graph({ transaction: started.transaction, graph: started.graphs[0]!.transaction, room: 2_500 }),
     );
     expect(plan).toMatchObject({ tasks: 0, nodes: 0, parts: [] });
     expect(plan.warnings.join()).toContain('it does not match the node filter: $.pending_deletion');
@@ -292,7 +300,7 @@ describe('a complete run', () => {
   const run = async (world: Awaited<ReturnType<typeof twoNodes>>, name: string, input = {}) => {
     const started = await world.start(input, name);
     const graph = started.graphs[0]!.transaction;
-    const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
+    const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
     const of = { transaction: started.transaction, graph, part: 0 };
     return { started, graph, plan, of };
   };
@@ -574,7 +582,7 @@ describe('a graph that says nothing of its nodes', () => {
     await world.store.nodes.update(one, { pendingDeletion: true });
     const started = await world.start({ graphs: [{ type: 'deletion' }] }, 'run-1');
     const graph = started.graphs[0]!.transaction;
-    const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
+    const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
     const end = async (nodes: Record<string, 'successful' | 'failed'>) => {
       const result = Object.values(nodes).includes('failed') ? ('failure' as const) : ('success' as const);
       await world.close_graph({ transaction: started.transaction, graph, result, nodes });
@@ -619,7 +627,7 @@ describe('the checks of a cluster', () => {
     const world = await graphWorld({ roles, tags, nodes: [['a', 'b']], ...options });
     await world.upload([task]);
     const started = await world.start(input);
-    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction };
+    const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction, room: 2_500 };
     return { world, request, answer: await world.plan_graph(request) };
   };
 
@@ -658,6 +666,7 @@ describe('the checks of a cluster', () => {
       const answer = await world.plan_graph({
         transaction: started.transaction,
         graph: started.graphs[0]!.transaction,
+        room: 2_500,
       });
       await world.close(started);
       return answer;
@@ -708,6 +717,7 @@ describe('tags that a changed role gives', () => {
     const answer = await world.plan_graph({
       transaction: started.transaction,
       graph: started.graphs[0]!.transaction,
+      room: 2_500,
     });
     const rows = await world.store.taskHistory.list(started.graphs[0]!.transaction);
     return { world, answer, ran: rows.map(({ task, node }) => `${task}@${node}`).sort() };

@@ -45,7 +45,7 @@ describe('the recorded cluster of six nodes, in a store', () => {
     const world = await recordedCluster('raw');
     const started = await world.start();
     const graph = started.graphs[0]!.transaction;
-    const reference = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
+    const reference = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
     const part = await loadWhole<ExecutablePart>(world, reference.hash, 0, reference.parts[0]!.chunks);
     expect(part.graph.nodes).toEqual(['8', '9', '10', '11', '12', '13', 'master', 'null']);
     const waiting = await world.store.taskHistory.list(graph, { statuses: ['waiting'] });

@@ -271,8 +271,9 @@ describe('words', () => {
     );
     expect(describeFailure({ ...noSpace, limit: { of: 'files' } })).toMatch(/its inodes are used up/);
     expect(describeFailure({ ...noSpace, limit: { of: 'quota' } })).toMatch(/quota/);
-    // As older agents recorded it.
-    expect(describeFailure(noSpace)).toBe('no space is left on the disk of /var/lib/sitewright');
+    expect(describeFailure({ ...noSpace, limit: { of: 'disk' } })).toBe(
+      'no space is left on the disk of /var/lib/sitewright',
+    );
     expect(describeFailure({ kind: 'timeout', seconds: 3 })).toBe('did not end within 3 s; its processes were killed');
   });
 });

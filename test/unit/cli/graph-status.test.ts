@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { graphChanges, graphStatusText } from '../../../src/cli/views/graph-status.ts';
 import { paintFor } from '../../../src/cli/views/paint.ts';
 import type { GraphRunStatus } from '../../../src/core/contracts/index.ts';
+import { NO_TASKS } from '../../../src/core/task-counts.ts';
 
 function statusOf(
   state: GraphRunStatus['graphs'][number]['state'],
   more: Partial<GraphRunStatus> = {},
 ): GraphRunStatus {
-  const counts = { waiting: 2, failed: 1, dep_failed: 3, not_reached: 4, successful: 5, skipped: 6 };
+  const counts = { ...NO_TASKS, waiting: 2, failed: 1, dep_failed: 3, not_reached: 4, successful: 5, skipped: 6 };
   const graph = { type: 'default', transaction: 8, state, done: 6, total: 15, counts, nodes: 2, failing_nodes: 1 };
   return {
     ...{ cluster: 1, transaction: 7, phase: `default: ${state.replace('_', ' ')}`, paused: null, stopping: false },
@@ -36,7 +37,7 @@ describe('progress of a run of graphs', () => {
   });
 
   it('has one word for each state', () => {
-    expect(graphStatusText(statusOf('not_begun'))).toMatch(
+    expect(graphStatusText(statusOf('not_reached'))).toMatch(
       /^tasks: 2 waiting, 5 success, 1 failed, 3 blocked, 4 never reached, 6 skipped$/m,
     );
     expect(graphStatusText(statusOf('failure'))).toMatch(/^graph default: failed, 6 of 15 tasks$/m);

@@ -26,7 +26,7 @@ it('what the API shows is what a run does: addresses and functions of users are 
     ]);
     const started = await world.start();
     const { transaction: graph } = started.graphs[0]!;
-    const { hash } = planOf(await world.plan_graph({ transaction: started.transaction, graph }));
+    const { hash } = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
     const order = (await world.store.plans.getOrder(hash, 'rack-1', 'greet')) as Json;
 
     const operations = planOperations({

@@ -222,7 +222,7 @@ export function driveSplit(
     }
     const moves: (() => void)[] = [];
     down.forEach((queue, part) => {
-      if (queue.length > 0) moves.push(() => sendPart(part, { type: 'told', message: delivered(queue) }));
+      if (queue.length > 0) moves.push(() => sendPart(part, { type: 'received', message: delivered(queue) }));
     });
     for (const queue of up)
       if (queue.length > 0) moves.push(() => sendCoordinator({ type: 'received', message: delivered(queue) }));

@@ -45,7 +45,8 @@ function split(plan: SchedulerPlan) {
     }
     return started;
   };
-  const goDown = (): string[] => down.splice(0).flatMap(({ part, message }) => send(part, { type: 'told', message }));
+  const goDown = (): string[] =>
+    down.splice(0).flatMap(({ part, message }) => send(part, { type: 'received', message }));
   const goUp = (): string[] => up.splice(0).flatMap((message) => ask({ type: 'received', message }));
   return {
     ask,

@@ -224,7 +224,7 @@ describe('an operator', () => {
 
   it('learns why something cannot be done', () => {
     const r = run(plan);
-    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['rejected: not_begun']);
+    expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['rejected: not_started']);
     r.begin();
     const ask = (type: 'retry_task' | 'skip_task', task: string) => rejectionOf(r.scheduler, { type, task });
     expect(ask('retry_task', 'nope@n1')).toEqual({ reason: 'unknown_task', task: 'nope@n1' });

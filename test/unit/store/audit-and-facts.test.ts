@@ -113,6 +113,7 @@ describeStore('DeployedMachineStore', (backend) => {
   const state = {
     ...{ status: 'Deployed', hostname: 'n1', owner: 'us', system: 'ubuntu/jammy', kernel: '', zone: '', pool: '' },
     ...{ deployment: 'r1', tags: ['a'], interfaces: { eth0: 'physical' }, disks: {} },
+    ...{ lock: '', domain: 'maas', powerType: 'ipmi', processors: '4', memory: '8192 MiB', storage: {} },
   };
   const machine = {
     ...{ site: 'dc1', node: 'n1', systemId: 'abc', runId: 'r1', revision: 1, state },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPace, intervalOfParts } from '../../../../src/core/graph-run/index.ts';
 
 describe('the pace of a part', () => {
-  const slackAfter = (turns: readonly number[], now: number, most?: number): number => {
+  const slackAfter = (turns: readonly number[], now: number, most: number): number => {
     const pace = createPace(most);
     for (const at of turns) pace.turned(at);
     return pace.slack(now);
@@ -18,10 +18,6 @@ describe('the pace of a part', () => {
   it('forgets when turns stay away', () => {
     expect(slackAfter(every(100, 50), 1_000 + 4_900 + 4_000, 15)).toBe(15_000);
     expect(slackAfter(every(100, 50), 1_000 + 4_900 + 4_100, 15)).toBe(0);
-  });
-
-  it('leaves none to histories from before it', () => {
-    expect(slackAfter(every(1, 100), 1_100)).toBe(0);
   });
 });
 
