@@ -120,7 +120,7 @@ try {
         redeployed,
         workflows: histories.length,
         parent_events: parent?.events,
-        most_events: most,
+        max_events: most,
         largest_event_bytes: Math.max(...histories.map((history) => history.largest)),
         rss_mb: Math.round(process.memoryUsage.rss() / 1e6),
       },

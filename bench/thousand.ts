@@ -75,7 +75,7 @@ try {
         ...{ nodes, cores: cpus().length, load: loadavg().map((one) => Math.round(one * 10) / 10) },
         ...{ seconds: Math.round(seconds * 10) / 10, tasks_executed: done, usage, grown_megabytes: grown },
         histories: {
-          ...{ executions: sizes.length, parents: plan, most_events: most('events'), most_bytes: most('bytes') },
+          ...{ executions: sizes.length, parents: plan, max_events: most('events'), max_bytes: most('bytes') },
           ...{ largest_event: most('largest'), timeouts: sizes.reduce((sum, one) => sum + one.timeouts, 0) },
         },
         reads: Object.fromEntries(Object.entries(reads).map(([name, seen]) => [name, answersOf(seen)])),

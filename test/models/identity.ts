@@ -60,8 +60,8 @@ export const DEFECTS = [
 ] as const;
 export type Defect = (typeof DEFECTS)[number];
 
-const MOST_CERTIFICATES = 4;
-const MOST_EPOCHS = 2;
+const MAX_CERTIFICATES = 4;
+const MAX_EPOCHS = 2;
 
 const INITIAL: State = {
   tokens: [{ node: 'n1', usedBy: null, certificate: null, isSpent: false }],
@@ -143,7 +143,7 @@ export function identityModel(defects: ReadonlySet<Defect> = new Set()): Model<S
   return {
     initial: INITIAL,
     *next(state) {
-      const isRoom = state.certificates.length < MOST_CERTIFICATES;
+      const isRoom = state.certificates.length < MAX_CERTIFICATES;
       for (const token of state.tokens.keys())
         for (const node of NODES)
           for (const holder of MACHINE_OF[node]) {
@@ -169,7 +169,7 @@ export function identityModel(defects: ReadonlySet<Defect> = new Set()): Model<S
         yield [`the renewal of certificate ${by} ends`, after ?? left];
       }
       for (const node of NODES) {
-        if (state.epochs[node] >= MOST_EPOCHS) continue;
+        if (state.epochs[node] >= MAX_EPOCHS) continue;
         yield [`an operator revokes ${node}`, revoke(state, node, false, defects)];
         if (state.tokens.length > 1 || node === 'n2') continue;
         const released = revoke(state, node, true, defects);

@@ -2,11 +2,11 @@ import { GraphProblemError } from '../problem.ts';
 import { beginningOf, isRegex, namePattern } from './name-pattern.ts';
 
 /** Comparisons of patterns with names in one graph: forty patterns without a fixed beginning among 10,000 names. */
-const MOST_COMPARISONS = 400_000;
+const MAX_COMPARISONS = 400_000;
 
 /** What one graph may still compare; shared by all its lists of names. */
 export class ComparisonsLeft {
-  #left = MOST_COMPARISONS;
+  #left = MAX_COMPARISONS;
   /** A pattern had to be left out. */
   usedUp = false;
 

@@ -268,7 +268,7 @@ function refuseDuplicates(placed: readonly PlacedTask[], at: ValuePath, problems
 }
 
 /** Unknown names of one graph that are compared with all known ones. */
-const MOST_SUGGESTIONS = 20;
+const MAX_SUGGESTIONS = 20;
 
 /** Cycles that the upload creates, and undefined names in it. */
 function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundings, problems: Problems): void {
@@ -289,7 +289,7 @@ function checkOrder(placed: readonly PlacedTask[], surroundings: GraphSurroundin
   const places = new Map(placed.map((one) => [one.task.id, one]));
   const kindOf = (edge: string) => graph.getEdgeAttribute(edge, 'kind');
   const names = graph.filterNodes((_, { task }) => task !== undefined);
-  let suggestions = MOST_SUGGESTIONS;
+  let suggestions = MAX_SUGGESTIONS;
   graph.forEachNode((name, { task }) => {
     // A pattern that cannot be read has its own problem.
     if (task !== undefined || surroundings.known?.has(name) || (isPattern(name) && !isReadable(name))) return;
