@@ -106,7 +106,9 @@ async function findLog(
 ): Promise<{ readonly key: ExecutionKey; readonly hasStarted: boolean } | undefined> {
   const names = await agentNames(store, graphs[0], node);
   for (const graph of graphs)
-    for (const execution of names.flatMap((node) => namesOf(graph.id, run).map((name) => ({ run: name, task, node })))) {
+    for (const execution of names.flatMap((node) =>
+      namesOf(graph.id, run).map((name) => ({ run: name, task, node })),
+    )) {
       const attempts = logs.attempts(execution);
       const wanted = attempt ?? attempts.at(-1);
       if (wanted !== undefined && attempts.includes(wanted))
