@@ -1,4 +1,4 @@
-import { constants, getPriority, setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ThreadMessage, ThrownError } from './thread.ts';
 
@@ -6,12 +6,14 @@ import type { ThreadMessage, ThrownError } from './thread.ts';
  * Called once by the program of a `Thread`. `setUp` gets the thread's data and returns the handler of a request; if it
  * throws, every request fails with that error.
  *
- * The thread gives way to the main thread of its process, which answers everyone, wherever cores are few.
+ * A thread that works for whoever asks (`givesWay`) takes a third of a core that its process's main thread wants, too: that thread
+ * answers everyone. Not less, and not the plans of runs: on a busy machine they would stand still.
  */
 export function serveThread<Data, Request, Answer>(
   setUp: (data: Data) => Promise<(request: Request) => Answer | Promise<Answer>>,
+  { givesWay = false }: { readonly givesWay?: boolean } = {},
 ): void {
-  giveWay();
+  if (givesWay) giveWay();
   const send = (message: ThreadMessage<Answer>): void => parentPort!.postMessage(message);
   const ready = setUp(workerData);
   parentPort!.on('message', (request: Request) => {
@@ -30,9 +32,12 @@ const copyOf = (error: unknown): ThrownError =>
     ? { name: error.name, message: error.message, stack: error.stack }
     : { name: 'Error', message: String(error), stack: undefined };
 
+/** Steps of Linux's priority: five make a third of the share. */
+const GIVES_WAY = 5;
+const LOWEST_PRIORITY = 19;
+
 /** On Linux a priority is the thread's own; elsewhere it would be that of the whole process. */
 function giveWay(): void {
   if (process.platform !== 'linux') return;
-  const lower = Math.min(constants.priority.PRIORITY_LOW, getPriority(0) + constants.priority.PRIORITY_BELOW_NORMAL);
-  setPriority(0, lower);
+  setPriority(0, Math.min(LOWEST_PRIORITY, getPriority(0) + GIVES_WAY));
 }

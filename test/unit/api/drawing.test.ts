@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Drawer, openDrawer } from '../../../src/api/page/drawing.ts';
 import { renderSvg } from '../../../src/graph/pictures/render-svg.ts';
@@ -51,11 +51,12 @@ describe('a drawer', () => {
     });
     let turns = 0;
     while (!drawn) {
-      await turn();
+      // Not all the time: the thread gives way to this one.
+      await delay(1);
       turns++;
     }
     // Drawn here, it would have been ready before the second turn of this thread.
-    expect(turns).toBeGreaterThan(100);
+    expect(turns).toBeGreaterThan(5);
     expect((await picture).match(/class="node"/g)).toHaveLength(40);
   });
 

@@ -7,14 +7,17 @@ class OwnError extends Error {
   override readonly name = 'OwnError';
 }
 
-serveThread(async (greeting: string) => {
-  if (greeting === 'refuse') throw new OwnError('not set up');
-  return (deed: Deed): unknown => {
-    if (deed === 'hang') for (;;);
-    if (deed === 'hoard') for (const all: number[][] = []; ; ) all.push(new Array(100_000).fill(1));
-    if (deed === 'answer a function') return () => undefined;
-    if ('throw' in deed) throw new OwnError(deed.throw);
-    if ('exit' in deed) return process.exit(deed.exit);
-    return [greeting, deed.echo];
-  };
-});
+serveThread(
+  async (greeting: string) => {
+    if (greeting === 'refuse') throw new OwnError('not set up');
+    return (deed: Deed): unknown => {
+      if (deed === 'hang') for (;;);
+      if (deed === 'hoard') for (const all: number[][] = []; ; ) all.push(new Array(100_000).fill(1));
+      if (deed === 'answer a function') return () => undefined;
+      if ('throw' in deed) throw new OwnError(deed.throw);
+      if ('exit' in deed) return process.exit(deed.exit);
+      return [greeting, deed.echo];
+    };
+  },
+  { givesWay: true },
+);

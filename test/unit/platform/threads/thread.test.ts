@@ -28,7 +28,7 @@ describe('a thread', () => {
   // threat: viewer-4
   it.runIf(process.platform === 'linux')('gives way to the main thread, and to it alone', async () => {
     const before = getPriority();
-    const lower = (): number => nices().filter((nice) => nice === Math.min(19, before + 10)).length;
+    const lower = (): number => nices().filter((nice) => nice === Math.min(19, before + 5)).length;
     const others = lower();
     const own = thread();
     await own.ask({ echo: 1 });
