@@ -408,7 +408,11 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('openstack-config', 'execute', '-e', '1')).toContain(
       'refreshed by its OpenStack configuration',
     );
-    const refreshed = { ...TASKS[0], id: 'nova-conf', refresh_on: { yaql_exp: '$.configs.nova.keys()' } };
+    const refreshed = {
+      ...TASKS[0],
+      id: 'nova-conf',
+      refresh_on: { yaql_exp: "$.configs.keys().select($ + '_config').toList()" },
+    };
     writeFileSync(file('refreshed.yaml'), JSON.stringify([...TASKS, refreshed]));
     await fuel2('graph', 'upload', '-e', '1', '-t', 'default', '-f', file('refreshed.yaml'));
     // Its run starts all the same.
