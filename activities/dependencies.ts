@@ -52,7 +52,7 @@ export interface ActivityDependencies extends RunLookups {
   readonly allocateTags?: (sources: ClusterSources) => Promise<ClusterSources | { readonly refused: string }>;
 }
 
-export interface NoticeSettings {
+interface NoticeSettings {
   /** Lists the receivers; read again for each notice. */
   readonly file: string;
   readonly giveUpSeconds: number;

@@ -5,7 +5,6 @@
 import type { Scheduler, SchedulerCommand, SchedulerEvent, SchedulerPlan } from '../src/core/scheduler/index.ts';
 import {
   apply,
-  blocksOfNodes,
   compilePlan,
   coordinate,
   createCoordinator,
@@ -14,6 +13,7 @@ import {
   takeSnapshot,
 } from '../src/core/scheduler/index.ts';
 import { simulate } from '../src/core/scheduler/simulate.ts';
+import { blocksOfNodes } from '../test/rig/blocks-of-nodes.ts';
 
 /** A chain of tasks on each node, a join over all nodes after every tenth task, and limits for some tasks. */
 function plan(nodes: number, perNode: number, limited: boolean): SchedulerPlan {

@@ -320,7 +320,7 @@ export const isInvalidAnswer = (error: unknown): boolean =>
   error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.type === INVALID_ANSWER;
 
 /** At most three of its problems. */
-export function invalidAnswer(name: ActivityName, problems: readonly string[], activityId = ''): ActivityFailure {
+function invalidAnswer(name: ActivityName, problems: readonly string[], activityId = ''): ActivityFailure {
   const more = problems.length > 3 ? ` and ${problems.length - 3} more` : '';
   const message = `the result of ${name} is not an answer of this activity: ${problems.slice(0, 3).join('; ')}${more}. Was it completed by hand?`;
   const cause = failure(INVALID_ANSWER, message);

@@ -10,9 +10,6 @@ import type { ActivityName, QueryName, SignalName, UpdateName, WorkflowType } fr
 /** Exactly the names that contract.ts declares. */
 type Names<N extends string> = { readonly [Name in N]: Name };
 
-/** Task queue of the orchestrator worker. */
-export const TASK_QUEUE = 'sitewright';
-
 /** Header of workflows and activities: the trace that they belong to (W3C Trace Context). */
 export const TRACE_HEADER = 'traceparent';
 

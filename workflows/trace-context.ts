@@ -3,7 +3,7 @@ import { proxySinks, type Sink, type Sinks, type WorkflowInterceptors, workflowI
 import { TRACE_HEADER } from './protocol.ts';
 
 /** A workflow as a span of the trace that started it. */
-export interface WorkflowSpan {
+interface WorkflowSpan {
   /** `traceparent` of the caller: a request to the API, or the parent workflow. */
   readonly parent: string;
   /** 16 hexadecimal digits. */

@@ -13,7 +13,6 @@ import {
   executionFolder,
   executionIn,
   executionMark,
-  folderName,
   isSameOrder,
   nodeFolder,
 } from './execution.ts';
@@ -191,24 +190,13 @@ export class NodeAgent {
   }
 
   /**
-   * Deletes journal and output of all ended executions of a run. Call it when no one can request them any more: an
-   * execution that is ensured again afterwards runs again.
+   * Deletes journal and output of all executions that ended before a moment. No one may request them any more: one that is
+   * ensured again runs again.
    */
-  forget(run: string): void {
-    const name = folderName(run);
-    this.#forgetWhere((journal) => journal.folder.split('/').at(-3) === name);
-  }
-
-  /** The same for all that ended before a moment. */
   forgetBefore(moment: Date): void {
-    this.#forgetWhere((_journal, result) => Date.parse(result.endedAt) < moment.getTime());
-  }
-
-  #forgetWhere(fits: (journal: Journal, result: TaskResult) => boolean): void {
     for (const folder of this.#executionFolders()) {
-      const journal = new Journal(folder);
-      const result = unlessUnreadable(() => journal.readResult());
-      if (result === undefined || !fits(journal, result)) continue;
+      const result = unlessUnreadable(() => new Journal(folder).readResult());
+      if (result === undefined || Date.parse(result.endedAt) >= moment.getTime()) continue;
       releaseContainment(this.#machine.cgroupRoot, executionMark(folder));
       rmSync(folder, { recursive: true });
     }

@@ -72,7 +72,7 @@ export interface NodeFiles {
   readonly repository: SourceFolder | undefined;
 }
 
-export interface SourceFolder {
+interface SourceFolder {
   readonly src: string;
   /** SHA-256 of the list of its files. */
   readonly digest: string;

@@ -4,7 +4,7 @@ import type { ClusterSources } from './sources.ts';
 import { networksOf, rolesOf } from './state/node-networks.ts';
 
 /** A subnet that MAAS has. */
-export interface SubnetPlace {
+interface SubnetPlace {
   readonly id: number;
   readonly name: string;
   readonly cidr: string;

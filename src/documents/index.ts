@@ -29,7 +29,7 @@ export { DEFAULT_FOLDER_LIMITS, readDocumentFiles } from './read-folder.ts';
 export { DEFAULT_READ_LIMITS, type ReadLimits } from './reader/limits.ts';
 export { readPlainScalar, type ScalarValue } from './reader/yaml-scalars.ts';
 export { type DeploymentConfigurationData, deploymentConfigurationSchema } from './schemas/deployment-configuration.ts';
-export { deploymentStrategySchema, selectorSchema } from './schemas/deployment-strategy.ts';
+export { deploymentStrategySchema } from './schemas/deployment-strategy.ts';
 export { CONFIGURATION_SCHEMA, HOST_PROFILE_SCHEMA, NODE_SCHEMA, STRATEGY_SCHEMA } from './schemas/envelope.ts';
 export type { SourceFile } from './site/document-set.ts';
 export { type LoadedSite, loadSite, type SiteDocuments } from './site/load-site.ts';

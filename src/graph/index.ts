@@ -36,7 +36,7 @@ export {
 } from './plan.ts';
 export { type PlanInput, planGraph } from './plan-graph.ts';
 export { type GraphProblem, GraphProblemError, Problems } from './problem.ts';
-export { type SerializedGraph, serializedMetadata, serializedText, serializeGraph } from './result.ts';
+export { type SerializedGraph, serializedMetadata, serializedText } from './result.ts';
 export { schedulerPlan } from './scheduler-plan.ts';
 export { adaptLegacyTasks } from './tasks/adapt-legacy.ts';
 export { checkTask, isNamed } from './tasks/check-task.ts';

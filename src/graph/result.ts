@@ -69,17 +69,6 @@ export function serializedMetadata(plan: Plan): SerializedGraph['tasks_metadata'
   return { fault_tolerance_groups: plan.faultTolerance, ...subgraphs };
 }
 
-/** The whole result at once. */
-export function serializeGraph(plan: Plan): SerializedGraph {
-  const entries = nodesWithTasks(plan).map(({ key, node }) => [key, serializedTasks(plan, node)] as const);
-  return {
-    any_choices: plan.anyChoices,
-    tasks_directory: {},
-    tasks_graph: Object.fromEntries(entries),
-    tasks_metadata: serializedMetadata(plan),
-  };
-}
-
 /** The JSON text of the whole result in pieces, a node at a time, as it may be very large. */
 export function* serializedText(plan: Plan): Generator<string> {
   yield `{"any_choices":${json(plan.anyChoices)},"tasks_directory":{},"tasks_graph":{`;

@@ -6,7 +6,6 @@ export type { AttemptRecord } from './connection.ts';
 export { deployMachine } from './deploy-machine.ts';
 export { type DeploymentFate, deploymentFate, refusedFate } from './deployment-fate.ts';
 export { missingSeries } from './distro-series.ts';
-export { ensureMachine } from './ensure-machine.ts';
 export { isMaasFailure, MaasError, retryAfterSeconds } from './failure.ts';
 export { HostnameLookup } from './hostname-lookup.ts';
 export { checkLayout } from './layout/check-layout.ts';

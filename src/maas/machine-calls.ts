@@ -122,7 +122,7 @@ export class MachineCalls {
     return this.#machine('GET', systemId, await this.#maas.object(pathOf(systemId), { signal, urgent }));
   }
 
-  /** @throws MaasError `invalid` when hostname or MAC is in use. See `ensureMachine` for the safe way. */
+  /** @throws MaasError `invalid` when hostname or MAC is in use. */
   async create(machine: NewMachine, signal?: AbortSignal): Promise<Machine> {
     const power = Object.entries(machine.powerParameters ?? {});
     const form: Record<string, FormFields[string]> = {

@@ -6,7 +6,7 @@ import type { OpsDependencies } from './dependencies.ts';
 import { callTemporal } from './temporal-calls.ts';
 
 /** A node of a cluster, the names by which its agent is started, and whether one is there. */
-export interface NodeAgentState {
+interface NodeAgentState {
   readonly id: number;
   readonly name: string | null;
   readonly cluster: number;

@@ -24,7 +24,7 @@ interface Health {
   readonly checks: readonly HealthCheck[];
 }
 
-export interface HealthOperations {
+interface HealthOperations {
   /** Checks everything that this process needs; never throws. */
   check(): Promise<Health>;
   maas(): Promise<MaasCheck>;

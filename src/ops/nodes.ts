@@ -41,7 +41,7 @@ interface NodeStatuses {
   readonly nodes: readonly NodeStatus[];
 }
 
-export interface NodeOperations {
+interface NodeOperations {
   /** Names of the nodes of a revision that match the selectors; an empty list matches all. */
   select(
     site: string,

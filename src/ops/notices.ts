@@ -11,7 +11,7 @@ import { startWorkflow } from './workflow-calls.ts';
 /** Longer than a receiver may take. */
 const TEST_LIMIT_MS = 20_000;
 
-export interface NoticeOperations {
+interface NoticeOperations {
   receivers(): Promise<readonly NoticeReceiver[]>;
   /** Newest first. */
   deliveries(): Promise<readonly NoticeDelivery[]>;

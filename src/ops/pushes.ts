@@ -21,7 +21,7 @@ type PushAnswer =
   /** The same for every reason, so that it says nothing about sites. */
   | { readonly kind: 'unsigned' };
 
-export interface PushOperations {
+interface PushOperations {
   /** Starts `update_site` with `fetch` for a push to the branch that the site follows. @throws `site-busy` */
   receive(site: string, push: Push): Promise<PushAnswer>;
 }

@@ -37,7 +37,7 @@ interface NewSchedule {
 const LIMIT_MS = 15_000;
 
 /** Schedules in Temporal that start our workflows, also those made with Temporal's own command line. */
-export interface ScheduleOperations {
+interface ScheduleOperations {
   /** @throws `invalid`, `not-found`, `conflict` when the name is taken */
   create(request: NewSchedule, by: string): Promise<Schedule>;
   /** By name. */

@@ -32,7 +32,7 @@ export interface RunLogRequest {
   readonly stream?: OutputStream;
 }
 
-export interface TaskLogOperations {
+interface TaskLogOperations {
   /** Lines of all tasks, by when they arrived. @throws `not-found` for an unknown run */
   ofRun(run: string, request: RunLogRequest): Promise<RunLogPage>;
   /** @throws `not-found` for an unknown run, task or attempt, and for one that has not started, unless `follow` */

@@ -21,7 +21,7 @@ interface DrainRequest extends OperatorNote {
 }
 
 /** The builds of the workers in Temporal's Worker Deployment Versioning. */
-export interface WorkerVersionOperations {
+interface WorkerVersionOperations {
   /** Newest first; empty where workers have no versions. */
   list(): Promise<readonly WorkerVersion[]>;
   /** @throws `not-found` */

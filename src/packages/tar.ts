@@ -22,11 +22,6 @@ export function* piecesOf(bytes: TarBytes, at: number, size: number): Generator<
   for (let done = 0; done < size; done += PIECE) yield bytes.read(at + done, Math.min(PIECE, size - done));
 }
 
-export const bytesInMemory = (whole: Uint8Array): TarBytes => ({
-  length: whole.length,
-  read: (at, length) => whole.subarray(at, at + length),
-});
-
 /** Why an archive is refused. Nothing of a refused archive is used. */
 export type TarProblem =
   | { readonly kind: 'damaged'; readonly detail: string }

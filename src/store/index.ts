@@ -21,7 +21,7 @@ export type { Claim, ClaimHolder, ClaimSubject } from './queries/claim-store.ts'
 export type { ClusterDetails, ClusterRecord } from './queries/cluster-store.ts';
 export type { DeployedMachine } from './queries/deployed-machine-store.ts';
 export type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from './queries/graph-store.ts';
-export type { Enrolment, NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identity-store.ts';
+export type { NodeCertificate, NodeIdentityStore, TokenRefusal } from './queries/node-identity-store.ts';
 export type { NodeChange, NodeFilter, NodeRecord } from './queries/node-store.ts';
 export type { OpenstackConfigFilter, OpenstackConfigRecord } from './queries/openstack-config-store.ts';
 export type { PackageRecord, PackageStore } from './queries/package-store.ts';

@@ -6,8 +6,7 @@ it('wire names are as they were', async () => {
   const lines = (group: string, names: Readonly<Record<string, string>>) =>
     Object.entries(names).map(([key, name]) => `${group} ${key} = ${name}`);
   const text = [
-    `task queue = ${protocol.TASK_QUEUE}`,
-    ...protocol.SIDE_QUEUES.map((side) => `side queue = ${protocol.sideQueue(protocol.TASK_QUEUE, side)}`),
+    ...protocol.SIDE_QUEUES.map((side) => `side queue = ${protocol.sideQueue('<queue>', side)}`),
     ...lines('workflow', protocol.WORKFLOWS),
     ...lines('signal', protocol.SIGNALS),
     ...lines('update', Object.fromEntries(protocol.UPDATES.map((name) => [name, name]))),

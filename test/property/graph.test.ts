@@ -11,10 +11,10 @@ import {
   readPlanInput,
   related,
   schedulerPlan,
-  serializeGraph,
 } from '../../src/graph/index.ts';
 import { MissingFactsError } from '../../src/graph/problem.ts';
 import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../src/yaql/index.ts';
+import { serializedGraph } from '../rig/serialized-graph.ts';
 
 const KEYS = ['a', 'b', 'c', 'uid'];
 const value = fc.oneof(
@@ -202,7 +202,7 @@ describe('order', () => {
   it('no task depends on itself, and every relation leads to a task of the result', () => {
     fc.assert(
       fc.property(graph, (input) => {
-        const { tasks_graph } = serializeGraph(planFor(input));
+        const { tasks_graph } = serializedGraph(planFor(input));
         for (const [node, tasks] of Object.entries(tasks_graph)) {
           for (const { id, requires = [], required_for = [] } of tasks) {
             for (const end of [...requires, ...required_for]) {

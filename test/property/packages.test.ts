@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkPackage, packageInstallation, packageTree } from '../../src/packages/index.ts';
-import { bytesInMemory, readTar, tarEnd, tarHeader, tarPadding } from '../../src/packages/tar.ts';
+import { readTar, tarEnd, tarHeader, tarPadding } from '../../src/packages/tar.ts';
+import { bytesInMemory } from '../rig/bytes-in-memory.ts';
 import { mutate, random } from '../unit/packages/mutations.ts';
 import { contentsOf, vectors } from '../unit/packages/recorded-packages.ts';
 

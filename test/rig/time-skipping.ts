@@ -1,6 +1,6 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { findTimeSkippingServer } from '../../src/platform/temporal/time-skipping-server.ts';
 import { quietRuntime } from './temporal.ts';
+import { findTimeSkippingServer } from './time-skipping-server.ts';
 
 /** Downloaded the first time on a machine. */
 const server = await findTimeSkippingServer();

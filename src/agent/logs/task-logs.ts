@@ -5,7 +5,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  rmSync,
   statSync,
   unlinkSync,
   writeSync,
@@ -170,11 +169,6 @@ export class TaskLogs {
         change.close();
       }
     }
-  }
-
-  /** Deletes all logs of a run. */
-  forget(run: string): void {
-    rmSync(join(this.#root, folderName(run)), { recursive: true, force: true });
   }
 
   #folder({ run, task, node, generation }: ExecutionKey): string {

@@ -15,7 +15,7 @@ export function formatSpan(start: string | null | undefined, end: string | null 
 const DAY_MS = 86_400_000;
 
 /** `4 min`: how long something took or has been so, in its largest unit. */
-export function roughly(milliseconds: number): string {
+function roughly(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;

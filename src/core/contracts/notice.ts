@@ -8,7 +8,7 @@ import type { Wire } from './wire.ts';
 const event = z.enum(NOTICE_EVENTS);
 
 /** The body of a notice, as receivers get it: a promise to programs of others (docs/notices.md). */
-export const noticeBody = z
+const noticeBody = z
   .strictObject({
     id: z.string().describe('The same whenever the notice is sent again: take each once.'),
     event,
@@ -63,8 +63,8 @@ const receiver = z
   })
   .meta({ id: 'NoticeReceiver' });
 
-export const receiverList = z.strictObject({ items: z.array(receiver) }).meta({ id: 'NoticeReceiverList' });
-export const deliveryList = z.strictObject({ items: z.array(deliverySchema) }).meta({ id: 'NoticeDeliveryList' });
+const receiverList = z.strictObject({ items: z.array(receiver) }).meta({ id: 'NoticeReceiverList' });
+const deliveryList = z.strictObject({ items: z.array(deliverySchema) }).meta({ id: 'NoticeDeliveryList' });
 export type NoticeDelivery = Wire<typeof deliverySchema>;
 export type NoticeReceiver = Wire<typeof receiver>;
 

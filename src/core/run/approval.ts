@@ -36,7 +36,7 @@ interface HeldRun {
 
 export const startHolds = (names: readonly string[] = []): Hold[] => names.map((before) => ({ before }));
 
-export const isUndecided = ({ decision }: Hold): boolean => decision === undefined;
+const isUndecided = ({ decision }: Hold): boolean => decision === undefined;
 
 /** Names that no one has decided about yet. */
 export const undecided = (holds: readonly Hold[]): string[] => holds.filter(isUndecided).map(({ before }) => before);

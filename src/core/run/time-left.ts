@@ -7,7 +7,7 @@ export interface EarlierRun {
 }
 
 /** Wire form of `expectedEnd`. */
-export interface ExpectedEnd {
+interface ExpectedEnd {
   readonly ends_at: string;
   readonly earlier_runs: number;
 }

@@ -49,7 +49,7 @@ export { keyOf } from './graph.ts';
 export { awaitingApproval } from './operator.ts';
 export type { FromPart, ToPart } from './part-messages.ts';
 export type { Coordination, SplitRun } from './partition.ts';
-export { blocksOfNodes, partition } from './partition.ts';
+export { partition } from './partition.ts';
 export type { PlanLimits, Refusal, SchedulerPlan, Subgraph } from './plan.ts';
 export { taskKey } from './plan.ts';
 export { nodeStatus, progress, rootCauses, shownReports, taskReports } from './report.ts';

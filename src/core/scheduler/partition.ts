@@ -23,13 +23,6 @@ export interface Coordination {
   readonly joins: readonly (readonly [number, readonly number[], readonly number[]])[];
 }
 
-/** Blocks of about `size` nodes in plan order. The measured optimum is 50 nodes per child workflow. */
-export function blocksOfNodes(graph: SchedulerGraph, size = 50): number[] {
-  const parts = Math.max(1, Math.ceil(graph.nodes.length / size));
-  const each = Math.ceil(graph.nodes.length / parts);
-  return graph.nodes.map((_, node) => Math.floor(node / each));
-}
-
 /** Cuts a run by nodes. `partOf` is the part of each node, from 0 without gaps. */
 export function partition(graph: SchedulerGraph, partOf: readonly number[]): SplitRun {
   const count = partOf.reduce((most, part) => Math.max(most, part), 0) + 1;

@@ -4,7 +4,7 @@ const names = (what: string) => z.array(z.string()).describe(what);
 const label = z.union([z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))]);
 
 /** docs/design.md#spec-5 "Selectors". A selector without criteria selects all nodes. */
-export const selectorSchema = z.strictObject({
+const selectorSchema = z.strictObject({
   node_names: names('Names of nodes; any may match.').optional(),
   node_tags: names('Tags; a node with any of them matches.').optional(),
   node_labels: z

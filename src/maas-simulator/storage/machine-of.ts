@@ -34,7 +34,7 @@ export function checkReady({ status }: Readonly<Machine>, doing: string, what = 
   if (status !== MachineStatus.Ready) refuse(conflict(`Cannot ${doing} because the ${what} is not Ready.`));
 }
 
-export interface OnDevice {
+interface OnDevice {
   readonly machine: Readonly<Machine>;
   readonly device: AnyDevice;
 }

@@ -125,7 +125,7 @@ function human(bytes: number): string {
 export const volumesOf = (machine: Readonly<Machine>, { id }: StorageGroup): Readonly<Machine>['virtual'] =>
   machine.virtual.filter(({ group }) => group === id);
 
-export const sizeOfGroup = (machine: Readonly<Machine>, { members }: VolumeGroup): number =>
+const sizeOfGroup = (machine: Readonly<Machine>, { members }: VolumeGroup): number =>
   groupSize(members.map((member) => memberOf(machine, member)));
 
 export const freeOfGroup = (machine: Readonly<Machine>, group: VolumeGroup): number =>

@@ -11,7 +11,7 @@ import { StepCount } from './step-count.ts';
 import { nextStorageChange } from './storage-changes.ts';
 
 /** Why a machine cannot be configured as its documents describe it. */
-export type LayoutProblem =
+type LayoutProblem =
   /** All reasons that show before the first change, or MAAS' refusal of one. */
   | { readonly kind: 'refused'; readonly problems: readonly string[] }
   /** MAAS accepts a change, and the machine stays as it was. */

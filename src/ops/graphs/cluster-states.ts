@@ -19,7 +19,7 @@ interface ClusterStatesView {
   readonly before: StateView | null;
 }
 
-export interface StateOperations {
+interface StateOperations {
   /** @throws `not-found` for the cluster, and for a node that is not in it */
   states(cluster: number, node?: number): Promise<ClusterStatesView>;
 }

@@ -28,7 +28,7 @@ interface DeployRequest extends DeploymentOptions {
  * Starts and stops graph runs. All return the run's transaction; starts also return warnings about its cluster. @throws
  * `invalid`, `not-found`, `conflict`
  */
-export interface DeploymentOperations {
+interface DeploymentOperations {
   /** Runs any graphs of a cluster one after another, or the rest of an earlier run. */
   execute(input: GraphRunInput): Promise<StartedDeployment>;
   /** Runs one graph, which must have tasks. */

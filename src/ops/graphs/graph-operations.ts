@@ -34,7 +34,7 @@ interface GraphCheck {
  * Task graphs and their owners. A refused upload comes with all its problems.
  * @throws `invalid`, `not-found`, `conflict` in Fuel's terms.
  */
-export interface GraphOperations {
+interface GraphOperations {
   list(filter: GraphListFilter): Promise<readonly GraphWithTasks[]>;
   get(id: number): Promise<GraphWithTasks>;
   /** The graph alone in Graphviz format. */

@@ -17,7 +17,7 @@ export interface ConfigTarget {
 }
 
 /** OpenStack configuration that expressions read as `$.configs`. @throws `invalid`, `not-found` in Fuel's terms */
-export interface OpenstackConfigOperations {
+interface OpenstackConfigOperations {
   list(filter: OpenstackConfigFilter): Promise<readonly OpenstackConfigRecord[]>;
   get(id: number): Promise<OpenstackConfigRecord>;
   create(target: ConfigTarget, configuration: JsonFields, actor: string): Promise<readonly OpenstackConfigRecord[]>;

@@ -27,7 +27,7 @@ interface ClusterPlanView extends PlanExplanation {
 }
 
 /** Plans a cluster's graphs as a run would now, without storing anything. @throws `invalid`, `not-found` */
-export interface PlanOperations {
+interface PlanOperations {
   explain(cluster: number, request: PlanRequest): Promise<ClusterPlanView>;
   /** The same as text for people. */
   text(cluster: number, request: PlanRequest): Promise<string>;

@@ -55,7 +55,7 @@ interface RunTaskFilter {
 }
 
 /** Tasks of a graph run, given by its id, for people watching it. */
-export interface RunTaskOperations {
+interface RunTaskOperations {
   counts(run: string): Promise<readonly GraphCounts[]>;
   /** Names of the run's nodes by their ids. */
   nodeNames(run: string): Promise<Readonly<Record<string, string>>>;

@@ -13,7 +13,7 @@ interface NewSequence {
 type SequenceChange = Partial<Omit<NewSequence, 'release'>>;
 
 /** Graph types to run one after another, by release. @throws `not-found`, `conflict` in Fuel's terms. */
-export interface SequenceOperations {
+interface SequenceOperations {
   list(filter: { readonly release?: number; readonly cluster?: number }): Promise<readonly SequenceRecord[]>;
   get(id: number): Promise<SequenceRecord>;
   create(sequence: NewSequence, actor: string): Promise<SequenceRecord>;

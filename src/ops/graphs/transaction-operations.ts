@@ -59,7 +59,7 @@ const NAMES = [
 ];
 
 /** Graph runs and their parts as Fuel shows them. @throws `invalid`, `not-found` in Fuel's terms. */
-export interface TransactionOperations {
+interface TransactionOperations {
   /** By id. Running transactions have their current progress. */
   list(filter: TransactionListFilter): Promise<readonly TransactionRecord[]>;
   get(id: number): Promise<TransactionRecord>;

@@ -13,7 +13,7 @@ interface RoleAssignment {
   readonly roles: readonly string[];
 }
 
-export interface AssignmentOperations {
+interface AssignmentOperations {
   /** Adds nodes to a cluster with roles, all or none; the roles bring their tags. */
   assign(cluster: number, nodes: readonly RoleAssignment[], actor: string): Promise<readonly NodeRecord[]>;
   /** Removes nodes, all or none: at once if nothing is deployed on them, otherwise with the next deployment. */

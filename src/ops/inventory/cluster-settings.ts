@@ -10,7 +10,7 @@ import { defaultSettings, type LinkedPlugin, showSettings, splitSettings } from 
 
 type NetworkProvider = 'neutron' | 'nova_network';
 
-export interface ClusterSettingsOperations {
+interface ClusterSettingsOperations {
   /** Groups of settings, without the cluster's generated passwords. */
   read(cluster: number): Promise<JsonObject>;
   /** The current defaults of its release. */

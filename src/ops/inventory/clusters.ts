@@ -42,7 +42,7 @@ export interface ClusterView {
   readonly busy: boolean;
 }
 
-export interface ClusterOperations {
+interface ClusterOperations {
   list(): Promise<readonly ClusterView[]>;
   get(id: number): Promise<ClusterView>;
   create(request: ClusterRequest, actor: string): Promise<ClusterView>;

@@ -23,7 +23,7 @@ interface ProvisioningFacts {
 }
 
 /** The facts of a cluster that task expressions read: computed, or uploaded to replace them. */
-export interface FactsOperations {
+interface FactsOperations {
   /** The uploaded facts; empty without an upload. */
   deployment(cluster: number, query: FactsQuery): Promise<readonly DeploymentFact[]>;
   /** The facts computed from settings and nodes, regardless of uploads. */

@@ -27,7 +27,7 @@ export interface NodeView {
 /** The parts of a node with their own lists. */
 type NodePart = 'interfaces' | 'disks';
 
-export interface InventoryNodeOperations {
+interface InventoryNodeOperations {
   list(filter?: NodeFilter): Promise<readonly NodeView[]>;
   get(id: number): Promise<NodeView>;
   register(node: NodeUpdate, actor: string): Promise<NodeView>;

@@ -17,7 +17,7 @@ export interface PluginWithTags extends PluginRecord {
   readonly tags: JsonFields;
 }
 
-export interface PluginOperations {
+interface PluginOperations {
   list(): Promise<readonly PluginWithTags[]>;
   get(id: number): Promise<PluginWithTags>;
   update(id: number, upload: PluginUpload, actor: string): Promise<PluginWithTags>;

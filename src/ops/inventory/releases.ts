@@ -24,7 +24,7 @@ interface ReleaseUpload {
 /** A part of a release's metadata with its own route. */
 type ReleasePart = 'networks_metadata' | 'attributes_metadata';
 
-export interface ReleaseOperations {
+interface ReleaseOperations {
   list(): Promise<readonly ReleaseRecord[]>;
   get(id: number): Promise<ReleaseRecord>;
   create(

@@ -10,7 +10,7 @@ import { finding, refuseIfAny } from './refuse.ts';
 import { tagsOfRelease } from './releases.ts';
 import { clusterRoles, roleCatalogue } from './role-catalogue.ts';
 
-export interface RoleOwner {
+interface RoleOwner {
   readonly kind: 'release' | 'cluster';
   readonly id: number;
 }

@@ -6,7 +6,7 @@ import { inFuelTerms } from '../graphs/fuel-terms.ts';
 import { problem } from '../problem.ts';
 import { readSources } from './read-sources.ts';
 
-export interface ClusterCheckOperations {
+interface ClusterCheckOperations {
   /** Problems of a cluster before a run; of nodes only the problems of the given ones. */
   check(cluster: number, nodes?: readonly number[]): Promise<readonly ClusterFinding[]>;
 }

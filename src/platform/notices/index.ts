@@ -1,3 +1,3 @@
 /** Where notices about runs are sent, and how. */
 export { addressOf, type Receiver, ReceiversError, readReceivers } from './receivers.ts';
-export { type Sending, sendNotice, signatureOf } from './send.ts';
+export { sendNotice, signatureOf } from './send.ts';

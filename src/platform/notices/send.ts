@@ -3,7 +3,7 @@ import type { NoticeBody } from '../../core/contracts/notice.ts';
 import type { Receiver } from './receivers.ts';
 
 /** What a receiver answered. */
-export interface Sending {
+interface Sending {
   readonly delivered: boolean;
   readonly status: number | null;
   /** Why not. Without the address, which may be a secret. */

@@ -7,10 +7,10 @@ import { installationFile } from '../installation.ts';
 import { withLock } from '../processes/lock.ts';
 
 /** Newer tags have `replace` lines in go.mod, so `go install` refuses them. */
-export const TEMPORAL_CLI_VERSION = '1.5.1';
+const TEMPORAL_CLI_VERSION = '1.5.1';
 
 /** The server inside must support updates, user metadata and worker deployments as SDK 1.24 uses them. */
-export const MINIMUM_SERVER_VERSION = '1.27.0';
+const MINIMUM_SERVER_VERSION = '1.27.0';
 
 /**
  * A download of about 50 MB; without internet it fails at once, but a firewall that drops packets would make it hang.
@@ -202,7 +202,7 @@ export function explainMissing(missing: Missing): string {
 type Verdict = { readonly ok: true; readonly serverVersion: string } | { readonly ok: false; readonly problem: string };
 
 /** Runs `temporal --version` and checks the answer. */
-export async function inspectTemporalBinary(path: string): Promise<Verdict> {
+async function inspectTemporalBinary(path: string): Promise<Verdict> {
   const file = await stat(path).catch(() => undefined);
   if (!file) return { ok: false, problem: 'the file does not exist' };
   if (!file.isFile()) return { ok: false, problem: 'it is not a file' };

@@ -11,7 +11,7 @@ const LIMIT_MS = 10_000;
  * @param runId of the run's first execution: another workflow with the same id is not the run
  * @param activityId without the number of its sending
  */
-export type StartedLookup = (workflowId: string, runId: string, activityId: string) => Promise<boolean>;
+type StartedLookup = (workflowId: string, runId: string, activityId: string) => Promise<boolean>;
 
 /** Reads the server's own record of what runs wait for: only a run's workflow task adds to it. */
 export function startedLookup(client: Client): StartedLookup {

@@ -31,7 +31,7 @@ export interface WorkerDeployment {
 }
 
 /** An open workflow that only workers of one build serve. */
-export interface PinnedWorkflow {
+interface PinnedWorkflow {
   readonly workflowId: string;
   readonly runId: string;
   readonly type: string;

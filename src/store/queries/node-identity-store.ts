@@ -17,7 +17,7 @@ type EnrolmentToken = Pick<
 
 export type TokenRefusal = 'unknown' | 'used' | 'expired' | 'revoked';
 
-export interface Enrolment {
+interface Enrolment {
   /** Hash of the token. */
   readonly hash: string;
   /** Hash of the key that the certificate is for. */

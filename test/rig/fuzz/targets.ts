@@ -7,13 +7,14 @@ import { parseYaml } from '../../../src/documents/index.ts';
 import { readJson } from '../../../src/documents/reader/read-json.ts';
 import { SourceText } from '../../../src/documents/reader/source-text.ts';
 import * as wire from '../../../src/gateway/wire.ts';
-import { bytesInMemory, readTar } from '../../../src/packages/tar.ts';
+import { readTar } from '../../../src/packages/tar.ts';
 import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../../src/yaql/index.ts';
 import { readProgress } from '../../../workflows/call-slices.ts';
 import { readNews } from '../../../workflows/graph-news.ts';
 import { taskRequest } from '../../../workflows/graph-operators.ts';
 import { readFromPart, readToPart } from '../../../workflows/graph-signals.ts';
 import { retryNode } from '../../../workflows/site-operators.ts';
+import { bytesInMemory } from '../bytes-in-memory.ts';
 import type { FuzzTarget } from './guided.ts';
 
 /** Seeds that are kept: `test/data/fuzz/NAME.json`, a list of inputs. Findings go there, too. */

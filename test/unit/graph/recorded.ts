@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs';
-import {
-  type PlanInput,
-  planGraph,
-  readPlanInput,
-  type SerializedGraph,
-  serializeGraph,
-} from '../../../src/graph/index.ts';
+import { type PlanInput, planGraph, readPlanInput, type SerializedGraph } from '../../../src/graph/index.ts';
+import { serializedGraph } from '../../rig/serialized-graph.ts';
 
 const folder = new URL('../../data/fuel/', import.meta.url);
 
@@ -29,8 +24,7 @@ export function planOf(value: unknown) {
 }
 
 /** The result as a program gets it: JSON there and back. */
-export const resultOf = (value: unknown): SerializedGraph & Json =>
-  JSON.parse(JSON.stringify(serializeGraph(planOf(value))));
+export const resultOf = (value: unknown): SerializedGraph & Json => serializedGraph(planOf(value));
 
 /** Codes of everything that refuses an input. */
 export function refusalOf(

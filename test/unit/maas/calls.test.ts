@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MaasClient } from '../../../src/maas/client.ts';
-import { ensureMachine } from '../../../src/maas/ensure-machine.ts';
 import { HostnameLookup } from '../../../src/maas/hostname-lookup.ts';
-import { ensureBroken, ensureFixed, ensureLocked } from '../../../src/maas/machine-condition.ts';
 import { resolveMachine } from '../../../src/maas/resolve-machine.ts';
 import { type HttpAnswer, type HttpRequest, TransportError } from '../../../src/maas/transport.ts';
 import { LeapingClock } from '../../rig/leaping-clock.ts';
@@ -230,87 +228,6 @@ describe('resolve', () => {
   });
 });
 
-describe('create or adopt', () => {
-  const wanted = { hostname: 'n1', macAddresses: ['52:54:00:AA:00:01'], architecture: 'amd64/generic' };
-  /** MAAS with one MAC register; `lose` drops the answer of the first creation. */
-  const register = (made: ReturnType<typeof host>[], lose?: 'lost-before' | 'lost-after'): Handler => {
-    let loses = lose;
-    return ({ method, query, form }) => {
-      if (method === 'GET') {
-        const macs = query.getAll('mac_address');
-        return { body: made.filter((m) => macs.includes(m.interface_set[0]?.mac_address ?? '')) };
-      }
-      if (loses === 'lost-before') {
-        loses = undefined;
-        return 'lost-before';
-      }
-      if (made.some((m) => m.hostname === form.get('hostname'))) {
-        return { status: 400, body: { hostname: ['Node with this Hostname already exists.'] } };
-      }
-      const machine = host('new001', form.get('hostname') ?? '', 'maas', form.get('mac_addresses') ?? '');
-      made.push(machine);
-      if (loses === 'lost-after') {
-        loses = undefined;
-        return 'lost-after';
-      }
-      return { body: machine };
-    };
-  };
-
-  it('(10) new: made once; again: adopted; never commissioned unasked', async () => {
-    const made: ReturnType<typeof host>[] = [];
-    const world = clientOf(register(made));
-    expect(await ensureMachine(world, wanted)).toMatchObject({
-      ok: true,
-      actions: ['create'],
-      machine: { systemId: 'new001' },
-    });
-    expect(await ensureMachine(world, wanted)).toMatchObject({
-      ok: true,
-      actions: [],
-      machine: { systemId: 'new001' },
-    });
-    expect(made).toHaveLength(1);
-    expect(world.sent.filter((line) => line.startsWith('POST'))).toEqual([
-      'POST machines/ architecture=amd64%2Fgeneric&mac_addresses=52%3A54%3A00%3Aaa%3A00%3A01&hostname=n1&commission=false',
-    ]);
-  });
-
-  it('(10, 19) the answer of a creation is lost after it was carried out: one machine, adopted', async () => {
-    const made: ReturnType<typeof host>[] = [];
-    const world = clientOf(register(made, 'lost-after'));
-    expect(await ensureMachine(world, wanted)).toMatchObject({ ok: true, actions: ['create'] });
-    expect(made).toHaveLength(1);
-  });
-
-  it('(19) the request is lost before: the failure is thrown as retryable, and the repetition makes it', async () => {
-    const made: ReturnType<typeof host>[] = [];
-    const world = clientOf(register(made, 'lost-before'));
-    await expect(ensureMachine(world, wanted)).rejects.toMatchObject({
-      failure: { kind: 'connection-lost', retryable: true },
-    });
-    expect(await ensureMachine(world, wanted)).toMatchObject({ ok: true });
-    expect(made).toHaveLength(1);
-  });
-
-  it('(10) the MAC on a machine of another name is refused, naming it', async () => {
-    const world = clientOf(register([host('old001', 'other', 'maas', '52:54:00:aa:00:01')]));
-    expect(await ensureMachine(world, wanted)).toMatchObject({
-      ok: false,
-      failure: { kind: 'mac-in-use', usedBy: 'other.maas (old001)' },
-    });
-    expect(world.sent).toHaveLength(1);
-  });
-
-  it('(10) the name on a machine of another MAC is refused in MAAS’ words', async () => {
-    const world = clientOf(register([host('old001', 'n1', 'maas', '52:54:00:ff:ff:ff')]));
-    expect(await ensureMachine(world, wanted)).toMatchObject({
-      ok: false,
-      failure: { kind: 'refused', action: 'create' },
-    });
-  });
-});
-
 describe('tags, pools, zones', () => {
   it('(11) counts are compared; unknown ids are found out; the same again gives the same', async () => {
     const known = new Set(['aaaaaa', 'bbbbbb']);
@@ -372,55 +289,6 @@ describe('tags, pools, zones', () => {
     await expect(world.client.inventory.ensureTag('has space')).rejects.toMatchObject({ failure: { kind: 'invalid' } });
     expect(await world.client.inventory.pool(7)).toMatchObject({ id: 7, name: 'site-a' });
     expect(world.sent.at(-1)).toBe('GET resourcepool/7/');
-  });
-});
-
-describe('lock, broken, fixed', () => {
-  /** A machine by MAAS' rules; `lose` breaks the connection after the first change. */
-  function world(state: { locked: boolean; status: number; owner: string | null }, lose = false) {
-    let loses = lose;
-    return clientOf(({ method, query }) => {
-      if (method === 'GET') return { body: { ...host('abc123', 'n1'), ...state } };
-      const op = query.get('op');
-      if (op === 'lock' && state.locked) return { status: 409, body: 'Machine is already locked' };
-      if (op === 'unlock' && !state.locked) return { status: 409, body: 'Machine is not locked' };
-      if (op === 'mark_broken' && state.owner === null) return { status: 403, body: '' };
-      if (op === 'mark_fixed' && state.status !== 8)
-        return { status: 409, body: "Can't mark a non-broken node as 'Ready'." };
-      if (op === 'lock' || op === 'unlock') state.locked = op === 'lock';
-      if (op === 'mark_broken') Object.assign(state, { status: 8, owner: null });
-      if (op === 'mark_fixed') state.status = 4;
-      if (loses) {
-        loses = false;
-        return 'lost-after';
-      }
-      return { body: { ...host('abc123', 'n1'), ...state } };
-    });
-  }
-
-  it.each([false, true])('done once, however often it is asked (first answer lost: %s)', async (lose) => {
-    const { client, sent } = world({ locked: false, status: 6, owner: 'admin' }, lose);
-    const changed: boolean[] = [];
-    for (const change of [
-      () => ensureLocked(client, 'abc123', true),
-      () => ensureLocked(client, 'abc123', false),
-      () => ensureBroken(client, 'abc123', 'disk died'),
-      () => ensureFixed(client, 'abc123'),
-    ]) {
-      changed.push((await change()).changed, (await change()).changed);
-    }
-    expect(changed).toEqual([true, false, true, false, true, false, true, false]);
-    expect(sent.filter((line) => line.startsWith('POST')).map((line) => /op=(\w+)/.exec(line)?.[1])).toEqual([
-      'lock',
-      'unlock',
-      'mark_broken',
-      'mark_fixed',
-    ]);
-  });
-
-  it('what MAAS refuses is thrown', async () => {
-    const { client } = world({ locked: false, status: 4, owner: null });
-    await expect(ensureBroken(client, 'abc123')).rejects.toMatchObject({ failure: { kind: 'forbidden' } });
   });
 });
 

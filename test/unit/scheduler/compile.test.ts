@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SchedulerPlan } from '../../../src/core/scheduler/index.ts';
-import { blocksOfNodes, compilePlan, partition, tolerated } from '../../../src/core/scheduler/index.ts';
+import { compilePlan, partition, tolerated } from '../../../src/core/scheduler/index.ts';
 import { simulate } from '../../../src/core/scheduler/simulate.ts';
+import { blocksOfNodes } from '../../rig/blocks-of-nodes.ts';
 import { planOf } from './run.ts';
 
 const refusal = (plan: SchedulerPlan, offline: string[] = []) => {

@@ -8,7 +8,6 @@ import type {
 } from '../../../src/core/scheduler/index.ts';
 import {
   apply,
-  blocksOfNodes,
   compilePlan,
   coordinate,
   createCoordinator,
@@ -16,6 +15,7 @@ import {
   partition,
   taskReports,
 } from '../../../src/core/scheduler/index.ts';
+import { blocksOfNodes } from '../../rig/blocks-of-nodes.ts';
 import { planOf } from './run.ts';
 
 /** One part a node; the test delivers each message itself. */

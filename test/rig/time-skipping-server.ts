@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { withLock } from '../processes/lock.ts';
-import { cacheFolder } from './find-server.ts';
+import { withLock } from '../../src/platform/processes/lock.ts';
+import { cacheFolder } from '../../src/platform/temporal/find-server.ts';
 
 /** The last release line that supports our use of SDK 1.24's test protocol. */
 const VERSION = '1.31.0';
