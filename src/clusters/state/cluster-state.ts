@@ -31,7 +31,7 @@ export function clusterState(
   sources: ClusterSources,
   tagged: readonly TaggedNode[],
   surroundings: Surroundings = {},
-): ClusterState {
+): Required<ClusterState> {
   const { cluster } = sources;
   const uploaded = cluster.deploymentInfo;
   const catalogue = catalogueOfCluster(sources);
@@ -94,7 +94,7 @@ export function clusterStates(
   sources: ClusterSources,
   stored: TaskStates,
   surroundings: Surroundings = {},
-): { readonly now: ClusterState; readonly before: ClusterState | null } {
+): { readonly now: Required<ClusterState>; readonly before: Required<ClusterState> | null } {
   const tagged = tagCluster(
     sources,
     sources.nodes.map(({ id }) => id),

@@ -34,10 +34,10 @@ export function oldStatesOf(sources: ClusterSources, stored: TaskStates): OldSta
 }
 
 /** The cluster's state at the last successful task; undefined before the first success. */
-export function newestState(stored: TaskStates): ClusterState | undefined {
+export function newestState(stored: TaskStates): Required<ClusterState> | undefined {
   const newest = stored.tasks.reduce<TaskStates['tasks'][number] | undefined>(
     (best, one) => (best === undefined || one.at > best.at ? one : best),
     undefined,
   );
-  return newest === undefined ? undefined : (JSON.parse(stored.states[newest.state]!) as ClusterState);
+  return newest === undefined ? undefined : (JSON.parse(stored.states[newest.state]!) as Required<ClusterState>);
 }

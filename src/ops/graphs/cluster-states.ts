@@ -10,7 +10,7 @@ interface StateView {
   /** Null if no node was requested, or the node did not exist. */
   readonly node: ClusterState['nodes'][string] | null;
   readonly nodes: ClusterState['nodes'];
-  readonly facts?: NonNullable<ClusterState['facts']>;
+  readonly facts: NonNullable<ClusterState['facts']>;
 }
 
 interface ClusterStatesView {
@@ -41,7 +41,7 @@ export function stateOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
           hint: `Its nodes are ${sources.nodes.map(({ id }) => id).join(', ') || 'none'}.`,
         });
       }
-      const view = (state: ClusterState): StateView => ({
+      const view = (state: Required<ClusterState>): StateView => ({
         ...state,
         node: found === undefined ? null : (state.nodes[uidOf(found)] ?? null),
       });

@@ -233,7 +233,7 @@ describe('the store', () => {
       for (const name of readdirSync(open)) expect([name, statSync(join(open, name)).mode & 0o077]).toEqual([name, 0]);
       expect(readdirSync(open).length).toBeGreaterThan(1);
       await made.close();
-      // One that an earlier release made is closed to others, too.
+      // A file that others may read is closed to them when it is opened.
       execFileSync('chmod', ['644', join(open, 'store.db')]);
       await (await openStore(`sqlite:${join(open, 'store.db')}`)).close();
       expect(statSync(join(open, 'store.db')).mode & 0o077).toBe(0);

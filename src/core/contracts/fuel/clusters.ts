@@ -121,10 +121,7 @@ const stateSchema = z
         common: z.record(z.string(), z.unknown()),
         nodes: z.record(z.string(), z.record(z.string(), z.unknown())),
       })
-      .optional()
-      .describe(
-        'What can be read by name without being content: statuses, labels … Absent in states of older versions.',
-      ),
+      .describe('Statuses, labels …: expressions read them by name, and they are no content that could change.'),
   })
   .meta({ id: 'State' });
 
