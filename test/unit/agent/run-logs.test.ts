@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TaskResult } from '../../../src/agent/index.ts';
 import { TaskLogs } from '../../../src/agent/logs/index.ts';
 import { type Api, createApi } from '../../../src/api/index.ts';
+import { graphRunName } from '../../../src/core/graph-run/index.ts';
 import { createOperations } from '../../../src/ops/index.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 import { openapiCheck } from '../../rig/openapi-check.ts';
@@ -22,7 +23,10 @@ beforeAll(async () => {
   await store.migrate();
   const release = await store.releases.create({ name: 'r', version: '1', operatingSystem: 'Ubuntu' });
   const cluster = await store.clusters.create({ name: 'c', releaseId: release.id });
-  const made = await store.transactions.createRun({ clusterId: cluster.id, graphs: [{ graphType: 'default' }] });
+  const made = await store.transactions.createRun({
+    ...{ clusterId: cluster.id, graphs: [{ graphType: 'default' }] },
+    ...{ workflowId: `execute_graph:${cluster.id}:1`, temporalRunId: 'run-of-c' },
+  });
   run = made.run.id;
   graph = made.graphs[0]!.id;
   await store.taskHistory.plan(graph, [
@@ -54,7 +58,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const key = (generation: number, task = 'db') => ({ run: String(graph), task, node: '3', generation });
+const key = (generation: number, task = 'db') => ({
+  ...{ run: graphRunName(graph, 'run-of-c'), task, node: '3', generation },
+});
 const put = (generation: number, offset: number, text: string | Buffer) =>
   logs.append(key(generation), { kind: 'output', stream: 'stdout', offset, bytes: Buffer.from(text as string) });
 const end = (generation: number, bytes: number) =>
