@@ -43,7 +43,7 @@ function measure(nodes: number): Measured {
   const [plan, planTime] = timed(() => planned({ tasks, cluster }));
   const [order, schedulerTime] = timed(() => {
     const found = planOrder(plan);
-    if (findCycles(plan, found).length > 0 || !compilePlan(schedulerPlan(plan)).ok)
+    if (findCycles(plan, found).length > 0 || !compilePlan(schedulerPlan(plan, {}, found)).ok)
       throw new Error('the plan is circular');
     return found;
   });

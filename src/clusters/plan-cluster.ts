@@ -19,6 +19,7 @@ import {
   type PlanInput,
   Problems,
   planGraph,
+  planOrder,
   schedulerPlan,
 } from '../graph/index.ts';
 import type { Engine } from '../yaql/index.ts';
@@ -154,12 +155,14 @@ export function planCluster(
   const { plan } = planned;
   refuseDestruction(sources, plan, problems);
   if (problems.hasErrors) return refuse(plan.problems);
-  const cycles = findCycles(plan);
+  const order = planOrder(plan);
+  const cycles = findCycles(plan, order);
   if (cycles.length > 0) return refuse([...plan.problems, ...cycleProblems(plan, cycles)]);
-  const whole = schedulerPlan(plan, {
+  const options = {
     ...(request.mode === undefined ? {} : { mode: request.mode }),
     ...(request.max_nodes === undefined ? {} : { limits: { max_nodes: request.max_nodes } }),
-  });
+  };
+  const whole = schedulerPlan(plan, options, order);
   const scheduler = request.earlier === undefined ? whole : continueFrom(whole, request.earlier);
   const compiled = compilePlan(scheduler);
   if (!compiled.ok && compiled.refusal.reason !== 'empty_graph') {

@@ -1,10 +1,11 @@
 import { isMapping, type ValuePath } from '../core/plain-value.ts';
-import { cyclesIn, cycleText, firstCycles } from './linking/find-cycles.ts';
+import { cycleText } from './linking/find-cycles.ts';
+import { cyclesIn, firstCycles } from './linking/graph-cycles.ts';
 import { type GraphProblem, Problems } from './problem.ts';
 import type { MergedTask, PlacedInInput } from './tasks/merge-layers.ts';
 import { reportSlowPatterns } from './tasks/name-pattern.ts';
 import type { GraphTask } from './tasks/task.ts';
-import { taskGraph } from './view/task-graph.ts';
+import { taskGraph } from './tasks/task-graph.ts';
 
 /**
  * Checks a merged graph without nodes: tasks that wait for each other on one node are an error,
@@ -13,18 +14,12 @@ import { taskGraph } from './view/task-graph.ts';
 export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[] {
   const problems = new Problems();
   const graph = taskGraph(tasks.map(({ task }) => task));
-  const names = graph.nodes();
-  const numbers = new Map(names.map((name, at) => [name, at]));
   const byName = new Map(tasks.map((one) => [one.task.id, one]));
   const inGroups = listedBy(tasks);
-  const successors = names.map((name) => graph.outNeighbors(name).map((next) => numbers.get(next)!));
-  const nameOf = (at: number): string => names[at]!;
   const together = function* () {
-    for (const cycle of cyclesIn(successors, names.length, nameOf))
-      if (!areNeverTogether(cycle.members.map(nameOf), byName, inGroups)) yield cycle;
+    for (const names of cyclesIn(graph)) if (!areNeverTogether(names, byName, inGroups)) yield names;
   };
-  for (const { members } of firstCycles(together())) {
-    const path = members.map(nameOf);
+  for (const path of firstCycles(together())) {
     const [before, after] = [path[0]!, path[1] ?? path[0]!];
     problems.error(
       placeOfDependency(byName, before, after),

@@ -2,7 +2,7 @@ import { isMapping } from '../core/plain-value.ts';
 import type { PlanLimits, SchedulerPlan } from '../core/scheduler/index.ts';
 import { taskKey } from '../core/scheduler/index.ts';
 import { truthy } from './fields/truth.ts';
-import { planOrder } from './linking/order.ts';
+import { type PlanOrder, planOrder } from './linking/order.ts';
 import type { Plan } from './plan.ts';
 
 interface SchedulerPlanOptions {
@@ -14,9 +14,12 @@ interface SchedulerPlanOptions {
  * The plan for the scheduler: nodes with tasks, tasks without parameters, and the order with joins
  * instead of all-to-all pairs. The sync node is named `null`.
  */
-export function schedulerPlan(plan: Plan, options: SchedulerPlanOptions = {}): SchedulerPlan {
+export function schedulerPlan(
+  plan: Plan,
+  options: SchedulerPlanOptions = {},
+  { edges, joins }: PlanOrder = planOrder(plan),
+): SchedulerPlan {
   const keys = plan.instances.map(({ id, node }) => taskKey(id, plan.nodes[node]!));
-  const { edges, joins } = planOrder(plan);
   const sync = plan.nodes.length - 1;
   return {
     nodes: plan.nodes.flatMap((id, node) =>

@@ -1,8 +1,8 @@
 import type { NodeResolver } from '../placing/node-resolver.ts';
 import type { Problems } from '../problem.ts';
-import { reachable, type TaskGraph, taskGraph } from '../view/task-graph.ts';
 import type { MergedTask } from './merge-layers.ts';
 import type { Fields, GraphTask } from './task.ts';
+import { reachable, type TaskGraph, taskGraph } from './task-graph.ts';
 
 /** From this version on, a task declares its dependencies on other nodes. */
 const CROSS_DEPENDENCIES = '2.0.0';

@@ -1,7 +1,7 @@
 import { onlyOrders } from '../../core/task-types/index.ts';
 import { GraphProblemError } from '../problem.ts';
 import type { GraphTask } from '../tasks/task.ts';
-import { type TaskGraph, taskGraph } from './task-graph.ts';
+import { type TaskGraph, taskGraph } from '../tasks/task-graph.ts';
 
 export interface DrawOptions {
   readonly format?: 'dot' | 'mermaid';

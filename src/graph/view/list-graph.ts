@@ -1,6 +1,6 @@
 import { isRegex } from '../tasks/name-pattern.ts';
 import type { GraphTask } from '../tasks/task.ts';
-import { taskGraph } from './task-graph.ts';
+import { taskGraph } from '../tasks/task-graph.ts';
 
 /** A graph of definitions as plain data: its tasks, and what comes before what. */
 export interface ListedGraph {

@@ -1,5 +1,5 @@
 import { onlyOrders } from '../../core/task-types/index.ts';
-import { type GraphTask, type TaskGraph, taskGraph } from '../../graph/index.ts';
+import { type GraphTask, reachable, type TaskGraph, taskGraph } from '../../graph/index.ts';
 import { problem } from '../problem.ts';
 
 /** Part of a graph of old tasks: those after one task and before another. */
@@ -24,26 +24,19 @@ export function cutTasks<T extends { readonly id: string }>(tasks: readonly T[],
     });
   }
   const graph = taskGraph(given);
-  const after = start === undefined ? undefined : reached(graph, start, 'out');
-  const before = end === undefined ? undefined : reached(graph, end, 'in');
+  const after = start === undefined ? undefined : reached(graph, start, 'outbound');
+  const before = end === undefined ? undefined : reached(graph, end, 'inbound');
   return tasks.filter((task) => {
     if (include.includes(String((task as unknown as GraphTask).type))) return true;
     return (after?.has(task.id) ?? true) && (before?.has(task.id) ?? true);
   });
 }
 
-function reached(graph: TaskGraph, from: string, direction: 'in' | 'out'): ReadonlySet<string> {
+function reached(graph: TaskGraph, from: string, direction: 'inbound' | 'outbound'): ReadonlySet<string> {
   if (!graph.hasNode(from) || graph.getNodeAttribute(from, 'task') === undefined) {
     throw problem('invalid', `Cannot find task ${from} by its name.`, { hint: 'Correct the name.' });
   }
-  const seen = new Set<string>();
-  const open = [from];
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    if (seen.has(name)) continue;
-    seen.add(name);
-    open.push(...(direction === 'out' ? graph.outNeighbors(name) : graph.inNeighbors(name)));
-  }
-  return seen;
+  return reachable(graph, from, direction);
 }
 
 const major = (version: unknown): number => Number.parseInt(String(version ?? '0'), 10);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { namePattern, taskGraph } from '../../../src/graph/index.ts';
+import { cycleProblems, findCycles, namePattern, type Plan, taskGraph } from '../../../src/graph/index.ts';
 import { checkGraphUpload } from '../../../src/ops/graphs/graph-upload.ts';
 import { growthOf, MUCH_GROWTH } from '../../rig/growth.ts';
+import { cluster, planOf } from './recorded.ts';
 
 const task = (id: string, requires: readonly string[], more: object = {}) => ({
   id,
@@ -99,5 +100,30 @@ describe('a large graph with mistakes', () => {
       'tasks wait for each other: t0 -> t7999 -> t7998 -> t7997 -> t7996 -> (7990 more) -> t5 -> t4 -> t3 -> t2 -> t1 -> t0',
     );
     expect(cycle!.path).toBe('tasks[7999].requires[0]');
+  });
+});
+
+describe('a large plan', () => {
+  /** Tasks of one node, each after the one before it; `closed`: and the first after the last. */
+  const chain = (n: number, closed: boolean): Plan =>
+    planOf({
+      tasks: tasks(n, (at) =>
+        task(`t${at}`, at > 0 ? [`t${at - 1}`] : closed ? [`t${n - 1}`] : [], { version: '2.1.0', roles: '*' }),
+      ),
+      cluster: cluster({ '1': ['x'] }),
+    });
+
+  it('has its cycle named by both ends, and no stack is deep enough to matter', () => {
+    const plan = chain(20_000, true);
+    const [problem, ...more] = cycleProblems(plan, findCycles(plan));
+    expect(more).toEqual([]);
+    expect(problem!.message).toBe(
+      'tasks wait for each other: t0@1 -> t1@1 -> t2@1 -> t3@1 -> t4@1 -> (19990 more) -> t19995@1 -> t19996@1 -> t19997@1 -> t19998@1 -> t19999@1 -> t0@1',
+    );
+    expect(findCycles(chain(20_000, false))).toEqual([]);
+  });
+
+  it.each([true, false])('is searched for cycles in time in proportion to its size, with a cycle: %s', (closed) => {
+    expect(growthOf(findCycles, (n) => chain(n, closed), 500)).toBeLessThan(MUCH_GROWTH);
   });
 });

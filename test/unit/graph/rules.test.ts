@@ -348,6 +348,21 @@ describe('order', () => {
     expect(cycleProblems(plan, findCycles(plan))[0]!.message).toMatch(/a@\d -> b@\d -> a@\d/);
   });
 
+  it('names that wait for each other are no cycle unless their tasks do', () => {
+    // a@2 waits for b@2, which waits for a@1, which has no b on its node.
+    const waiting = (role: string): Json =>
+      one([
+        task('a', { requires: ['b'] }),
+        task('b', { roles: ['controller', 'compute'], 'cross-depends': [{ name: 'a', role }] }),
+        task('c', { requires: ['a'] }),
+      ]);
+    expect(findCycles(planOf(waiting('primary-controller')))).toEqual([]);
+    const plan = planOf(waiting('compute'));
+    expect(cycleProblems(plan, findCycles(plan)).map(({ message }) => message)).toEqual([
+      'tasks wait for each other: a@10 -> b@10 -> a@10',
+    ]);
+  });
+
   it('a task that waits for all tasks of its name on other nodes is a cycle', () => {
     const plan = planOf(one([task('a', { 'cross-depends': [{ name: 'a' }] })]));
     expect(findCycles(plan)).toHaveLength(1);

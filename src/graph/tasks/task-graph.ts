@@ -1,8 +1,8 @@
 import { DirectedGraph } from 'graphology';
 import { isMapping } from '../../core/plain-value.ts';
-import { isRegex } from '../tasks/name-pattern.ts';
-import { ComparisonsLeft, MatchedNames } from '../tasks/names-matched.ts';
-import { type GraphTask, isUnusableId } from '../tasks/task.ts';
+import { isRegex } from './name-pattern.ts';
+import { ComparisonsLeft, MatchedNames } from './names-matched.ts';
+import { type GraphTask, isUnusableId } from './task.ts';
 
 /** A name in a graph of definitions: a task, or an undefined name. */
 interface TaskNode {
