@@ -19,8 +19,8 @@ export function growthOf<T>(work: (input: T) => unknown, input: (size: number) =
   return ofMany / Math.max(ofFew, 1) / FACTOR;
 }
 
-/** Growth that only work beyond proportion shows: four times as much as is proportional, a quarter of a square's. */
-export const MUCH_GROWTH = 4;
+/** Growth that only work beyond proportion shows: half of a square's. Collecting garbage makes up to four of linear work. */
+export const MUCH_GROWTH = 8;
 
 /** Microseconds of this process. */
 function turnOf<T>(work: (input: T) => unknown, input: T, times: number): number {
