@@ -2,7 +2,7 @@ import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation
 import { onlyOrders } from '../../core/task-types/index.ts';
 import type { JsonFields, OpenstackConfigFilter, OpenstackConfigRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
-import { problem } from '../problem.ts';
+import { ProblemError, problem } from '../problem.ts';
 import { checkClusterNodes } from './cluster-nodes.ts';
 import type { DeploymentOptions, StartedDeployment } from './deployment-operations.ts';
 import { inFuelTerms } from './fuel-terms.ts';
@@ -87,10 +87,16 @@ export function openstackConfigOperations(deps: OpsDependencies): OpenstackConfi
       if (nodes?.length === 0)
         throw problem('invalid', `no node of cluster ${cluster} has role ${role}`, { hint: 'Name another role.' });
       const graph = { type: 'default', refreshed_by: [...files].sort(), ...(nodes === undefined ? {} : { nodes }) };
-      const plan = await plans.explain(cluster, { ...graph, ...(options.force === true ? { force: true } : {}) });
+      // Cluster and nodes were checked: what is not found is a graph with tasks.
+      const plan = await plans
+        .explain(cluster, { ...graph, ...(options.force === true ? { force: true } : {}) })
+        .catch((error: unknown) => {
+          if (error instanceof ProblemError && error.problem.code === 'not-found') return null;
+          throw error;
+        });
       const isAsked = (one: PlanExplanation['nodes'][number]): boolean =>
         one.runs.some(({ type }) => !onlyOrders(type)) || one.skipped.some(({ reason }) => reason === 'condition');
-      if (!plan.nodes.some(isAsked)) {
+      if (plan === null || !plan.nodes.some(isAsked)) {
         throw problem('invalid', `No task of cluster ${cluster} is refreshed by its OpenStack configuration`, {
           hint: `Name one of ${graph.refreshed_by.join(', ')}, or '*', in refresh_on of a task.`,
         });
