@@ -1,4 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { checkPackage, readPackageFolder } from '../../../src/packages/index.ts';
@@ -29,11 +32,18 @@ it.skipIf(missing)(
     ] as const;
     const calls = asked.map(([tag, node]) => `notice(instances::nodes($nodes, '${tag}', '${node}').keys.join(' '))`);
     const manifest = [`$nodes = ${puppetHash(nodes)}`, ...calls].join('\n');
+    // Other tests look into the machine's own folders of Puppet.
+    const own = mkdtempSync(join(tmpdir(), 'sitewright-puppet-'));
     const out = execFileSync(
       'puppet',
-      ['apply', '--modulepath', `${folder}/deployment_scripts/modules`, '--color=false', '-e', manifest],
+      [
+        'apply',
+        ...[`--confdir=${own}/conf`, `--vardir=${own}/var`],
+        ...['--modulepath', `${folder}/deployment_scripts/modules`, '--color=false', '-e', manifest],
+      ],
       { encoding: 'utf8' },
     );
+    rmSync(own, { recursive: true });
     const found = [...out.matchAll(/Scope\(Class\[main\]\): ?(.*)/g)].map(([, names]) => names!.trim());
     expect(found).toEqual(asked.map(([, , names]) => names.join(' ')));
   },
