@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { executionFolder } from '../../../src/agent/execution.ts';
 import { Journal } from '../../../src/agent/journal.ts';
+import { DEFAULT_TASK_PATH } from '../../../src/agent/task-process.ts';
 import { judgePuppet } from '../../../src/agent/task-types/puppet.ts';
 import { namesInReport, readPuppetSummary } from '../../../src/agent/task-types/puppet-summary.ts';
 import { AgentRig, printed } from '../../rig/agent.ts';
@@ -210,26 +211,39 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
   });
 
   it('#15 a noop run changes nothing, not even its own state, and reports what is pending', async () => {
-    const vardir = spawnSync('puppet', ['config', 'print', 'vardir']).stdout.toString().trim();
-    const print = (folder: string): string[] =>
-      readdirSync(folder, { recursive: true, withFileTypes: true })
+    // Folders of this test's own: other tests run Puppet in the machine's.
+    const own = rig.path('own-puppet');
+    mkdirSync(`${own}/bin`, { recursive: true });
+    const folders = `--confdir=${own}/conf --vardir=${own}/var --publicdir=${own}/public`;
+    writeFileSync(`${own}/bin/puppet`, `#!/bin/sh\nPATH="\${PATH#*:}"\nshift\nexec puppet apply ${folders} "$@"\n`, {
+      mode: 0o755,
+    });
+    const ownAgent = rig.agent({ taskPath: `${own}/bin:${DEFAULT_TASK_PATH}` });
+    const files = (): string[] =>
+      readdirSync(own, { recursive: true, withFileTypes: true })
         .map((entry) => join(entry.parentPath, entry.name))
         .map((path) => `${path} ${statSync(path).mtimeMs} ${statSync(path).size}`)
         .sort();
     const folder = rig.path('noop');
     mkdirSync(folder);
-    const before = existsSync(vardir) ? print(vardir) : [];
+    await rig.run(ownAgent, task(`file { '${folder}': ensure => directory }`));
+    const before = files();
+    expect(before.join('\n')).toContain(`${own}/var/state/`);
     const text = `file { '${folder}/x': content => 'x' } exec { '/bin/touch ${folder}/y': }`;
     const parameters = { puppet_manifest: manifest(text), puppet_modules: rig.folder, retries: 0 };
-    expect(await rig.run(agent, rig.task('puppet', parameters, { mode: 'noop' }))).toMatchObject({
+    expect(await rig.run(ownAgent, rig.task('puppet', parameters, { mode: 'noop' }))).toMatchObject({
       outcome: 'ok',
       changed: false,
       exitCode: 0,
       summary: { noopPending: 2, events: { noop: 2 } },
     });
     expect(readdirSync(folder)).toEqual([]);
-    expect(existsSync(vardir) ? print(vardir) : []).toEqual(before);
-    expect(await rig.run(agent, task(text, { puppet_noop_run: true }))).toMatchObject({ changed: false, exitCode: 0 });
+    expect(files()).toEqual(before);
+    expect(await rig.run(ownAgent, task(text, { puppet_noop_run: true }))).toMatchObject({
+      changed: false,
+      exitCode: 0,
+    });
     expect(readdirSync(folder)).toEqual([]);
+    expect(files()).toEqual(before);
   });
 });

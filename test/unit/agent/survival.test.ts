@@ -147,7 +147,11 @@ for (const means of ['cgroup', 'process-walk'] as const) {
   describe.skipIf(!possible)(`a tree of processes, held by ${means}`, () => {
     /** Five processes in five sessions, all deaf to TERM; the script says `here` when all are. */
     const tree = (stand: Gate) =>
-      `for n in 1 2 3 4; do setsid setsid bash -c 'trap "" TERM; while :; do sleep 1000; done' & done
+      `ready=${stand.path}.ready; [ -p "$ready" ] || mkfifo "$ready"; exec 3<>"$ready"
+       for n in 1 2 3 4; do
+         setsid setsid bash -c 'trap "" TERM; echo ready >&3; exec 3>&-; while :; do sleep 1000; done' &
+       done
+       for n in 1 2 3 4; do read -r line <&3; done; exec 3>&-
        trap "" TERM; echo here; read -r line < ${stand.path}`;
 
     it.runIf(means === 'cgroup')('a group that systemd removes when it starts the agent again is made again', () => {

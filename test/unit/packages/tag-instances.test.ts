@@ -38,7 +38,7 @@ it.skipIf(missing)(
       'puppet',
       [
         'apply',
-        ...[`--confdir=${own}/conf`, `--vardir=${own}/var`],
+        ...[`--confdir=${own}/conf`, `--vardir=${own}/var`, `--publicdir=${own}/public`],
         ...['--modulepath', `${folder}/deployment_scripts/modules`, '--color=false', '-e', manifest],
       ],
       { encoding: 'utf8' },
