@@ -1,4 +1,5 @@
 import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
+import { namesByState } from '../src/core/deployment/index.ts';
 import { describedRun, type RunDescription } from '../src/core/run-description.ts';
 import { describeRunFailure, type RunFailure, type RunReport } from '../src/core/site-run/index.ts';
 import {
@@ -150,8 +151,8 @@ function nodeWrite(node: NodeReport, sequence: number): RunNodeWrite {
 /** How far the run came; nothing where it came to no nodes. */
 function progressOf({ baremetal }: RunReport): { readonly done: number; readonly total: number } | undefined {
   if (!baremetal) return undefined;
-  const { success, failure } = baremetal.nodes_by_state;
-  return { done: success.length + failure.length, total: Object.values(baremetal.nodes_by_state).flat().length };
+  const { success, failed } = baremetal.nodes_by_state;
+  return { done: success.length + failed.length, total: Object.values(baremetal.nodes_by_state).flat().length };
 }
 
 /** Restores from the store the nodes that were cut from a report to keep the payload small. */
@@ -159,19 +160,13 @@ function withNodes(report: RunReport, rows: readonly RunNode[]): RunReport {
   if (!report.baremetal) return report;
   const kept = new Map(report.baremetal.nodes.map((node) => [node.name, node]));
   const nodes = rows.map<NodeReport>((row) => kept.get(row.node) ?? nodeReport(row));
-  const named = (state: NodeReport['state']) => nodes.filter((node) => node.state === state).map((node) => node.name);
   const { cut: _cut, ...whole } = report;
   return {
     ...whole,
     baremetal: {
       ...report.baremetal,
       nodes,
-      nodes_by_state: {
-        not_started: named('not_started'),
-        prepared: named('prepared'),
-        success: named('success'),
-        failure: named('failure'),
-      },
+      nodes_by_state: namesByState(nodes),
     },
   };
 }
@@ -179,12 +174,12 @@ function withNodes(report: RunReport, rows: readonly RunNode[]): RunReport {
 function nodeReport(row: RunNode): NodeReport {
   return {
     name: row.node,
-    state: row.state as NodeReport['state'],
+    state: row.state === 'waiting' ? 'not_reached' : (row.state as NodeReport['state']),
     attempts: row.attempts ?? 0,
     ...(row.group === null ? {} : { group: row.group }),
     ...(row.systemId === null ? {} : { system_id: row.systemId }),
     ...(row.startedAt === null ? {} : { started_at: row.startedAt }),
     ...(row.endedAt === null ? {} : { ended_at: row.endedAt }),
-    ...(row.reason ? (row.state === 'failure' ? { reason: row.reason } : { warnings: [row.reason] }) : {}),
+    ...(row.reason ? (row.state === 'failed' ? { reason: row.reason } : { warnings: [row.reason] }) : {}),
   };
 }

@@ -32,8 +32,7 @@ export function graphCloseActivities(deps: ActivityDependencies): Pick<GraphActi
 
 const STATUS = {
   success: 'ready',
-  failure: 'error',
-  stopped_by_tolerance: 'error',
+  failed: 'error',
   stopped: 'stopped',
 } as const satisfies Record<RunResult, TransactionRecord['status']>;
 

@@ -3,6 +3,7 @@ import {
   type CallEnd,
   describeBaremetal,
   describeGroupFailure,
+  endBaremetal,
   finishCall,
   finishNode,
   halts,
@@ -46,8 +47,9 @@ export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> 
     run.retries = null;
     await retries.ended();
     await recheckTimedOutNodes(run, plan);
-    for (const line of describeBaremetal(reportBaremetal(state(run)))) log.info(`${plan.site}, bare metal: ${line}`);
-    const failed = state(run).groups.filter((group) => group.plan.critical && group.state === 'failure');
+    for (const line of describeBaremetal(reportBaremetal(endBaremetal(state(run)))))
+      log.info(`${plan.site}, bare metal: ${line}`);
+    const failed = state(run).groups.filter((group) => group.plan.critical && group.state === 'failed');
     if (run.control.cancelled || run.control.stopping) return { value: null, state: 'stopped' };
     if (!halts(state(run))) return { value: null };
     const groups = failed.map((group) => ({
@@ -57,7 +59,7 @@ export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> 
     run.fail({ kind: 'critical-group-failed', groups });
     return {
       value: null,
-      state: 'failure',
+      state: 'failed',
       detail: groups.map((group) => `${group.name}: ${group.reason}`).join('; '),
     };
   });

@@ -18,7 +18,7 @@ import {
   taskCapacity,
 } from '../src/core/graph-run/index.ts';
 import { BEFORE_CHANGES, claimLost, type GraphRunOutcome, isoTime, rejectionIn } from '../src/core/run/index.ts';
-import type { RunResult } from '../src/core/scheduler/index.ts';
+import type { GraphEnd, RunResult } from '../src/core/scheduler/index.ts';
 import { bookkeeping, inquiry } from './activity-options.ts';
 import { approved, isHeld } from './approval.ts';
 import { callActivity } from './border.ts';
@@ -116,9 +116,10 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       if (plan === null) return;
       if (isHeld(run, BEFORE_CHANGES) && !(await approved(run, BEFORE_CHANGES)))
         return endUnstarted(opened, graph, 'started');
-      const { result, reason } = await execute(opened, graph, plan);
+      const { result, why, reason } = await execute(opened, graph, plan);
       if (result !== 'success') {
-        if (result !== 'stopped') progress.failure = { kind: 'graph-failed', type: graph.type, result, reason };
+        if (result !== 'stopped')
+          progress.failure = { kind: 'graph-failed', type: graph.type, ...(why === undefined ? {} : { why }), reason };
         return;
       }
     }
@@ -147,7 +148,7 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     graph.ended_at = Date.now();
     graph.reason = describeGraphRunFailure(answer.failure);
     progress.failure = answer.failure;
-    await close(opened, graph, 'failure', {});
+    await close(opened, graph, 'failed', {});
     return null;
   }
 
@@ -170,20 +171,20 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
       failure = error;
     }
     run.drive = null;
-    const result: RunResult = control.cancelled ? 'stopped' : (ended?.result ?? 'failure');
+    const result: RunResult = control.cancelled ? 'stopped' : (ended?.end?.result ?? 'failed');
     graph.state = result === 'success' && plan.nothing_to_do !== undefined ? 'nothing_to_do' : result;
     graph.ended_at = Date.now();
     if (ended) graph.report = ended.report;
     if (control.cancelled) graph.reason = 'the run was cancelled';
     else if (ended === null) graph.reason = 'the run could not continue';
     else if (graph.state === 'nothing_to_do') graph.reason = nothingToDoText(plan.nothing_to_do ?? []);
-    else if (result === 'failure' || result === 'stopped_by_tolerance') {
+    else if (result === 'failed') {
       graph.reason =
         ended.reason ?? reasonOfGraph(ended.report.failed_tasks, ended.report.counts.failed, graph.offline);
     }
     await close(opened, graph, result, ended?.report.nodes ?? {});
     if (failure !== null) throw failure;
-    return { result, reason: graph.reason ?? '' };
+    return { result, why: ended?.end?.why, reason: graph.reason ?? '' };
   }
 
   async function drive(opened: Opened, graph: GraphProgress, plan: PlanReference) {
@@ -252,8 +253,8 @@ function outcomeOf({ control, progress }: GraphRun): GraphRunOutcome {
 }
 
 /** The result of a plan whose conditions and tags exclude every task. */
-const NOTHING_TO_DO: { readonly result: RunResult; readonly report: PartReport } = {
-  result: 'success',
+const NOTHING_TO_DO: { readonly end: GraphEnd; readonly report: PartReport } = {
+  end: { result: 'success' },
   report: {
     counts: NO_TASKS,
     nodes: {},

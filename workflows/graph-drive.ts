@@ -10,7 +10,7 @@ import {
   sumCounts,
   treeOfPart,
 } from '../src/core/graph-run/index.ts';
-import { awaitingApproval, type Rejection, type RunResult } from '../src/core/scheduler/index.ts';
+import { awaitingApproval, type GraphEnd, type Rejection } from '../src/core/scheduler/index.ts';
 import type { Control } from './control.ts';
 import { createPartDriver, loadPart } from './graph-part.ts';
 import { createPartsDriver } from './graph-parts.ts';
@@ -30,8 +30,8 @@ export interface GraphDrive {
   hasCapacity(): boolean;
   /** Resolves when every part has applied the operators' requests about the whole run. */
   acknowledged(): Promise<void>;
-  /** The result is `undefined` after a cancellation. `reason`: why it failed, unless its tasks say so. */
-  run(): Promise<{ readonly result: RunResult | undefined; readonly report: PartReport; readonly reason?: string }>;
+  /** No `end`: it was cancelled, or failed for the `reason`. */
+  run(): Promise<{ readonly end?: GraphEnd | undefined; readonly report: PartReport; readonly reason?: string }>;
 }
 
 interface GraphDriveOptions {
@@ -98,8 +98,8 @@ async function driveHere(graph: GraphProgress, options: GraphDriveOptions): Prom
         graph.offline = await control.interruptible(() => driver.agents.ask(options.answered)).catch(noneIfCancelled);
       }
       driver.push({ type: 'begin', offline: graph.offline, now: Date.now() });
-      const result = await driver.drive();
-      return { result: control.cancelled ? undefined : result, report: reportPart(driver.scheduler, driver.ledger) };
+      const end = await driver.drive();
+      return { end: control.cancelled ? undefined : end, report: reportPart(driver.scheduler, driver.ledger) };
     },
   };
 }
@@ -147,10 +147,10 @@ async function driveInParts(graph: GraphProgress, options: GraphDriveOptions, ch
       driver.statuses().every(({ full }) => full !== true),
     acknowledged: () => driver.acknowledged(),
     async run() {
-      const { result, reports, lost } = await driver.drive();
+      const { end, reports, lost } = await driver.drive();
       const report = mergeReports(reports, sumCounts(driver.statuses().map((part) => part.counts)));
       return {
-        result: control.cancelled ? undefined : result,
+        end: control.cancelled ? undefined : end,
         report,
         ...(lost === undefined ? {} : { reason: lost }),
       };

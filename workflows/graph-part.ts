@@ -19,8 +19,9 @@ import {
 import {
   apply,
   createScheduler,
+  endIn,
+  type GraphEnd,
   type Rejection,
-  type RunResult,
   rejectionOf,
   restoreScheduler,
   type Scheduler,
@@ -71,7 +72,7 @@ export interface PartDriver {
   /** Whether the history has space for an operator's request in addition to the remaining work. */
   hasCapacityForRequest(): boolean;
   /** Resolves when the scheduler has finished and all rows are written, or after a cancellation when all attempts have ended. */
-  drive(): Promise<RunResult | undefined>;
+  drive(): Promise<GraphEnd | undefined>;
   /** Whether `drive` ended in order to continue as new. */
   readonly continuesAsNew: boolean;
   /** The state from which another driver of the part can continue. */
@@ -118,7 +119,7 @@ export function createPartDriver(
   let stopping = kept !== undefined && kept.scheduler.announced !== 'none';
   let finished = false;
   let continuesAsNew = false;
-  let result: RunResult | undefined;
+  let end: GraphEnd | undefined;
 
   /** Puts operators' requests before all other events. A part of a split graph receives them from the coordinator. */
   function steer(): void {
@@ -194,7 +195,7 @@ export function createPartDriver(
         break;
       case 'finish':
         finished = true;
-        result = command.result;
+        end = endIn(command);
         break;
       case 'retrying':
       case 'settled':
@@ -280,7 +281,7 @@ export function createPartDriver(
       }
       alarm.stop();
       await records.drain();
-      return result;
+      return end;
     },
   };
 }

@@ -7,9 +7,10 @@ import {
   type CoordinatorEvent,
   coordinate,
   createCoordinator,
+  endIn,
+  type GraphEnd,
   isQuiet,
   type Rejection,
-  type RunResult,
   type ToPart,
 } from '../src/core/scheduler/index.ts';
 import { startChildOf } from './border.ts';
@@ -48,7 +49,7 @@ interface PartsDriver {
   /** Nothing runs, and there are failed tasks that an operator may still retry. */
   readonly held: boolean;
   drive(): Promise<{
-    readonly result: RunResult | undefined;
+    readonly end: GraphEnd | undefined;
     readonly reports: readonly PartReport[];
     /** Which part someone ended, and how: the graph cannot continue without it. */
     readonly lost?: string;
@@ -166,7 +167,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     );
     const coordinator = createCoordinator(await coordination);
     quiet = () => isQuiet(coordinator);
-    let result: RunResult | undefined;
+    let end: GraphEnd | undefined;
 
     const execute = (command: CoordinatorCommand): void => {
       switch (command.type) {
@@ -194,7 +195,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
           return;
         }
         case 'finish':
-          result = command.result;
+          end = endIn(command);
           return;
         case 'stopping':
           return;
@@ -235,9 +236,9 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     for (const request of [...asked, ...children.flatMap((child) => child.requests)])
       request.answer({ reason: 'finished' });
     const reports = children.flatMap((child) => child.report ?? []);
-    if (broken === null || control.cancelled) return { result, reports };
+    if (broken === null || control.cancelled) return { end, reports };
     if ('error' in broken) throw broken.error;
-    return { result: 'failure' as const, reports, lost: broken.lost };
+    return { end: undefined, reports, lost: broken.lost };
   }
 
   return {

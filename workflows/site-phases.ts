@@ -37,7 +37,7 @@ export async function checkSite(
       kind: phase === 'verify_site' ? 'verify-site-failed' : 'prepare-site-failed',
       problems: answer.problems,
     });
-    return { value: false, state: 'failure', detail: answer.problems.join('; ') };
+    return { value: false, state: 'failed', detail: answer.problems.join('; ') };
   });
   return passed === true;
 }
@@ -62,7 +62,7 @@ export async function releaseNodes(
 ): Promise<string[] | null> {
   const { control, progress } = run;
   return run.phase(phase, async () => {
-    const reports = names.map<NodeReport>((name) => ({ name, state: 'not_started', attempts: 0 }));
+    const reports = names.map<NodeReport>((name) => ({ name, state: 'waiting', attempts: 0 }));
     progress.released = reports;
     const set = (index: number, change: Partial<NodeReport>): void => {
       reports[index] = { ...reports[index]!, ...change };
@@ -76,7 +76,7 @@ export async function releaseNodes(
           index,
           result.ok
             ? { state: 'success', ended_at: now(), ...(result.warnings?.length ? { warnings: result.warnings } : {}) }
-            : { state: 'failure', ended_at: now(), failure_kind: result.failure.kind, reason: result.failure.message },
+            : { state: 'failed', ended_at: now(), failure_kind: result.failure.kind, reason: result.failure.message },
         ),
     };
     const request: CallRequest = {
@@ -95,9 +95,9 @@ export async function releaseNodes(
     const announce = (end: CallEnd): void => {
       if (end.kind !== 'timeout') return;
       reports.forEach((report, index) => {
-        if (report.state === 'not_started')
+        if (report.state === 'waiting')
           set(index, {
-            state: 'failure',
+            state: 'failed',
             ended_at: now(),
             failure_kind: 'timeout',
             reason: `not released within ${request.timeout} s`,
@@ -110,7 +110,7 @@ export async function releaseNodes(
     const failed = reports.filter((report) => report.state !== 'success').map((report) => report.name);
     return {
       value: failed,
-      state: failed.length > 0 ? 'failure' : 'success',
+      state: failed.length > 0 ? 'failed' : 'success',
       detail: `${names.length - failed.length} of ${names.length} released`,
     };
   });

@@ -2,7 +2,7 @@ import { isCancellation } from '@temporalio/workflow';
 import type { OpenedRun } from '../activities/contract.ts';
 import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
 import { counted } from '../src/core/counted.ts';
-import { countNodes, halts } from '../src/core/deployment/index.ts';
+import { countNodes, endBaremetal, halts } from '../src/core/deployment/index.ts';
 import { claimLost, isoTime, type SiteRunOutcome } from '../src/core/run/index.ts';
 import {
   describeRunFailure,
@@ -38,7 +38,7 @@ export interface SiteRun extends Run<RunProgress> {
   /** Runs one phase; waits while paused. Null when nothing new may start or the run was cancelled during the phase. */
   phase<T>(
     name: PhaseName,
-    work: () => Promise<{ value: T; state?: 'success' | 'failure' | 'stopped'; detail?: string }>,
+    work: () => Promise<{ value: T; state?: 'success' | 'failed' | 'stopped'; detail?: string }>,
   ): Promise<T | null>;
   skip(name: PhaseName, detail: string): void;
   /** Marks the run as failed. The caller must return afterwards. */
@@ -90,7 +90,10 @@ export async function runSite(
     work: () => body(run),
     stepFailed: (error) => claimLost(error) ?? { kind: 'step-failed', phase: statusOf(progress).phase, ...error },
     failedNodes,
-    outcome: () => outcomeOf(run),
+    outcome() {
+      if (progress.baremetal) progress.baremetal = endBaremetal(progress.baremetal);
+      return outcomeOf(run);
+    },
     close() {
       const outcome = progress.outcome!;
       const closing = {
@@ -128,7 +131,7 @@ function createSiteRun(progress: RunProgress): SiteRun {
     retries: null,
     async phase<T>(
       name: PhaseName,
-      work: () => Promise<{ value: T; state?: 'success' | 'failure' | 'stopped'; detail?: string }>,
+      work: () => Promise<{ value: T; state?: 'success' | 'failed' | 'stopped'; detail?: string }>,
     ): Promise<T | null> {
       if (!(await control.mayStart())) return null;
       const started_at = isoTime(Date.now());
@@ -146,7 +149,7 @@ function createSiteRun(progress: RunProgress): SiteRun {
         return value;
       } catch (error) {
         const stopped = (control.cancelled || control.stopping) && isCancellation(error);
-        end(stopped ? 'stopped' : 'failure');
+        end(stopped ? 'stopped' : 'failed');
         if (!stopped) throw error;
         return null;
       }
@@ -209,20 +212,20 @@ function createSiteRun(progress: RunProgress): SiteRun {
 
   const refused = (failure: RunFailure) => {
     run.fail(failure);
-    return { value: null, state: 'failure' as const, detail: describeRunFailure(failure) };
+    return { value: null, state: 'failed' as const, detail: describeRunFailure(failure) };
   };
 
   return run;
 }
 
-const failedOf = ({ baremetal }: RunProgress): number => (baremetal ? countNodes(baremetal).failure : 0);
+const failedOf = ({ baremetal }: RunProgress): number => (baremetal ? countNodes(baremetal).failed : 0);
 
 function outcomeOf({ progress, control }: SiteRun): SiteRunOutcome {
   if (control.cancelled) return 'cancelled';
   if (progress.failure) return 'failed';
   if (control.stopping) return 'stopped';
-  const failedGroups = progress.baremetal?.groups.some((group) => group.state === 'failure') ?? false;
-  const unreleased = progress.released?.some((node) => node.state === 'failure') ?? false;
+  const failedGroups = progress.baremetal?.groups.some((group) => group.state === 'failed') ?? false;
+  const unreleased = progress.released?.some((node) => node.state === 'failed') ?? false;
   return failedOf(progress) > 0 || failedGroups || unreleased ? 'success_with_failures' : 'success';
 }
 

@@ -18,7 +18,7 @@ export async function runSoftware(run: SiteRun, plan: SitePlan): Promise<void> {
   const workflowId = prefixed(run.prefix, graphWorkflowId(cluster, progress.run_id));
   const failed = (message: string) => {
     run.fail({ kind: 'software-failed', cluster, workflow_id: workflowId, message });
-    return { value: null, state: 'failure' as const, detail: message };
+    return { value: null, state: 'failed' as const, detail: message };
   };
   await run.phase('software', async () => {
     progress.software = {

@@ -132,7 +132,7 @@ class Changes {
         );
     const states = new Map(last?.groups.map((group) => [group.name, group.state]));
     for (const { name, critical, state, reason } of status.groups) {
-      if (state === (states.get(name) ?? 'not_started')) continue;
+      if (state === (states.get(name) ?? 'waiting')) continue;
       const why = reason === undefined ? '' : `: ${printable(reason)}`;
       lines.push(`group ${printable(name)}${critical ? ' (critical)' : ''} ${paintState(paint, state)}${why}`);
     }

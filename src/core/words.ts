@@ -47,16 +47,78 @@ export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 /** `json`: all of it. `text`: only its text, as chat programs take it. */
 export const NOTICE_FORMATS = ['json', 'text'] as const;
 
+/**
+ * How runs, graphs, nodes, groups, phases, calls and tasks end: the only words for it, of which each kind has its own few.
+ * Those of Fuel are made from them in `src/api/fuel`, those of the recorded systems where their results are printed.
+ */
+export const OUTCOMES = [
+  'success',
+  'failed',
+  /** Of a run of a site: it succeeded, though nodes failed. */
+  'success_with_failures',
+  /** It succeeded, but no task had any work. */
+  'nothing_to_do',
+  /** A task failed whose failure does not count. */
+  'ignored',
+  /** It did not run because something before it, or its node, failed. */
+  'blocked',
+  /** The run ended before its turn. */
+  'not_reached',
+  /** It has no work, as planned, or an operator skipped it. */
+  'skipped',
+  /** It was not started, because its input is not valid. */
+  'refused',
+  /** By an operator, with work left. */
+  'stopped',
+  'cancelled',
+  /** Terminated in Temporal. */
+  'terminated',
+  /** Nobody knows any more how it ended. */
+  'lost',
+] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+/** What they do until they end. */
+export const STATES = [
+  'waiting',
+  'planning',
+  /** Nodes are asked whether their agents run. */
+  'asking_nodes',
+  'running',
+  /** Between two attempts. */
+  'retrying',
+  /** Tasks have failed, and an operator decides. */
+  'held',
+  'awaiting_approval',
+  'paused',
+  /** Of a node or a group, between its two calls. */
+  'prepared',
+] as const;
+type State = (typeof STATES)[number];
+
+type Words = readonly (Outcome | State)[];
+
 /** How a site run ends: nodes may fail without failing the run. */
-export const SITE_RUN_OUTCOMES = ['success', 'success_with_failures', 'failed', 'stopped', 'cancelled'] as const;
+export const SITE_RUN_OUTCOMES = [
+  'success',
+  'success_with_failures',
+  'failed',
+  'stopped',
+  'cancelled',
+] as const satisfies Words;
 export type SiteRunOutcome = (typeof SITE_RUN_OUTCOMES)[number];
 
-/** `nothing_to_do`: it succeeded, but no task had any work. */
-export const GRAPH_RUN_OUTCOMES = ['success', 'nothing_to_do', 'failed', 'stopped', 'cancelled'] as const;
+export const GRAPH_RUN_OUTCOMES = [
+  'success',
+  'nothing_to_do',
+  'failed',
+  'stopped',
+  'cancelled',
+] as const satisfies Words;
 export type GraphRunOutcome = (typeof GRAPH_RUN_OUTCOMES)[number];
 
 /** Other outcomes of a run: terminated in Temporal, or no longer known to Temporal. */
-export const LOST_OUTCOMES = ['terminated', 'lost'] as const;
+export const LOST_OUTCOMES = ['terminated', 'lost'] as const satisfies Words;
 
 export const PHASE_NAMES = [
   'fetch',
@@ -71,11 +133,15 @@ export const PHASE_NAMES = [
 ] as const;
 export type PhaseName = (typeof PHASE_NAMES)[number];
 
-export const PHASE_STATES = ['running', 'success', 'failure', 'skipped', 'stopped'] as const;
+export const PHASE_STATES = ['running', 'success', 'failed', 'skipped', 'stopped'] as const satisfies Words;
 
 /** State of a node in the baremetal step (docs/design.md#spec-5, "Process" 1), and of a group. */
-export const NODE_STATES = ['not_started', 'prepared', 'success', 'failure'] as const;
+export const NODE_STATES = ['waiting', 'not_reached', 'prepared', 'success', 'failed'] as const satisfies Words;
 export type NodeState = (typeof NODE_STATES)[number];
+
+/** The states that the nodes of a run may be in: what waits is never reached once it has ended. */
+export const nodeStatesOf = (hasEnded: boolean): readonly NodeState[] =>
+  NODE_STATES.filter((state) => state !== (hasEnded ? 'waiting' : 'not_reached'));
 
 /** The two calls a group makes; also called the phases of deployment. */
 export const CALLS = ['prepare', 'deploy'] as const;
@@ -98,11 +164,11 @@ export type GraphRunAction = (typeof GRAPH_RUN_ACTIONS)[number];
 export const GRAPH_RUN_MODES = ['apply', 'dry_run', 'noop_run'] as const;
 export type GraphRunMode = (typeof GRAPH_RUN_MODES)[number];
 
-/** `failure`: a critical node failed. `stopped`: by the user, with work left. */
-const GRAPH_RESULTS = ['success', 'failure', 'stopped_by_tolerance', 'stopped'] as const;
+/** `failed`: more nodes failed than it tolerates. */
+const GRAPH_RESULTS = ['success', 'failed', 'stopped'] as const satisfies Words;
 export type RunResult = (typeof GRAPH_RESULTS)[number];
 
-/** State of one graph of a run. `not_reached`: an earlier graph did not succeed, or the run was stopped. */
+/** State of one graph of a run. */
 export const GRAPH_STATES = [
   'waiting',
   'planning',
@@ -113,7 +179,7 @@ export const GRAPH_STATES = [
   'refused',
   'nothing_to_do',
   ...GRAPH_RESULTS,
-] as const;
+] as const satisfies Words;
 export type GraphState = (typeof GRAPH_STATES)[number];
 
 /** How a task that ran ended. `ignored`: an error with fail_on_error=false. */
@@ -151,7 +217,6 @@ export const TRANSACTION_STATUSES = [...OPEN_TRANSACTION_STATUSES, 'ready', 'err
 /** Words for people where a state's name is not the word itself; the same for one state wherever it is shown. */
 export const STATE_WORDS: Readonly<Record<string, string>> = {
   successful: 'success',
-  failure: 'failed',
   dep_failed: 'blocked',
   not_reached: 'never reached',
   ignored: 'failure ignored',

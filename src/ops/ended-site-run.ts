@@ -1,3 +1,4 @@
+import { countStates } from '../core/deployment/index.ts';
 import { newestWarnings } from '../core/run/index.ts';
 import type { RunReport, RunStatus } from '../core/site-run/index.ts';
 import type { RunRecord } from '../store/index.ts';
@@ -5,23 +6,18 @@ import type { RunRecord } from '../store/index.ts';
 /** The status of an ended run, from its report: Temporal may have deleted its history. */
 export function siteStatusFromReport(run: RunRecord, report: RunReport): RunStatus {
   const nodes = report.baremetal?.nodes ?? [];
-  const count = (state: string) => nodes.filter((node) => node.state === state).length;
+  const counts = countStates(nodes);
   return {
     site: report.site,
     phase: 'finished',
     paused: null,
     stopping: false,
     outcome: (run.outcome ?? 'failed') as NonNullable<RunStatus['outcome']>,
-    done: count('success') + count('failure'),
+    done: counts.success + counts.failed,
     total: nodes.length,
-    counts: {
-      not_started: count('not_started'),
-      prepared: count('prepared'),
-      success: count('success'),
-      failure: count('failure'),
-    },
+    counts,
     failed: nodes
-      .filter((node) => node.state === 'failure')
+      .filter((node) => node.state === 'failed')
       .slice(0, 20)
       .map((node) => ({
         node: node.name,

@@ -47,7 +47,7 @@ function shortened(status: AnyRunStatus): RunStanding {
   const counted =
     'cluster' in status
       ? { failedNodes: status.failing_nodes, failedTasks: status.counts.failed ?? 0 }
-      : { failedNodes: status.counts.failure, failedTasks: null };
+      : { failedNodes: status.counts.failed, failedTasks: null };
   const awaitingApproval = awaiting_approval !== undefined;
   return { phase, paused: paused !== null, awaitingApproval, done, total, ...counted, failure };
 }

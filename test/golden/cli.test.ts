@@ -6,6 +6,7 @@ import { treeText } from '../../src/cli/views/tree.ts';
 import type { RunReport, RunStatus, Strategy, TreeNode } from '../../src/core/contracts/index.ts';
 import {
   type BaremetalState,
+  endBaremetal,
   finishCall,
   finishNode,
   nextCall,
@@ -144,7 +145,10 @@ const iso = (count: number): string => new Date(seconds(count)).toISOString();
 const asAnswer = <T>(value: unknown): T => JSON.parse(JSON.stringify(value)) as T;
 
 const halted = progressOf(
-  work({ 'ctl01 deploy': 'no boot\u001b[2J disk', 'ctl02 deploy': 'power\nlost', 'ctl03 prepare': 'not found' }).state,
+  endBaremetal(
+    work({ 'ctl01 deploy': 'no boot\u001b[2J disk', 'ctl02 deploy': 'power\nlost', 'ctl03 prepare': 'not found' })
+      .state,
+  ),
   {
     ended_at: seconds(3_725),
     outcome: 'failed',
@@ -157,7 +161,10 @@ const halted = progressOf(
 );
 const under = work({ 'ctl01 deploy': 'no boot' }, { group: 'compute', call: 'deploy' });
 const underWay = progressOf(under.state, { paused: { since: iso(70), by: 'bob', reason: 'fan noise' } });
-const succeeded = progressOf(work({}).state, { ended_at: seconds(150), outcome: 'success_with_failures' });
+const succeeded = progressOf(endBaremetal(work({}).state), {
+  ended_at: seconds(150),
+  outcome: 'success_with_failures',
+});
 
 const cases: readonly (readonly [string, RunProgress])[] = [
   ['halted', halted],
@@ -184,7 +191,7 @@ describe.each(cases)('a run %s', (name, progress) => {
 // promise: 5.35 5.42
 it('all four states are shown, also with no node in them', () => {
   const text = reportText(asAnswer<RunReport>(reportRun(succeeded)));
-  for (const state of ['not started', 'prepared', 'success', 'failed'])
+  for (const state of ['never reached', 'prepared', 'success', 'failed'])
     expect(text).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
 });
 
@@ -193,7 +200,7 @@ it('a report that was cut says so and still counts what it kept', () => {
   const text = reportText(report);
   expect(report.cut?.nodes_omitted).toBeGreaterThan(0);
   expect(text).toContain(`${report.cut?.nodes_omitted} nodes are omitted`);
-  const kept = report.baremetal!.nodes.filter(({ state }) => state === 'failure').map(({ name }) => name);
+  const kept = report.baremetal!.nodes.filter(({ state }) => state === 'failed').map(({ name }) => name);
   expect(kept.length).toBeGreaterThan(0);
   expect(text).toMatch(new RegExp(`^ {2}failed +${kept.length} {2}${kept.join(', ')}$`, 'm'));
 });

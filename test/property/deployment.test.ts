@@ -215,7 +215,7 @@ it('nodes retried beside the calls of groups are never at work twice, and each g
             }
           }
           const failed = state.nodes.flatMap(({ state: now, running }, node) =>
-            now === 'failure' && !running ? [node] : [],
+            now === 'failed' && !running ? [node] : [],
           );
           const busy = [...waiting, ...retried];
           const all = [...busy, ...failed];
@@ -239,7 +239,7 @@ it('nodes retried beside the calls of groups are never at work twice, and each g
           const count = group.plan.nodes.filter((node) => state.nodes[node]!.state === 'success').length;
           const met = judgeCriteria(group.plan.success_criteria, { total: group.plan.nodes.length, successful: count });
           if (group.state === 'success') expect(met.every((verdict) => verdict.met)).toBe(true);
-          expect(group.state).not.toBe('not_started');
+          expect(group.state).not.toBe('waiting');
         }
       },
     ),

@@ -135,7 +135,7 @@ describePage('pages over a store', () => {
     const rows = names.map((node, at) => ({
       node,
       sequence: 1,
-      state: node === failed ? 'failure' : 'success',
+      state: node === failed ? 'failed' : 'success',
       group: at < 3 ? 'control' : 'compute',
       step: 'deploy',
       attempts: 1,
@@ -156,7 +156,7 @@ describePage('pages over a store', () => {
       revision: 1,
     });
     for (let at = 0; at < rows.length; at += 500) await rig.store.runs.putNodes('run1', rows.slice(at, at + 500));
-    const counts = (success: number, failure: number) => ({ not_started: 0, prepared: 0, success, failure });
+    const counts = (success: number, failed: number) => ({ waiting: 0, not_reached: 0, prepared: 0, success, failed });
     const criterion = {
       call: 'deploy',
       criterion: 'percent_successful_nodes',
@@ -206,10 +206,11 @@ describePage('pages over a store', () => {
           ...('reason' in row ? { reason: row.reason, hint: 'Look at its BMC.' } : {}),
         })),
         nodes_by_state: {
-          not_started: [],
+          waiting: [],
+          not_reached: [],
           prepared: [],
           success: names.filter((one) => one !== failed),
-          failure: [failed],
+          failed: [failed],
         },
         order: ['control', 'compute'],
         processed: ['control', 'compute'],

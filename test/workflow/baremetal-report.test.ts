@@ -37,11 +37,11 @@ it('the worker logs the success of groups and the state of each node when the ba
   const said = lines.filter((text) => text.includes('bare metal')).map((text) => text.replace('dc1, bare metal: ', ''));
   expect(said).toEqual([
     'group control (critical): success, 1 of 1 nodes succeeded',
-    expect.stringMatching(/^group compute: failure, 1 of 2 nodes succeeded: after deploy: wanted 100 % .*got 50 %/),
-    expect.stringMatching(/^group late: failure, 0 of 1 nodes succeeded: .*compute/),
-    'nodes not_started: n4',
+    expect.stringMatching(/^group compute: failed, 1 of 2 nodes succeeded: after deploy: wanted 100 % .*got 50 %/),
+    expect.stringMatching(/^group late: failed, 0 of 1 nodes succeeded: .*compute/),
+    'nodes not_reached: n4',
     'nodes success: n1, n2',
-    'nodes failure: n3',
+    'nodes failed: n3',
   ]);
 });
 
@@ -73,8 +73,8 @@ it('the strategy of the specification, with a failure in deploying compute-nodes
   const said = lines.filter((text) => text.includes('bare metal'));
   expect(shown).toHaveLength(5);
   for (const [, group, state] of shown) {
-    const word = state === 'FAILED' ? 'failure' : 'success';
+    const word = state === 'FAILED' ? 'failed' : 'success';
     expect(said.filter((text) => new RegExp(`group ${group}(?: \\(critical\\))?: ${word}`).test(text))).toHaveLength(1);
   }
-  expect(said.find((text) => text.includes('nodes failure'))).toContain('cmp21');
+  expect(said.find((text) => text.includes('nodes failed'))).toContain('cmp21');
 });

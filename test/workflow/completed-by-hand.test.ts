@@ -51,7 +51,7 @@ describe.each(BY_HAND)('an activity completed by hand with %s', (result) => {
     const { failure } = await run.ended();
     expect(causeOf(failure)).toMatchObject({ type: 'CriticalGroupFailed' });
     const [node] = site.closed[0]!.report.baremetal!.nodes;
-    expect(node).toMatchObject({ name: 'n1', state: 'failure', failure_kind: 'InvalidAnswer' });
+    expect(node).toMatchObject({ name: 'n1', state: 'failed', failure_kind: 'InvalidAnswer' });
     expect(node!.reason).toMatch(/deploy_node.*not an answer of this activity/);
   });
 

@@ -82,7 +82,7 @@ describe('deploy_site', () => {
     const site = scriptedSite(strategy, nodes);
     const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina' }]);
     const { result } = await run.ended();
-    expect(result).toMatchObject({ outcome: 'success', revision: 1, nodes: { success: 5, failure: 0 } });
+    expect(result).toMatchObject({ outcome: 'success', revision: 1, nodes: { success: 5, failed: 0 } });
     const order = site.began.map((call) => call.replace(/\d$/, ''));
     expect(order).toEqual([
       'prepare:ntp',
@@ -132,10 +132,11 @@ describe('deploy_site', () => {
     const report = site.closed[0]!.report;
     expect(report.outcome).toBe('failed');
     expect(report.baremetal!.nodes_by_state).toEqual({
-      not_started: ['w1', 'w2'],
+      waiting: [],
+      not_reached: ['w1', 'w2'],
       prepared: [],
       success: ['c2', 'ntp'],
-      failure: ['c1'],
+      failed: ['c1'],
     });
     expect(report.baremetal!.groups[1]!.reason).toBe('failed because it depends on control');
     expect(site.closed[0]!.deployed_revision).toBeUndefined();
@@ -147,7 +148,7 @@ describe('deploy_site', () => {
     site.results.set('prepare:w1', failure());
     const run = await start(site);
     const { result } = await run.ended();
-    expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 4, failure: 1 } });
+    expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 4, failed: 1 } });
     expect(site.closed[0]).toMatchObject({ failed_nodes: 1, deployed_revision: 1 });
   });
 
@@ -239,7 +240,7 @@ describe('operators', () => {
       await reaches(run, (status) => status.counts.success === 1 && status.current === null);
       const waiting = await run.status();
       expect(waiting.awaiting_approval).toEqual([{ before: 'b', since: expect.any(String) }]);
-      expect(waiting.groups[1]).toMatchObject({ name: 'b', state: 'not_started', reason: 'waits for approval' });
+      expect(waiting.groups[1]).toMatchObject({ name: 'b', state: 'waiting', reason: 'waits for approval' });
       expect(made(site)).toEqual(['deploy:n1']);
       const refusal = (request: object) =>
         run.handle.executeUpdate('approve', { args: [request] }).then(
@@ -302,7 +303,7 @@ describe('operators', () => {
       site.overrides.open_run = async () => openedSite({ approved_by_another: true });
       site.results.set('deploy:n1', failure());
       const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina', hold_before: ['b'] }]);
-      await reaches(run, (status) => status.counts.failure === 1 && status.awaiting_approval !== undefined);
+      await reaches(run, (status) => status.counts.failed === 1 && status.awaiting_approval !== undefined);
       await expect(run.handle.executeUpdate('approve', { args: [{ by: 'nina' }] })).rejects.toMatchObject({
         cause: { message: 'nina started the run: another person must approve' },
       });
@@ -327,7 +328,7 @@ describe('operators', () => {
     await reaches(run, (status) => status.stopping);
     call.finish();
     const { result } = await run.ended();
-    expect(result).toMatchObject({ outcome: 'stopped', nodes: { prepared: 1, not_started: 3 } });
+    expect(result).toMatchObject({ outcome: 'stopped', nodes: { prepared: 1, not_reached: 3 } });
     expect(site.began).toEqual(['prepare:n1']);
     const report = site.closed[0]!.report;
     expect(report.baremetal!.groups[0]!.reason).toBe('the run was stopped during prepare');
@@ -347,7 +348,7 @@ describe('operators', () => {
     expect((error as WorkflowFailedError).cause).toBeInstanceOf(CancelledFailure);
     expect([...site.aborted].sort()).toEqual(['n1', 'n2', 'n3']);
     expect(site.closed[0]).toMatchObject({ outcome: 'cancelled' });
-    expect(site.closed[0]!.report.baremetal!.nodes_by_state.failure).toEqual(['n1', 'n2', 'n3']);
+    expect(site.closed[0]!.report.baremetal!.nodes_by_state.failed).toEqual(['n1', 'n2', 'n3']);
     await recordHistory(run.handle, 'deploy_site--cancelled');
   });
 
@@ -416,9 +417,9 @@ describe('time limits', () => {
     const { result } = await run.ended();
     expect(result).toMatchObject({ outcome: 'success_with_failures' });
     const { groups, nodes: reports } = site.closed[0]!.report.baremetal!;
-    expect(groups.map((one) => one.state)).toEqual(['failure', 'failure', 'success']);
+    expect(groups.map((one) => one.state)).toEqual(['failed', 'failed', 'success']);
     expect(groups[0]!.reason).toBe('deploy timed out after 1 s, no result from n1');
-    expect(reports[0]).toMatchObject({ state: 'failure', failure_kind: 'timeout', late: { call: 'deploy', ok: true } });
+    expect(reports[0]).toMatchObject({ state: 'failed', failure_kind: 'timeout', late: { call: 'deploy', ok: true } });
     await recordHistory(run.handle, 'deploy_site--timed-out');
   });
 

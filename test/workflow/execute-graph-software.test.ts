@@ -99,7 +99,7 @@ it('a failed graph fails the site, which says that its nodes are deployed', asyn
   expect(cause.type).toBe('SoftwareFailed');
   expect(cause.message).toContain('the nodes are deployed, but the software of cluster 7 is not');
   expect(cause.message).toContain('no space left');
-  expect(phase()).toMatchObject({ name: 'software', state: 'failure' });
+  expect(phase()).toMatchObject({ name: 'software', state: 'failed' });
   expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
   await worker.stop();
 });
@@ -122,7 +122,7 @@ it.each([
   const cause = causeOf(await handle.result().catch((caught: Error) => caught));
   expect(cause.type).toBe('SoftwareFailed');
   expect(cause.message).toContain(`${workflow_id} ${how}`);
-  expect(phase()).toMatchObject({ name: 'software', state: 'failure' });
+  expect(phase()).toMatchObject({ name: 'software', state: 'failed' });
   expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
   await worker.stop();
 });
@@ -133,7 +133,7 @@ it('a graph that times out fails the site, with a report', async () => {
   const cause = causeOf(await handle.result().catch((caught: Error) => caught));
   expect(cause.type).toBe('SoftwareFailed');
   expect(cause.message).toContain(`execute_graph:7:${handle.firstExecutionRunId} timed out`);
-  expect(phase()).toMatchObject({ name: 'software', state: 'failure' });
+  expect(phase()).toMatchObject({ name: 'software', state: 'failed' });
   expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
   await worker.stop();
 });

@@ -145,9 +145,9 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.began).not.toContain('db@2');
     expect(graph.began).not.toContain('nova@3');
     expect(graph.rows().get('db@1')).toMatchObject({ status: 'failed', attempt: 1, end: { exit_code: 4 } });
-    expect(graph.closedGraphs[0]).toMatchObject({ result: 'failure', nodes: { 1: 'failed' } });
+    expect(graph.closedGraphs[0]).toMatchObject({ result: 'failed', nodes: { 1: 'failed' } });
     const report = graph.closed[0]!.report as GraphRunReport;
-    expect(report).toMatchObject({ outcome: 'failed', failure: { kind: 'graph-failed', result: 'failure' } });
+    expect(report).toMatchObject({ outcome: 'failed', failure: { kind: 'graph-failed', why: 'critical' } });
     expect(report.graphs[0]!.failed_tasks).toEqual([
       { task: 'db', node: '1', attempts: 1, reason: 'mysql did not start (exit code 4)' },
     ]);
@@ -184,7 +184,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const run = await startGraphRun(rig, graph);
     const { failure } = await run.ended();
     expect(causeOf(failure).message).toContain('fault tolerance');
-    expect(graph.closedGraphs[0]).toMatchObject({ result: 'stopped_by_tolerance' });
+    expect(graph.closedGraphs[0]).toMatchObject({ result: 'failed' });
   });
 
   it('an error that may be ignored is one, and its dependents go on', async () => {

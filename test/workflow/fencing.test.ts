@@ -216,8 +216,8 @@ describe('a reset of the other kinds in flight', () => {
     await first.cancel();
     await errorOf(first.result());
     const [row] = await site.store.runs.listNodes(first.firstExecutionRunId);
-    expect(row).toMatchObject({ node: 'stl1r01s05', state: 'failure' });
-    expect(await reportOf(first)).toMatchObject({ outcome: 'cancelled', released: [{ state: 'failure' }] });
+    expect(row).toMatchObject({ node: 'stl1r01s05', state: 'failed' });
+    expect(await reportOf(first)).toMatchObject({ outcome: 'cancelled', released: [{ state: 'failed' }] });
     const [node] = await site.store.nodes
       .list({ site: site.name })
       .then((all) => all.filter(({ name }) => name === 'stl1r01s05'));

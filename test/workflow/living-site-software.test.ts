@@ -121,7 +121,7 @@ it('deploys the machines, then the software of the linked cluster; a critical fa
   expect(failed.reason).toContain('no space left');
   // The machines are deployed all the same, and recorded so.
   expect(failed.baremetal!.groups.map(({ state }) => state)).toEqual(['success', 'success', 'success']);
-  expect(failed.phases.at(-1)).toMatchObject({ name: 'software', state: 'failure' });
+  expect(failed.phases.at(-1)).toMatchObject({ name: 'software', state: 'failed' });
   expect(ran.filter((task) => task.startsWith('hypervisor'))).toEqual([]);
   expect((await statuses())[control]).toBe('error');
   const transaction = (await store.transactions.list({ clusterId: cluster })).find(

@@ -113,7 +113,7 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     const ended = Object.fromEntries(first.report.baremetal!.nodes.map((one) => [one.name, one]));
     expect(ended.n1).toMatchObject({ state: 'success' });
     expect(ended.n2).toMatchObject({
-      state: 'failure',
+      state: 'failed',
       failure_kind: 'layout-refused',
       reason: expect.stringContaining('MAAS has no subnet 10.99.0.0/24 (network other)'),
     });
@@ -173,9 +173,9 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     await site.commit(await exampleDocuments());
     const failed = await run('deploy_site');
     expect(failed.error).toBeInstanceOf(WorkflowFailedError);
-    expect(states(failed.report)).toEqual({ masters: 'failure', worker_group_0: 'failure', workers: 'failure' });
+    expect(states(failed.report)).toEqual({ masters: 'failed', worker_group_0: 'failed', workers: 'failed' });
     const node = failed.report.baremetal!.nodes.find((one) => one.name === 'stl1r01s03')!;
-    expect(node).toMatchObject({ state: 'failure', failed_in: 'deploy', failure_kind: 'deployment-failed' });
+    expect(node).toMatchObject({ state: 'failed', failed_in: 'deploy', failure_kind: 'deployment-failed' });
     expect(failed.report.reason).toContain('masters (after deploy: wanted 100 % successful nodes, got 66.67 %)');
 
     await site.control('auto', { commission_ms: 20, deploy_ms: 50, release_ms: 20, fail: {} });
@@ -332,7 +332,7 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     expect(error).toMatchObject({
       cause: { type: 'VerifySiteFailed', message: expect.stringContaining('knows none of the 6 nodes of site stl1') },
     });
-    expect(report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'failure' });
+    expect(report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'failed' });
     expect((await site.effects()).filter((effect) => effect.cause !== 'seed')).toEqual([]);
   });
 

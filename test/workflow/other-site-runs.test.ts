@@ -44,7 +44,7 @@ describe('update_site', () => {
     expect(site.began.slice(-2).sort()).toEqual(['release:old1', 'release:old2']);
     expect(site.closed[0]!.report.released).toMatchObject([
       { name: 'old1', state: 'success' },
-      { name: 'old2', state: 'failure', reason: 'belongs to somebody else' },
+      { name: 'old2', state: 'failed', reason: 'belongs to somebody else' },
     ]);
   });
 });
@@ -106,10 +106,10 @@ describe('redeploy_nodes', () => {
     const { report } = site.closed[0]!;
     expect(report.outcome).toBe('cancelled');
     expect(report.released).toMatchObject([
-      { name: 'n1', state: 'failure', reason: expect.stringContaining('bare since') },
+      { name: 'n1', state: 'failed', reason: expect.stringContaining('bare since') },
       {
         name: 'n2',
-        state: 'failure',
+        state: 'failed',
         failure_kind: 'not-redeployed',
         hint: 'deploy it: sitewright site redeploy dc1 n2',
       },
@@ -168,7 +168,7 @@ describe('test_site', () => {
     await reaches(started, ({ phase }) => phase === 'verify_site');
     await started.handle.executeUpdate('pause', { args: [{ by: 'nina' }] });
     fail();
-    while ((await started.report()).phases.at(-1)?.state !== 'failure') await lookAgain();
+    while ((await started.report()).phases.at(-1)?.state !== 'failed') await lookAgain();
     await started.handle.executeUpdate('resume');
     expect(causeOf((await started.ended()).failure).type).toBe('VerifySiteFailed');
     expect(site.closed[0]!.report.operator.map(({ action }) => action)).toEqual(['pause', 'resume']);
@@ -185,7 +185,7 @@ describe('test_site', () => {
     expect(causeOf(error).type).toBe('StepFailed');
     expect(causeOf(error).message).toContain('verify_site: MAAS is not configured: set maas.url');
     expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
-    expect(site.closed[0]!.report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'failure' });
+    expect(site.closed[0]!.report.phases.at(-1)).toMatchObject({ name: 'verify_site', state: 'failed' });
   });
 
   it.each([
@@ -251,7 +251,7 @@ describe('big sites run their calls in child workflows', () => {
     expect(Object.keys(searchAttributes!.indexedFields!).sort()).toEqual(['RunPhase', 'SiteName', 'StartedBy']);
     first.finish();
     const { result } = await started.ended();
-    expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 519, failure: 1 } });
+    expect(result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 519, failed: 1 } });
     expect(new Set(site.began).size).toBe(1040);
     expect(site.began).toHaveLength(1040);
     const history = await started.handle.fetchHistory();
@@ -417,7 +417,7 @@ describe('retry_node', () => {
     await started.handle.executeUpdate('retry_node', { args: [{ node: 'n2' }] });
     const retried = await site.heldCall('deploy', 'n2');
     last.fail();
-    await reaches(started, ({ counts }) => counts.failure === 1);
+    await reaches(started, ({ counts }) => counts.failed === 1);
     expect((await started.status()).groups[0]).toMatchObject({ name: 'a', state: 'prepared' });
     retried.finish();
     expect((await started.ended()).result).toMatchObject({ outcome: 'success_with_failures', nodes: { success: 1 } });
@@ -447,7 +447,7 @@ describe('retry_node', () => {
       return { found: 'aborted', message: 'aborted' };
     };
     const started = await run(site, 'deploy_site', { site: 'dc1' });
-    await reaches(started, ({ counts }) => counts.failure === 1);
+    await reaches(started, ({ counts }) => counts.failed === 1);
     await started.handle.executeUpdate('retry_node', { args: [{ node: 'n1' }] });
     await expect(started.handle.executeUpdate('retry_node', { args: [{ node: 'n1' }] })).rejects.toMatchObject({
       cause: { message: 'a retry of node n1 is already pending' },
@@ -472,7 +472,7 @@ describe('retry_node', () => {
     await started.handle.executeUpdate('retry_node', { args: [{ node: 'n2' }] });
     await started.handle.executeUpdate('resume', { args: [{}] });
     const again = await site.heldCall('deploy', 'n2');
-    expect((await started.status()).counts.failure).toBe(0);
+    expect((await started.status()).counts.failed).toBe(0);
     // Pages show nodes as they are recorded.
     const recorded = () =>
       site.records
@@ -480,7 +480,7 @@ describe('retry_node', () => {
         .flatMap((record) => record.nodes)
         .filter(({ name }) => name === 'n2');
     while (recorded().length < 4) await lookAgain();
-    expect(recorded().map(({ state }) => state)).toEqual(['prepared', 'failure', 'not_started', 'prepared']);
+    expect(recorded().map(({ state }) => state)).toEqual(['prepared', 'failed', 'waiting', 'prepared']);
     again.finish();
     expect((await started.ended()).result).toMatchObject({ outcome: 'success', nodes: { success: 4 } });
   });
@@ -499,7 +499,7 @@ describe('retry_node', () => {
       const state = report.baremetal!.nodes[1]!;
       if (how === 'cancel') {
         expect({ outcome, aborted: [...site.aborted].sort() }).toEqual({ outcome: 'cancelled', aborted: ['n2', 'n4'] });
-        expect(state).toMatchObject({ state: 'failure', failure_kind: 'cancelled', attempts: 2 });
+        expect(state).toMatchObject({ state: 'failed', failure_kind: 'cancelled', attempts: 2 });
       } else
         expect({ outcome, state: state.state, aborted: site.aborted }).toEqual({
           outcome: 'stopped',
@@ -516,10 +516,10 @@ describe('retry_node', () => {
     site.hold.add('prepare:m400');
     const started = await run(site, 'deploy_site', { site: 'dc1' });
     const last = await site.heldCall('prepare', 'm400');
-    await reaches(started, ({ counts }) => counts.failure === 1);
+    await reaches(started, ({ counts }) => counts.failed === 1);
     site.results.delete('prepare:m7');
     await started.handle.executeUpdate('retry_node', { args: [{ node: 'm7' }] });
-    await reaches(started, ({ counts }) => counts.failure === 0);
+    await reaches(started, ({ counts }) => counts.failed === 0);
     last.finish();
     expect((await started.ended()).result).toMatchObject({ outcome: 'success', nodes: { success: 401 } });
     expect(calls(site, 'm7')).toEqual(['prepare:m7', 'prepare:m7', 'deploy:m7']);

@@ -62,7 +62,7 @@ describe('people who work at MAAS meanwhile', () => {
     const id = await systemId('stl1r01s03');
     await person(({ client }) => client.machines.release(id, { comment: 'rack moves' }));
     const node = nodeOf(await reportOf(handle), 'stl1r01s03');
-    expect(node).toMatchObject({ state: 'failure', failed_in: 'deploy', failure_kind: 'released-by-hand' });
+    expect(node).toMatchObject({ state: 'failed', failed_in: 'deploy', failure_kind: 'released-by-hand' });
     expect(node.reason).toMatch(/released in MAAS .* by the MAAS user admin \("rack moves"\) on .* is Ready/);
     expect((await site.entered(MachineStatus.Deploying)).stl1r01s03).toBe(1);
   });
@@ -238,7 +238,7 @@ describe('a MAAS that takes connections and does not answer', () => {
     const report = await endInTime(handle, 'stop');
     expect(report.outcome).toBe('stopped');
     expect(nodeOf(report, 'stl1r01s03')).toMatchObject({
-      state: 'failure',
+      state: 'failed',
       failed_in: 'deploy',
       failure_kind: 'maas-silent',
       reason: expect.stringMatching(

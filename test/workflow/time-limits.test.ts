@@ -91,7 +91,7 @@ describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () =>
     expect(result).toMatchObject({
       outcome: 'success_with_failures',
       groups: [
-        { name: 'a', state: 'failure', reason: 'deploy timed out after 3600 s, no result from n1' },
+        { name: 'a', state: 'failed', reason: 'deploy timed out after 3600 s, no result from n1' },
         { name: 'b', state: 'success' },
       ],
     });

@@ -24,10 +24,11 @@ export function registerGraphSimulate(graph: CliCommand, session: Session): void
  * Returns the exit code: 0, or 1 when any input could not be read. A refused run is a result, not a problem.
  */
 export async function simulateFile(file: string, print: (text: string) => void, terminal: Complaints): Promise<number> {
-  const [{ readFile }, { readJsonCases }, { simulate }, { readSimulation }] = await Promise.all([
+  const [{ readFile }, { readJsonCases }, { simulate }, { inRecordedWords }, { readSimulation }] = await Promise.all([
     import('node:fs/promises'),
     import('../json-cases.ts'),
     import('../../core/scheduler/simulate.ts'),
+    import('../recorded-words.ts'),
     import('../../core/scheduler/simulation-input.ts'),
   ]);
   const name = file === '-' ? 'standard input' : file;
@@ -45,7 +46,7 @@ export async function simulateFile(file: string, print: (text: string) => void, 
   for (const { line, ...one } of cases) {
     const result = one.ok ? readSimulation(one.value) : { ok: false as const, problems: [syntaxProblem(one, text)] };
     if (result.ok) {
-      print(`${JSON.stringify(simulate(result.simulation))}\n`);
+      print(`${JSON.stringify(inRecordedWords(simulate(result.simulation)))}\n`);
       continue;
     }
     code = EXIT.failed;

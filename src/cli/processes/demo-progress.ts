@@ -47,7 +47,7 @@ export async function followRun(
     for (const node of report.baremetal?.nodes ?? [])
       note(`node ${node.name}`, stateOf(node), `${node.name.padEnd(12)} ${sentenceOf(node)}`);
     for (const group of report.baremetal?.groups ?? []) {
-      if (group.state === 'success' || group.state === 'failure')
+      if (group.state === 'success' || group.state === 'failed')
         note(
           `group ${group.name}`,
           group.state,
@@ -67,13 +67,14 @@ const stateOf = (node: Node): string => `${node.state}/${node.running ?? ''}`;
 function sentenceOf(node: Node): string {
   if (node.running) return node.running === 'prepare' ? 'is being prepared' : 'is being deployed';
   switch (node.state) {
-    case 'not_started':
+    case 'waiting':
+    case 'not_reached':
       return 'waits';
     case 'prepared':
       return 'is prepared';
     case 'success':
       return 'is deployed';
-    case 'failure':
+    case 'failed':
       return `FAILED: ${node.reason ?? 'no reason given'}`;
   }
 }

@@ -2,7 +2,7 @@ import type { RunReport } from '../../core/contracts/index.ts';
 import { printable } from '../../core/control-characters.ts';
 import { counted } from '../../core/counted.ts';
 import { stateWord } from '../../core/state-word.ts';
-import { NODE_STATES } from '../../core/words.ts';
+import { NODE_STATES, nodeStatesOf } from '../../core/words.ts';
 import { formatSpan } from './duration.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
 import { operatorSection, runLines, sectionsText, warningSection } from './report-parts.ts';
@@ -45,7 +45,7 @@ function headOf(report: RunReport, paint: Paint): string[] {
 }
 
 function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {
-  const failed = (baremetal?.nodes ?? []).filter((node) => node.state === 'failure');
+  const failed = (baremetal?.nodes ?? []).filter((node) => node.state === 'failed');
   return nodeList(`Failed nodes (${failed.length})`, failed, paint);
 }
 
@@ -85,18 +85,17 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
   const ordered = [...new Set([...baremetal.order, ...byName.keys()])].flatMap((name) => byName.get(name) ?? []);
   const lines = ordered.flatMap((group) => {
     const critical = group.critical ? ' (critical)' : '';
-    const { success, failure, prepared, not_started } = group.counts;
-    const total = success + failure + prepared + not_started;
+    const total = NODE_STATES.reduce((sum, state) => sum + group.counts[state], 0);
     const states = NODE_STATES.filter((state) => group.counts[state] > 0).map(
       (state) => `${group.counts[state]} ${stateWord(state)}`,
     );
-    const isOpen = group.state !== 'failure' && group.calls.some(({ ended_at }) => ended_at === undefined);
+    const isOpen = group.state !== 'failed' && group.calls.some(({ ended_at }) => ended_at === undefined);
     const after = group.depends_on.length === 0 ? '' : ` (after ${group.depends_on.map(printable).join(', ')})`;
     const block = [
       `  ${paint.strong(printable(group.name))}${critical}  ${paintState(paint, isOpen ? 'running' : group.state)}  ${counted(total, 'node')}${states.length > 0 ? `: ${states.join(', ')}` : ''}${paint.dim(after)}`,
     ];
     if (group.reason !== undefined) block.push(`    ${paint.bad('reason:')} ${printable(group.reason)}`);
-    else if (!isOpen && !processed.has(group.name) && group.state === 'not_started')
+    else if (!isOpen && !processed.has(group.name) && group.state === 'not_reached')
       block.push(paint.dim('    not processed'));
     for (const { call, text, met } of group.criteria)
       block.push(`    ${met ? paint.good('met    ') : paint.bad('not met')} after ${call}: ${text}`);
@@ -111,12 +110,12 @@ function groupsOf(baremetal: Baremetal, paint: Paint): string[] {
 }
 
 function statesOf(report: RunReport, baremetal: Baremetal, paint: Paint): string[] {
-  const lines = NODE_STATES.map((state) => {
+  const lines = nodeStatesOf(report.outcome !== undefined).map((state) => {
     // A cut report has empty lists of names; the remaining nodes still have their state.
     const listed = baremetal.nodes_by_state[state];
     const known =
       listed.length > 0 ? listed : baremetal.nodes.filter((node) => node.state === state).map(({ name }) => name);
-    const title = paintState(paint, state) + ' '.repeat(Math.max(0, 'not started'.length - stateWord(state).length));
+    const title = paintState(paint, state) + ' '.repeat(Math.max(0, 'never reached'.length - stateWord(state).length));
     return `  ${title}  ${String(known.length).padStart(4)}${known.length > 0 ? `  ${names(known)}` : ''}`;
   });
   const omitted = report.cut

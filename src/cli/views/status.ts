@@ -3,7 +3,7 @@ import { printable } from '../../core/control-characters.ts';
 import { counted } from '../../core/counted.ts';
 import { describeSilence } from '../../core/run/index.ts';
 import { stateWord } from '../../core/state-word.ts';
-import { NODE_STATES } from '../../core/words.ts';
+import { nodeStatesOf } from '../../core/words.ts';
 import { awaitingLines } from './approval.ts';
 import { asOfLines, expectedLines, sinceText } from './duration.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';
@@ -16,7 +16,9 @@ export function statusText(status: RunStatus, color = false, now?: number): stri
     : status.stopping
       ? `, ${paint.busy('stopping')}`
       : '';
-  const counts = NODE_STATES.map((state) => `${status.counts[state]} ${stateWord(state)}`).join(', ');
+  const counts = nodeStatesOf(status.outcome !== undefined)
+    .map((state) => `${status.counts[state]} ${stateWord(state)}`)
+    .join(', ');
   const lines = [
     `${paint.strong(printable(status.site))}: ${paintState(paint, status.outcome ?? status.phase)}, ${status.done} of ${counted(status.total, 'node')}${held}`,
     `nodes: ${counts}`,

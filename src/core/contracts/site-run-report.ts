@@ -96,8 +96,8 @@ const baremetalReport = z.strictObject({
   /** In document order. */
   groups: z.array(groupReport),
   nodes: z.array(nodeReport),
-  /** All four states are always there, also with none in them. */
-  nodes_by_state: z.strictObject({ not_started: texts, prepared: texts, success: texts, failure: texts }),
+  /** All states are always there, also with none in them. */
+  nodes_by_state: z.record(z.enum(NODE_STATES), texts),
   order: texts,
   processed: texts,
   critical_failures: texts,

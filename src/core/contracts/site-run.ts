@@ -7,12 +7,7 @@ import type { Wire } from './wire.ts';
 
 const texts = z.array(z.string());
 
-export const nodeCounts = z.strictObject({
-  not_started: z.int(),
-  prepared: z.int(),
-  success: z.int(),
-  failure: z.int(),
-});
+export const nodeCounts = z.record(z.enum(NODE_STATES), z.int()).describe('Nodes by state.');
 
 const softwareStatus = graphRunStatusSchema
   .pick({ phase: true, done: true, total: true, counts: true, failing_nodes: true, running: true, silent: true })

@@ -27,6 +27,13 @@ export type CallEnd =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'cancelled' };
 
+/** The state of a run that has ended: what still waits is never reached. */
+export function endBaremetal(state: BaremetalState): BaremetalState {
+  const ended = <One extends { readonly state: NodeState }>(one: One): One =>
+    one.state === 'waiting' ? { ...one, state: 'not_reached' } : one;
+  return { ...state, groups: state.groups.map(ended), nodes: state.nodes.map(ended) };
+}
+
 export interface NextCall {
   readonly group: number;
   readonly name: string;
@@ -57,10 +64,10 @@ export function startBaremetal(
 ): BaremetalState {
   const finished = new Set(done);
   return {
-    groups: groups.map((plan) => ({ plan, state: 'not_started', calls: [], verdicts: [] })),
+    groups: groups.map((plan) => ({ plan, state: 'waiting', calls: [], verdicts: [] })),
     nodes: nodeNames.map((name, index) => ({
       name,
-      state: finished.has(index) ? 'success' : 'not_started',
+      state: finished.has(index) ? 'success' : 'waiting',
       attempts: 0,
     })),
     order: stableOrder(groups),
@@ -150,7 +157,7 @@ export function finishNode(
         ...(call === 'deploy' ? { ended_at: now } : {}),
         ...(result.warnings?.length ? { warnings: [...(kept.warnings ?? []), ...result.warnings] } : {}),
       }
-    : { ...identified, state: 'failure', group, ended_at: now, failure: { call, ...result.failure } };
+    : { ...identified, state: 'failed', group, ended_at: now, failure: { call, ...result.failure } };
   if (retrying !== undefined) return withNode(state, node, settled);
   const results = { ...current!.results, [node]: result.ok };
   return withNode({ ...state, current: { ...current!, results } }, node, settled);
@@ -199,7 +206,7 @@ export function cutShort(
   const fail = (kind: 'timeout' | 'cancelled', message: string): BaremetalState =>
     withNode(state, index, {
       ...node,
-      state: 'failure',
+      state: 'failed',
       group: state.groups[group]!.plan.name,
       ended_at: now,
       failure: { call, kind, message },
@@ -215,7 +222,7 @@ export function cutShort(
 
 /** Whether a critical group failed: the run then halts after the baremetal step (docs/design.md#spec-5, "Process" 4). */
 export function halts(state: BaremetalState): boolean {
-  return state.groups.some((group) => group.plan.critical && group.state === 'failure');
+  return state.groups.some((group) => group.plan.critical && group.state === 'failed');
 }
 
 function groupToProcess(
@@ -230,7 +237,7 @@ function groupToProcess(
   };
   // A group between its two calls comes first: nothing else may run before its deploy.
   const prepared = ordered.find((index) => state.groups[index]!.state === 'prepared');
-  const isOpen = (name: string): boolean => state.groups[byName.get(name)!]!.state === 'not_started';
+  const isOpen = (name: string): boolean => state.groups[byName.get(name)!]!.state === 'waiting';
   const ready = ordered.filter((index) => {
     const { name, depends_on } = state.groups[index]!.plan;
     return isOpen(name) && !depends_on.some(isOpen);
@@ -243,7 +250,7 @@ function groupToProcess(
 
 /** The nodes of a group's next call. Those that are being retried have calls of their own. */
 function nodesToCall({ nodes }: BaremetalState, { plan, state }: GroupProgress): number[] {
-  const wanted: NodeState = state === 'prepared' ? 'prepared' : 'not_started';
+  const wanted: NodeState = state === 'prepared' ? 'prepared' : 'waiting';
   return plan.nodes.filter((index) => nodes[index]!.state === wanted && !nodes[index]!.retrying);
 }
 

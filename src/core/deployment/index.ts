@@ -4,6 +4,7 @@
  */
 export {
   type CallEnd,
+  endBaremetal,
   finishCall,
   finishNode,
   halts,
@@ -22,7 +23,15 @@ export type { GroupPlan } from './group-plan.ts';
 export { parseLabelEntry } from './labels.ts';
 export { stableOrder } from './order.ts';
 export type { BaremetalState } from './progress.ts';
-export { countNodes, describeBaremetal, reportBaremetal, reportNodes } from './report.ts';
+export {
+  countNodes,
+  countStates,
+  describeBaremetal,
+  NO_NODES,
+  namesByState,
+  reportBaremetal,
+  reportNodes,
+} from './report.ts';
 export {
   deployRetried,
   endRetry,

@@ -58,16 +58,16 @@ export interface CurrentCall {
 
 /** Fails a group, and all that depend on it. */
 export function failGroup(state: BaremetalState, group: number, failure: GroupFailure): BaremetalState {
-  return failDependents(withGroup(state, group, { ...state.groups[group]!, state: 'failure', failure }), group);
+  return failDependents(withGroup(state, group, { ...state.groups[group]!, state: 'failed', failure }), group);
 }
 
 export function failDependents(state: BaremetalState, failed: number): BaremetalState {
   let next = state;
   const { name } = state.groups[failed]!.plan;
   state.groups.forEach((group, index) => {
-    if (!group.plan.depends_on.includes(name) || next.groups[index]!.state !== 'not_started') return;
+    if (!group.plan.depends_on.includes(name) || next.groups[index]!.state !== 'waiting') return;
     const dependencies = group.plan.depends_on.filter((dependency) => {
-      return next.groups.some((other) => other.plan.name === dependency && other.state === 'failure');
+      return next.groups.some((other) => other.plan.name === dependency && other.state === 'failed');
     });
     const root = rootsOf(next, dependencies);
     next = failGroup(next, index, { kind: 'dependency', dependencies, root });

@@ -10,11 +10,11 @@ export function reportBaremetal(state: BaremetalState): BaremetalReport {
   return {
     groups: state.groups.map((group) => reportGroup(state, group)),
     nodes,
-    nodes_by_state: byState(nodes),
+    nodes_by_state: namesByState(nodes),
     order: state.order,
     processed: state.processed,
     critical_failures: state.groups
-      .filter((group) => group.plan.critical && group.state === 'failure')
+      .filter((group) => group.plan.critical && group.state === 'failed')
       .map((group) => group.plan.name),
     halts: halts(state),
   };
@@ -40,22 +40,32 @@ export function reportNodes(state: BaremetalState, indexes: readonly number[]): 
 
 /** Counts of nodes by state, for status lines. */
 export function countNodes(state: BaremetalState): Record<NodeState, number> {
-  const counts: Record<NodeState, number> = { not_started: 0, prepared: 0, success: 0, failure: 0 };
-  for (const node of state.nodes) counts[node.state] += 1;
+  return countStates(state.nodes);
+}
+
+export const NO_NODES: Readonly<Record<NodeState, number>> = {
+  waiting: 0,
+  not_reached: 0,
+  prepared: 0,
+  success: 0,
+  failed: 0,
+};
+
+export function countStates(nodes: readonly { readonly state: NodeState }[]): Record<NodeState, number> {
+  const counts = { ...NO_NODES };
+  for (const { state } of nodes) counts[state] += 1;
   return counts;
 }
 
 function reportGroup(state: BaremetalState, group: BaremetalState['groups'][number]): GroupReport {
   const { plan, failure } = group;
-  const counts: Record<NodeState, number> = { not_started: 0, prepared: 0, success: 0, failure: 0 };
-  for (const index of plan.nodes) counts[state.nodes[index]!.state] += 1;
   return {
     name: plan.name,
     critical: plan.critical,
     state: group.state,
     depends_on: plan.depends_on,
     nodes: plan.nodes.map((index) => state.nodes[index]!.name),
-    counts,
+    counts: countStates(plan.nodes.map((index) => state.nodes[index]!)),
     ...(failure ? { failure, reason: describeGroupFailure(failure) } : {}),
     criteria: group.verdicts.flatMap(({ call, verdicts }) =>
       verdicts.map((verdict) => ({ call, ...verdict, text: describeVerdict(verdict) })),
@@ -88,8 +98,8 @@ function reportNode(node: BaremetalState['nodes'][number]): NodeReport {
   };
 }
 
-function byState(nodes: readonly NodeReport[]): Record<NodeState, string[]> {
-  const names: Record<NodeState, string[]> = { not_started: [], prepared: [], success: [], failure: [] };
+export function namesByState(nodes: readonly NodeReport[]): Record<NodeState, string[]> {
+  const names: Record<NodeState, string[]> = { waiting: [], not_reached: [], prepared: [], success: [], failed: [] };
   for (const state of NODE_STATES) names[state] = nodes.filter((node) => node.state === state).map((node) => node.name);
   return names;
 }

@@ -6,7 +6,7 @@ export function whyNotRetry(state: BaremetalState, nodeName: string): string | n
   const node = state.nodes.find((candidate) => candidate.name === nodeName);
   if (!node) return `no node ${nodeName} in this run`;
   if (node.retrying) return `node ${nodeName} is being retried`;
-  if (node.state !== 'failure') return `node ${nodeName} has not failed: it is ${node.state}`;
+  if (node.state !== 'failed') return `node ${nodeName} has not failed: it is ${node.state}`;
   if (node.running) return `node ${nodeName} is still running`;
   if (!state.groups.some((group) => group.plan.nodes.some((index) => state.nodes[index] === node)))
     return `node ${nodeName} is in no group`;
@@ -22,7 +22,7 @@ export function retryNode(state: BaremetalState, nodeName: string): BaremetalSta
   if (whyNotRetry(state, nodeName) !== null) return state;
   const node = indexOf(state, nodeName);
   const { failure: _failure, ended_at: _ended, ...kept } = state.nodes[node]!;
-  return reopen(withNode(state, node, { ...kept, state: 'not_started' }), node, () => true);
+  return reopen(withNode(state, node, { ...kept, state: 'waiting' }), node, () => true);
 }
 
 /**
@@ -36,7 +36,7 @@ export function startRetry(state: BaremetalState, nodeName: string): BaremetalSt
   const own = ({ plan }: GroupProgress): boolean => plan.nodes.includes(node);
   const last = state.groups.findIndex((group) => group.plan.name === kept.group && own(group));
   const group = last < 0 ? state.groups.findIndex(own) : last;
-  const retrying = withNode(state, node, { ...kept, state: 'not_started', retrying: { call: 'prepare', group } });
+  const retrying = withNode(state, node, { ...kept, state: 'waiting', retrying: { call: 'prepare', group } });
   // A group that is between its calls, or in one, is judged after it anyway.
   return reopen(retrying, node, (one, index) => index !== state.current?.group && one.state !== 'prepared');
 }
@@ -82,12 +82,12 @@ function reopen(
 ): BaremetalState {
   const groups = state.groups.map((group, index) => {
     const { failure, ...rest } = group;
-    const own = group.plan.nodes.includes(node) && group.state !== 'not_started' && may(group, index);
-    return own || failure?.kind === 'dependency' ? { ...rest, state: 'not_started' as const } : group;
+    const own = group.plan.nodes.includes(node) && group.state !== 'waiting' && may(group, index);
+    return own || failure?.kind === 'dependency' ? { ...rest, state: 'waiting' as const } : group;
   });
   // Groups that still depend on another failed group fail again at once, for that reason.
   return groups.reduce<BaremetalState>(
-    (next, group, index) => (group.state === 'failure' ? failDependents(next, index) : next),
+    (next, group, index) => (group.state === 'failed' ? failDependents(next, index) : next),
     { ...state, groups },
   );
 }

@@ -1,4 +1,5 @@
 import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.ts';
+import type { FailureCause } from '../scheduler/index.ts';
 
 /** Why a run cannot start or continue, as found by planning. Each of the `problems` has its location and a hint. */
 export type PlanningFailure =
@@ -17,7 +18,8 @@ export type GraphRunFailure =
   | {
       readonly kind: 'graph-failed';
       readonly type: string;
-      readonly result: 'failure' | 'stopped_by_tolerance';
+      /** Absent: it could not continue. */
+      readonly why?: FailureCause;
       readonly reason: string;
     };
 
@@ -28,7 +30,7 @@ export function describeGraphRunFailure(failure: GraphRunFailure): string {
     case 'plan-refused':
       return listSome([failure.message, ...failure.problems], 6, '; ');
     case 'graph-failed':
-      return `graph ${failure.type} ${failure.result === 'failure' ? 'failed' : 'was stopped: its fault tolerance is exceeded'}: ${failure.reason}`;
+      return `graph ${failure.type} ${failure.why === 'tolerance' ? 'was stopped: its fault tolerance is exceeded' : 'failed'}: ${failure.reason}`;
     case 'step-failed':
       return `${failure.step}: ${failure.message}`;
     default:

@@ -4,7 +4,7 @@ import { takeInOrder } from './message-order.ts';
 import { approve, retryRejection, retryTask, skipRejection, skipTask } from './operator.ts';
 import { flushOutbox, receiveBatch } from './part-exchange.ts';
 import { changeLosses, setStatus, settleTouched } from './propagation.ts';
-import { resultOf } from './report.ts';
+import { endOf } from './report.ts';
 import { isHeld, isQuiet, settleUndone } from './rest.ts';
 import { dispatch, dispatchNode, release, startAttempt } from './slots.ts';
 import type { Scheduler } from './state.ts';
@@ -215,5 +215,5 @@ function announceStop(s: Scheduler): void {
 function finish(s: Scheduler): void {
   settleUndone(s);
   s.finished = true;
-  s.commands.push({ type: 'finish', result: resultOf(s) });
+  s.commands.push({ type: 'finish', ...endOf(s) });
 }

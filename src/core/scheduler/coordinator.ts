@@ -6,9 +6,8 @@ import { failedBit, finishedBit } from './part-messages.ts';
 import type { Coordination } from './partition.ts';
 import type { Permits } from './permits.ts';
 import { createPermits } from './permits.ts';
-import type { RunResult } from './status.ts';
-import type { ToleranceCount } from './tolerance.ts';
-import { countTolerance } from './tolerance.ts';
+import type { GraphEnd, ToleranceCount } from './tolerance.ts';
+import { countTolerance, endOfGraph } from './tolerance.ts';
 
 export type CoordinatorEvent =
   | { readonly type: 'begin'; readonly offline?: readonly string[] }
@@ -25,7 +24,7 @@ export type CoordinatorCommand =
   | { readonly type: 'send'; readonly part: number; readonly message: ToPart }
   | { readonly type: 'stopping'; readonly why: 'user' | 'critical' | 'tolerance' | 'none' }
   | { readonly type: 'rejected'; readonly rejection: Rejection }
-  | { readonly type: 'finish'; readonly result: RunResult };
+  | ({ readonly type: 'finish' } & GraphEnd);
 
 /**
  * Coordinates the parts of a split run: forwards what crosses parts, counts joins and fault tolerance, grants permits
@@ -179,7 +178,7 @@ function conclude(c: Coordinator, commands: CoordinatorCommand[]): void {
   c.drafts.clear();
   if (c.closed === c.plan.parts && !c.finished) {
     c.finished = true;
-    commands.push({ type: 'finish', result: resultOf(c) });
+    commands.push({ type: 'finish', ...endOf(c) });
   }
 }
 
@@ -267,11 +266,7 @@ export const isQuiet = (c: Coordinator): boolean =>
 /** Everything is quiet, and no operator is waited for. */
 const isOver = (c: Coordinator): boolean => isQuiet(c) && (c.stopped || !(c.hold || c.paused));
 
-function resultOf(c: Coordinator): RunResult {
-  if (c.tolerance.verdict === 'critical') return 'failure';
-  if (c.tolerance.verdict === 'tolerance') return 'stopped_by_tolerance';
-  return c.stopped && c.undone > 0 ? 'stopped' : 'success';
-}
+const endOf = (c: Coordinator): GraphEnd => endOfGraph(c.tolerance, c.stopped && c.undone > 0 ? 'stopped' : 'success');
 
 function draftFor(c: Coordinator, part: number): Draft {
   let draft = c.drafts.get(part);

@@ -1,5 +1,6 @@
 import type { FromPart, ToPart } from './part-messages.ts';
-import type { RunResult, SettledStatus } from './status.ts';
+import type { SettledStatus } from './status.ts';
+import type { GraphEnd } from './tolerance.ts';
 
 /**
  * Events from the driver to the scheduler. The scheduler has no clock: `now` (milliseconds of any steady epoch,
@@ -68,7 +69,7 @@ export type SchedulerCommand =
   /** The run is stopping, or (after an operator's retry) no longer is. */
   | { readonly type: 'stopping'; readonly why: 'user' | 'critical' | 'tolerance' | 'none' }
   /** The run has finished. For a part, the coordinator has the result. */
-  | { readonly type: 'finish'; readonly result?: RunResult }
+  | ({ readonly type: 'finish' } & Partial<GraphEnd>)
   /** Only in a part: a message for the coordinator. */
   | { readonly type: 'send'; readonly message: FromPart }
   /** The event changed nothing. */

@@ -59,4 +59,5 @@ export { restoreScheduler, takeSnapshot } from './snapshot.ts';
 export type { Scheduler, SchedulerOptions } from './state.ts';
 export { createScheduler } from './state.ts';
 export type { NodeStatus, RunResult, SettledStatus } from './status.ts';
-export { tolerated } from './tolerance.ts';
+export type { FailureCause, GraphEnd } from './tolerance.ts';
+export { endIn, tolerated } from './tolerance.ts';

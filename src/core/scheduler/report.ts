@@ -5,16 +5,13 @@ import { keyOf, taskCount } from './graph.ts';
 import { failedBit } from './part-messages.ts';
 import type { Scheduler } from './state.ts';
 import { isStopping } from './state.ts';
-import type { NodeStatus, RunResult, TaskStatus } from './status.ts';
+import type { NodeStatus, TaskStatus } from './status.ts';
 import { code, isFailed, isFinal, statusOf } from './status.ts';
+import { endOfGraph, type GraphEnd } from './tolerance.ts';
 
-/** The result of a finished run. */
-export function resultOf(s: Scheduler): RunResult {
-  const verdict = s.tolerance.verdict;
-  if (verdict === 'critical') return 'failure';
-  if (verdict === 'tolerance') return 'stopped_by_tolerance';
-  return s.stopped && s.status.includes(code.undone) ? 'stopped' : 'success';
-}
+/** How a finished run ended. */
+export const endOf = (s: Scheduler): GraphEnd =>
+  endOfGraph(s.tolerance, s.stopped && s.status.includes(code.undone) ? 'stopped' : 'success');
 
 interface TaskReport {
   readonly task: string;

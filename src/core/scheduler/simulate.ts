@@ -6,6 +6,7 @@ import type { Refusal, SchedulerPlan } from './plan.ts';
 import { nodeStatus, rootCauses, taskReports } from './report.ts';
 import { createScheduler } from './state.ts';
 import type { NodeStatus, RunResult, TaskStatus } from './status.ts';
+import { endIn, type FailureCause, type GraphEnd } from './tolerance.ts';
 
 /** A plan with scripted outcomes, in the shape of the recorded cases of the reference executor. */
 export interface Simulation extends SchedulerPlan {
@@ -21,6 +22,8 @@ export interface Simulation extends SchedulerPlan {
 export interface SimulationResult {
   readonly id: string;
   readonly result: RunResult | 'refused';
+  /** Of a failed one. */
+  readonly why?: FailureCause;
   readonly reason?: Refusal['reason'];
   /** The exact reason. */
   readonly refusal?: Refusal;
@@ -57,7 +60,7 @@ export function simulate(simulation: Simulation): SimulationResult {
   /** Tasks that have started and not settled. Tasks that settle without a start are not in the trace. */
   const unended = new Set<string>();
   const furtherAttempts = new Map(graph.retries.map(([task, count]) => [keyOf(graph, task), count]));
-  let result: RunResult | undefined;
+  let end: GraphEnd | undefined;
   let pass = 0;
   let ended = 0;
   let now = 0;
@@ -81,7 +84,7 @@ export function simulate(simulation: Simulation): SimulationResult {
         now = command.at;
         return;
       case 'finish':
-        result = command.result;
+        end = endIn(command);
         return;
       case 'retrying':
       case 'reopened':
@@ -95,7 +98,7 @@ export function simulate(simulation: Simulation): SimulationResult {
   };
   drive({ type: 'begin', offline: simulation.offline ?? [], now });
   if (simulation.stop_after === 0) drive({ type: 'stop' });
-  while (result === undefined) {
+  while (end === undefined) {
     pass++;
     for (const node of graph.nodes) {
       const task = running.get(node);
@@ -106,15 +109,15 @@ export function simulate(simulation: Simulation): SimulationResult {
         if (ended === simulation.stop_after) drive({ type: 'stop' });
         drive({ type: 'ended', task: task.task, attempt: task.attempt, outcome: fails ? 'failed' : 'successful', now });
       }
-      if (result !== undefined) break;
+      if (end !== undefined) break;
       drive({ type: 'visit', node });
     }
-    if (result === undefined) drive({ type: 'tick', now });
+    if (end === undefined) drive({ type: 'tick', now });
   }
   const causes = rootCauses(s);
   return {
     id,
-    result,
+    ...end,
     tasks: Object.fromEntries(taskReports(s).map((report) => [report.task, report.status])),
     nodes: Object.fromEntries(graph.nodes.map((node, n) => [node, nodeStatus(s, n)!])),
     root_causes: Object.fromEntries(causes),

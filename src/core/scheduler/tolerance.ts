@@ -1,3 +1,5 @@
+import type { RunResult } from '../words.ts';
+
 interface ToleratedGraph {
   readonly critical: readonly number[];
   readonly groups: readonly { readonly nodes: readonly number[]; readonly tolerance: number }[];
@@ -7,8 +9,24 @@ interface ToleratedGraph {
 export interface ToleranceCount {
   /** Sets whether a node has failed or dep_failed tasks, or is offline. */
   set(node: number, failing: boolean): void;
-  readonly verdict: 'critical' | 'tolerance' | 'none';
+  readonly verdict: FailureCause | 'none';
 }
+
+/** Why a graph failed: a critical node failed, or more nodes of a group than it tolerates. */
+export type FailureCause = 'critical' | 'tolerance';
+
+/** How a graph ended. `why`: only of a failed one. */
+export interface GraphEnd {
+  readonly result: RunResult;
+  readonly why?: FailureCause;
+}
+
+/** The end in a command that ends the run; nothing in the one of a part, whose coordinator knows it. */
+export const endIn = ({ result, why }: Partial<GraphEnd>): GraphEnd | undefined =>
+  result && { result, ...(why === undefined ? {} : { why }) };
+
+export const endOfGraph = ({ verdict }: ToleranceCount, otherwise: RunResult): GraphEnd =>
+  verdict === 'none' ? { result: otherwise } : { result: 'failed', why: verdict };
 
 export function countTolerance(graph: ToleratedGraph): ToleranceCount {
   const groupsOf: number[][] = graph.critical.map(() => []);

@@ -1,7 +1,13 @@
 import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.ts';
 import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.ts';
 import { counted } from '../counted.ts';
-import { type BaremetalState, countNodes, describeGroupFailure, reportBaremetal } from '../deployment/index.ts';
+import {
+  type BaremetalState,
+  countNodes,
+  describeGroupFailure,
+  NO_NODES,
+  reportBaremetal,
+} from '../deployment/index.ts';
 import {
   type AnyProgress,
   awaitingOf,
@@ -15,7 +21,7 @@ import {
   standingOf,
   table,
 } from '../run/index.ts';
-import type { NodeState, SiteRunKind, SiteRunOutcome } from '../words.ts';
+import type { SiteRunKind, SiteRunOutcome } from '../words.ts';
 import { explainRunFailure, type RunFailure } from './failure.ts';
 import type { SiteRunInput } from './input.ts';
 import { leftToRedeploy, reportReleased } from './redeployed.ts';
@@ -59,8 +65,6 @@ const commitOf = ({ commit, commit_url }: SitePlan) => ({
   ...(commit_url === undefined ? {} : { commit_url }),
 });
 
-const NO_NODES: Readonly<Record<NodeState, number>> = { not_started: 0, prepared: 0, success: 0, failure: 0 };
-
 export function statusOf(progress: RunProgress): RunStatus {
   const { baremetal } = progress;
   const counts = baremetal ? countNodes(baremetal) : NO_NODES;
@@ -74,7 +78,7 @@ export function statusOf(progress: RunProgress): RunStatus {
     ...awaitingShown(progress),
     ...silenceOf(progress),
     ...(progress.outcome ? { outcome: progress.outcome } : {}),
-    done: counts.success + counts.failure,
+    done: counts.success + counts.failed,
     total: baremetal?.nodes.length ?? progress.plan?.nodes.length ?? 0,
     counts,
     failed: failedNodes(baremetal).slice(0, 20),
@@ -119,7 +123,7 @@ function groupTrees(state: BaremetalState): TreeNode[] {
     ...(group.failure ? { detail: describeGroupFailure(group.failure) } : {}),
     children: group.calls.map<TreeNode>((record) => {
       const nodes = record.nodes.map((index) => state.nodes[index]!);
-      const ranked = [...nodes].sort((a, b) => Number(b.state === 'failure') - Number(a.state === 'failure'));
+      const ranked = [...nodes].sort((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'));
       const shown = ranked.slice(0, TREE_NODES_PER_CALL).map<TreeNode>((node) => ({
         name: node.name,
         kind: 'node',
@@ -131,13 +135,15 @@ function groupTrees(state: BaremetalState): TreeNode[] {
       return {
         name: record.call,
         kind: 'call',
-        state: record.timed_out ? 'timeout' : open ? 'running' : 'done',
-        ...(hidden > 0 ? { detail: `${hidden} more nodes` } : {}),
+        state: record.timed_out ? 'failed' : open ? 'running' : 'success',
+        ...detailOf([...(record.timed_out ? ['timed out'] : []), ...(hidden > 0 ? [`${hidden} more nodes`] : [])]),
         children: shown,
       };
     }),
   }));
 }
+
+const detailOf = (parts: readonly string[]) => (parts.length === 0 ? {} : { detail: parts.join(', ') });
 
 function failedNodes(state: BaremetalState | undefined): { node: string; group?: string; reason: string }[] {
   return (state?.nodes ?? []).flatMap((node) =>

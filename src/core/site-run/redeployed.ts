@@ -32,12 +32,12 @@ export function reportReleased(progress: OfRun): NodeReport[] {
   // A failed run names its failure, and the next step for these nodes.
   if (outcome === undefined || outcome === 'failed') return [...released];
   const left = new Set(leftToRedeploy(progress));
-  const failed = new Set((baremetal?.nodes ?? []).flatMap(({ name, state }) => (state === 'failure' ? [name] : [])));
+  const failed = new Set((baremetal?.nodes ?? []).flatMap(({ name, state }) => (state === 'failed' ? [name] : [])));
   return released.map((node) =>
     node.state === 'success' && left.has(node.name)
       ? {
           ...node,
-          state: 'failure',
+          state: 'failed',
           failure_kind: 'not-redeployed',
           reason: failed.has(node.name) ? 'released, and not deployed again' : 'released, and bare since',
           // A report has limited space.
@@ -53,6 +53,6 @@ export const rowsAfterRelease = (kind: SiteRunKind, released: readonly NodeRepor
     ? released
     : released.map((node) =>
         node.state === 'success'
-          ? { ...node, state: 'not_started', reason: 'its machine is released, and bare until it is deployed again' }
+          ? { ...node, state: 'waiting', reason: 'its machine is released, and bare until it is deployed again' }
           : node,
       );

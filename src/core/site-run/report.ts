@@ -1,4 +1,5 @@
 import type { BaremetalReport, NodeReport, RunReport } from '../contracts/site-run-report.ts';
+import { namesByState } from '../deployment/index.ts';
 import { utf8Length } from '../utf8.ts';
 
 /** Payloads are limited to 200 KB (docs/design.md#limits). Half of it leaves space for the envelope and for growth. */
@@ -14,7 +15,7 @@ export function fitReport(report: RunReport, limit: number = REPORT_LIMIT_BYTES)
   const bare: BaremetalReport = {
     ...baremetal,
     groups: baremetal.groups.map((group) => ({ ...group, nodes: [] })),
-    nodes_by_state: { not_started: [], prepared: [], success: [], failure: [] },
+    nodes_by_state: namesByState([]),
   };
   const ranked = [...baremetal.nodes].sort((a, b) => rank(a) - rank(b));
   const base = utf8Length(JSON.stringify({ ...report, baremetal: { ...bare, nodes: [] } })) + 64;
@@ -29,6 +30,6 @@ export function fitReport(report: RunReport, limit: number = REPORT_LIMIT_BYTES)
 }
 
 function rank(node: NodeReport): number {
-  if (node.state === 'failure') return 0;
+  if (node.state === 'failed') return 0;
   return node.running ? 1 : 2;
 }

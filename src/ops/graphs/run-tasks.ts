@@ -196,7 +196,7 @@ const STATES: Readonly<Record<TransactionStatus, GraphState>> = {
   pending: 'waiting',
   running: 'running',
   ready: 'success',
-  error: 'failure',
+  error: 'failed',
   stopped: 'stopped',
 };
 

@@ -6,9 +6,9 @@ export { TASK_STATUSES_WORST_FIRST as TASK_STATUSES } from 'core/words';
 /** What a state means to the eye: one of `ok`, `bad`, `busy`, `wait`, `warn`, `off`. */
 const LOOKS = {
   ok: 'success successful ready operational finished ok available deployed prepared',
-  bad: 'failure failed error terminated lost failing update_error',
+  bad: 'failed error terminated lost failing update_error',
   busy: 'running deploying provisioning retrying deployment baremetal software release verify_site prepare_site load inspect_nodes update starting',
-  wait: 'waiting not_started new pending discover planned',
+  wait: 'waiting new pending discover planned',
   warn: 'dep_failed success_with_failures paused held awaiting_approval stopping stopped cancelled ignored partially_deployed removing',
   half: 'provisioned',
 };
@@ -21,7 +21,6 @@ const SAID = {
   ...STATE_WORDS,
   // Of one attempt of a task.
   ok: STATE_WORDS.successful,
-  not_started: 'not started',
   deploy_site: 'deploy',
   update_site: 'update',
   redeploy_nodes: 'redeploy',

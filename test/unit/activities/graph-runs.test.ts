@@ -359,7 +359,7 @@ describe('a complete run', () => {
     await world.close_graph({
       transaction: started.transaction,
       graph,
-      result: 'failure',
+      result: 'failed',
       reason: `a@${two} failed`,
       nodes: { [one]: 'successful', [two]: 'failed' },
     });
@@ -454,7 +454,7 @@ describe('a complete run', () => {
         row('b', two, 'dep_failed', { attempt: 0, root_cause: `a@${two}` }),
       ],
     });
-    await world.close_graph({ transaction: started.transaction, graph, result: 'failure', nodes: {} });
+    await world.close_graph({ transaction: started.transaction, graph, result: 'failed', nodes: {} });
     await world.close(started, 'failed');
     await world.store.nodes.unassign(world.cluster, [two]);
     const next = await run(world, 'run-2', { from: started.transaction });
@@ -584,7 +584,7 @@ describe('a graph that says nothing of its nodes', () => {
     const graph = started.graphs[0]!.transaction;
     const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
     const end = async (nodes: Record<string, 'successful' | 'failed'>) => {
-      const result = Object.values(nodes).includes('failed') ? ('failure' as const) : ('success' as const);
+      const result = Object.values(nodes).includes('failed') ? ('failed' as const) : ('success' as const);
       await world.close_graph({ transaction: started.transaction, graph, result, nodes });
       const [left, stayed] = await Promise.all([world.store.nodes.get(one), world.store.nodes.get(two)]);
       expect(stayed).toMatchObject({ clusterId: world.cluster, status: 'provisioned' });

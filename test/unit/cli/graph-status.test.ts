@@ -40,7 +40,7 @@ describe('progress of a run of graphs', () => {
     expect(graphStatusText(statusOf('not_reached'))).toMatch(
       /^tasks: 2 waiting, 5 success, 1 failed, 3 blocked, 4 never reached, 6 skipped$/m,
     );
-    expect(graphStatusText(statusOf('failure'))).toMatch(/^graph default: failed, 6 of 15 tasks$/m);
+    expect(graphStatusText(statusOf('failed'))).toMatch(/^graph default: failed, 6 of 15 tasks$/m);
   });
 
   it('is followed with one line for each phase', () => {

@@ -323,7 +323,7 @@ describe('following a run', () => {
         current: null,
         software: null,
         warnings: [],
-        groups: groups('failure'),
+        groups: groups('failed'),
       }),
     ];
     const { out } = await against(script(looks, 'failed'), ['run', 'watch', RUN_ID]);

@@ -92,9 +92,9 @@ export const runStatus = (more: object = {}): Record<string, unknown> => ({
   stopping: false,
   done: 0,
   total: 2,
-  counts: { not_started: 2, prepared: 0, success: 0, failure: 0 },
+  counts: { waiting: 2, not_reached: 0, prepared: 0, success: 0, failed: 0 },
   failed: [],
   current: { group: 'g', call: 'prepare', running: ['a', 'b'], waiting: 0 },
-  groups: [{ name: 'g', critical: true, state: 'not_started' }],
+  groups: [{ name: 'g', critical: true, state: 'waiting' }],
   ...more,
 });

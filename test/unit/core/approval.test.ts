@@ -113,7 +113,7 @@ describe('hold_before', () => {
     };
     expect(go(['b'])).toEqual(['b']);
     expect(made).toEqual(['prepare a', 'deploy a', 'prepare c', 'deploy c']);
-    expect(state.groups.map((one) => one.state)).toEqual(['success', 'not_started', 'success', 'not_started']);
+    expect(state.groups.map((one) => one.state)).toEqual(['success', 'waiting', 'success', 'waiting']);
     expect(go([])).toEqual([]);
     expect(state.groups.map((one) => one.state)).toEqual(['success', 'success', 'success', 'success']);
   });

@@ -59,7 +59,7 @@ describe('operator retries', () => {
   // promise: 5.11 5.13
   it('the failure spreads with its root cause', () => {
     const report = reportBaremetal(failed);
-    expect(report.groups.map((group) => group.state)).toEqual(['failure', 'failure', 'failure']);
+    expect(report.groups.map((group) => group.state)).toEqual(['failed', 'failed', 'failed']);
     expect(report.groups[2]!.failure).toEqual({ kind: 'dependency', dependencies: ['b'], root: ['a'] });
     expect(report.groups[2]!.reason).toBe('failed because it depends on b (because of a)');
     expect(report.groups[0]!.reason).toBe('after deploy: wanted at most 0 failed nodes, got 1');
@@ -83,7 +83,7 @@ describe('operator retries', () => {
 
   it('a second failure fails the same groups again', () => {
     const again = run(retryNode(failed, 'n0'), ['prepare:0']);
-    expect(again.groups.map((group) => group.state)).toEqual(['failure', 'failure', 'failure']);
+    expect(again.groups.map((group) => group.state)).toEqual(['failed', 'failed', 'failed']);
   });
 
   it('groups that depend on another failed group stay failed', () => {
@@ -99,7 +99,7 @@ describe('operator retries', () => {
 
   it('is refused with a reason where it makes no sense', () => {
     expect(whyNotRetry(failed, 'n9')).toBe('no node n9 in this run');
-    expect(whyNotRetry(failed, 'n1')).toBe('node n1 has not failed: it is not_started');
+    expect(whyNotRetry(failed, 'n1')).toBe('node n1 has not failed: it is waiting');
     expect(whyNotRetry(failed, 'n0')).toBeNull();
     expect(retryNode(failed, 'n1')).toBe(failed);
   });
@@ -115,7 +115,7 @@ describe('calls cut short', () => {
 
   it('a timeout fails the group whatever its criteria, and every node without a result', () => {
     const state = finishCall(open(), { kind: 'timeout', after_seconds: 1800 }, 1_801_000);
-    expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failure', 'failure']);
+    expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failed', 'failed']);
     const report = reportBaremetal(state);
     expect(report.groups[0]!.reason).toBe('prepare timed out after 1800 s, no result from n1, n2');
     expect(report.nodes[1]!.reason).toBe('no result within the prepare time limit of 1800 s');
@@ -126,20 +126,20 @@ describe('calls cut short', () => {
   it('a late result is kept as late and changes nothing', () => {
     const timedOut = finishCall(open(), { kind: 'timeout' }, 2_000);
     const late = finishNode(timedOut, 1, 'prepare', ok, 9_000);
-    expect(late.nodes[1]).toMatchObject({ state: 'failure', late: { call: 'prepare', ok: true, at: 9_000 } });
+    expect(late.nodes[1]).toMatchObject({ state: 'failed', late: { call: 'prepare', ok: true, at: 9_000 } });
     expect(late.groups).toEqual(timedOut.groups);
   });
 
   it('a stop leaves nodes that never began as they are', () => {
     const finished = finishNode(open(), 1, 'prepare', bad, 2_000);
     const state = finishCall(finished, { kind: 'stopped' }, 3_000);
-    expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failure', 'not_started']);
+    expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failed', 'waiting']);
     expect(reportBaremetal(state).groups[0]!.reason).toBe('the run was stopped during prepare');
   });
 
   it('a cancel fails what was running', () => {
     const state = finishCall(open(), { kind: 'cancelled' }, 3_000);
-    expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failure', 'not_started']);
+    expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failed', 'waiting']);
     expect(state.nodes[1]!.failure).toMatchObject({ kind: 'cancelled' });
   });
 

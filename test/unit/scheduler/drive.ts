@@ -110,7 +110,7 @@ export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances
     for (const command of commands) {
       tape.take(command);
       if (command.type === 'wake') wakeAt = command.at;
-      if (command.type === 'finish') result = command.result;
+      if (command.type === 'finish') result = command.why ?? command.result;
     }
   };
   send({ type: 'begin', offline: plan.offline ?? [], now });
@@ -192,7 +192,7 @@ export function driveSplit(
   const sendCoordinator = (event: CoordinatorEvent): void => {
     for (const command of coordinate(coordinator, event) as CoordinatorCommand[]) {
       if (command.type === 'send') down[command.part]!.push(roundTrip(command.message));
-      if (command.type === 'finish') result = command.result;
+      if (command.type === 'finish') result = command.why ?? command.result;
     }
   };
   /** Signals may overtake each other and come twice. */

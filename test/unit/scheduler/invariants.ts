@@ -2,6 +2,7 @@ import type { Simulation, SimulationResult, TraceEntry } from '../../../src/core
 
 /** What a drive saw: every start and end in order, the statuses at the end, and the result. */
 export interface Observed {
+  /** Of a failed run: why. */
   readonly result: string;
   readonly tasks: Readonly<Record<string, string>>;
   readonly nodes: Readonly<Record<string, string>>;
@@ -24,7 +25,7 @@ export function observed(plan: Simulation, run: SimulationResult): Observed {
     ended++;
     stop();
   }
-  return { result: run.result, tasks: run.tasks, nodes: run.nodes, rootCauses: run.root_causes, trace };
+  return { result: run.why ?? run.result, tasks: run.tasks, nodes: run.nodes, rootCauses: run.root_causes, trace };
 }
 
 export interface Leeway {
@@ -130,9 +131,9 @@ function checkEnd(
   for (const node of plan.offline ?? []) failed.add(node);
   const undone = Object.entries(seen.tasks).filter(([k, status]) => status === 'skipped' && model.tasks.get(k)!.work);
   const result = [...failed].some((node) => model.isCritical(node))
-    ? 'failure'
+    ? 'critical'
     : model.exceeded(failed)
-      ? 'stopped_by_tolerance'
+      ? 'tolerance'
       : undone.length > 0
         ? 'stopped'
         : 'success';

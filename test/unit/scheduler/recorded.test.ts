@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Simulation, SimulationResult } from '../../../src/core/scheduler/simulate.ts';
+import { inRecordedWords } from '../../../src/cli/recorded-words.ts';
+import type { Simulation } from '../../../src/core/scheduler/simulate.ts';
 import { simulate } from '../../../src/core/scheduler/simulate.ts';
 
 /** Recorded runs of the reference executor; the fields are explained in test/data/scheduler/README.md. */
@@ -26,7 +27,7 @@ const recorded = readdirSync(folder)
   .sort()
   .map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Recorded);
 
-const lines = (run: SimulationResult): string[] =>
+const lines = (run: ReturnType<typeof inRecordedWords>): string[] =>
   run.trace.map(({ t, event, task, outcome }) => `${t} ${event} ${task}${outcome === undefined ? '' : ` ${outcome}`}`);
 
 /**
@@ -41,7 +42,7 @@ describe('recorded runs', () => {
   });
 
   describe.each(recorded.map((one) => [one.input.id, one] as const))('%s', (id, one) => {
-    const run = simulate(one.input);
+    const run = inRecordedWords(simulate(one.input));
     const { expected } = one;
 
     it('ends as it must', () => {
@@ -83,7 +84,7 @@ describe('recorded runs', () => {
 
 describe('the worked example', () => {
   it.each(recorded.slice(0, 4).map((one) => [one.input.id, one] as const))('%s', async (id, one) => {
-    const run = simulate(one.input);
+    const run = inRecordedWords(simulate(one.input));
     const text = [
       one.input.id,
       ...lines(run),

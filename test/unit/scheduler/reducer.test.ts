@@ -136,7 +136,7 @@ describe('pause and stop', () => {
     r.begin();
     r.send({ type: 'pause' });
     expect(r[how]('a@n1').at(-1)).not.toMatch(/^finish/);
-    expect(r.send({ type: 'resume' })).toEqual([`finish: ${how === 'fail' ? 'failure' : 'success'}`]);
+    expect(r.send({ type: 'resume' })).toEqual([`finish: ${how === 'fail' ? 'failed' : 'success'}`]);
   });
 
   it('a failed task of a paused run can be retried', () => {

@@ -293,7 +293,7 @@ describeStore('RunStore', (backend) => {
       { node: 'n2', ...full, endedAt: null, state: 'success', reason: null, lateResult: { status: 'Deployed' } },
     ]);
     expect((await runs.listNodes('r', { group: 'control' })).map((row) => row.node)).toEqual(['n2']);
-    expect(await runs.listNodes('r', { state: 'failure' })).toEqual([]);
+    expect(await runs.listNodes('r', { state: 'failed' })).toEqual([]);
   });
 
   it('takes a batch of any size, with nodes named twice, all or nothing', async () => {

@@ -38,7 +38,7 @@ export function RunView({ id, query }) {
     <${Progress}
       done=${status.done}
       total=${status.total}
-      bad=${ofGraphs ? status.counts.failed : status.counts.failure}
+      bad=${ofGraphs ? status.counts.failed : status.counts.failed}
       badly=${ofGraphs ? failedAndBlocked(status.counts) : undefined}
       what=${ofGraphs ? 'tasks' : 'nodes'}
     />

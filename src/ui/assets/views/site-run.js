@@ -62,7 +62,7 @@ const Current = ({ current }) => html`<p class="facts">
 
 /** A cell for each node. */
 function NodeCells({ nodes, chosen }) {
-  const failed = nodes.filter(({ state }) => state === 'failure').length;
+  const failed = nodes.filter(({ state }) => state === 'failed').length;
   const cells = nodes.map((one) => ({
     key: one.node,
     name: one.node,
@@ -76,7 +76,7 @@ function NodeCells({ nodes, chosen }) {
 }
 
 const lookOfNode = (one) =>
-  ({ success: 'ok', failure: 'bad', prepared: 'half' })[one.state] ??
+  ({ success: 'ok', failed: 'bad', prepared: 'half' })[one.state] ??
   (one.started_at && !one.ended_at ? 'busy' : 'wait');
 
 const Phases = ({ phases }) => html`<ol class="phases" aria-label="Phases">
@@ -125,7 +125,7 @@ function Group({ group, now, above, chosen, onChoose }) {
       </button>
       <${State} of=${now.state} />
       ${group.critical && html`<span class="tag">critical</span>`}
-      <${Progress} small done=${counts.success + counts.failure} total=${group.nodes.length} bad=${counts.failure} />
+      <${Progress} small done=${counts.success + counts.failed} total=${group.nodes.length} bad=${counts.failed} />
       ${others.length > 0 && html`<span class="quiet">also after ${others.join(', ')}</span>`}
     </div>
     ${reason && html`<p class="bad">${reason}</p>`}
@@ -161,7 +161,7 @@ function treeOf(groups) {
   return tree;
 }
 
-const RANK = { failure: 0, not_started: 2, prepared: 1, success: 3 };
+const RANK = { failed: 0, prepared: 1, waiting: 2, not_reached: 3, success: 4 };
 
 function NodeTable({ base, rows, report, query, live }) {
   const hints = new Map((report?.baremetal?.nodes ?? []).map((one) => [one.name, one]));
@@ -176,7 +176,7 @@ function NodeTable({ base, rows, report, query, live }) {
     .sort((a, b) => (RANK[a.state] ?? 2) - (RANK[b.state] ?? 2) || (a.node < b.node ? -1 : 1));
   const selection = useSelection(wanted, {
     keyOf: (one) => one.node,
-    isChoosable: (one) => live && one.state === 'failure',
+    isChoosable: (one) => live && one.state === 'failed',
   });
   const retry = async (given) => {
     await forEach(
@@ -191,7 +191,7 @@ function NodeTable({ base, rows, report, query, live }) {
       <${Choice}
         label="State"
         value=${state}
-        options=${[['', 'all'], ['failure', 'failed'], ['not_started', 'not started'], ['prepared', 'prepared'], ['success', 'success']]}
+        options=${[['', 'all'], ['failed', 'failed'], ['waiting', 'waiting'], ['not_reached', 'never reached'], ['prepared', 'prepared'], ['success', 'success']]}
         onChange=${(value) => filterBy({ state: value, page: '' })}
       />
       ${group !== '' && html`<span class="tag">group ${group}</span>`}
@@ -203,7 +203,7 @@ function NodeTable({ base, rows, report, query, live }) {
     <//>
     <${Table}
       label="Nodes"
-      selection=${live && wanted.some((one) => one.state === 'failure') ? selection : undefined}
+      selection=${live && wanted.some((one) => one.state === 'failed') ? selection : undefined}
       rows=${wanted}
       keyOf=${(one) => one.node}
       empty="No such node."
@@ -223,7 +223,7 @@ function NodeTable({ base, rows, report, query, live }) {
           '',
           (one) =>
             live &&
-            one.state === 'failure' &&
+            one.state === 'failed' &&
             html`<${Action}
               label="Retry"
               title=${`Retry ${one.node}`}

@@ -115,7 +115,7 @@ it('a report stays under 200 KB by shortening its lists, and says so', () => {
     root_causes: [`${task}@${node}`],
   }));
   const graph = {
-    state: 'failure' as const,
+    state: 'failed' as const,
     offline: [],
     statuses: () => [],
     trees: () => [],

@@ -43,7 +43,7 @@ it.each([
   // Paused between two graphs.
   ['b: waiting', ['success', 'waiting']],
   ['b: held', ['success', 'held', 'waiting']],
-  ['b: closing', ['success', 'failure*', 'waiting']],
+  ['b: closing', ['success', 'failed*', 'waiting']],
   ['a: closing', ['refused*', 'waiting']],
   ['closing', ['success', 'success']],
 ] as const)('phase %s of a run whose graphs are %j', (phase, states) => {
