@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
 // The architecture as forbidden arrows (docs/architecture.md). Each comment says what it means
 // when the rule fires and what to do.
 /**
@@ -9,28 +11,31 @@
  */
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
+/** Stand by themselves, as packages do. */
+export const PACKAGES = readdirSync(new URL('packages/', import.meta.url));
+
 /**
- * The folders of src, in the order in which data goes through them, each with the earlier folders it may import. A folder can
+ * The packages, and the folders of src, in the order in which data goes through them, each with the earlier folders it may import. A folder can
  * only name folders before it, so circles between folders cannot be written down.
  * @type {readonly (readonly [folder: string, mayImport: readonly string[], meaning: string])[]}
  */
 export const FOLDERS = [
+  ['yaql', [], 'is a library of its own, usable in a workflow and in a browser.'],
+  ['maas', [], 'is a client: one that needs its caller has the arrow the wrong way round.'],
+  ['maas-simulator', ['maas'], 'stands in for a MAAS: it knows the words of the client and nothing else.'],
   [
     'core',
     [],
     'runs inside workflows, browsers and tests alike. Move the code that needs a package or a Node built-in to the folder that owns that concern.',
   ],
-  ['yaql', [], 'is a library of its own, usable in a workflow and in a browser.'],
-  ['documents', ['core', 'yaql'], 'is data in, data out: what users write, read with positions and checked.'],
+  ['documents', ['core', 'yaql', 'maas'], 'is data in, data out: what users write, read with positions and checked.'],
   ['packages', ['core', 'yaql', 'documents'], 'is data in, data out: releases and plugins.'],
   [
     'graph',
     ['core', 'yaql', 'documents', 'packages'],
     'is data in, data out: graphs merged, placed, evaluated, linked.',
   ],
-  ['maas', ['core'], 'is a client: one that needs its caller has the arrow the wrong way round.'],
-  ['maas-simulator', ['core', 'maas'], 'stands in for a MAAS: it knows the words of the client and nothing else.'],
-  ['store', ['core'], 'keeps what it is given: one that needs its caller has the arrow the wrong way round.'],
+  ['store', ['core', 'maas'], 'keeps what it is given: one that needs its caller has the arrow the wrong way round.'],
   [
     'platform',
     ['core', 'documents', 'maas', 'store'],
@@ -43,7 +48,7 @@ export const FOLDERS = [
   ],
   [
     'clusters',
-    ['core', 'yaql', 'documents', 'packages', 'graph', 'agent', 'store', 'platform'],
+    ['core', 'yaql', 'maas', 'documents', 'packages', 'graph', 'agent', 'store', 'platform'],
     'turns rows into plans: it reads and writes nothing. Read first, pass the rows in, store what comes back.',
   ],
   [
@@ -84,18 +89,48 @@ export const FOLDERS = [
   ['ui', [], 'is served as it is to browsers.'],
 ];
 
+/** @param {string} name of a package or a folder of src */
+const placeOf = (name) => (PACKAGES.includes(name) ? `packages/${name}/src` : `src/${name}`);
+
+/** The files that the packages export. @type {readonly string[]} */
+const DOORS = PACKAGES.flatMap((name) => {
+  const { exports } = JSON.parse(readFileSync(new URL(`packages/${name}/package.json`, import.meta.url), 'utf8'));
+  return Object.values(exports).map((file) => `packages/${name}/${file.slice(2)}`);
+});
+
 const folderRules = FOLDERS.map(([folder, mayImport, meaning]) =>
   rule(
     `folder-${folder}`,
-    `src/${folder} ${meaning} Of src it may import: ${[...mayImport, 'itself'].join(', ')}.`,
-    { path: `^src/${folder}/` },
-    { path: '^src/', pathNot: `^src/(${[folder, ...mayImport].join('|')})/` },
+    `${placeOf(folder)} ${meaning} Of src and packages it may import: ${[...mayImport, 'itself'].join(', ')}.`,
+    { path: `^${placeOf(folder)}/` },
+    { path: '^(src|packages)/', pathNot: `^(${[folder, ...mayImport].map(placeOf).join('|')})/` },
   ),
 );
 
 export default {
   forbidden: [
     ...folderRules,
+    rule(
+      'packages-stand-alone',
+      'A package, with its tests, knows nothing of the program that uses it.',
+      { path: '^packages/' },
+      { path: '^(src|workflows|activities|worker|test|bench|scripts)/' },
+    ),
+    rule(
+      'packages-have-doors',
+      'What a package does not export is its own. Import it by its name.',
+      { path: '^(src|workflows|activities|worker)/' },
+      { path: '^packages/', pathNot: `^(${DOORS.map((file) => file.replaceAll('.', '\\.')).join('|')})$` },
+    ),
+    rule(
+      'the-simulator-is-for-trials',
+      'No process of an installation loads the simulator: commands for trials do, when they are called.',
+      {
+        path: '^(src|workflows|activities|worker)/',
+        pathNot: '^src/cli/processes/(maas-simulate|maas-seed|demo-system|up)\\.ts$',
+      },
+      { path: '^packages/maas-simulator/' },
+    ),
     rule(
       'core-is-pure',
       'src/core runs inside workflows, browsers and tests alike: it imports nothing but itself. Move the code that needs a package or a Node built-in to the folder that owns that concern.',
@@ -116,16 +151,16 @@ export default {
     ),
     rule(
       'yaql-is-pure',
-      'src/yaql is a library of its own, usable in a workflow and in a browser: it imports nothing but itself.',
-      { path: '^src/yaql/' },
-      { pathNot: '^src/yaql/' },
+      'packages/yaql is a library of its own, usable in a workflow and in a browser: it imports nothing but itself.',
+      { path: '^packages/yaql/src/' },
+      { pathNot: '^packages/yaql/src/' },
     ),
     rule(
       'workflows-are-deterministic',
-      'Each import of a workflow becomes part of every replay. Allowed: src/core, src/yaql, @temporalio/workflow and @temporalio/common, other workflow files. Put I/O into an activity and decisions into src/core.',
+      'Each import of a workflow becomes part of every replay. Allowed: src/core, @temporalio/workflow and @temporalio/common, other workflow files. Put I/O into an activity and decisions into src/core.',
       { path: '^workflows/' },
       {
-        pathNot: ['^workflows/', '^src/core/', '^src/yaql/', 'node_modules/@temporalio/(workflow|common)/'],
+        pathNot: ['^workflows/', '^src/core/', 'node_modules/@temporalio/(workflow|common)/'],
         dependencyTypesNot: ['type-only'],
       },
     ),
@@ -134,13 +169,7 @@ export default {
       'A workflow may know the types of activities (activities/contract.ts) and nothing else outside.',
       { path: '^workflows/' },
       {
-        pathNot: [
-          '^workflows/',
-          '^src/core/',
-          '^src/yaql/',
-          '^activities/(graph-|notice-)?contract',
-          'node_modules/@temporalio/',
-        ],
+        pathNot: ['^workflows/', '^src/core/', '^activities/(graph-|notice-)?contract', 'node_modules/@temporalio/'],
       },
     ),
     rule(
@@ -189,13 +218,13 @@ export default {
       'platform-sees-types-of-clients-only',
       'Metrics count what MAAS and the store report; settings and logs never call either.',
       { path: '^src/platform/' },
-      { path: '^src/(maas|store)/', dependencyTypesNot: ['type-only'] },
+      { path: '^(packages/maas|src/store)/', dependencyTypesNot: ['type-only'] },
     ),
     rule(
       'only-the-master-calls-maas',
       'What a node cannot do to itself is done through MAAS by src/agent/master, in the worker. The rest of src/agent runs on nodes and reaches no service.',
       { path: '^src/agent/', pathNot: '^src/agent/master/' },
-      { path: '^src/maas/' },
+      { path: '^packages/maas/' },
     ),
     rule(
       'pictures-know-no-domain',

@@ -2,7 +2,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'test/data/', 'examples/', '**/*.mjs', '**/*.js'] },
+  { ignores: ['dist/', 'node_modules/', 'test/data/', 'packages/*/test/data/', 'examples/', '**/*.mjs', '**/*.js'] },
   {
     files: ['**/*.ts'],
     languageOptions: {

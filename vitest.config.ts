@@ -31,7 +31,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['test/{unit,property,models,golden,architecture,replay}/**/*.test.ts'],
+          include: [
+            'test/{unit,property,models,golden,architecture,replay}/**/*.test.ts',
+            'packages/*/test/**/*.test.ts',
+          ],
           globalSetup: ['test/unit-setup.ts'],
           // A test that needs longer than this is stuck: nothing here waits for a clock. Enough for a machine that others use too.
           testTimeout: 120_000,

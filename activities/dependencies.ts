@@ -1,7 +1,7 @@
+import type { MachineContext } from '@sitewright/maas';
 import type { ClusterSources } from '../src/clusters/index.ts';
 import type { Planner } from '../src/clusters/planning/index.ts';
 import type { LoadedSite, SourceFile } from '../src/documents/index.ts';
-import type { MachineContext } from '../src/maas/index.ts';
 import type { GitLimits } from '../src/platform/git/index.ts';
 import type { SecretProvider } from '../src/platform/secrets/index.ts';
 import type { RunLookups } from '../src/platform/temporal/run-lookups.ts';

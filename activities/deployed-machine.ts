@@ -1,5 +1,4 @@
-import { recordAfter } from '../src/core/machine-drift.ts';
-import { machineState, type WholeMachine } from '../src/maas/index.ts';
+import { machineState, recordAfter, type WholeMachine } from '@sitewright/maas';
 import type { Store } from '../src/store/index.ts';
 import type { NodeCall } from './contract.ts';
 

@@ -1,13 +1,13 @@
-import { ApplicationFailure } from '@temporalio/activity';
-import type { NodeResult } from '../src/core/deployment/index.ts';
-import { pascalCase } from '../src/core/pascal-case.ts';
 import {
   MaasConfigurationError,
   MaasError,
   type MachineFailure,
   type MachineOutcome,
   retryAfterSeconds,
-} from '../src/maas/index.ts';
+} from '@sitewright/maas';
+import { ApplicationFailure } from '@temporalio/activity';
+import type { NodeResult } from '../src/core/deployment/index.ts';
+import { pascalCase } from '../src/core/pascal-case.ts';
 import { StoreError } from '../src/store/index.ts';
 
 /** Transient store failures. All others need a person and fail the activity without a retry. */

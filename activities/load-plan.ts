@@ -1,7 +1,7 @@
+import { holdOf, MachineStatus, machinesNamed } from '@sitewright/maas';
 import { allAtOnceStrategy, checkHolds, planGroups, targetedStrategy } from '../src/core/deployment/index.ts';
 import { groupToWire, type SitePace, type SitePlan, toRanges } from '../src/core/site-run/index.ts';
 import { canonicalJson, type DeploymentConfiguration, type ResolvedNode } from '../src/documents/index.ts';
-import { holdOf, MachineStatus, machinesNamed } from '../src/maas/index.ts';
 import { parseRevisionReference, StoreError } from '../src/store/index.ts';
 import type { LoadPlan, LoadPlanAnswer, SiteActivities } from './contract.ts';
 import type { ActivityDependencies, ActivitySettings } from './dependencies.ts';

@@ -1,6 +1,3 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { NodeResult } from '../src/core/deployment/index.ts';
-import type { ResolvedNode } from '../src/documents/index.ts';
 import {
   abortMachine,
   deployMachine,
@@ -13,7 +10,10 @@ import {
   prepareMachine,
   releaseMachine,
   resolveMachine,
-} from '../src/maas/index.ts';
+} from '@sitewright/maas';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { NodeResult } from '../src/core/deployment/index.ts';
+import type { ResolvedNode } from '../src/documents/index.ts';
 import type { AbortAnswer, NodeCall, SiteActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { recordDeployed } from './deployed-machine.ts';

@@ -1,7 +1,3 @@
-import { ApplicationFailure } from '@temporalio/activity';
-import { OrderRefused, type OrderSource } from '../src/agent/index.ts';
-import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.ts';
-import { mayRunOn, type NodeStanding } from '../src/core/graph-nodes.ts';
 import {
   type KnownMachine,
   MaasConfigurationError,
@@ -9,7 +5,11 @@ import {
   type MachineContext,
   markerOf,
   resolveMachine,
-} from '../src/maas/index.ts';
+} from '@sitewright/maas';
+import { ApplicationFailure } from '@temporalio/activity';
+import { OrderRefused, type OrderSource } from '../src/agent/index.ts';
+import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.ts';
+import { mayRunOn, type NodeStanding } from '../src/core/graph-nodes.ts';
 import type { RunTask, TaskEnd } from './graph-contract.ts';
 import type { SilenceReports } from './maas-silence.ts';
 import type { FurtherTask } from './node-task.ts';

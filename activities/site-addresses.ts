@@ -1,6 +1,6 @@
+import { isMaasFailure, type MachineContext } from '@sitewright/maas';
 import { readClusterSources, type VirtualAddress, virtualAddresses } from '../src/clusters/index.ts';
 import { isMapping } from '../src/core/plain-value.ts';
-import { isMaasFailure, type MachineContext } from '../src/maas/index.ts';
 import type { Store } from '../src/store/index.ts';
 import { clusterOfSite } from './site-cluster.ts';
 

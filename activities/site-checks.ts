@@ -1,7 +1,3 @@
-import { Context } from '@temporalio/activity';
-import { counted } from '../src/core/counted.ts';
-import type { NetworkSettings } from '../src/core/network-settings.ts';
-import type { ResolvedNode } from '../src/documents/index.ts';
 import {
   checkLayout,
   decideRelease,
@@ -20,7 +16,11 @@ import {
   noProgress,
   resolveMachine,
   syncNetworks,
-} from '../src/maas/index.ts';
+} from '@sitewright/maas';
+import type { NetworkSettings } from '@sitewright/maas/machine-layout';
+import { Context } from '@temporalio/activity';
+import { counted } from '../src/core/counted.ts';
+import type { ResolvedNode } from '../src/documents/index.ts';
 import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { assertMayStart, proveClaim } from './fencing.ts';

@@ -1,6 +1,6 @@
+import { isMaasFailure, type KnownMachine, type MachineContext, machinesNamed } from '@sitewright/maas';
 import { compareKeys } from '../src/core/compare-text.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
-import { isMaasFailure, type KnownMachine, type MachineContext, machinesNamed } from '../src/maas/index.ts';
 
 const TAG_NAME = /^[\w-]+$/;
 

@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { runAfterUs } from '../src/maas-simulator/containers/run-after-us.ts';
+import { runAfterUs } from '@sitewright/maas-simulator/containers';
 import { freePort } from '../src/platform/free-port.ts';
 import { devServerArguments } from '../src/platform/temporal/dev-server.ts';
 import { probeServer } from '../src/platform/temporal/probe.ts';

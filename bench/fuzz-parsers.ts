@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { seededRandom } from '../packages/yaql/test/mutations.ts';
 import { fuzz } from '../test/rig/fuzz/guided.ts';
 import { TARGETS } from '../test/rig/fuzz/targets.ts';
-import { seededRandom } from '../test/unit/yaql/mutations.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { mutate as mutateExpression, seededRandom } from '../packages/yaql/test/mutations.ts';
 import { formatChecksums } from '../src/packages/archive-content.ts';
 import { tarEnd, tarHeader, tarPadding } from '../src/packages/tar.ts';
 import {
@@ -18,7 +19,6 @@ import {
 } from '../test/rig/fuzz/api-requests.ts';
 import { mutateJson, mutateText } from '../test/rig/fuzz/mutate-input.ts';
 import { TARGETS } from '../test/rig/fuzz/targets.ts';
-import { mutate as mutateExpression, seededRandom } from '../test/unit/yaql/mutations.ts';
 import { startApiProcess } from './api-process.ts';
 import { watchBystander } from './bystander.ts';
 import { type Answered, HarmTable, isHarm } from './harm-table.ts';

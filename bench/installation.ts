@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { Client, Connection } from '@temporalio/client';
-import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.ts';
 import { freePort } from '../src/platform/free-port.ts';
 import { openStore } from '../src/store/index.ts';
 import { type Bystander, type Seen, watchBystander } from './bystander.ts';

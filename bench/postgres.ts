@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { runAfterUs } from '../src/maas-simulator/containers/run-after-us.ts';
+import { runAfterUs } from '@sitewright/maas-simulator/containers';
 import { type Databases, onFiles, onPostgres } from './databases.ts';
 import { Installation, type Timed } from './installation.ts';
 import { costTable, type Removal, ratesTable, readsTable, removalTable } from './postgres-tables.ts';

@@ -6,8 +6,8 @@
  */
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import type { WorkflowHandle } from '@temporalio/client';
-import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.ts';
 import { startOneWorker } from './one-worker.ts';
 import { siteDocuments } from './site-documents.ts';
 

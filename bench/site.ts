@@ -6,13 +6,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openMachines } from '@sitewright/maas';
+import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { Client, Connection } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { plannerHere } from '../src/clusters/planning/index.ts';
-import { openMachines } from '../src/maas/open-machines.ts';
-import { simulateMaas, simulatorKeys } from '../src/maas-simulator/index.ts';
 import { settingsSchema } from '../src/platform/settings/settings.ts';
 import { runLookups } from '../src/platform/temporal/run-lookups.ts';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.ts';

@@ -4,7 +4,7 @@ Prepare a virtual environment of one's own, outside the checkout, with `yaql==3.
 `python-dateutil==2.9.0.post0` (Python 3.11). Then, with its interpreter:
 
     python bench/yaql-differential.py generate 5000 1 > records.jsonl   # COUNT SEED
-    python bench/yaql-differential.py mutate 5000 1 test/data/yaql/extra.jsonl > records.jsonl
+    python bench/yaql-differential.py mutate 5000 1 packages/yaql/test/data/extra.jsonl > records.jsonl
     python bench/yaql-differential.py again < records.jsonl > stable.jsonl   # in a new process, with other hashes
     node bench/yaql-differential.ts records.jsonl
 

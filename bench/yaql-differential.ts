@@ -4,8 +4,8 @@
  * are any. `bench/yaql-differential.py` makes the records.
  */
 import { readFileSync } from 'node:fs';
-import { RecordEvaluator } from '../src/yaql/index.ts';
-import { type ConformanceRecord, mismatch } from '../test/unit/yaql/records.ts';
+import { RecordEvaluator } from '@sitewright/yaql';
+import { type ConformanceRecord, mismatch } from '../packages/yaql/test/records.ts';
 
 const evaluator = new RecordEvaluator({ clock: () => 1_456_753_559_000_000n, random: () => 0.5 });
 const counts = { records: 0, values: 0, leaks: 0, differences: 0 };

@@ -3,12 +3,12 @@
  * `node bench/yaql-fuzz.ts [COUNT [SEED]]` prints a summary and every finding; exit code 1 if there are any.
  */
 import { readFileSync } from 'node:fs';
-import { findingsOf, seededRandom } from '../test/unit/yaql/mutations.ts';
+import { findingsOf, seededRandom } from '../packages/yaql/test/mutations.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const seed = Number(process.argv[3] ?? 1);
 const sources = ['official', 'extra', 'nailgun'].flatMap((name) =>
-  readFileSync(new URL(`../test/data/yaql/${name}.jsonl`, import.meta.url), 'utf8')
+  readFileSync(new URL(`../packages/yaql/test/data/${name}.jsonl`, import.meta.url), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => (JSON.parse(line) as { expr: string }).expr),

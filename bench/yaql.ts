@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { createEngine } from '../src/yaql/index.ts';
+import { createEngine } from '@sitewright/yaql';
 
 const workloads: Readonly<Record<string, string>> = {
   filter: "$.nodes.where($.status = ready and 'compute' in $.roles and $.memory > 2048).name",
@@ -59,7 +59,7 @@ for (const [name, text] of Object.entries(workloads)) {
   console.log(`${name.padEnd(15)}${figure(few)}     ${figure(many)}  ${(few / many / 1000).toFixed(2)}`);
 }
 
-const texts = readFileSync(new URL('../test/data/yaql/extra.jsonl', import.meta.url), 'utf8')
+const texts = readFileSync(new URL('../packages/yaql/test/data/extra.jsonl', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => line !== '')
   .map((line) => (JSON.parse(line) as { expr: string }).expr);

@@ -24,11 +24,16 @@ export function isBelow(one, other) {
   return one.includes('-') && !other.includes('-');
 }
 
-/** @param {{ packages: { [path: string]: { version?: string } } }} lock @returns {Locked[]} */
+/** The packages of this repository, and npm's links to them. @param {string} path @param {{ resolved?: string, link?: boolean }} entry */
+const isOwn = (path, { resolved, link }) =>
+  path.startsWith('packages/') || (link === true && resolved !== undefined && resolved.startsWith('packages/'));
+
+/** @param {{ packages: { [path: string]: { version?: string, resolved?: string, link?: boolean } } }} lock @returns {Locked[]} */
 export const lockedPackages = ({ packages }) =>
-  Object.entries(packages).flatMap(([path, { version }]) => {
+  Object.entries(packages).flatMap(([path, entry]) => {
+    const { version } = entry;
     const name = path.split('node_modules/').at(-1) ?? '';
-    return name === '' || version === undefined ? [] : [{ name, version }];
+    return name === '' || version === undefined || isOwn(path, entry) ? [] : [{ name, version }];
   });
 
 /** @param {readonly Locked[]} locked @param {readonly Advisory[]} advisories @returns {string[]} */
@@ -47,8 +52,9 @@ export const vulnerable = (locked, advisories) =>
  * @returns {string[]}
  */
 export const unsound = ({ packages }, allowScripts) =>
-  Object.entries(packages).flatMap(([path, { integrity, resolved, optional, hasInstallScript, link }]) => {
-    if (path === '') return [];
+  Object.entries(packages).flatMap(([path, entry]) => {
+    const { integrity, resolved, optional, hasInstallScript, link } = entry;
+    if (path === '' || (isOwn(path, entry) && !hasInstallScript)) return [];
     const name = path.split('node_modules/').at(-1) ?? '';
     return [
       ...(integrity === undefined && !optional ? [`${path} has no checksum`] : []),

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { withLock } from '../src/platform/processes/lock.ts';
 import { contentKey } from '../worker/content-key.ts';
 import { isOlderThanSources, root, SOURCES, stamp } from './freshness.mjs';
+import { ownPackages } from './own-packages.mjs';
 
 /** Says what is wrong and what to do; shown without a stack trace. */
 export class BuildError extends Error {}
@@ -56,13 +57,14 @@ async function bundlePrograms(): Promise<void> {
     entryPoints: [
       ...PROGRAMS.map((program) => ({ in: at(program), out: basename(program, '.ts') })),
       // Helper functions import the language by the package's name: the copy that the programs have, whose values are theirs.
-      { in: at('src/yaql/index.ts'), out: 'yaql' },
+      { in: at('packages/yaql/src/index.ts'), out: 'yaql' },
     ],
     outdir: making,
     chunkNames: '[name]-[hash]',
     bundle: true,
     splitting: true,
     packages: 'external',
+    plugins: [ownPackages],
     platform: 'node',
     format: 'esm',
     target: 'node24',

@@ -9,7 +9,15 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 export const stamp = `${root}dist/.built`;
 
 /** What goes into the programs. */
-export const SOURCES = ['activities', 'worker', 'workflows', 'src', 'scripts/build.ts', 'package-lock.json'];
+export const SOURCES = [
+  'activities',
+  'worker',
+  'workflows',
+  'src',
+  ...readdirSync(`${root}packages`).map((name) => `packages/${name}/src`),
+  'scripts/build.ts',
+  'package-lock.json',
+];
 
 /** Folders count too: their time tells that a file was removed. */
 export function isOlderThanSources() {

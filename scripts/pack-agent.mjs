@@ -22,8 +22,8 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const require = createRequire(import.meta.url);
 
-/** What bundles workflows, opens stores and serves pages: an agent does none of it. The SDK's bundler is a file of its own. */
-const LEFT_OUT = /^(?:pg|@viz-js\/viz)(?:\/|$)|^\.{1,2}\/(?:workflow\/)?bundler$/;
+/** What bundles workflows, opens stores, serves pages and simulates a MAAS: an agent does none of it. The SDK's bundler is a file of its own. */
+const LEFT_OUT = /^(?:pg|@viz-js\/viz|@sitewright\/maas-simulator)(?:\/|$)|^\.{1,2}\/(?:workflow\/)?bundler$/;
 
 const leaveOut = {
   name: 'leave-out',

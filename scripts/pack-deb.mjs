@@ -88,11 +88,15 @@ function isNeeded(file) {
 
 /** Folders of the packages that run, by the lock file. */
 function productionPackages() {
-  /** @type {{ packages: Record<string, { dev?: boolean, devOptional?: boolean }> }} */
+  /** @type {{ packages: Record<string, { dev?: boolean, devOptional?: boolean, link?: boolean }> }} */
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  return Object.entries(packages)
-    .filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional && existsSync(join(root, path)))
-    .map(([path]) => path);
+  return (
+    Object.entries(packages)
+      // Those of this repository are part of the programs.
+      .filter(([path, { dev, devOptional, link }]) => path.startsWith('node_modules/') && !link && !dev && !devOptional)
+      .filter(([path]) => existsSync(join(root, path)))
+      .map(([path]) => path)
+  );
 }
 
 /**

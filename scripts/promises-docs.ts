@@ -35,18 +35,25 @@ export const promisingDocuments = (): readonly PromisingDocument[] =>
 export function holdingTests(mark = 'promise'): ReadonlyMap<string, readonly HoldingTest[]> {
   const marks = new RegExp(`^ *// ${mark}: (.+)$`, 'gm');
   const found = new Map<string, HoldingTest[]>();
-  for (const file of readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).sort()) {
-    if (!file.endsWith('.test.ts')) continue;
-    const text = readFileSync(join(root, 'test', file), 'utf8');
+  for (const file of testFiles()) {
+    const text = readFileSync(join(root, file), 'utf8');
     for (const { 1: ids, index } of text.matchAll(marks)) {
       const title = titleAfter(text.slice(text.indexOf('\n', index) + 1));
       for (const id of ids!.trim().split(/\s+/)) {
-        found.set(id, [...(found.get(id) ?? []), { file: `test/${file}`, title }]);
+        found.set(id, [...(found.get(id) ?? []), { file, title }]);
       }
     }
   }
   return found;
 }
+
+const testFiles = (): readonly string[] =>
+  ['test', 'packages'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.test.ts'))
+      .map((file) => `${folder}/${file}`)
+      .sort(),
+  );
 
 /** Of `it('…'` or `describe.each(…)('…'`. */
 function titleAfter(after: string): string {

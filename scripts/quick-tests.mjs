@@ -81,9 +81,9 @@ function changes(root) {
  * @param {string} root
  */
 function distancesFrom(changed, root) {
-  const code = ['src', 'workflows', 'activities', 'worker', 'scripts', 'test']
+  const code = ['src', 'packages', 'workflows', 'activities', 'worker', 'scripts', 'test']
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, String(file))))
-    .filter((file) => /\.(ts|mjs|js)$/.test(file) && !file.startsWith('test/data/'));
+    .filter((file) => /\.(ts|mjs|js)$/.test(file) && !/^(?:test|packages\/[\w-]+\/test)\/data\//.test(file));
   /** @type {Map<string, string[]>} */
   const usedBy = new Map();
   for (const file of code) {
@@ -106,9 +106,13 @@ function distancesFrom(changed, root) {
  * @param {string} root
  */
 function usesOf(file, root) {
-  const named = [...readFileSync(join(root, file), 'utf8').matchAll(/['"`]([\w./-]+\.\w+)['"`]/g)].map(
-    ([, name]) => name ?? '',
-  );
+  const text = readFileSync(join(root, file), 'utf8');
+  const named = [
+    ...[...text.matchAll(/['"`]([\w./-]+\.\w+)['"`]/g)].map(([, name]) => name ?? ''),
+    ...[...text.matchAll(/'@sitewright\/([\w-]+)(\/[\w-]+)?'/g)].map(([, name, entry = '']) =>
+      join('packages', name ?? '', exportsOf(join(root, 'packages', name ?? ''))[`.${entry}`] ?? ''),
+    ),
+  ];
   const paths = named.flatMap((name) => (name.startsWith('.') ? [normalize(join(dirname(file), name))] : [name]));
   const uses = paths
     .map((path) => path.replace(/\.js$/, '.ts'))
@@ -116,8 +120,12 @@ function usesOf(file, root) {
   return new Set(ON_TEMPORAL.test(file) ? [...uses, 'test/global-setup.ts'] : uses);
 }
 
+/** @param {string} folder of a package @returns {Record<string, string>} */
+const exportsOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).exports;
+
 /** @param {string} file @returns {keyof typeof UNKNOWN} */
 function suiteOf(file) {
+  if (file.startsWith('packages/')) return 'unit';
   const suite = file.split('/')[1];
   return suite === 'unit' || suite === 'property' ? suite : 'other';
 }

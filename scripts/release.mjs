@@ -96,8 +96,6 @@ function setVersion() {
   const { date = new Date().toISOString().slice(0, 10) } = values;
   const edits = /** @type {const} */ ({
     'package.json': [`"version": "${current}"`, `"version": "${version}"`, 1],
-    // Of the package itself: at the top, and as the first of its packages.
-    'package-lock.json': [`"version": "${current}"`, `"version": "${version}"`, 2],
     'docker-compose.yml': [`\${SITEWRIGHT_VERSION:-${current}}`, `\${SITEWRIGHT_VERSION:-${version}}`, 1],
     // Of the chart, and of the program in it.
     'deploy/helm/sitewright/Chart.yaml': [`ersion: ${current}`, `ersion: ${version}`, 2],
@@ -114,7 +112,32 @@ function setVersion() {
     }
     writeFileSync(join(folder, file), text);
   }
-  return Object.keys(edits);
+  return [...Object.keys(edits), ...setVersionOfPackages()];
+}
+
+/** Of the packages in this repository, and of all in the lock file. @returns {string[]} the files that were changed */
+function setVersionOfPackages() {
+  /** @param {string} path @param {(content: any) => void} change */
+  const rewrite = (path, change) => {
+    const content = JSON.parse(read(path));
+    change(content);
+    writeFileSync(join(folder, path), `${JSON.stringify(content, null, 2)}\n`);
+    return path;
+  };
+  /** @param {{ version: string, dependencies?: Record<string, string> }} about */
+  const renew = (about) => {
+    about.version = version;
+    for (const name of Object.keys(about.dependencies ?? {}))
+      if (about.dependencies && name.startsWith('@sitewright/')) about.dependencies[name] = version;
+  };
+  const packages = readdirSync(join(folder, 'packages')).map((name) => `packages/${name}`);
+  return [
+    ...packages.map((name) => rewrite(`${name}/package.json`, renew)),
+    rewrite('package-lock.json', (lock) => {
+      lock.version = version;
+      for (const path of ['', ...packages]) renew(lock.packages[path]);
+    }),
+  ];
 }
 
 /**

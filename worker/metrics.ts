@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isIP } from 'node:net';
+import type { AttemptRecord } from '@sitewright/maas';
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { RecordTasks } from '../activities/graph-contract.ts';
 import { readTaskOrder } from '../src/clusters/index.ts';
-import type { AttemptRecord } from '../src/maas/index.ts';
 import type { Settings } from '../src/platform/settings/index.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import type { MetricsPage, ProcessMetrics, WorkerMetrics } from '../src/platform/telemetry/metrics.ts';

@@ -1,6 +1,5 @@
+import { MaasConfigurationError, type MachineContext, type MachinesConfig, openMachines } from '@sitewright/maas';
 import type { ActivityDependencies, ActivitySettings } from '../activities/index.ts';
-import { MaasConfigurationError, type MachineContext } from '../src/maas/index.ts';
-import { type MachinesConfig, openMachines } from '../src/maas/open-machines.ts';
 import { ProblemError } from '../src/ops/problem.ts';
 import { tagExtensionsOf, withAllocatedTags } from '../src/ops/tags/index.ts';
 import { readSettingFile } from '../src/platform/files/setting-file.ts';

@@ -13,7 +13,7 @@ import { contentKey } from './content-key.ts';
 const SYNTAX = 'es2022';
 
 /** Ours, in a checkout; a package brings bundles of them instead. */
-const SOURCES = ['workflows', 'src/core', 'src/yaql', 'activities/contract.ts', 'activities/graph-contract.ts'];
+const SOURCES = ['workflows', 'src/core', 'activities/contract.ts', 'activities/graph-contract.ts'];
 const FAILURES = 'src/platform/codec/encoded-failures.ts';
 
 export interface WorkflowBundleFile {

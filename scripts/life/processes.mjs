@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { processName, removeAbandoned } from '../../src/maas-simulator/containers/process-name.ts';
-import { runAfterUs } from '../../src/maas-simulator/containers/run-after-us.ts';
+import { processName, removeAbandoned, runAfterUs } from '@sitewright/maas-simulator/containers';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const watchdog = join(root, 'src/platform/processes/run-with-parent.ts');

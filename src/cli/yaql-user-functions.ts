@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import type { FunctionDefinition, HelperModule } from '../yaql/index.ts';
+import type { FunctionDefinition, HelperModule } from '@sitewright/yaql';
 import { usageError } from './problem.ts';
 import type { Session } from './session.ts';
 
@@ -8,7 +8,7 @@ export async function loadYaqlHelpers(session: Session): Promise<readonly Functi
   const { helpers } = (await session.settings()).settings.yaql;
   if (helpers === undefined) return [];
   try {
-    const { helpersOf } = await import('../yaql/index.ts');
+    const { helpersOf } = await import('@sitewright/yaql');
     return helpersOf((await import(pathToFileURL(helpers).href)) as HelperModule);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -1,3 +1,4 @@
+import type { Engine } from '@sitewright/yaql';
 import { actionOf } from '../core/graph-types.ts';
 import {
   compilePlan,
@@ -22,7 +23,6 @@ import {
   planOrder,
   schedulerPlan,
 } from '../graph/index.ts';
-import type { Engine } from '../yaql/index.ts';
 import { choicesOf, choicesToStore } from './any-choices.ts';
 import { type GraphMetadata, mergeGraph } from './graph-layers.ts';
 import { chooseNodes, type NodeLeftOut } from './node-choice.ts';

@@ -1,4 +1,4 @@
-import { createTaskEngine, YaqlError } from '../yaql/index.ts';
+import { createTaskEngine, YaqlError } from '@sitewright/yaql';
 
 /** An engine that only parses; it caches every expression. */
 const parser = createTaskEngine({ cacheSize: 20_000 });

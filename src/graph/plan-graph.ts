@@ -1,7 +1,7 @@
+import type { Engine } from '@sitewright/yaql';
 import type { ValuePath } from '../core/plain-value.ts';
 import type { Subgraph } from '../core/scheduler/index.ts';
 import { goesToMaster, hasWork, onlyOrders } from '../core/task-types/index.ts';
-import type { Engine } from '../yaql/index.ts';
 import { FieldEvaluator, type NodeScope } from './fields/evaluator.ts';
 import type { FormatValues } from './fields/python-format.ts';
 import type { ClusterState, OldStates } from './fields/state.ts';

@@ -1,7 +1,7 @@
+import type { MachineContext } from '@sitewright/maas';
 import type { Client, Connection } from '@temporalio/client';
 import type { TaskLogs } from '../agent/logs/index.ts';
 import type { Planner } from '../clusters/planning/index.ts';
-import type { MachineContext } from '../maas/index.ts';
 import type { SecretProvider } from '../platform/secrets/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Reader } from './reading/index.ts';

@@ -1,5 +1,5 @@
-import { summaryOfMaasCheck } from '../core/maas-check-summary.ts';
-import { checkMaas, type MaasCheck } from '../maas/index.ts';
+import { checkMaas, type MaasCheck } from '@sitewright/maas';
+import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
 import { callTemporal } from './temporal-calls.ts';

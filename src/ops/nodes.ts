@@ -1,5 +1,3 @@
-import { checkStrategy, describeStrategyProblem, type Selector, selectNodes } from '../core/deployment/index.ts';
-import type { ResolvedNode } from '../documents/index.ts';
 import {
   type DeploymentFate,
   deploymentFate,
@@ -10,7 +8,9 @@ import {
   machinesNamed,
   refusedFate,
   resolveMachine,
-} from '../maas/index.ts';
+} from '@sitewright/maas';
+import { checkStrategy, describeStrategyProblem, type Selector, selectNodes } from '../core/deployment/index.ts';
+import type { ResolvedNode } from '../documents/index.ts';
 import type { NodeHistoryEntry, Page, PageRequest } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';

@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MaasConfigurationError, type MachineContext, openMachines } from '@sitewright/maas';
+import { simulatorKeys } from '@sitewright/maas-simulator';
 import { Client } from '@temporalio/client';
 import type { InjectOptions } from 'fastify';
 import { type Api, type ApiOptions, createApi } from '../../src/api/index.ts';
-import { MaasConfigurationError, type MachineContext } from '../../src/maas/index.ts';
-import { openMachines } from '../../src/maas/open-machines.ts';
-import { simulatorKeys } from '../../src/maas-simulator/index.ts';
 import { createOperations, type Operations } from '../../src/ops/index.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { openStore, type Store } from '../../src/store/index.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { MachineStatus } from '@sitewright/maas';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MachineStatus } from '../../src/maas/index.ts';
 import { PROBLEM_CODES } from '../../src/ops/index.ts';
 import { type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain } from '../rig/look-again.ts';

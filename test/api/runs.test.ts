@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import { MachineStatus } from '@sitewright/maas';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { MachineStatus } from '../../src/maas/index.ts';
 import { mayBeRequested } from '../../src/platform/temporal/operators-requests.ts';
 import { gitRepository } from '../rig/git-repository.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';

@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MachineStatus } from '@sitewright/maas';
+import { type Effect, type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { MachineStatus } from '../../src/maas/index.ts';
-import { type Effect, type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.ts';
 import { loadSettings } from '../../src/platform/settings/index.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { type DevServer, startDevServer } from '../../src/platform/temporal/dev-server.ts';

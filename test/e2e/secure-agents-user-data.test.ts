@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MachineStatus } from '@sitewright/maas';
 import { temporal } from '@temporalio/proto';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EnrolmentTicket } from '../../src/agent/onboarding/enrolment-ticket.ts';
 import { enrolNode, GatewayClient, issueTicket } from '../../src/gateway/index.ts';
-import { MachineStatus } from '../../src/maas/index.ts';
 import { freePort } from '../../src/platform/free-port.ts';
 import { loadSettings, type Settings } from '../../src/platform/settings/index.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom } from '../../packages/yaql/test/mutations.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
-import { seededRandom } from '../unit/yaql/mutations.ts';
 import { explore } from './explore.ts';
 import { DEFECTS, enrol, HOLDERS, identityModel, NODES, type Node, renew, revoke, type State } from './identity.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { seededRandom } from '../../packages/yaql/test/mutations.ts';
 import { type FuzzTarget, fuzz } from '../rig/fuzz/guided.ts';
 import { TARGETS } from '../rig/fuzz/targets.ts';
-import { seededRandom } from '../unit/yaql/mutations.ts';
 
 /** How many inputs for each; an hour of them: `node bench/fuzz-parsers.ts --seconds 3600`. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_500);

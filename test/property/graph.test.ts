@@ -1,3 +1,4 @@
+import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '@sitewright/yaql';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compilePlan } from '../../src/core/scheduler/index.ts';
@@ -13,7 +14,6 @@ import {
   schedulerPlan,
 } from '../../src/graph/index.ts';
 import { MissingFactsError } from '../../src/graph/problem.ts';
-import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../src/yaql/index.ts';
 import { serializedGraph } from '../rig/serialized-graph.ts';
 
 const KEYS = ['a', 'b', 'c', 'uid'];

@@ -1,16 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openMachines } from '@sitewright/maas';
+import { type Effect, type RequestEntry, type Seed, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { type ActivityDependencies, createActivities, SilenceReports } from '../../activities/index.ts';
 import { plannerHere } from '../../src/clusters/planning/index.ts';
-import { openMachines } from '../../src/maas/open-machines.ts';
-import {
-  type Effect,
-  type RequestEntry,
-  type Seed,
-  simulateMaas,
-  simulatorKeys,
-} from '../../src/maas-simulator/index.ts';
 import { readerHere } from '../../src/ops/index.ts';
 import { announceLostRuns } from '../../src/ops/lost-run-notices.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';

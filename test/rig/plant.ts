@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { ownPackages } from '../../scripts/own-packages.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -54,6 +55,7 @@ export async function withPlanted(plant: Plant, entry: string): Promise<Record<s
     // Files beside a module are found from where it is bundled.
     define: { 'import.meta.url': JSON.stringify(pathToFileURL(join(root, 'src/cli/commands/planted.ts')).href) },
     plugins: [
+      ownPackages,
       {
         name: 'plant',
         setup({ onResolve, onLoad }) {

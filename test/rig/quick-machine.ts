@@ -1,6 +1,5 @@
-import { type MachineContext, MachineStatus } from '../../src/maas/index.ts';
-import { openMachines } from '../../src/maas/open-machines.ts';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../src/maas-simulator/index.ts';
+import { type MachineContext, MachineStatus, openMachines } from '@sitewright/maas';
+import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 
 /** A simulated MAAS with one machine, `n001`, ready, which does everything within milliseconds. */
 export interface QuickMachine {

@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { MachineStatus, openMachines } from '@sitewright/maas';
+import { simulatorKeys } from '@sitewright/maas-simulator';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MachineStatus } from '../../src/maas/index.ts';
-import { openMachines } from '../../src/maas/open-machines.ts';
-import { simulatorKeys } from '../../src/maas-simulator/index.ts';
 import { type ApiRig, apiOfSite } from '../api/api-rig.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookUntil } from '../rig/look-again.ts';

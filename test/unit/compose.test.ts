@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { simulatorKeys } from '@sitewright/maas-simulator';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { loadSite, readDocumentFiles } from '../../src/documents/index.ts';
-import { simulatorKeys } from '../../src/maas-simulator/index.ts';
 import { loadSettings } from '../../src/platform/settings/index.ts';
 import { readComposeFile, readEnvFile, variablesOf } from '../rig/compose-file.ts';
 import { recordingTerminal } from './cli/recording-terminal.ts';

@@ -1,7 +1,7 @@
+import { MachineStatus } from '@sitewright/maas';
 import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/core/site-run/index.ts';
-import { MachineStatus } from '../../src/maas/index.ts';
 import { getRun } from '../../src/ops/workflow-calls.ts';
 import { findEnd } from '../../src/platform/temporal/run-lookups.ts';
 import { closeIfGone } from '../../src/store/index.ts';

@@ -1,9 +1,9 @@
+import { MaasClient, MachineStatus } from '@sitewright/maas';
+import { simulatorKeys } from '@sitewright/maas-simulator';
 import { WorkflowFailedError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { clusterStates, readClusterSources } from '../../src/clusters/index.ts';
 import type { RunReport, RunStatus } from '../../src/core/site-run/index.ts';
-import { MaasClient, MachineStatus } from '../../src/maas/index.ts';
-import { simulatorKeys } from '../../src/maas-simulator/index.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { CONFIGURATION, document, node, profile } from '../unit/documents/site-files.ts';

@@ -1,8 +1,7 @@
+import { MachineStatus, openMachines } from '@sitewright/maas';
+import { simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport, RunStatus } from '../../src/core/site-run/index.ts';
-import { MachineStatus } from '../../src/maas/index.ts';
-import { openMachines } from '../../src/maas/open-machines.ts';
-import { simulatorKeys } from '../../src/maas-simulator/index.ts';
 import { recordHistory } from '../rig/histories.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { lookAgain } from '../rig/look-again.ts';

@@ -1,5 +1,5 @@
+import { releaseMachine } from '@sitewright/maas';
 import * as machines from '../../core/task-types/machines.ts';
-import { releaseMachine } from '../../maas/index.ts';
 import { type MaasTask, type MaasTaskEnd, maasTaskType } from './task-type.ts';
 
 async function release(task: MaasTask, erase: object): Promise<MaasTaskEnd> {

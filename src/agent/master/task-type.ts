@@ -1,5 +1,5 @@
+import type { MachineContext, OperationOptions } from '@sitewright/maas';
 import type { TaskType } from '../../core/task-types/index.ts';
-import type { MachineContext, OperationOptions } from '../../maas/index.ts';
 
 /** One task on one machine, carried out from the orchestrator's host through MAAS. */
 export interface MaasTask {

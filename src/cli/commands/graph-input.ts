@@ -1,7 +1,7 @@
+import type { Engine, FunctionDefinition } from '@sitewright/yaql';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { formatDiagnostics, type Sources } from '../../documents/diagnostics/format-diagnostics.ts';
 import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.ts';
-import type { Engine, FunctionDefinition } from '../../yaql/index.ts';
 import { readStandardInput } from '../read-input.ts';
 import type { Session } from '../session.ts';
 import type { Complaints } from '../terminal.ts';
@@ -48,7 +48,7 @@ export async function planFile(session: Session, file: string): Promise<PlannedF
 }
 
 async function engineWith(helpers: readonly FunctionDefinition[]): Promise<Engine> {
-  const { createTaskEngine } = await import('../../yaql/index.ts');
+  const { createTaskEngine } = await import('@sitewright/yaql');
   const engine = createTaskEngine({ cacheSize: 20_000 });
   engine.registerDefinitions(helpers);
   return engine;

@@ -2,7 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import { BackedDict, Dict, type FunctionDefinition, type Value, YaqlError } from '../../yaql/index.ts';
+import { BackedDict, Dict, type FunctionDefinition, type Value, YaqlError } from '@sitewright/yaql';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
 import type { YaqlCommandPorts } from './yaql.ts';

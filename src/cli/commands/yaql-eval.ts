@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { StateData } from '../../graph/index.ts';
 import {
   createTaskEngine,
   Dict,
@@ -16,7 +15,8 @@ import {
   TaskScope,
   type Value,
   YaqlError,
-} from '../../yaql/index.ts';
+} from '@sitewright/yaql';
+import { StateData } from '../../graph/index.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
 import type { YaqlCommandPorts } from './yaql.ts';

@@ -1,4 +1,4 @@
-import { createTaskEngine, nodeState, prepareData, TaskScope } from '../../yaql/index.ts';
+import { createTaskEngine, nodeState, prepareData, TaskScope } from '@sitewright/yaql';
 
 /** What the examples are evaluated over: the data of now, and that of the last run. */
 const EXAMPLE_DATA = {

@@ -1,4 +1,4 @@
-import { type FunctionDefinition, libraryFunctions, nailgunFunctions, type Parameter } from '../../yaql/index.ts';
+import { type FunctionDefinition, libraryFunctions, nailgunFunctions, type Parameter } from '@sitewright/yaql';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
 import { exampleData, exampleOf } from './yaql-examples.ts';

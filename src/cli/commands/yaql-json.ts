@@ -1,4 +1,4 @@
-import { Float } from '../../yaql/index.ts';
+import { Float } from '@sitewright/yaql';
 
 /** The number as written, if `JSON.parse` of this Node version provides it. */
 interface ReviverContext {

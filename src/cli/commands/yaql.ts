@@ -1,4 +1,4 @@
-import type { FunctionDefinition } from '../../yaql/index.ts';
+import type { FunctionDefinition } from '@sitewright/yaql';
 import type { CliCommand } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ClusterStates } from './yaql-input.ts';

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { checkMaas, type MachineContext } from '@sitewright/maas';
+import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { machinesOf } from '../../../worker/services.ts';
-import { summaryOfMaasCheck } from '../../core/maas-check-summary.ts';
-import { checkMaas, type MachineContext } from '../../maas/index.ts';
 import { createOperations } from '../../ops/index.ts';
 import type { Settings } from '../../platform/settings/index.ts';
 import { connectionOptions } from '../../platform/temporal/connection-options.ts';

@@ -1,6 +1,6 @@
+import { checkMaas, MaasConfigurationError } from '@sitewright/maas';
 import { machinesOf } from '../../../worker/services.ts';
 import type { MaasCheck } from '../../core/contracts/index.ts';
-import { checkMaas, MaasConfigurationError } from '../../maas/index.ts';
 import type { Settings } from '../../platform/settings/index.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliError } from '../problem.ts';

@@ -1,6 +1,6 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Seed } from '../../maas-simulator/index.ts';
+import type { Seed } from '@sitewright/maas-simulator';
 import { EXIT } from '../exit-codes.ts';
 import { CliError, usageError } from '../problem.ts';
 

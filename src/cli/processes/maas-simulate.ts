@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command } from 'commander';
-import { NoContainers, prepareContainers, type StartMachines } from '../../maas-simulator/containers/index.ts';
-import { type Seed, simulateMaas, simulatorKeys } from '../../maas-simulator/index.ts';
+import { type Seed, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
+import { NoContainers, prepareContainers, type StartMachines } from '@sitewright/maas-simulator/containers';
 import { cacheFolder } from '../../platform/temporal/find-server.ts';
-import { describeMaasSimulate, type MaasSimulateFlags } from '../commands/maas-simulate.ts';
+import type { MaasSimulateFlags } from '../commands/maas-simulate.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliError, usageError } from '../problem.ts';
 
@@ -92,14 +91,4 @@ function readSeed(file: string): string {
   } catch (error) {
     throw usageError(`--seed: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
-}
-
-if (process.argv[1] !== undefined && import.meta.filename === process.argv[1]) {
-  describeMaasSimulate(new Command('simulate'))
-    .action(runMaasSimulator)
-    .parseAsync()
-    .catch((error: unknown) => {
-      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-      process.exitCode = error instanceof CliError ? error.exitCode : EXIT.unreachable;
-    });
 }

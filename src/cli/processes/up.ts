@@ -1,7 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { simulatorKeys } from '../../maas-simulator/oauth.ts';
+import { simulatorKeys } from '@sitewright/maas-simulator/keys';
 import { freePort } from '../../platform/free-port.ts';
 import { isAlive, withLock } from '../../platform/processes/lock.ts';
 import type { Settings } from '../../platform/settings/index.ts';

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
+import { createTaskEngine, type Engine, type HelperModule, registerHelpers } from '@sitewright/yaql';
 import { SetupError } from '../../core/setup-error.ts';
-import { createTaskEngine, type Engine, type HelperModule, registerHelpers } from '../../yaql/index.ts';
 
 /**
  * The engine for task fields, with the functions of the helper module at this path, if any.

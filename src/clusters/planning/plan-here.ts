@@ -1,5 +1,5 @@
+import type { Engine } from '@sitewright/yaql';
 import { explainPlan, type GraphProblem, planDot, planText, serializedText } from '../../graph/index.ts';
-import type { Engine } from '../../yaql/index.ts';
 import { findingsForRun } from '../checks/index.ts';
 import { type ClusterPlan, oldStatesOf, planCluster } from '../index.ts';
 import { nothingToDo } from './nothing-to-do.ts';

@@ -1,4 +1,4 @@
-import type { AddressFact } from '../../core/address-fact.ts';
+import type { AddressFact } from '@sitewright/maas';
 import { isMapping } from '../../core/plain-value.ts';
 import type { Fields } from '../../graph/index.ts';
 import type { ClusterNode, ClusterSources } from '../sources.ts';

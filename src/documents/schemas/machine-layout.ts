@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import { SIZE_PATTERN } from '@sitewright/maas/machine-layout';
 import { z } from 'zod';
-import { SIZE_PATTERN } from '../../core/machine-layout.ts';
 
 const name = z.string().min(1);
 const names = z.array(name);

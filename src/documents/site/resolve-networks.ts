@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '../../core/ip-address.ts';
-import type { NetworkRoute, NetworkSettings } from '../../core/network-settings.ts';
+import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '@sitewright/maas/ip-address';
+import type { NetworkRoute, NetworkSettings } from '@sitewright/maas/machine-layout';
 import type { NetworkData } from '../schemas/machine-layout.ts';
 import type { ReportLayout } from './owned-value.ts';
 import type { Checked } from './site-document.ts';

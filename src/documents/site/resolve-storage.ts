@@ -4,8 +4,8 @@ import type {
   FilesystemLayout,
   StorageLayout,
   VolumeGroupLayout,
-} from '../../core/machine-layout.ts';
-import { takesTheRest } from '../../core/machine-layout.ts';
+} from '@sitewright/maas/machine-layout';
+import { takesTheRest } from '@sitewright/maas/machine-layout';
 import type { ValuePath } from '../../core/plain-value.ts';
 import type { Filesystem, Partition, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.ts';
 import type { Owned, ReportLayout } from './owned-value.ts';

@@ -1,4 +1,4 @@
-import type { Node } from '../../yaql/index.ts';
+import type { Node } from '@sitewright/yaql';
 import { isSecretKey } from '../view/shown-value.ts';
 import { partsOf } from './read-set.ts';
 

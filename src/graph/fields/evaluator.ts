@@ -1,15 +1,17 @@
-import { isMapping, type ValuePath } from '../../core/plain-value.ts';
 import {
   Context,
   createTaskEngine,
   Dict,
   type Engine,
   type NodeState,
+  newVariable,
+  oldVariable,
+  Runtime,
+  type StepBudget,
   type Value,
   YaqlError,
-} from '../../yaql/index.ts';
-import { newVariable, oldVariable } from '../../yaql/nailgun/functions.ts';
-import { Runtime, type StepBudget } from '../../yaql/runtime/limits.ts';
+} from '@sitewright/yaql';
+import { isMapping, type ValuePath } from '../../core/plain-value.ts';
 import { GraphProblemError, MissingFactsError } from '../problem.ts';
 import type { Fields } from '../tasks/task.ts';
 import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from './legacy-condition.ts';

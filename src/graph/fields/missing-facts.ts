@@ -1,4 +1,4 @@
-import { Dict, type Node, type Value } from '../../yaql/index.ts';
+import { Dict, type Node, type Value } from '@sitewright/yaql';
 import { partsOf } from './read-set.ts';
 
 /** The paths of the state that an expression needs and that lead nowhere, each up to the key that is missing. */

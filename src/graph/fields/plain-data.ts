@@ -1,4 +1,3 @@
-import { setKey } from '../../core/plain-value.ts';
 import {
   Dict,
   DictView,
@@ -12,7 +11,8 @@ import {
   Tuple,
   type Value,
   ValueSet,
-} from '../../yaql/index.ts';
+} from '@sitewright/yaql';
+import { setKey } from '../../core/plain-value.ts';
 import { GraphProblemError } from '../problem.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Argument, Node } from '../../yaql/index.ts';
+import type { Argument, Node } from '@sitewright/yaql';
 
 /**
  * The top-level keys of `$` an expression can read, found without running it. Two nodes on which these keys are

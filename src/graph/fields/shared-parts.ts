@@ -1,4 +1,4 @@
-import type { Argument, Node } from '../../yaql/index.ts';
+import type { Argument, Node } from '@sitewright/yaql';
 import { readSetOf } from './read-set.ts';
 
 /** An expression in which variables replace the parts that are equal on many nodes. */

@@ -1,4 +1,4 @@
-import { AnyOf, BackedDict, Dict, type NodeState, nodeState, prepareData, type Value } from '../../yaql/index.ts';
+import { AnyOf, BackedDict, Dict, type NodeState, nodeState, prepareData, type Value } from '@sitewright/yaql';
 import type { Fields } from '../tasks/task.ts';
 import { type ClusterState, ownPart } from './state.ts';
 

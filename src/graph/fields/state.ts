@@ -1,6 +1,6 @@
+import { Float } from '@sitewright/yaql';
 import { isMapping } from '../../core/plain-value.ts';
 import { canonicalJson } from '../../documents/canonical-json.ts';
-import { Float } from '../../yaql/index.ts';
 import type { Fields } from '../tasks/task.ts';
 
 /** The data of a cluster at one time: `common` to all its nodes, and each node's own part. */

@@ -1,3 +1,4 @@
+import { Float } from '@sitewright/yaql';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { ValuePath } from '../../core/plain-value.ts';
 import { type DataNode, nearestPlace, type ScalarKind } from '../../documents/reader/data-node.ts';
@@ -6,7 +7,6 @@ import { type JsonReading, readJson, readJsonValue } from '../../documents/reade
 import { locate, type Place, SourceText } from '../../documents/reader/source-text.ts';
 import { Problems } from '../../packages/problems.ts';
 import { readPackageYaml } from '../../packages/read-yaml.ts';
-import { Float } from '../../yaql/index.ts';
 import type { PlanInput } from '../plan-graph.ts';
 import type { GraphProblem } from '../problem.ts';
 import { readPlanInput } from './read-input.ts';

@@ -1,4 +1,4 @@
-import { createEngine, type Engine, YaqlError } from '../../yaql/index.ts';
+import { createEngine, type Engine, YaqlError } from '@sitewright/yaql';
 import { prepareFacts } from '../fields/state-data.ts';
 import { GraphProblemError } from '../problem.ts';
 

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { Expression, Runtime } from '@sitewright/yaql';
 import { build } from 'esbuild';
 import { afterEach, expect, it, vi } from 'vitest';
 import { lowerBound } from '../../../bench/makespan-bound.ts';
 import { drawDurations, makespan } from '../../../bench/makespan-simulation.ts';
 import { clusterOf, recorded } from '../../../bench/recorded-cluster.ts';
 import { recordedRun } from '../../../bench/recorded-run.ts';
+import { ownPackages } from '../../../scripts/own-packages.mjs';
 import { planGraph, planOrder, readPlanInput } from '../../../src/graph/index.ts';
 import { openStore } from '../../../src/store/index.ts';
-import { Expression } from '../../../src/yaql/engine.ts';
-import { Runtime } from '../../../src/yaql/runtime/limits.ts';
 import { environment } from '../../api/fuel-graphs-rig.ts';
 import { expectNoMoreWork } from '../../rig/amounts-of-work.ts';
 import { storeGraphRun } from '../../ui/stored-runs.ts';
@@ -86,6 +86,7 @@ it('the command line loads no more code to start', async () => {
     bundle: true,
     splitting: true,
     packages: 'external',
+    plugins: [ownPackages],
     format: 'esm',
     platform: 'node',
     outdir: 'not-written',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '@sitewright/yaql';
 import { parseGraphRunInput } from '../../../src/core/graph-run/index.ts';
 import { operatorNote, readRequest, readSilence } from '../../../src/core/run/index.ts';
 import { parseSiteRunInput } from '../../../src/core/site-run/input.ts';
@@ -8,7 +9,6 @@ import { readJson } from '../../../src/documents/reader/read-json.ts';
 import { SourceText } from '../../../src/documents/reader/source-text.ts';
 import * as wire from '../../../src/gateway/wire.ts';
 import { readTar } from '../../../src/packages/tar.ts';
-import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '../../../src/yaql/index.ts';
 import { readProgress } from '../../../workflows/call-slices.ts';
 import { readNews } from '../../../workflows/graph-news.ts';
 import { taskRequest } from '../../../workflows/graph-operators.ts';
@@ -136,7 +136,7 @@ const yaqlTarget: FuzzTarget = {
     '.toYaml()',
     'def(f, ',
   ],
-  code: '/src/yaql/',
+  code: '/packages/yaql/src/',
   run: evaluate,
 };
 
@@ -161,7 +161,7 @@ const regexTarget: FuzzTarget = {
     '$',
     '^',
   ],
-  code: '/src/yaql/regex/',
+  code: '/packages/yaql/src/regex/',
   run(text) {
     const [pattern = '', subject = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab 12 é'] = text.split('\n', 2);
     evaluate(`${quoted(subject)} =~ ${quoted(pattern)}`);
@@ -173,7 +173,7 @@ const dateTarget: FuzzTarget = {
   name: 'dates',
   seeds: kept('dates'),
   words: ['2016-', 'T', 'Z', '+05:30', ' PM', 'Jan', 'Monday', '24:00', '.999999', 'UTC', '%Y', '%d', 'W53', '0000'],
-  code: '/src/yaql/',
+  code: '/packages/yaql/src/',
   run(text) {
     const [date = '', format] = text.split('\n', 2);
     evaluate(`datetime(${quoted(date)}).format('%Y')`);

@@ -1,3 +1,4 @@
+import { MaasError, MachineStatus } from '@sitewright/maas';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { describe, expect, it } from 'vitest';
@@ -5,7 +6,6 @@ import type { AbortAnswer, NodeCall } from '../../../activities/contract.ts';
 import type { ActivityDependencies } from '../../../activities/index.ts';
 import { nodeActivities } from '../../../activities/node-calls.ts';
 import type { SiteCache } from '../../../activities/site-cache.ts';
-import { MaasError, MachineStatus } from '../../../src/maas/index.ts';
 
 const NOW = Date.now();
 const request: NodeCall = {

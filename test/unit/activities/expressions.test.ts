@@ -1,7 +1,7 @@
+import { createTaskEngine, TaskScope } from '@sitewright/yaql';
 import { describe, expect, it } from 'vitest';
 import { clusterStates, planCluster, readClusterSources, readGraphLayers } from '../../../src/clusters/index.ts';
 import { StateData } from '../../../src/graph/index.ts';
-import { createTaskEngine, TaskScope } from '../../../src/yaql/index.ts';
 import { graphWorld, MASTER_IP, planOf } from './graph-world.ts';
 
 const SHELL = { id: 'touch', type: 'shell', version: '2.1.0', roles: '*', parameters: { cmd: 'true' } };

@@ -1,3 +1,4 @@
+import { MaasConfigurationError } from '@sitewright/maas';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { ActivityDependencies } from '../../../activities/dependencies.ts';
@@ -9,7 +10,6 @@ import { taskRecordActivities } from '../../../activities/task-records.ts';
 import { type Planner, plannerHere } from '../../../src/clusters/planning/index.ts';
 import type { GraphRunInput, GraphRunReport, PlanReference, TaskRow } from '../../../src/core/graph-run/index.ts';
 import { type Fields, normaliseTask } from '../../../src/graph/index.ts';
-import { MaasConfigurationError } from '../../../src/maas/index.ts';
 import { type GraphContent, openStore, type Store } from '../../../src/store/index.ts';
 import { tagsByExtensions } from '../../../worker/services.ts';
 

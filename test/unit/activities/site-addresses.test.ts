@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MaasClient } from '@sitewright/maas';
+import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { reserveAddresses } from '../../../activities/site-addresses.ts';
-import { MaasClient } from '../../../src/maas/index.ts';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.ts';
 import { clusterOperations } from '../../../src/ops/inventory/clusters.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 

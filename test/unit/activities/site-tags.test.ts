@@ -1,7 +1,7 @@
+import type { MachineContext } from '@sitewright/maas';
 import { expect, it } from 'vitest';
 import { syncTags } from '../../../activities/site-tags.ts';
 import type { ResolvedNode } from '../../../src/documents/index.ts';
-import type { MachineContext } from '../../../src/maas/index.ts';
 
 /** Sets tags of one node that had others before; what happened at MAAS, in order. */
 async function set(

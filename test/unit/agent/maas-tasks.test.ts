@@ -1,10 +1,10 @@
+import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '@sitewright/maas';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunTask } from '../../../activities/graph-contract.ts';
 import { SilenceReports } from '../../../activities/maas-silence.ts';
 import { type MaasTaskDependencies, maasTask } from '../../../activities/node-task-maas.ts';
 import { type ExecutionProgress, OrderRefused } from '../../../src/agent/index.ts';
-import { deployMachine, type MachineContext, MachineStatus, resolveMachine } from '../../../src/maas/index.ts';
 import { type QuickMachine, quickMachine } from '../../rig/quick-machine.ts';
 
 let machine: QuickMachine;

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
+import { sizeInBytes } from '@sitewright/maas/machine-layout';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
+import { busAddresses } from '../../../packages/maas/src/layout/bus-addresses.ts';
+import { decodeEscapes } from '../../../packages/yaql/src/language/string-escapes.ts';
+import { formatTime } from '../../../packages/yaql/src/time/format.ts';
+import { parseTimeByFormat } from '../../../packages/yaql/src/time/parse-format.ts';
+import { parseFloatText } from '../../../packages/yaql/src/values/number-text.ts';
 import { expressionRecord, expressions, expressionsIn } from '../../../scripts/expressions.ts';
 import { namesInReport, readPuppetSummary } from '../../../src/agent/task-types/puppet-summary.ts';
 import { commitUrl, gitUrlProblem } from '../../../src/core/git-source.ts';
-import { sizeInBytes } from '../../../src/core/machine-layout.ts';
 import { withoutEnd } from '../../../src/core/text-ends.ts';
 import { parseLegacyCondition } from '../../../src/graph/fields/legacy-condition.ts';
 import { FormatText } from '../../../src/graph/fields/python-format.ts';
-import { busAddresses } from '../../../src/maas/layout/bus-addresses.ts';
-import { decodeEscapes } from '../../../src/yaql/language/string-escapes.ts';
-import { formatTime } from '../../../src/yaql/time/format.ts';
-import { parseTimeByFormat } from '../../../src/yaql/time/parse-format.ts';
-import { parseFloatText } from '../../../src/yaql/values/number-text.ts';
 import { growthOf, MUCH_GROWTH } from '../../rig/growth.ts';
 
 interface Exception {

@@ -84,10 +84,14 @@ describe('-f', () => {
 
 it('every command that a message or a document names exists', () => {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
-  const files = execFileSync('git', ['ls-files', 'src', 'worker', 'activities', 'docs', 'README.md', 'examples'], {
-    cwd: root,
-    encoding: 'utf8',
-  }).split('\n');
+  const files = execFileSync(
+    'git',
+    ['ls-files', 'src', 'packages', 'worker', 'activities', 'docs', 'README.md', 'examples'],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  ).split('\n');
   // A group within a group is known by its own path, too.
   const known = new Set(leaves(program).flatMap(({ path }) => [path, path.split(' ').slice(0, 2).join(' ')]));
   const groups = new Set(program.commands.filter(({ commands }) => commands.length > 0).map((group) => group.name()));

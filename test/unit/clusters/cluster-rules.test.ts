@@ -1,3 +1,4 @@
+import { createTaskEngine, defineFunction, p, registerHelpers } from '@sitewright/yaql';
 import { describe, expect, it } from 'vitest';
 import {
   agentAddress,
@@ -11,7 +12,6 @@ import {
   tagCluster,
 } from '../../../src/clusters/index.ts';
 import type { Fields } from '../../../src/graph/index.ts';
-import { createTaskEngine, defineFunction, p, registerHelpers } from '../../../src/yaql/index.ts';
 import { layer, node, sixNodes } from './six-nodes.ts';
 
 const plain = (nodes: readonly ClusterNode[], more = {}) => ({

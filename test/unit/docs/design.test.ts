@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { MachineStatus } from '@sitewright/maas/status';
 import { describe, expect, it } from 'vitest';
 import { TASKS_IN_ONE_WORKFLOW } from '../../../src/core/graph-run/cut.ts';
 import { GRAPH_RUN_OUTCOMES, SITE_RUN_OUTCOMES } from '../../../src/core/words.ts';
-import { MachineStatus } from '../../../src/maas/status.ts';
 import { NODES_IN_ONE_WORKFLOW } from '../../../workflows/call-slices.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -20,7 +20,7 @@ describe('docs/design.md', () => {
   it('every comment that refers to the design names one of its sections', () => {
     const files = execFileSync(
       'git',
-      ['ls-files', 'src', 'workflows', 'activities', 'worker', 'test', 'scripts', 'bench'],
+      ['ls-files', 'src', 'packages', 'workflows', 'activities', 'worker', 'test', 'scripts', 'bench'],
       {
         cwd: root,
         encoding: 'utf8',

@@ -47,14 +47,14 @@ it('every failure of runs', () => {
 
 it('every failure of groups, nodes and tasks', () => {
   expect(missing(kindsIn('src/core/deployment/failures.ts'), 'Groups')).toEqual([]);
-  expect(missing(kindsIn('src/maas/machine-outcome.ts'), 'Nodes')).toEqual([]);
+  expect(missing(kindsIn('packages/maas/src/machine-outcome.ts'), 'Nodes')).toEqual([]);
   const outcomes = /type TaskOutcomeKind =([^;]+);/.exec(read('src/core/graph-run/task-end.ts'))?.[1] ?? '';
   const bad = [...outcomes.matchAll(/'([a-z]+)'/g)].map(([, outcome]) => outcome!).filter((one) => one !== 'ok');
   expect(missing([...bad, 'dep_failed'], 'Tasks')).toEqual([]);
 });
 
 it('every failure of MAAS and of the store', () => {
-  expect(missing(kindsIn('src/maas/failure.ts'), 'MAAS')).toEqual([]);
+  expect(missing(kindsIn('packages/maas/src/failure.ts'), 'MAAS')).toEqual([]);
   const store = read('src/store/failure.ts').split('export type StoreFailure')[1] ?? '';
   const kinds = [...store.matchAll(/readonly kind: '([a-z-]+)' ?[}&;]?/g)].map(([, kind]) => kind!);
   expect(missing(kinds, 'The store')).toEqual([]);

@@ -1,7 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MachineLayout } from '../../../src/core/machine-layout.ts';
-import { loadSite } from '../../../src/documents/index.ts';
 import {
   deployMachine,
   HostnameLookup,
@@ -10,12 +7,15 @@ import {
   MachineWatcher,
   prepareMachine,
   releaseMachine,
-} from '../../../src/maas/index.ts';
-import { busAddresses } from '../../../src/maas/layout/bus-addresses.ts';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.ts';
+} from '@sitewright/maas';
+import type { MachineLayout } from '@sitewright/maas/machine-layout';
+import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { busAddresses } from '../../../packages/maas/src/layout/bus-addresses.ts';
+import { loadSite } from '../../../src/documents/index.ts';
 import { CONFIGURATION, document, files, node } from '../documents/site-files.ts';
 
-// The simulator answers the recordings of a MAAS 3.6.5 (test/unit/maas-simulator/layouts.test.ts). Its machines are as a
+// The simulator answers the recordings of a MAAS 3.6.5 (packages/maas-simulator/test/layouts.test.ts). Its machines are as a
 // commissioning leaves them: the boot NIC has an address found and an AUTO link, each other one a fabric of its own.
 
 let simulator: Simulator;

@@ -1,7 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MachineLayout } from '../../../src/core/machine-layout.ts';
-import type { NetworkSettings } from '../../../src/core/network-settings.ts';
-import { loadSite } from '../../../src/documents/index.ts';
 import {
   deployMachine,
   HostnameLookup,
@@ -10,8 +6,11 @@ import {
   MachineWatcher,
   releaseMachine,
   syncNetworks,
-} from '../../../src/maas/index.ts';
-import { type Simulator, simulateMaas, simulatorKeys } from '../../../src/maas-simulator/index.ts';
+} from '@sitewright/maas';
+import type { MachineLayout, NetworkSettings } from '@sitewright/maas/machine-layout';
+import { type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadSite } from '../../../src/documents/index.ts';
 import { CONFIGURATION, document, files, node, profile } from '../documents/site-files.ts';
 
 const GB = 1_000_000_000;

@@ -1,8 +1,6 @@
+import type { MachineState } from '@sitewright/maas';
+import { machineState, parseHardware, parseMachine } from '@sitewright/maas';
 import { expect, it } from 'vitest';
-import type { MachineState } from '../../../src/core/machine-drift.ts';
-import { machineState } from '../../../src/maas/index.ts';
-import { parseHardware } from '../../../src/maas/layout/hardware.ts';
-import { parseMachine } from '../../../src/maas/machine.ts';
 import { siteDrift } from '../../../src/ops/site-drift.ts';
 
 const answerOf = (id: string, more: object = {}) => ({

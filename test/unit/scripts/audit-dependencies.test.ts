@@ -21,11 +21,15 @@ it('every package is verified by its checksum, from a registry, and runs scripts
     'node_modules/c/node_modules/d': { integrity: 'sha512-x', hasInstallScript: true },
     'node_modules/e': { integrity: 'sha512-x', hasInstallScript: true },
     'node_modules/f': { optional: true },
+    'packages/g': {},
+    'node_modules/@sitewright/g': { resolved: 'packages/g', link: true },
+    'node_modules/h': { integrity: 'sha512-x', resolved: '../h', link: true },
   };
   expect(unsound({ packages }, { e: true })).toEqual([
     'node_modules/a has no checksum',
     'node_modules/b is not from a registry',
     'node_modules/c/node_modules/d has an install script that is not allowed',
+    'node_modules/h is not from a registry',
   ]);
 });
 

@@ -3,12 +3,12 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { processName } from '@sitewright/maas-simulator/containers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { lastReplacesShell, readTutorial } from '../../../scripts/life/document.mjs';
 import { placePrograms } from '../../../scripts/life/programs.mjs';
 import { STEPS } from '../../../scripts/life/steps.mjs';
 import { placeWitness } from '../../../scripts/life/witness.mjs';
-import { processName } from '../../../src/maas-simulator/containers/process-name.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-life-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));

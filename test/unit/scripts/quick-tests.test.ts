@@ -29,10 +29,14 @@ beforeEach(() => {
   write('src/low.ts', 'export const low = 1;');
   write('src/high.ts', `import { low } from './low.ts';`);
   write('src/other.ts', '');
+  write('packages/one/package.json', JSON.stringify({ exports: { '.': './src/index.ts', './part': './src/part.ts' } }));
+  for (const file of ['index', 'part']) write(`packages/one/src/${file}.ts`, '');
   write('test/unit/high.test.ts', `import '../../src/high.ts';`);
   write('test/unit/low.test.ts', `import '../../src/low.ts';`);
   write('test/unit/other.test.ts', `import '../../src/other.ts';`);
   write('test/e2e/low.test.ts', `import '../../src/low.ts';`);
+  write('test/unit/part.test.ts', `import '@sitewright/one/part';`);
+  write('packages/one/test/index.test.ts', `import '../src/index.ts';`);
   write('test/architecture/all.test.ts', '');
   commit();
 });
@@ -42,6 +46,14 @@ describe('the quick tests', () => {
   it('are those that see what changed, the nearest first', () => {
     write('src/low.ts', 'export const low = 2;');
     expect(quick().files).toEqual(['test/unit/low.test.ts', 'test/architecture/all.test.ts', 'test/unit/high.test.ts']);
+  });
+
+  it('of a package are its own, and those of what imports it by its name', () => {
+    write('packages/one/src/index.ts', 'export {};');
+    expect(quick().files).toEqual(['packages/one/test/index.test.ts', 'test/architecture/all.test.ts']);
+    commit();
+    write('packages/one/src/part.ts', 'export {};');
+    expect(quick().files).toEqual(['test/unit/part.test.ts', 'test/architecture/all.test.ts']);
   });
 
   it('of the page are those in a browser, though no import leads there', () => {

@@ -1,12 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const HISTORIES = 'test/replay/histories';
+const MANIFESTS = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/package.json`);
 const CHART = 'deploy/helm/sitewright/Chart.yaml';
 const CHANGELOG = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A thing.\n\n## [0.0.1] - 2026-01-01\n\n- First.\n';
 
@@ -35,7 +36,7 @@ function release(...args: string[]) {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'sitewright-release-'));
   mkdirSync(join(folder, CHART, '..'), { recursive: true });
-  for (const file of ['package.json', 'package-lock.json', 'docker-compose.yml', CHART])
+  for (const file of ['package.json', 'package-lock.json', 'docker-compose.yml', CHART, ...MANIFESTS])
     cpSync(join(root, file), join(folder, file));
   mkdirSync(join(folder, HISTORIES), { recursive: true });
   write(`${HISTORIES}/a--success--v0.1.0.json`, '{}\n');
@@ -55,6 +56,17 @@ describe('a release', () => {
       version: '9.0.0',
       packages: { '': { version: '9.0.0' } },
     });
+    for (const manifest of MANIFESTS) {
+      const about = JSON.parse(read(manifest));
+      expect(about.version).toBe('9.0.0');
+      expect(JSON.parse(read('package-lock.json')).packages[dirname(manifest)]).toMatchObject({
+        version: '9.0.0',
+        ...(about.dependencies === undefined ? {} : { dependencies: about.dependencies }),
+      });
+    }
+    expect(JSON.parse(read('packages/maas-simulator/package.json')).dependencies).toEqual({
+      '@sitewright/maas': '9.0.0',
+    });
     expect(read('docker-compose.yml')).toContain('SITEWRIGHT_VERSION:-9.0.0}');
     expect(read(CHART)).toMatch(/^version: 9\.0\.0$[\s\S]*^appVersion: 9\.0\.0$/m);
     expect(read('CHANGELOG.md')).toBe(
@@ -62,7 +74,7 @@ describe('a release', () => {
     );
     expect(git('tag', '--list', '--format=%(contents)', 'v9.0.0')).toBe('9.0.0\n\n### Added\n\n- A thing.');
     // Nothing else has changed.
-    expect(git('diff', '--shortstat', 'HEAD~1')).toMatch(/^5 files changed/);
+    expect(git('diff', '--shortstat', 'HEAD~1')).toMatch(new RegExp(`^${5 + MANIFESTS.length} files changed`));
   });
 
   it('says everything that stands in its way, and changes nothing', () => {

@@ -1,0 +1,366 @@
+import { randomUUID } from 'node:crypto';
+import { type ApiKey, MaasConfigurationError, parseApiKey } from './api-key.ts';
+import { maasApiRoot } from './base-url.ts';
+import { classifyAnswer, clockFailure } from './classify-answer.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { MaasError, type MaasFailure } from './failure.ts';
+import { Gate } from './gate.ts';
+import type { JsonObject } from './lenient.ts';
+import { isObject } from './lenient.ts';
+import { oauthHeader } from './oauth-header.ts';
+import { type HttpAnswer, type HttpRequest, type Transport, TransportError, undiciTransport } from './transport.ts';
+
+/** How to reach one MAAS. */
+export interface MaasConnectionConfig {
+  /** As written by the user; see `maasApiRoot`. */
+  readonly url: string;
+  /** `consumer:token:secret`. */
+  readonly apiKey: string;
+  /**
+   * Reads the key again, which someone may have renewed. Called before each request, so that it must be quick; of what is
+   * `undefined` or no key, the last good one stays in use.
+   */
+  readonly rereadKey?: () => string | undefined;
+  /** Timeout of a read; default 60 s. */
+  readonly readTimeoutMs?: number;
+  /**
+   * Timeout of a change; default 150 s. Not below 120 s in production: MAAS retries its
+   * transactions for up to 90 s before it answers.
+   */
+  readonly changeTimeoutMs?: number;
+  /** Limit of concurrent reads, and separately of concurrent changes; default 6. */
+  readonly concurrency?: number;
+  readonly transport?: Transport;
+  readonly clock?: Clock;
+  /** Receives each attempt, without headers and bodies. */
+  readonly onAttempt?: (attempt: AttemptRecord) => void;
+}
+
+/** For logs and metrics. */
+export interface AttemptRecord {
+  /** As in `MaasFailure.request`. */
+  readonly request: string;
+  readonly ms: number;
+  /** HTTP status, or the error code when there was no answer. */
+  readonly outcome: number | string;
+  /** Whether this is a repeated read. */
+  readonly again: boolean;
+}
+
+/** Form values: a list repeats the key; `true` is sent as `true`; `false` and absent values are not sent. */
+export type FormFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+interface CallOptions {
+  readonly query?: FormFields;
+  readonly form?: FormFields;
+  readonly signal?: AbortSignal | undefined;
+  /** Waits behind no other request: one that stops what MAAS does, or that many wait for. */
+  readonly urgent?: boolean | undefined;
+  /** Sends no key: for requests whose result must not depend on the key. */
+  readonly unsigned?: boolean;
+  /** Secret values of the form, to remove from answers that repeat them. */
+  readonly secrets?: readonly string[];
+}
+
+/** What an answer has to be; `nothing`: it may be empty. */
+type Expected = 'nothing' | 'any' | 'list' | 'object';
+
+/** Signed calls to one MAAS. Callers deal with machines and tags, not with HTTP. */
+export class MaasConnection {
+  /** Ends in `/api/2.0/`. */
+  readonly root: string;
+  readonly #rereadKey: () => string | undefined;
+  #keyText: string;
+  #key: ApiKey;
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #readTimeoutMs: number;
+  readonly #changeTimeoutMs: number;
+  readonly #reads: Gate;
+  readonly #changes: Gate;
+  readonly #onAttempt: ((attempt: AttemptRecord) => void) | undefined;
+  #underWay = 0;
+  #lastEnd = Number.NEGATIVE_INFINITY;
+  #silentSince: number | undefined;
+  #lastAnswerAt: number | undefined;
+
+  /** @throws MaasConfigurationError when URL or key cannot work. */
+  constructor(config: MaasConnectionConfig) {
+    this.root = maasApiRoot(config.url);
+    this.#key = parseApiKey(config.apiKey);
+    this.#keyText = config.apiKey;
+    this.#rereadKey = config.rereadKey ?? (() => undefined);
+    const concurrency = config.concurrency ?? 6;
+    this.#reads = new Gate(concurrency);
+    this.#changes = new Gate(concurrency);
+    this.#transport = config.transport ?? undiciTransport({ connections: 2 * concurrency });
+    this.#clock = config.clock ?? systemClock;
+    this.#readTimeoutMs = config.readTimeoutMs ?? 60_000;
+    this.#changeTimeoutMs = config.changeTimeoutMs ?? 150_000;
+    this.#onAttempt = config.onAttempt;
+  }
+
+  /**
+   * Since when MAAS has sent no answer to any request, ms since 1970. Requests that wait, time out or find no
+   * connection count; any answer resets it.
+   */
+  get silentSince(): number | undefined {
+    return this.#silentSince;
+  }
+
+  /** When MAAS last answered anything, ms since 1970. */
+  get lastAnswerAt(): number | undefined {
+    return this.#lastAnswerAt;
+  }
+
+  /** The key to use now: the same object until it is renewed. */
+  get key(): ApiKey {
+    const text = this.#rereadKey();
+    if (text === undefined || text === this.#keyText) return this.#key;
+    try {
+      this.#key = parseApiKey(text);
+      this.#keyText = text;
+    } catch (error) {
+      if (!(error instanceof MaasConfigurationError)) throw error;
+    }
+    return this.#key;
+  }
+
+  /** A read; retried once, with a new header, when its answer was lost or garbled or its nonce was used. */
+  get(path: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#read(path, options, 'any');
+  }
+
+  /** As `get`; an answer that is not a list is garbled. */
+  async list(path: string, options: CallOptions = {}): Promise<readonly unknown[]> {
+    return (await this.#read(path, options, 'list')) as readonly unknown[];
+  }
+
+  /** As `get`; an answer that is not an object is garbled. */
+  async object(path: string, options: CallOptions = {}): Promise<JsonObject> {
+    return (await this.#read(path, options, 'object')) as JsonObject;
+  }
+
+  async #read(path: string, options: CallOptions, expected: Expected): Promise<unknown> {
+    try {
+      return await this.#call('GET', path, options, expected);
+    } catch (error) {
+      if (!(error instanceof MaasError)) throw error;
+      const { failure } = error;
+      const isWorthAnother =
+        failure.kind === 'connection-lost' ||
+        (failure.kind === 'unexpected' && failure.retryable) ||
+        (failure.kind === 'unauthorised' && failure.reason === 'nonce-replayed');
+      if (!isWorthAnother) throw error;
+      return this.#call('GET', path, options, expected, true);
+    }
+  }
+
+  /** A change; sent exactly once. */
+  post(path: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#call('POST', path, options);
+  }
+
+  put(path: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#call('PUT', path, options);
+  }
+
+  delete(path: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#call('DELETE', path, options);
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async #call(
+    method: HttpRequest['method'],
+    path: string,
+    options: CallOptions,
+    expected: Expected = 'nothing',
+    again = false,
+  ): Promise<unknown> {
+    const query = encodeFields(options.query ?? {});
+    const target = query === '' ? path : `${path}?${query}`;
+    const changes = method !== 'GET';
+    // Long lists of ids are cut: the line is for people.
+    const request = `${method} ${target.length > 200 ? `${target.slice(0, 200)}…` : target}`;
+    const gate = changes ? this.#changes : this.#reads;
+    let key = this.key;
+    const send = () => gate.pass(() => this.#attempt(key, method, target, request, options, again), options);
+    let answer = await send();
+    // Refused, and so not done: it is sent again with a key that was renewed meanwhile.
+    if (answer.status === 401 && !options.unsigned && this.key !== key) {
+      key = this.key;
+      answer = await send();
+    }
+    const exchange = {
+      request,
+      changes,
+      answer,
+      now: this.#clock.now(),
+      secrets: [key.tokenSecret, key.tokenKey, key.consumerKey, ...(options.secrets ?? [])],
+    };
+    if (answer.status < 200 || answer.status > 299) throw new MaasError(classifyAnswer(exchange));
+    // Of a read alone: a change has been made, and the next read finds out.
+    const clock = changes ? undefined : clockFailure(exchange);
+    if (clock !== undefined) throw new MaasError(clock);
+    const garbled = (how: string): MaasError =>
+      new MaasError({
+        kind: 'unexpected',
+        request,
+        status: answer.status,
+        text: `the answer ${how}`,
+        outcomeUnknown: changes,
+        // A proxy or a starting region may answer like this for a while.
+        retryable: true,
+        hint: 'if this persists, the URL does not point to the API of MAAS',
+      });
+    if (answer.body.trim() === '') {
+      if (expected === 'nothing') return undefined;
+      throw garbled('is empty');
+    }
+    let value: unknown;
+    try {
+      value = JSON.parse(answer.body);
+    } catch {
+      throw garbled('is not JSON, or was cut off');
+    }
+    if (expected === 'list' && !Array.isArray(value)) throw garbled('is not a list');
+    if (expected === 'object' && !isObject(value)) throw garbled('is not an object');
+    return value;
+  }
+
+  async #attempt(
+    key: ApiKey,
+    method: HttpRequest['method'],
+    target: string,
+    request: string,
+    options: CallOptions,
+    again: boolean,
+  ): Promise<HttpAnswer> {
+    const changes = method !== 'GET';
+    const hasBody = method === 'POST' || method === 'PUT';
+    const started = this.#clock.now();
+    const timeoutMs = changes ? this.#changeTimeoutMs : this.#readTimeoutMs;
+    this.#begin(started);
+    const authorization = oauthHeader(key, randomUUID().replaceAll('-', ''), Math.floor(started / 1000));
+    try {
+      const answer = await this.#transport.send({
+        method,
+        url: `${this.root}${target}`,
+        headers: {
+          accept: 'application/json',
+          ...(options.unsigned ? {} : { authorization }),
+          ...(hasBody ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
+        },
+        // Even when empty: MAAS requires `Content-Length: 0`.
+        ...(hasBody ? { body: encodeFields(options.form ?? {}) } : {}),
+        timeoutMs,
+        ...(options.signal ? { signal: options.signal } : {}),
+      });
+      this.#answered();
+      this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: answer.status, again });
+      return answer;
+    } catch (error) {
+      if (!(error instanceof TransportError)) throw error;
+      this.#onAttempt?.({ request, ms: this.#clock.now() - started, outcome: error.code, again });
+      throw new MaasError(noAnswer(error, request, changes, timeoutMs));
+    } finally {
+      this.#underWay--;
+      this.#lastEnd = this.#clock.now();
+    }
+  }
+
+  #begin(now: number): void {
+    // After a time without requests, an old silence does not describe the current state of MAAS.
+    if (this.#underWay === 0 && now - this.#lastEnd > silenceForgottenAfterMs) this.#silentSince = undefined;
+    this.#silentSince ??= now;
+    this.#underWay++;
+  }
+
+  #answered(): void {
+    // For other waiting requests, the silence starts now.
+    this.#lastAnswerAt = this.#clock.now();
+    this.#silentSince = this.#underWay > 1 ? this.#lastAnswerAt : undefined;
+  }
+}
+
+/** Longer than any pause between two attempts of a caller that waits for MAAS. */
+const silenceForgottenAfterMs = 120_000;
+
+/** The failure of an attempt that got no answer. */
+function noAnswer(error: TransportError, request: string, changes: boolean, limitMs: number): MaasFailure {
+  const { code } = error;
+  switch (error.kind) {
+    case 'unreachable':
+      return {
+        kind: 'unreachable',
+        code,
+        request,
+        text: `no connection (${code})`,
+        outcomeUnknown: false,
+        retryable: true,
+        hint: 'check the MAAS URL, and that the region can be reached from here',
+      };
+    case 'tls':
+      return {
+        kind: 'unreachable',
+        code,
+        request,
+        text: `no secure connection (${code})`,
+        outcomeUnknown: false,
+        retryable: false,
+        hint: 'the certificate is not trusted here (set NODE_EXTRA_CA_CERTS to a file with its authority), or the port does not speak TLS',
+      };
+    case 'timeout':
+      return {
+        kind: 'timeout',
+        limitMs,
+        request,
+        text: `no answer within ${limitMs} ms`,
+        outcomeUnknown: changes,
+        retryable: true,
+      };
+    case 'lost':
+      return {
+        kind: 'connection-lost',
+        code,
+        request,
+        text: `the connection broke before the answer came (${code})`,
+        outcomeUnknown: changes,
+        retryable: true,
+      };
+    case 'too-large':
+      return {
+        kind: 'unexpected',
+        request,
+        text: 'the answer is larger than any answer of MAAS',
+        outcomeUnknown: changes,
+        retryable: false,
+      };
+  }
+}
+
+/** `application/x-www-form-urlencoded`, see `FormFields`. */
+function encodeFields(fields: FormFields): string {
+  const encoded = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    // MAAS reads almost any text as true, and options are off by default: do not send false.
+    if (value === undefined || value === false) continue;
+    if (typeof value === 'object') for (const item of value) encoded.append(name, item);
+    else encoded.append(name, String(value));
+  }
+  return encoded.toString();
+}
+
+/**
+ * One segment of a path. Refuses text that would change the path's meaning.
+ * @throws RangeError for the empty text, `.` and `..`.
+ */
+export function segment(text: string | number): string {
+  const value = String(text);
+  if (value === '' || value === '.' || value === '..')
+    throw new RangeError(`"${value}" cannot be a segment of a MAAS path`);
+  return encodeURIComponent(value);
+}

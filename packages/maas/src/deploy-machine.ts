@@ -1,0 +1,346 @@
+import type { MaasClient } from './client.ts';
+import { fitsDistroSeries } from './distro-series.ts';
+import { isMaasFailure, MaasError } from './failure.ts';
+import { applyLayout, layoutDigest } from './layout/apply-layout.ts';
+import { kernelTag } from './layout/kernel-options.ts';
+import type { MachineLayout } from './layout/machine-layout.ts';
+import type { Machine } from './machine.ts';
+import type { DeployOptions } from './machine-calls.ts';
+import {
+  type Claim,
+  holdOf,
+  isAnnotationKey,
+  isOfThisRun,
+  type Marker,
+  markerAnnotations,
+  markerOf,
+} from './machine-hold.ts';
+import { MachineLog } from './machine-log.ts';
+import {
+  deploymentFailed,
+  interference,
+  locked,
+  type MachineFailure,
+  type MachineOutcome,
+  type MachineWarning,
+  otherLayout,
+  otherOs,
+  otherOwner,
+  otherRun,
+  otherSite,
+  wrongState,
+} from './machine-outcome.ts';
+import { carryOut, type MachineContext, type OperationOptions, type Progress, type Step } from './operation.ts';
+import { releaseMachine } from './release-machine.ts';
+import { isMachineStatus, MachineStatus } from './status.ts';
+
+export interface DeployRequest extends Pick<DeployOptions, 'distroSeries' | 'hweKernel' | 'userData'> {
+  readonly systemId: string;
+  readonly site: string;
+  readonly node: string;
+  /** See `Claim.run`: the same for all attempts of one activity, different for each new request. */
+  readonly run: string;
+  /** Further workload annotations for the machine. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Interfaces, disks and kernel options to configure before the deployment. */
+  readonly layout?: MachineLayout | undefined;
+}
+
+/** The result of a deployment. */
+type DeployOutcome = MachineOutcome & {
+  /** Whether the machine was deployed for this request, by this call or an earlier attempt whose result was lost. */
+  readonly isReinstalled: boolean;
+};
+
+/**
+ * Takes a Ready or Allocated machine to Deployed, exactly once, even if calls are repeated or lost on the
+ * way: configure interfaces, disks and kernel options, allocate, mark as ours, deploy, wait. See `decideDeploy` for what it does from each state.
+ */
+export async function deployMachine(
+  context: MachineContext,
+  request: DeployRequest,
+  options: OperationOptions = {},
+): Promise<DeployOutcome> {
+  const { client } = context;
+  const { machines } = client;
+  const { systemId, site, node, run } = request;
+  const { signal } = options;
+  const { layout } = request;
+  const wanted: DeployTarget = { series: request.distroSeries, layout: layout && layoutDigest(layout) };
+  const me = await client.username(signal);
+  let claim: DeployClaim = { me, site, run };
+  const agentName = `sitewright:${site}`;
+  const refusedLabels = Object.keys(request.labels ?? {}).filter((key) => key !== '' && !isAnnotationKey(key));
+  let isMarkedForThis = false;
+  const configure = async (): Promise<'unchanged' | undefined> => {
+    const changes = await applyLayout(
+      client,
+      systemId,
+      layout ?? {},
+      async () => options.acting?.('configure', false),
+      signal,
+    );
+    return changes.length === 0 ? 'unchanged' : undefined;
+  };
+  const allocate = async (): Promise<Machine> => {
+    try {
+      return await machines.allocate(systemId, { agentName, comment: run }, signal);
+    } catch (error) {
+      // Only the log tells whose allocation it is, when the answer was lost.
+      if (error instanceof MaasError && error.failure.outcomeUnknown)
+        claim = { ...claim, isAllocated: (await MachineLog.read(client, systemId, signal)).isAllocatedFor(run) };
+      throw error;
+    }
+  };
+  const outcome = await carryOut(
+    context,
+    systemId,
+    {
+      decide(machine, progress) {
+        isMarkedForThis = isOfThisRun(machine, claim);
+        return decideDeploy(machine, claim, wanted, progress);
+      },
+      isHeld: (machine) => isOfThisRun(machine, claim),
+      // Optional for a machine that is already running; no machine is deployed unmarked.
+      isOptional: (action, { status }) => action === 'annotate' && status === MachineStatus.Deployed,
+      perform(action, { status }) {
+        switch (action) {
+          case 'configure':
+            return configure();
+          case 'allocate':
+            return allocate();
+          case 'annotate': {
+            // Only for our own deployment do we know the requested series and layout.
+            const deployed = status === MachineStatus.Deployed ? {} : wanted;
+            const marker: Marker = { site, node, run, ...stated(deployed) };
+            return machines.annotate(systemId, markerAnnotations(marker, request.labels), signal);
+          }
+          case 'release':
+            return machines.release(systemId, { comment: `${agentName}: clearing a failed deployment` }, signal);
+          default: {
+            const { distroSeries, hweKernel, userData } = request;
+            const form = {
+              ...(distroSeries === undefined ? {} : { distroSeries }),
+              ...(hweKernel === undefined ? {} : { hweKernel }),
+              ...(userData === undefined ? {} : { userData }),
+            };
+            return machines.deploy(systemId, { ...form, agentName, comment: run }, signal);
+          }
+        }
+      },
+      async recall() {
+        const log = await MachineLog.read(client, systemId, signal);
+        const reached = log.progressOf(run);
+        if (reached) claim = { ...claim, reached, isAllocated: log.isAllocatedFor(run) };
+        return reached !== undefined;
+      },
+      explain: (failure, machine) => explainDeploy(client, failure, machine, run, signal),
+    },
+    options,
+  );
+  const ended = await givenBack(context, request, outcome, claim, options);
+  // A machine that was taken over unchanged is marked, too.
+  const isAdopted = outcome.warnings.some(({ code }) => code === 'adopted');
+  const isReinstalled = outcome.ok && (outcome.actions.includes('deploy') || (isMarkedForThis && !isAdopted));
+  const warnings = refusedLabels.map<MachineWarning>((key) => ({
+    code: 'label-not-set',
+    message: `label ${key} was not set in MAAS: names may contain only letters, digits, ., -, _ and /`,
+  }));
+  return { ...ended, warnings: [...ended.warnings, ...warnings], isReinstalled };
+}
+
+/** A machine that we allocated and that MAAS will not deploy, such as without the image, is released again. */
+async function givenBack(
+  context: MachineContext,
+  { systemId, site }: DeployRequest,
+  outcome: MachineOutcome,
+  claim: Claim,
+  options: OperationOptions,
+): Promise<MachineOutcome> {
+  if (outcome.ok || outcome.failure.kind !== 'refused' || outcome.failure.action !== 'deploy') return outcome;
+  const { failure } = outcome;
+  const hint = (after: string): MachineOutcome => ({
+    ...outcome,
+    failure: { ...failure, hint: `${failure.hint}; ${after}` },
+  });
+  let released: MachineOutcome;
+  try {
+    const machine = await context.client.machines.read(systemId, options.signal);
+    if (machine.status !== MachineStatus.Allocated || !isOfThisRun(machine, claim)) return outcome;
+    const comment = `sitewright:${site}: MAAS refuses to deploy it`;
+    released = await releaseMachine(context, { systemId, site, comment }, options);
+  } catch (error) {
+    // The refusal is more important.
+    if (!(error instanceof MaasError)) throw error;
+    return hint(`it stays allocated: ${error.message}`);
+  }
+  const said = hint(released.ok ? 'it was released again' : `it stays allocated: ${released.failure.message}`);
+  const now = released.machine && { machine: released.machine };
+  return { ...said, ...now, actions: [...outcome.actions, ...released.actions] };
+}
+
+/** Adds details from MAAS' log to a failure: the errors of this deployment, or who interfered. */
+async function explainDeploy(
+  client: MaasClient,
+  failure: MachineFailure,
+  machine: Machine,
+  run: string,
+  signal: AbortSignal | undefined,
+): Promise<MachineFailure> {
+  const { kind } = failure;
+  if (kind !== 'deployment-failed' && kind !== 'deployment-aborted' && kind !== 'released-by-hand') return failure;
+  try {
+    const log = await MachineLog.read(client, machine.systemId, signal);
+    if (kind === 'deployment-failed') return { ...failure, events: log.deploymentErrors(failure.message) };
+    const request = kind === 'deployment-aborted' ? log.abortion('deployment') : log.releaseAfter(run);
+    return interference(kind, machine, request);
+  } catch (error) {
+    // The failure is more important than its details.
+    if (isMaasFailure(error, 'unauthorised', 'worker-clock') || signal?.aborted) throw error;
+    return failure;
+  }
+}
+
+/** What a deployment requests. */
+interface DeployTarget {
+  readonly series: string | undefined;
+  /** Digest of the layout; absent when MAAS keeps its own. */
+  readonly layout?: string | undefined;
+}
+
+const stated = ({ series, layout }: Partial<DeployTarget>): Pick<Marker, 'series' | 'layout'> => ({
+  ...(series === undefined ? {} : { series }),
+  ...(layout === undefined ? {} : { layout }),
+});
+
+/** The owner of a deployment, and its progress so far by MAAS' log. */
+export interface DeployClaim extends Claim {
+  readonly reached?: 'allocated' | 'deployed' | 'aborted';
+  /** This run was the last to allocate the machine. */
+  readonly isAllocated?: boolean;
+}
+
+/** States in which a machine that we allocated is still allocated, or that explain why not. */
+const keptStatuses: ReadonlySet<number> = new Set([
+  MachineStatus.Allocated,
+  MachineStatus.Deploying,
+  MachineStatus.Deployed,
+  MachineStatus.FailedDeployment,
+  MachineStatus.Broken,
+  MachineStatus.Missing,
+  MachineStatus.Retired,
+  MachineStatus.Reserved,
+  MachineStatus.RescueMode,
+  MachineStatus.EnteringRescueMode,
+  MachineStatus.FailedEnteringRescueMode,
+  MachineStatus.ExitingRescueMode,
+  MachineStatus.FailedExitingRescueMode,
+]);
+
+/**
+ * The next step towards Deployed, from one reading. Only a failed deployment from before
+ * this request is released and tried again; one of this request is the result. What people
+ * aborted or released meanwhile is not started again: that needs a new request.
+ */
+export function decideDeploy(machine: Machine, claim: DeployClaim, wanted: DeployTarget, progress: Progress): Step {
+  const { status } = machine;
+  if (!isMachineStatus(status)) return { do: 'wait' };
+  // A machine that was marked broken keeps its annotations when it is fixed, and has them when it is allocated: whoever
+  // allocated it holds it, and the marker is an old one.
+  const isOurAllocation = progress.acknowledged.has('allocate') || claim.isAllocated === true;
+  const found = holdOf(machine, claim);
+  const isStale = found === 'other-site' && status === MachineStatus.Allocated && isOurAllocation;
+  const hold = isStale ? 'unmarked' : found;
+  const isMine = isOfThisRun(machine, claim);
+  const refused = (): Step | undefined => {
+    if (hold === 'other-owner') return { do: 'fail', failure: otherOwner(machine) };
+    if (hold === 'other-site') return { do: 'fail', failure: otherSite(machine) };
+    if (!isMine && wasMarked)
+      return { do: 'fail', failure: hold === 'ours' ? otherRun(machine) : interference('released-by-hand', machine) };
+    return undefined;
+  };
+  const wasMarked = progress.wasHeld || claim.reached === 'deployed' || claim.reached === 'aborted';
+  const wasTaken = wasMarked || claim.reached === 'allocated' || progress.acknowledged.has('allocate');
+  if (wasTaken && !isMine && !keptStatuses.has(status)) {
+    return { do: 'fail', failure: interference('released-by-hand', machine) };
+  }
+  // Disks can be changed only before the allocation, and whatever happened since is found before the deployment.
+  const hasNothingToConfigure = wanted.layout === undefined && !machine.tags.includes(kernelTag(machine.systemId));
+  const isConfigured = hasNothingToConfigure || progress.acknowledged.has('configure');
+  switch (status) {
+    case MachineStatus.Ready: {
+      const held = refused();
+      if (held) return held;
+      if (!isConfigured) return { do: 'act', action: 'configure' };
+      // A commissioning refused half-way leaves us as owner of a Ready machine. `allocate` does
+      // not find such a machine; `deploy` accepts it.
+      return { do: 'act', action: hold === 'free' ? 'allocate' : isMine ? 'deploy' : 'annotate' };
+    }
+    case MachineStatus.Allocated: {
+      if (hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
+      const held = refused();
+      if (held) return held;
+      if (isMine && (claim.reached === 'aborted' || progress.waitedOn.has(MachineStatus.Deploying))) {
+        return { do: 'fail', failure: interference('deployment-aborted', machine) };
+      }
+      if (hold === 'unmarked' && !isOurAllocation && !progress.graceOver) {
+        return { do: 'wait-for-marker' };
+      }
+      return { do: 'act', action: !isMine ? 'annotate' : isConfigured ? 'deploy' : 'configure' };
+    }
+    case MachineStatus.Deploying:
+      // Without a marker it belongs to someone who uses our key: it is taken over when it is Deployed.
+      return refused() ?? { do: 'wait' };
+    case MachineStatus.Deployed:
+      return refused() ?? decideDeployed(machine, claim, wanted, progress);
+    case MachineStatus.FailedDeployment: {
+      const held = refused();
+      if (held) return held;
+      const isOfThisRequest = isMine || progress.sent.has('deploy') || progress.waitedOn.has(MachineStatus.Deploying);
+      if (isOfThisRequest) return { do: 'fail', failure: deploymentFailed(machine) };
+      if (machine.locked) return { do: 'fail', failure: locked(machine) };
+      return { do: 'act', action: 'release' };
+    }
+    case MachineStatus.Commissioning:
+    case MachineStatus.Testing:
+    case MachineStatus.Releasing:
+    case MachineStatus.DiskErasing:
+    case MachineStatus.ExitingRescueMode:
+      return { do: 'wait' };
+    default:
+      return { do: 'fail', failure: wrongState(machine, 'deployed') };
+  }
+}
+
+function decideDeployed(machine: Machine, claim: Claim, target: DeployTarget, progress: Progress): Step {
+  const hold = holdOf(machine, claim);
+  if (hold === 'free') return { do: 'fail', failure: otherOwner(machine) };
+  const wanted = target.series ?? '';
+  // A series may have several names; if we requested it by exactly this name, it is the right one.
+  const wasAskedFor = hold === 'ours' && wanted !== '' && markerOf(machine)?.series === wanted;
+  const fits = wasAskedFor ? 'yes' : fitsDistroSeries(machine, target.series);
+  // What this request deployed is the requested series, whatever MAAS calls it.
+  const isOurDeployment = progress.sent.has('deploy');
+  if (fits === 'no' && !isOurDeployment) return { do: 'fail', failure: otherOs(machine, wanted) };
+  const warnings: MachineWarning[] = [];
+  if (target.layout !== undefined && !isOurDeployment) {
+    const layout = hold === 'ours' ? markerOf(machine)?.layout : undefined;
+    if (layout !== undefined && layout !== target.layout) return { do: 'fail', failure: otherLayout(machine) };
+    if (layout === undefined) {
+      const message = `${machine.hostname} was Deployed before its documents described interfaces, disks or kernel options; they are left as they are until it is redeployed`;
+      warnings.push({ code: 'layout-unknown', message });
+    }
+  }
+  if (fits === 'unknown' && !isOurDeployment) {
+    const message = `MAAS does not say which system ${machine.hostname} runs (a refused release clears it), or ${wanted} is an unknown version; it counts as the requested one`;
+    warnings.push({ code: 'os-unknown', message });
+  }
+  if (hold === 'unmarked') {
+    const message = `${machine.hostname} was already Deployed under our MAAS user, not by this site; it is taken over unchanged`;
+    warnings.push({ code: 'adopted', message });
+    // Warn here, not when marking: a crash may come between marking and the end.
+    const canMark = !progress.acknowledged.has('annotate') && !progress.givenUp.has('annotate');
+    if (canMark) return { do: 'act', action: 'annotate', warnings };
+  }
+  return { do: 'done', warnings };
+}

@@ -1,0 +1,109 @@
+import type { MaasClient } from '../client.ts';
+import { MachineStatus } from '../status.ts';
+import { busAddresses } from './bus-addresses.ts';
+import type { Hardware } from './hardware.ts';
+import { isInRange, isSameAddress } from './ip-address.ts';
+import type { DeviceReference, MachineLayout } from './machine-layout.ts';
+import { nextStorageChange } from './storage-changes.ts';
+import { type TargetInterface, targetInterfaces } from './target-interfaces.ts';
+import { type TargetStorage, targetStorage } from './target-storage.ts';
+
+/** What a layout means on one machine, and why it cannot be: all reasons that show before anything is changed. */
+interface CheckedLayout {
+  readonly hardware: Hardware;
+  readonly interfaces: readonly TargetInterface[] | undefined;
+  readonly storage: TargetStorage | undefined;
+  readonly problems: readonly string[];
+}
+
+/** Reads the machine and MAAS' networks, and changes nothing. */
+export async function checkLayout(
+  client: MaasClient,
+  systemId: string,
+  layout: MachineLayout,
+  signal?: AbortSignal,
+): Promise<CheckedLayout> {
+  const hardware = await client.layouts.hardware(systemId, signal);
+  const names = await deviceNames(client, layout, systemId, signal);
+  const problems = new Set<string>();
+  const report = (problem: string): void => {
+    problems.add(problem);
+  };
+  const nameOf =
+    (among: readonly { readonly name: string }[], kind: string) =>
+    (device: DeviceReference, of: string): string | undefined => {
+      const name = names(device);
+      if (name !== undefined && among.some((each) => each.name === name)) return name;
+      const known = among.map((each) => each.name).join(', ') || 'none';
+      const where = device.address === undefined ? '' : ` at ${device.address}`;
+      report(`${of}: the machine has no ${kind} ${device.name}${where} (it has ${known})`);
+      return undefined;
+    };
+  const physical = hardware.interfaces.filter(({ type }) => type === 'physical');
+  const interfaces =
+    layout.ports &&
+    targetInterfaces(
+      layout.ports,
+      await client.layouts.networks(signal),
+      physical,
+      nameOf(physical, 'interface'),
+      report,
+    );
+  if (interfaces) await checkAddresses(client, hardware, interfaces, report, signal);
+  const storage = layout.storage && targetStorage(layout.storage, hardware, nameOf(hardware.disks, 'disk'), report);
+  if (storage && problems.size === 0 && hardware.status === MachineStatus.Allocated) {
+    const change = nextStorageChange(hardware, storage, report);
+    if (change?.onlyWhenReady)
+      report(`its disks are not as described (next: ${change.text}), and MAAS changes them only while it is Ready`);
+  }
+  return { hardware, interfaces, storage, problems: [...problems] };
+}
+
+/** Fixed addresses that MAAS would refuse: given out by DHCP, or in use. */
+async function checkAddresses(
+  { layouts }: MaasClient,
+  { systemId, interfaces }: Hardware,
+  target: readonly TargetInterface[],
+  report: (problem: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const described = new Set(target.flatMap(({ name, parents }) => [name, ...parents]));
+  const elsewhere = interfaces.filter(
+    ({ name, parents }) => !described.has(name) && !parents.some((p) => described.has(p)),
+  );
+  const missing = target.flatMap(({ name, link }) => {
+    const has = interfaces
+      .find((nic) => nic.name === name)
+      ?.links.some(({ mode, ipAddress }) => mode === 'static' && isSameAddress(ipAddress, link?.address ?? ''));
+    return link?.subnet && link.address !== undefined && !has ? [{ name, subnet: link.subnet, ip: link.address }] : [];
+  });
+  if (missing.length === 0) return;
+  const ranges = await layouts.ranges(signal);
+  for (const { name, subnet, ip } of missing) {
+    const range = ranges.find(
+      ({ type, subnet: of, start, end }) => type === 'dynamic' && of === subnet.id && isInRange(ip, start, end),
+    );
+    if (range)
+      report(`${name}: ${ip} is in the dynamic range ${range.start} to ${range.end} of ${subnet.cidr}: choose another`);
+    const user = (await layouts.usedAddresses(subnet.id, signal)).find((used) => isSameAddress(used.ip, ip));
+    // What this machine has on interfaces that are configured anyway goes first.
+    const own = elsewhere.find(({ links }) => links.some(({ ipAddress }) => isSameAddress(ipAddress, ip)));
+    if (user && user.systemId !== systemId) report(`${name}: ${ip} is in use by ${user.by}: choose another`);
+    else if (own) report(`${name}: ${ip} is in use by ${own.name} of this machine: choose another`);
+  }
+}
+
+/** Names of devices in MAAS. Addresses on a bus are only in what `lshw` said at the commissioning. */
+async function deviceNames(
+  client: MaasClient,
+  { ports = [], storage }: MachineLayout,
+  systemId: string,
+  signal: AbortSignal | undefined,
+): Promise<(device: DeviceReference) => string | undefined> {
+  const devices = [...ports.flatMap((port) => port.devices), ...(storage?.disks ?? []).map(({ device }) => device)];
+  if (devices.every(({ address }) => address === undefined)) return ({ name }) => name;
+  const results = await client.diagnostics.scriptResults(systemId, 'commissioning', { includeOutput: true }, signal);
+  const lshw = results.find(({ name }) => name.endsWith('lshw'))?.output ?? '';
+  const addresses = busAddresses(lshw);
+  return ({ name, address }) => (address === undefined ? name : addresses.get(address));
+}

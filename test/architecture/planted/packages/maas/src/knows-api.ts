@@ -1,0 +1,1 @@
+export { Connection as read } from '../../../src/api/calls-temporal.ts';

@@ -1,0 +1,1 @@
+export { one } from '../../../src/core/ring-a.ts';

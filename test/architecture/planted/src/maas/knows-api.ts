@@ -1,1 +1,0 @@
-export { Connection as read } from '../api/calls-temporal.ts';

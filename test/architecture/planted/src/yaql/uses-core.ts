@@ -1,1 +1,0 @@
-export { one } from '../core/ring-a.ts';
