@@ -3,7 +3,7 @@
 // harm. The table is in bench/fuzz-results.md.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BODIES_UNDER_WAY, BUDGETS } from '../src/core/contracts/budget.ts';
@@ -132,6 +132,8 @@ try {
   const bystander = await watchBystander({ url: api.url, pid: api.pid, headers: bearer(bystanderToken) });
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   table.baseline(await bystander.phase());
+  // Attackers have machines of their own: what they take of this one is not the API's to give.
+  if (process.platform === 'linux') setPriority(0, 10);
   const circle = { name: 'g', tasks: tasks(8_000, (at) => [`t${(at + 1) % 8_000}`]) };
   const circleText = JSON.stringify(circle);
   const [hostile, site] = [
@@ -146,8 +148,8 @@ try {
     const body = Math.floor(BODIES_UNDER_WAY.ofCaller / 4);
     begin('POST /api/v1/documents/check', token, `Content-Type: application/json\r\nContent-Length: ${body}\r\n\r\n{`);
     // light
-    work.push(again(BUDGETS.light.atOnce / 10, () => send('GET', '/clusters/', token)));
-    work.push(again(BUDGETS.light.atOnce / 10, () => send('GET', `/graphs/${small}`, token)));
+    work.push(again(BUDGETS.light.atOnce / 2, () => send('GET', '/clusters/', token)));
+    work.push(again(BUDGETS.light.atOnce / 2, () => send('GET', `/graphs/${small}`, token)));
     // reading: small and large, each with a place of its own
     work.push(again(1, () => send('POST', '/graphs/check/', token, circleText)));
     work.push(again(1, () => send('POST', '/documents/check', token, site)));
@@ -159,7 +161,7 @@ try {
       ),
     );
     // plans, of which all share a thread
-    work.push(again(2, () => send('GET', '/clusters/1/plan/?graph_type=large', token)));
+    work.push(again(BUDGETS.planning.atOnce, () => send('GET', '/clusters/1/plan/?graph_type=large', token)));
     // transfer: downloads and uploads that a viewer may not make
     work.push(again(BUDGETS.transfer.atOnce, () => send('POST', '/packages', token, 'x'.repeat(1_000))));
   }

@@ -51,7 +51,7 @@ export { isInstanceTag, namePattern } from './tasks/name-pattern.ts';
 export { type Fields, type GraphTask, normaliseTask, presentTask } from './tasks/task.ts';
 export { reachable, type TaskGraph, taskGraph } from './tasks/task-graph.ts';
 export { diffGraphs, diffText } from './view/diff-graphs.ts';
-export { type DrawOptions, drawGraph } from './view/draw-graph.ts';
+export { DRAWN_FIELDS, type DrawOptions, drawGraph } from './view/draw-graph.ts';
 export { explainPlan } from './view/explain-plan.ts';
 export { type ListedGraph, listGraph } from './view/list-graph.ts';
 export { planDot, planText } from './view/plan-text.ts';

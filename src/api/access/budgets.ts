@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BODIES_UNDER_WAY, BUDGETS, SMALL_BODY } from '../../core/contracts/budget.ts';
 import { RequestError, readableBytes } from '../problems/transport-problem.ts';
+import { callerOfRequest } from './caller.ts';
 
 /** Counts by name; what is zero is forgotten. */
 class Tally {
@@ -29,7 +30,7 @@ export function holdToBudgets(app: FastifyInstance): void {
   const bytes = new Tally();
   app.addHook('onRequest', async (request, reply) => {
     const { budget: kind = 'light' } = request.routeOptions.config;
-    const caller = request.principal === undefined ? `at ${request.ip}` : `as ${request.principal.id}`;
+    const caller = callerOfRequest(request);
     const { atOnce } = BUDGETS[kind];
     const name = `${kind} ${caller}`;
     if (underWay.of(name) >= atOnce) throw tooMany(reply, atOnce);

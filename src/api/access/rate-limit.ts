@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from '../problems/transport-problem.ts';
+import { callerOfRequest } from './caller.ts';
 
 const MINUTE_MS = 60_000;
 /** How many callers are kept in mind; the longest idle are forgotten. */
@@ -21,7 +22,7 @@ export async function limitRates(
   const count = app.createRateLimit({
     max: perMinute,
     timeWindow: MINUTE_MS,
-    keyGenerator: (request) => (request.principal === undefined ? `at ${request.ip}` : `as ${request.principal.id}`),
+    keyGenerator: callerOfRequest,
   });
   return async (request, reply) => {
     if (/\/health\/live$/.test(request.routeOptions.url ?? '')) return;

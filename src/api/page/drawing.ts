@@ -14,6 +14,8 @@ const WITHIN_MS = 20_000;
 const SMALL_DRAWING = 32 * 1024;
 const SMALL_WITHIN_MS = 5_000;
 const MAX_MEGABYTES = 512;
+/** Graphviz works in memory of its own. */
+const YOUNG_MEGABYTES = 8;
 
 /**
  * Draws in threads of their own, one for small drawings and one for large ones, so that a graph of a real release (two
@@ -26,6 +28,7 @@ export function openDrawer(withinMs = WITHIN_MS): Drawer {
       program: new URL('./drawing-main.ts', import.meta.url),
       makes: 'the picture',
       maxMegabytes: MAX_MEGABYTES,
+      youngMegabytes: YOUNG_MEGABYTES,
     });
   const [small, large] = [lane(), lane()];
   return {

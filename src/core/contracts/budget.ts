@@ -11,7 +11,9 @@ export interface Budget {
  */
 export const BUDGETS = {
   /** Looks something up, or starts or changes something. */
-  light: { atOnce: 100, seconds: 120 },
+  light: { atOnce: 32, seconds: 120 },
+  /** Plans a graph, in a thread that all share. */
+  planning: { atOnce: 4, seconds: 120 },
   /** Reads what others wrote, in threads that all share: documents, graphs. */
   reading: { atOnce: 4, seconds: 60 },
   /** Lays out a graph. */
@@ -29,3 +31,9 @@ export const BODIES_UNDER_WAY = { ofCaller: 48 * 1024 * 1024, ofAll: 128 * 1024 
 
 /** Bodies up to this size are bounded by how many requests there may be. */
 export const SMALL_BODY = 64 * 1024;
+
+/** After how long a turn of a handler ends by itself: so many handlers begin in a second when all wait for something. */
+export const TURN_MS = 4;
+
+/** Refusals of one caller: so many without a pause, then so many a second, and so many that wait for their answer. */
+export const REFUSALS = { atOnce: 300, perSecond: 10, waiting: 32 } as const;

@@ -15,6 +15,19 @@ export interface DrawOptions {
   readonly cross?: boolean;
 }
 
+/** Of a task what a drawing shows of it. */
+export const DRAWN_FIELDS = [
+  'id',
+  'type',
+  'requires',
+  'required_for',
+  'stage',
+  'groups',
+  'tasks',
+  'cross_depends',
+  'cross_depended_by',
+] as const;
+
 /** Throws GraphProblemError for an unknown task or type. */
 export function drawGraph(tasks: readonly GraphTask[], options: DrawOptions = {}): string {
   const graph = taskGraph(tasks, { cross: options.cross ?? true });

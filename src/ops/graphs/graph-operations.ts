@@ -1,11 +1,12 @@
 import { type Diagnostic, isError } from '../../core/diagnostic.ts';
-import { drawGraph, type GraphTask } from '../../graph/index.ts';
+import type { GraphTask } from '../../graph/index.ts';
 import type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { readerHere } from '../reading/index.ts';
 import { type ClusterLayer, clusterTasks } from './cluster-tasks.ts';
 import { inFuelTerms } from './fuel-terms.ts';
+import { drawingOf } from './graph-drawing.ts';
 import type { GraphReading, GraphSource } from './graph-source.ts';
 import { graphSurroundings } from './graph-surroundings.ts';
 import type { GraphUpload } from './graph-upload.ts';
@@ -117,7 +118,7 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
       return graphs.list(filter);
     },
     get: (id) => graphs.get(id),
-    drawing: async (id) => drawGraph((await graphs.get(id)).tasks as readonly object[] as readonly GraphTask[]),
+    drawing: async (id) => reader.drawing(drawingOf((await graphs.get(id)).tasks)),
     async update(id, source, actor) {
       return changed(await graphs.get(id), source, actor);
     },

@@ -28,5 +28,5 @@ export const graphUseCases = (deps: OpsDependencies, runs: Pick<RunOperations, '
   openstackConfigs: openstackConfigOperations(deps),
   transactions: transactionOperations(deps),
   /** Tasks of a run, for people watching it. */
-  runTasks: runTaskOperations(deps.store),
+  runTasks: runTaskOperations(deps),
 });

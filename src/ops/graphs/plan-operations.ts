@@ -3,14 +3,16 @@ import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/plann
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { valueAt } from '../../core/plain-value.ts';
-import { type DrawOptions, drawGraph, type GraphProblem, GraphProblemError } from '../../graph/index.ts';
+import type { DrawOptions, GraphProblem } from '../../graph/index.ts';
 import { missingAgents } from '../agent-presence.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { type Problem, problem } from '../problem.ts';
+import { readerHere } from '../reading/index.ts';
 import { readSources } from '../tags/read-sources.ts';
 import { checkClusterNodes } from './cluster-nodes.ts';
 import { clusterTasks } from './cluster-tasks.ts';
 import { inFuelTerms } from './fuel-terms.ts';
+import { drawingOf } from './graph-drawing.ts';
 
 interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks' | 'refreshed_by' | 'subgraphs'> {
   /** Treat everything as changed. */
@@ -43,7 +45,7 @@ interface PlanOperations {
 }
 
 export function planOperations(deps: OpsDependencies): PlanOperations {
-  const { store, planner = plannerHere(), masterIp } = deps;
+  const { store, planner = plannerHere(), reader = readerHere, masterIp } = deps;
   async function planned<Form extends PlanForm>(
     form: Form,
     cluster: number,
@@ -111,15 +113,8 @@ export function planOperations(deps: OpsDependencies): PlanOperations {
       const before = Object.keys(extra).length === 0 ? '{' : `${JSON.stringify(extra).slice(0, -1)},`;
       return `${before}${text.slice(1)}`;
     },
-    async draw(cluster, type, options) {
-      const tasks = await clusterTasks(store, cluster, type, 'merged');
-      try {
-        return drawGraph(tasks, options);
-      } catch (error) {
-        if (!(error instanceof GraphProblemError)) throw error;
-        throw problem('invalid', error.message, { hint: error.hint ?? 'Correct the request.' });
-      }
-    },
+    draw: async (cluster, type, options) =>
+      reader.drawing(drawingOf(await clusterTasks(store, cluster, type, 'merged'), options)),
   });
 }
 

@@ -8,23 +8,18 @@ import {
   workOf,
 } from '../../core/task-counts.ts';
 import type { GraphState } from '../../core/words.ts';
-import {
-  drawGraph,
-  type Fields,
-  type GraphTask,
-  type ListedGraph,
-  listGraph,
-  normaliseTask,
-} from '../../graph/index.ts';
+import { type Fields, type GraphTask, type ListedGraph, listGraph, normaliseTask } from '../../graph/index.ts';
 import type {
   Page,
-  Store,
   TaskHistoryRow,
   TaskHistoryStatus,
   TransactionRecord,
   TransactionStatus,
 } from '../../store/index.ts';
+import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
+import { readerHere } from '../reading/index.ts';
+import { drawingOf } from './graph-drawing.ts';
 
 /** Task counts of one graph of a run: small even with 30,000 tasks. */
 interface GraphCounts {
@@ -82,7 +77,10 @@ const ORDER: readonly (readonly TaskHistoryStatus[])[] = [
   ['skipped'],
 ];
 
-export function runTaskOperations(store: Store): RunTaskOperations {
+export function runTaskOperations({
+  store,
+  reader = readerHere,
+}: Pick<OpsDependencies, 'store' | 'reader'>): RunTaskOperations {
   /** The graphs of a graph run, in order. */
   async function graphsOf(id: string, type?: string): Promise<readonly TransactionRecord[]> {
     const run = await store.runs.get(id);
@@ -187,7 +185,7 @@ export function runTaskOperations(store: Store): RunTaskOperations {
       return { items, next: null };
     },
 
-    drawing: async (run, type) => drawGraph(await plannedTasks(run, type)),
+    drawing: async (run, type) => reader.drawing(drawingOf(await plannedTasks(run, type))),
     graph: async (run, type) => listGraph(await plannedTasks(run, type)),
   };
 }

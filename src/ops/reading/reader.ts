@@ -1,5 +1,6 @@
 import { type LoadedSite, loadSite, type SourceFile } from '../../documents/index.ts';
 import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../../packages/index.ts';
+import { draw, type GraphDrawing } from '../graphs/graph-drawing.ts';
 import { type GraphReading, type ReadGraph, readGraph } from '../graphs/graph-source.ts';
 import { type ReadPackage, readPackage } from '../packages/read-package.ts';
 
@@ -13,6 +14,8 @@ export interface Reader {
   /** All documents of a site. */
   site(files: readonly SourceFile[]): Promise<LoadedSite>;
   graph(reading: GraphReading): Promise<ReadGraph>;
+  /** A graph in the DOT language, or Mermaid's. */
+  drawing(drawing: GraphDrawing): Promise<string>;
   /** A package from the file of its archive. */
   package(file: string): Promise<ReadPackage>;
 }
@@ -21,6 +24,7 @@ export interface Reader {
 export const readerOf = (limits: ArchiveLimits): Reader => ({
   site: async (files) => loadSite(files),
   graph: async (reading) => readGraph(reading),
+  drawing: async (drawing) => draw(drawing),
   package: async (file) => readPackage(file, limits),
 });
 

@@ -67,6 +67,7 @@ export function openReader(limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS): Open
     site: (files) =>
       ask(files.reduce((sum, { text }) => sum + text.length, 0) < SMALL_TEXT ? small() : large, 'site', files),
     graph: (reading) => ask(isSmall(reading.source) ? small() : large, 'graph', reading),
+    drawing: (drawing) => ask(drawing.tasks.length < SMALL_GRAPH ? small() : large, 'drawing', drawing),
     package: (file) => ask(archives, 'package', file),
     async close() {
       await Promise.all([...smallOnes, large, archives].map((thread) => thread.close()));

@@ -299,6 +299,7 @@ export const graphTaskRoutes = tagged('graphs', {
   'GET /clusters/:id/plan/': {
     ...ofCluster,
     id: 'planCluster',
+    budget: 'planning',
     summary: 'Show what a run would do now: by node what runs, what does not, and why',
     query: formattedPlanQuery,
     answers: {
@@ -315,6 +316,7 @@ export const graphTaskRoutes = tagged('graphs', {
   'GET /clusters/:id/serialized_tasks/': {
     ...ofCluster,
     id: 'serializeTasks',
+    budget: 'planning',
     summary: 'Show the plan of a graph in the form executors of the Fuel line get',
     query: planQuery,
     answers: { 200: serializedSchema },
@@ -322,6 +324,7 @@ export const graphTaskRoutes = tagged('graphs', {
   'GET /clusters/:id/deploy_tasks/graph.gv': {
     ...ofCluster,
     id: 'drawGraph',
+    budget: 'drawing',
     summary: "Draw a cluster's graph in the language of Graphviz",
     query: drawQuery,
     answers: { 200: media(GRAPHVIZ, 'The drawing.') },

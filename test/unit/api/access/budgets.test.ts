@@ -1,7 +1,10 @@
 import { connect, type Socket } from 'node:net';
+import { setImmediate as later } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Paces } from '../../../../src/api/access/refusals.ts';
+import { Turns } from '../../../../src/api/access/turns.ts';
 import { API } from '../../../../src/core/contracts/api.ts';
-import { BODIES_UNDER_WAY, BUDGETS } from '../../../../src/core/contracts/budget.ts';
+import { BODIES_UNDER_WAY, BUDGETS, REFUSALS } from '../../../../src/core/contracts/budget.ts';
 import { budgetOf, type RouteMap } from '../../../../src/core/contracts/route.ts';
 import { tokenOperations } from '../../../../src/ops/tokens.ts';
 import { type ApiRig, apiAlone } from '../../../api/api-rig.ts';
@@ -106,5 +109,81 @@ describe('a budget', () => {
     // One of two at least is under way.
     for (const socket of [...sockets].slice(0, 2)) socket.destroy();
     await expect.poll(async () => (await check(attacker)).status).toBe(200);
+  });
+});
+
+describe('turns', () => {
+  it('go from caller to caller, however many requests of one wait', async () => {
+    const turns = new Turns();
+    const served: string[] = [];
+    const ends: (() => void)[] = [];
+    const ask = (caller: string, what: string) =>
+      turns.take(caller, (end) => {
+        served.push(what);
+        ends.push(end);
+      });
+    for (let at = 0; at < 100; at++) ask('mallory', `m${at}`);
+    ask('bob', 'b0');
+    ask('trudy', 't0');
+    ask('bob', 'b1');
+    expect(served).toEqual(['m0']);
+    for (let at = 0; at < 5; at++) {
+      ends[at]!();
+      // Ending it again gives no one else a turn.
+      ends[at]!();
+      await later();
+      await later();
+    }
+    expect(served).toEqual(['m0', 'm1', 'b0', 't0', 'm2', 'b1']);
+  });
+
+  it('end by themselves where a handler waits, and when its caller is gone', async () => {
+    const slow = await apiAlone({ tokens: true });
+    try {
+      const { token } = await tokenOperations(slow.store).create({ name: 'mallory', role: 'viewer' }, 'test');
+      await slow.api.listen({ host: '127.0.0.1', port: 0 });
+      const url = `http://127.0.0.1:${(slow.api.server.address() as { port: number }).port}`;
+      // No one answers there: each of these waits for Temporal.
+      const waiting = Array.from({ length: 20 }, () =>
+        fetch(`${url}/api/v1/workers`, { headers: { authorization: `Bearer ${token}` } }).catch(() => undefined),
+      );
+      const { headers, body } = await slow.ask('GET', '/api/v1/me', undefined, { authorization: `Bearer ${token}` });
+      expect(body, JSON.stringify(headers)).toMatchObject({ name: 'mallory' });
+      await Promise.all(waiting);
+    } finally {
+      await slow.close();
+    }
+  });
+});
+
+describe('who is refused', () => {
+  it('is answered without a pause so often, then at a pace, and no more than so many wait', () => {
+    const paces = new Paces();
+    for (let at = 0; at <= REFUSALS.atOnce; at++) expect(paces.wait('at 192.0.2.1', 0)).toBe(0);
+    const waits = Array.from({ length: REFUSALS.waiting + 5 }, () => paces.wait('at 192.0.2.1', 0));
+    const apart = 1_000 / REFUSALS.perSecond;
+    expect(waits.slice(0, 3)).toEqual([apart, 2 * apart, 3 * apart]);
+    expect(waits.filter((one) => one === undefined)).toHaveLength(5);
+    expect(paces.wait('at 192.0.2.2', 0)).toBe(0);
+    // What time has passed is forgiven.
+    expect(paces.wait('at 192.0.2.1', 60_000)).toBe(0);
+  });
+
+  // threat: anyone-13
+  it('again and again waits or is cut off, and no one else is', async () => {
+    const url = `http://127.0.0.1:${port}/api/v1/sites`;
+    const count = REFUSALS.atOnce + REFUSALS.waiting + 60;
+    let cut = 0;
+    const gone = new AbortController();
+    const guesses = Array.from({ length: count }, (_, at) =>
+      fetch(url, { headers: { authorization: `Bearer swt_guess${at}` }, signal: gone.signal }).then(
+        async (answer) => void (await answer.text()),
+        () => void (cut += gone.signal.aborted ? 0 : 1),
+      ),
+    );
+    await expect.poll(() => cut).toBeGreaterThan(20);
+    expect((await fetch(url, { headers: { authorization: `Bearer ${bystander}` } })).status).toBe(200);
+    gone.abort();
+    await Promise.all(guesses);
   });
 });
