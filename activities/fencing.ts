@@ -41,7 +41,7 @@ export const proveClaim = async (fence: Fence, subject: ClaimSubject): Promise<n
 export async function assertMayStart(gate: Gate, subject: ClaimSubject): Promise<void> {
   const { workflowId, executionId } = await provenClaim(gate, subject);
   const { paused, stopping } = await gate.hold(workflowId, executionId).catch((error: unknown) => {
-    throw held(`whether the run is paused is not known (${error instanceof Error ? error.message : String(error)})`);
+    throw held(`cannot tell whether the run is paused (${error instanceof Error ? error.message : String(error)})`);
   });
   if (stopping)
     throw ApplicationFailure.nonRetryable('the run is being stopped: this step changes nothing any more', RUN_STOPPED);
@@ -52,10 +52,10 @@ async function provenClaim(fence: Fence, subject: ClaimSubject): Promise<Claim> 
   const me = own();
   for (;;) {
     const claim = await fence.store.claims.holder(subject);
-    if (claim === null) throw lost(subject, 'no run has it now');
+    if (claim === null) throw lost(subject, 'no run holds it');
     if (claim.workflowId === me.workflowId && claim.executionId === me.runId) return claim;
     const execution = await executionFor(fence, me, claim);
-    if (execution === null) throw lost(subject, `${claim.workflowId} (run ${claim.runId}) has it`);
+    if (execution === null) throw lost(subject, `${claim.workflowId} (run ${claim.runId}) holds it`);
     if (execution === claim.executionId) return claim;
     const { workflowId, runId } = claim;
     const taken = await fence.store.claims.takeOver(subject, claim, { workflowId, runId, executionId: execution });
@@ -119,7 +119,7 @@ async function goOn({ store }: Fence, { runId }: Claim, execution: string): Prom
 const lost = (subject: ClaimSubject, why: string): ApplicationFailure => {
   const what = 'site' in subject ? `site ${subject.site}` : `cluster ${subject.cluster}`;
   return ApplicationFailure.nonRetryable(
-    `this run does not have ${what}: ${why}; this step changed nothing`,
+    `this run does not hold ${what}: ${why}; this step changed nothing`,
     CLAIM_LOST,
   );
 };

@@ -22,7 +22,7 @@ async function fetchSource(
   });
   const { source, lastGoodRevision } = await store.sites.get(site);
   if (source === null) return refuse('the site follows no branch');
-  if (git === undefined) return refuse('this worker does not read repositories');
+  if (git === undefined) return refuse('this worker cannot read repositories');
   let credential: string | undefined;
   if (source.credential !== undefined) {
     const problem = repositorySecretProblem(source.credential);

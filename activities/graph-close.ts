@@ -82,7 +82,7 @@ async function failures(store: Store, graph: number): Promise<Map<string, string
     if (status === 'failed')
       found.set(node, `Task ${task} failed on node ${node}${message === null ? '' : `: ${message}`}`);
     else if (!found.has(node))
-      found.set(node, `Task ${task} was not run on node ${node}, since ${rootCause ?? 'another'} failed`);
+      found.set(node, `Task ${task} was not run on node ${node} because ${rootCause ?? 'another'} failed`);
   }
   return found;
 }

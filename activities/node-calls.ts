@@ -163,7 +163,7 @@ async function unlessMaasIsSilent(
     const since = new Date(Number(silent.signal.reason)).toISOString().slice(11, 16);
     return {
       found: 'failed',
-      message: `MAAS has not answered since ${since} UTC: what it does with ${node} was not aborted and may go on`,
+      message: `MAAS has not answered since ${since} UTC: its work on ${node} was not aborted and may continue`,
     };
   } finally {
     clearInterval(timer);

@@ -32,7 +32,7 @@ function ofResult({ result, unshipped, before }: Extract<CarriedOut, { kind: 'en
     ...(result.failure === null ? [] : [explained(result)]),
     ...(before === undefined
       ? []
-      : [`it was not repeated: attempt ${before.generation} of run ${numberOf(before)} has done it`]),
+      : [`not repeated: attempt ${before.generation} of run ${numberOf(before)} completed it`]),
     ...(unshipped === undefined ? [] : [`its output is on the node only: ${unshipped}`]),
   ].join('; ');
   const end: TaskEnd = {

@@ -104,7 +104,7 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
       if (error instanceof ApplicationFailure && error.type === RUN_STOPPED)
         return { outcome: 'withdrawn', message: error.message };
       const times = { started_at: startedAt, ended_at: new Date().toISOString() };
-      if (cancel.aborted) return { outcome: 'cancelled', message: 'what MAAS has started continues there', ...times };
+      if (cancel.aborted) return { outcome: 'cancelled', message: 'work started in MAAS continues there', ...times };
       if (error instanceof MaasError && !error.failure.retryable)
         return { outcome: 'failed', message: error.message.slice(0, 300), ...times };
       // The configuration does not change while this process runs.

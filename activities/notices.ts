@@ -35,8 +35,7 @@ async function receiversOf({ notices }: ActivityDependencies): Promise<readonly 
 async function deliver(deps: ActivityDependencies, { receiver: name, notice }: DeliverNotice) {
   const { info, cancellationSignal } = Context.current();
   const receiver = (await receiversOf(deps)).find((one) => one.name === name);
-  if (receiver === undefined)
-    throw ApplicationFailure.nonRetryable(`there is no receiver ${name} any more`, 'NoReceiver');
+  if (receiver === undefined) throw ApplicationFailure.nonRetryable(`receiver ${name} no longer exists`, 'NoReceiver');
   const page = deps.notices?.pageUrl;
   const run =
     notice.run === null || page === undefined

@@ -60,7 +60,7 @@ async function plan(
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
   const unknown = child === run.graphs[0] ? await unknownHolds(store, run, sources, input.hold_before) : [];
   if (unknown.length > 0) {
-    const message = `hold_before names what no graph of the run has: ${unknown.length} ${unknown.length === 1 ? 'problem' : 'problems'}`;
+    const message = `hold_before names tasks that no graph of the run has: ${unknown.length} ${unknown.length === 1 ? 'problem' : 'problems'}`;
     return { ok: false, failure: { kind: 'plan-refused', message, problems: unknown } };
   }
   const layers = await readGraphLayers(store, sources, child.graphType);

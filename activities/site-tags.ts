@@ -59,7 +59,7 @@ export async function syncTags(
       if (add.length > 0) await maas.client.inventory.ensureTag(tag, 'made by Sitewright', signal);
       await maas.client.inventory.changeTag(tag, change, signal);
       if (add.length > 0) changes.push(`tag ${tag} was added to ${machines(add)}`);
-      if (remove.length > 0) changes.push(`tag ${tag} was taken from ${machines(remove)}`);
+      if (remove.length > 0) changes.push(`tag ${tag} was removed from ${machines(remove)}`);
     } catch (error) {
       if (!isMaasFailure(error, 'forbidden', 'invalid', 'not-found', 'no-such-endpoint', 'conflict-state')) throw error;
       warnings.push(`tag ${tag} was not set in MAAS: ${error.message}`);

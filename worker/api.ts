@@ -57,7 +57,7 @@ export async function startApi(settings: Settings, log: Logger, options: StartAp
   const tokensOn = settings.access.tokens === 'on';
   if (!tokensOn && !isLoopback(host))
     throw new ListenError(
-      `the API cannot listen on ${host}:${port}: it would accept requests from anyone. Set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS) and make a first token with 'sitewright token bootstrap', or set api.host to 127.0.0.1`,
+      `the API cannot listen on ${host}:${port}: it would accept requests from anyone. Set access.tokens to on (SITEWRIGHT_ACCESS_TOKENS) and create the first token with 'sitewright token bootstrap', or set api.host to 127.0.0.1`,
     );
   const tls = tlsOf(settings);
   const openId = openIdOf(settings);
@@ -182,7 +182,7 @@ async function installBase({ packages }: Operations, log: Logger): Promise<void>
 async function warnWithoutTokens({ tokens }: Operations, log: Logger): Promise<void> {
   const hasAdmin = (await tokens.list()).some(({ role, state }) => role === 'admin' && state === 'valid');
   if (!hasAdmin)
-    log.warn("there is no admin token yet: make one with 'sitewright token bootstrap' where the store can be reached");
+    log.warn("there is no admin token yet: create one with 'sitewright token bootstrap' where the store is reachable");
 }
 
 /** @throws SetupError naming the setting if certificate or key cannot be read or do not match */

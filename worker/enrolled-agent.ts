@@ -85,7 +85,7 @@ async function ownCredentials(folder: string, log: Logger, stop: AbortSignal): P
     const present = readCredentials(folder);
     if (present !== undefined) return present;
     throw new SetupError('enrolment', `this node has neither credentials nor ${file}`, {
-      hint: "Make a ticket with 'sitewright agent token' on the orchestrator, and copy it there.",
+      hint: "Create a ticket with 'sitewright agent token' on the orchestrator, and copy it there.",
     });
   }
   for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {

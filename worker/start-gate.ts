@@ -52,7 +52,7 @@ export const startGate = (store: Store, { hold, execution }: Pick<RunLookups, 'h
     // Without a run, the order is refused.
     if (workflowId == null) return;
     const { paused, stopping } = await hold(workflowId, null).catch((error: unknown) => {
-      throw new RunHeld(`whether run ${run} is paused is not known: ${error instanceof Error ? error.message : error}`);
+      throw new RunHeld(`cannot tell whether run ${run} is paused: ${error instanceof Error ? error.message : error}`);
     });
     if (stopping) throw new OrderWithdrawn('the run was stopped before it started');
     if (paused !== null) throw new RunHeld(`the run is paused since ${paused.since}`);
@@ -68,7 +68,7 @@ function signingGate(store: Store, client: Client): SigningGate {
       return await started(workflowId, temporalRunId, taskActivityId(task, node, generation)).catch(
         (error: unknown) => {
           const why = error instanceof Error ? error.message : String(error);
-          throw new RunHeld(`whether its run has started ${task} is not known: ${why}`);
+          throw new RunHeld(`cannot tell whether its run has started ${task}: ${why}`);
         },
       );
     },

@@ -64,14 +64,14 @@ export async function whyNoneOf(
   const found = await graphOfRun(store, run);
   if (found === undefined) return `there is no run ${run} here`;
   const { clusterId, workflowId, temporalRunId } = found.run;
-  if (clusterId === null) return `the cluster of run ${run} is gone`;
+  if (clusterId === null) return `the cluster of run ${run} was deleted`;
   const claim = await store.claims.holder({ cluster: clusterId });
   const hasClaim = claim !== null && claim.workflowId === workflowId && claim.runId === temporalRunId;
   const isOver =
     !isUnderWay(found) && !(hasClaim && (await gate.reopened(found.run)) && isUnderWay(await graphOfRun(store, run)));
   if (isOver) return `run ${run} is over`;
   if (hasClaim) return undefined;
-  return `cluster ${clusterId} is not of run ${run}: ${claim === null ? 'no run' : claim.workflowId} has it`;
+  return `run ${run} does not hold cluster ${clusterId}: ${claim === null ? 'no run' : claim.workflowId} does`;
 }
 
 const isUnderWay = (found: Awaited<ReturnType<typeof graphOfRun>>): boolean =>

@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 100;
 /** How long a start waits for it. */
 const PATIENCE_MS = 20_000;
 
-const NOT_LOOKED = 'the versions of the workers could not be looked at';
+const NOT_LOOKED = 'the versions of the workers could not be read';
 
 type Mode = Settings['temporal']['worker_versioning'];
 
@@ -66,14 +66,15 @@ export function ownVersion(versions: WorkerVersions, build: string | null, mode:
         await versions.makeCurrent(build);
       } catch (error) {
         if (!hasNoVersions(error)) throw error;
-        log.warn({ version: build, error: String(error) }, 'the server does not let this worker take new runs over');
+        log.warn({ version: build, error: String(error) }, 'the server does not route new runs to this worker');
         return found.current === null ? 'denied' : 'done';
       }
-      log.info({ version: build, before: found.current }, 'new runs go to this version of the workers');
+      log.info({ version: build, before: found.current }, 'new runs now go to this version of the workers');
     }
     for (const version of adopt) {
       const moved = await versions.move(version, build);
-      if (moved > 0) log.info({ version, moved }, 'no worker has this version any more: its runs go on with this one');
+      if (moved > 0)
+        log.info({ version, moved }, 'no worker of that version runs any more: its runs continue with this one');
     }
     await warnOf(waiting);
     return 'done';
@@ -85,7 +86,7 @@ export function ownVersion(versions: WorkerVersions, build: string | null, mode:
     if (held.join() !== warned)
       for (const version of held) {
         const hint = `start a worker of that version, or: sitewright worker drain ${version} --move`;
-        log.warn({ version, hint }, 'runs of a later version of the workers wait for a worker');
+        log.warn({ version, hint }, 'runs of a newer version are waiting for a worker of that version');
       }
     warned = held.join();
   }
@@ -152,7 +153,7 @@ export async function hasVersions(versions: WorkerVersions, log: Logger): Promis
     if (!hasNoVersions(error)) throw error;
     log.warn(
       { error: String(error) },
-      'this Temporal server offers no versions of workers: stop all of them before an upgrade',
+      'this Temporal server does not support worker versions: stop all workers before an upgrade',
     );
     return false;
   }

@@ -17,7 +17,7 @@ type HeldProgress = AnyProgress<{ readonly started_by?: string }>;
 
 const DESCRIPTION = {
   approve:
-    'Lets the run go on where it waits for approval (hold_before): {"before": "...", "reason": "...", "by": "..."}. Without "before": everywhere it waits now.',
+    'Approves the run where it waits (hold_before): {"before": "...", "reason": "...", "by": "..."}. Without "before": all current waits.',
   reject: 'Ends the run where it waits for approval, as `stop` does: {"reason": "...", "by": "..."}.',
 } as const;
 

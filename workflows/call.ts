@@ -117,7 +117,7 @@ export async function runCall(
     const why = `the run was stopped; ${describeSilence(control.maasSilentSince ?? '')}`;
     for (const node of unfinished) {
       const result = await node.settled;
-      const message = `${why}: what it does with ${node.name} is not known and may go on`;
+      const message = `${why}: its work on ${node.name} is unknown and may continue`;
       const unknown: NodeResult = { ok: false, failure: { kind: 'maas-silent', message } };
       listener.finished(node.index, isFromMachine(result) ? result : unknown);
     }

@@ -82,7 +82,7 @@ export function handleGraphOperators(run: GraphRun): void {
     queries: {
       status: { description: 'Phase, n of m tasks, failing first.', answer: status },
       report: {
-        description: 'What happened so far to every graph, and why.',
+        description: 'Report so far: every graph, with reasons.',
         answer: () => reportGraphRun(progress),
       },
       tree: {

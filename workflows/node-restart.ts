@@ -39,7 +39,7 @@ export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEn
   const why = end.message ?? 'its own restart failed';
   const failed = (message: string): TaskEnd => ({ outcome: 'failed', message: `${why}; ${message}`.slice(0, 300) });
   const activityId = `${taskActivityId(request.task, id, request.generation)}/power`;
-  const summary = `cycle the power of ${id} for ${request.task}, since ${why}`.slice(0, 200);
+  const summary = `power-cycle ${id} for ${request.task}: ${why}`.slice(0, 200);
   let powered: TaskEnd;
   try {
     const options = nodeTask(activityId, summary, master, seconds, ofMaster(patience));

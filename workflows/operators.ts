@@ -7,7 +7,7 @@ export type Steering = (typeof STEERING)[number];
 
 const DESCRIPTION = {
   pause:
-    'Nothing new starts, not even retries. Running work finishes. Optional payload: {"reason": "...", "by": "..."}',
+    'Pauses the run: nothing new starts, not even retries; running work finishes. Optional payload: {"reason": "...", "by": "..."}',
   resume: 'Continues after a pause.',
   stop: 'Ends the run gracefully: running work finishes, nothing new starts, the report is written.',
 } as const;

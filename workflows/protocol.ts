@@ -120,7 +120,7 @@ export const sideQueue = (queue: string, side: (typeof SIDE_QUEUES)[number]): st
   `${queue.replace(/\.parts$/, '')}.${side}`;
 
 /** How a query fails for which its worker has executed what the run has yet to report (loaded-ahead.ts). */
-export const LOADED_AHEAD = 'something arrived for the run while the query waited: ask again';
+export const LOADED_AHEAD = 'the run received a message while the query waited: repeat the query';
 
 /** Queue of a node's tasks (docs/design.md#nodes). */
 export const nodeQueue = (site: string, node: string): string => `node.${site}.${node}`;

@@ -174,7 +174,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
       const slow = createAlarm(() => {
         asking = true;
         courier.send();
-      }, 'until the nodes that have not answered are named');
+      }, 'wait before reporting unreachable nodes');
       if (!input.dry_run)
         slow.set(Date.now() + 1000 * Math.min(SILENT_SECONDS, input.patience.offline_wait_seconds / 4));
       ready = { offline: input.dry_run ? [] : await askNodes(current) };

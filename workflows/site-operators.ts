@@ -45,7 +45,7 @@ export function handleSiteOperators(run: SiteRun): void {
       ...steering.updates,
       ...approvals.updates,
       retry_node: {
-        description: 'Retries a failed node at once, while the baremetal step runs: {"node": "...", "reason": "..."}',
+        description: 'Retries a failed node immediately, during the baremetal step: {"node": "...", "reason": "..."}',
         read: (payload) => readRequest(retryNode, payload),
         validate: ({ node }) => refuseRetry(run, node),
         handle(request) {
@@ -61,7 +61,7 @@ export function handleSiteOperators(run: SiteRun): void {
     queries: {
       status: { description: 'Phase, n of m nodes, failing first.', answer: status },
       report: {
-        description: 'What happened so far to every group and node, and why.',
+        description: 'Report so far: every group and node, with reasons.',
         answer: () => fitReport(reportRun(progress)),
       },
       tree: { description: 'Every step and node.', answer: () => treeOf(progress) },

@@ -191,7 +191,7 @@ function createSiteRun(progress: RunProgress): SiteRun {
       const { revision, commit, deployed } = answer;
       const detail = `revision ${revision}, commit ${commit}`;
       return kind === 'update_site' && deployed
-        ? { value: null, detail: `${detail}: deployed already` }
+        ? { value: null, detail: `${detail}: already deployed` }
         : { value: revision, detail };
     });
 

@@ -141,7 +141,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     const { id, queue, request, isForMaster, patience, listener } = attempt;
     const isWithdrawn = listener.isStopping() && !isTaken;
     const withdraw = (): void => {
-      listener.ended({ outcome: 'withdrawn', message: `${id} had not taken it when the run stopped` });
+      listener.ended({ outcome: 'withdrawn', message: `${id} had not started it when the run stopped` });
     };
     listener.silent(true);
     try {
@@ -155,13 +155,13 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     }
     if (isWithdrawn) return withdraw();
     if (isTaken) {
-      const message = `${id} started it, but its agent is away: how it ended is asked when it is back, by a retry or a run --from this one`;
+      const message = `${id} started it, but its agent is offline: a retry, or a run --from this one, reads the result once the agent is back`;
       return listener.ended({ outcome: 'unknown', message });
     }
     const [sent, asked] = [takeSeconds(patience, times), patience.offline_wait_seconds].map(Math.round);
     listener.ended({
       outcome: 'offline',
-      message: `${id} did not take it within ${sent} s, and its agent did not answer for another ${asked} s`,
+      message: `${id} did not start it within ${sent} s, and its agent did not answer for another ${asked} s`,
     });
   }
 
@@ -265,7 +265,7 @@ function silenceIn(error: unknown): 'untaken' | 'taken' | null {
 
 const AWAY: TaskEnd = {
   outcome: 'cancelled',
-  message: 'the run was cancelled; its agent was away, so it is not known whether it had started',
+  message: 'the run was cancelled while its agent was offline: whether it had started is unknown',
 };
 
 /** What the server says of an activity that it cancels while no worker has it. */

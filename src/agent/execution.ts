@@ -124,11 +124,11 @@ export function checkExecution(execution: Execution): Diagnostic[] {
   if (!isMapping(execution.parameters))
     wrong('parameters', 'parameters must be an object', 'Give {} for a task without parameters.');
   if (execution.mode !== undefined && execution.mode !== 'apply' && execution.mode !== 'noop')
-    wrong('mode', 'mode must be apply or noop', 'Leave it out to apply.');
+    wrong('mode', 'mode must be apply or noop', 'Omit it to apply.');
   for (const name of ['deadlineSec', 'killGraceSec', 'outputLimitBytes'] as const) {
     const value: unknown = execution[name];
     if (value !== undefined && !(typeof value === 'number' && Number.isFinite(value) && value >= 0))
-      wrong(name, `${name} must be a number from 0`, 'Leave it out for the default of the task type.');
+      wrong(name, `${name} must be a number from 0`, 'Omit it for the default of the task type.');
   }
   const secrets: unknown = execution.secrets ?? [];
   if (!Array.isArray(secrets)) wrong('secrets', 'secrets must be a list', 'Each entry has name, ref and as.');

@@ -48,5 +48,5 @@ const changed = (path: string) =>
   new PlacementError({
     kind: 'refused-path',
     path,
-    rule: 'its content is not what the order names; the package was replaced during the run',
+    rule: 'its content differs from the order; the package was replaced during the run',
   });

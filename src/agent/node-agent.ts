@@ -183,7 +183,7 @@ export class NodeAgent {
         if (result !== undefined) releaseContainment(this.#machine.cgroupRoot, executionMark(folder));
         if (result?.failure?.kind === 'journal') found.push(result.message);
       } catch (error) {
-        found.push(`the outcome of ${executionIn(folder)} is not known: ${String(error)}`);
+        found.push(`the outcome of ${executionIn(folder)} is unknown: ${String(error)}`);
       }
     }
     return found;

@@ -133,7 +133,7 @@ export function describeFailure(failure: TaskFailure): string {
     case 'rejected':
       return `was not run: ${failure.problems.map((p) => `${p.path === undefined ? '' : `${p.path}: `}${p.message}`).join('; ')}`;
     case 'journal':
-      return `its outcome is not known, because the journal of ${failure.execution} on the node is damaged (${failure.damage}); what was unreadable is set aside there`;
+      return `its outcome is unknown, because the journal of ${failure.execution} on the node is damaged (${failure.damage}); the unreadable part is set aside there`;
     case 'busy':
       return `was not run: the node was still busy with ${failure.holder}`;
     case 'no-space':
@@ -147,7 +147,7 @@ export function describeFailure(failure: TaskFailure): string {
     case 'files':
       return failure.files.map((file) => `${file.path}: ${file.reason}`).join('; ');
     case 'puppet-summary':
-      return `puppet's verdict cannot be trusted: ${failure.reason}`;
+      return `puppet's summary cannot be trusted: ${failure.reason}`;
     case 'not-rebooted':
       return `the boot id stayed the same after ${failure.fired} reboot command(s)`;
     case 'defect':

@@ -17,7 +17,7 @@ const SCHEMES = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Auth-Token',
-    description: 'The same, as clients of Fuel send it.',
+    description: "The same, as sent by Fuel's clients.",
   },
 } as const;
 
@@ -30,16 +30,20 @@ const problem = (description: string, headers?: object) => ({
 const needs = (role: Role): string => `Needs${role.charAt(0).toUpperCase()}${role.slice(1)}`;
 
 const RESPONSES = {
-  Unauthenticated: problem('Tokens are on, and none came that is good.', {
-    'WWW-Authenticate': { schema: { type: 'string' }, description: 'How to show a token.' },
+  Unauthenticated: problem('Tokens are required, and the request has no valid one.', {
+    'WWW-Authenticate': { schema: { type: 'string' }, description: 'How to send a token.' },
   }),
   ...Object.fromEntries(
     ROLES.map((role) => [
       needs(role),
-      problem(`The token has not the role ${role}; or, without tokens, a page of others asks, or under another name.`),
+      problem(
+        `The token lacks the role ${role}; or, without tokens, the request comes from a foreign page or uses another host name.`,
+      ),
     ]),
   ),
-  NotOwnPage: problem('Without tokens: a page of others asks, or under another name than one of this machine.'),
+  NotOwnPage: problem(
+    'Without tokens: the request comes from a foreign page, or uses a host name that is not of this machine.',
+  ),
   TooManyRequests: problem('More requests within a minute than `api.rate_limit_per_minute`.', {
     'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait.' },
   }),

@@ -7,21 +7,21 @@ import { describeAccess } from './openapi-access.ts';
 import { tidyOpenapi } from './tidy-openapi.ts';
 
 const TAGS = [
-  { name: 'sites', description: 'Places with machines, and the documents that describe them.' },
+  { name: 'sites', description: 'Sites: machines, and the documents that describe them.' },
   { name: 'revisions', description: "Immutable sets of a site's documents." },
   { name: 'nodes', description: 'Machines of a site.' },
-  { name: 'runs', description: 'Deployments and other executions: start them, watch them, steer them.' },
-  { name: 'releases', description: 'What clusters are made of.' },
+  { name: 'runs', description: 'Deployments and other runs: start, watch and control them.' },
+  { name: 'releases', description: 'Releases, from which clusters are created.' },
   { name: 'clusters', description: 'Environments: nodes of a release, with settings.' },
-  { name: 'inventory', description: 'Machines that clusters are built of, in or out of one.' },
-  { name: 'roles', description: 'What nodes are for.' },
-  { name: 'plugins', description: 'What extends clusters.' },
+  { name: 'inventory', description: 'Nodes of the inventory, with or without a cluster.' },
+  { name: 'roles', description: 'Purposes of nodes.' },
+  { name: 'plugins', description: 'Extensions of clusters.' },
   {
     name: 'graphs',
-    description: 'Typed sets of tasks of releases, plugins and clusters: kept, checked, planned, drawn.',
+    description: 'Task graphs of releases, plugins and clusters: store, check, plan and draw them.',
   },
-  { name: 'deployments', description: 'Runs of graphs on clusters, as Fuel has them: start them, see what they did.' },
-  { name: 'access', description: 'Tokens, and who you are.' },
+  { name: 'deployments', description: "Graph runs on clusters, in Fuel's format: start them, read their results." },
+  { name: 'access', description: 'Tokens and identity.' },
   { name: 'service', description: 'The service itself.' },
 ];
 
@@ -39,7 +39,7 @@ export async function describeRoutes(app: FastifyInstance, version: string, toke
       info: {
         title: 'Sitewright',
         version,
-        description: 'Deploys bare-metal sites through MAAS, durably. Errors are problems (RFC 9457).',
+        description: 'Deploys bare-metal sites through MAAS, durably. Errors follow RFC 9457 (problem details).',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       tags: TAGS,

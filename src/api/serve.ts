@@ -56,14 +56,14 @@ type Promised<T> = T | Promise<T>;
 export type Handlers<M extends RouteMap> = { readonly [At in keyof M]: Handler<M[At]> };
 
 const MEANINGS = {
-  400: 'Invalid request; `errors` has all that is wrong with it.',
-  401: 'It is not signed as it must be.',
+  400: 'Invalid request; `errors` lists all problems.',
+  401: 'The signature is missing or wrong.',
   404: 'Not found.',
-  409: 'It conflicts with what is there.',
+  409: 'It conflicts with the current state.',
   413: 'The body is too large.',
   415: 'Unsupported media type.',
   502: 'MAAS failed.',
-  503: 'Something behind the API is away: the store, Temporal, a worker or MAAS. `code` says which, `hint` what to do.',
+  503: 'A dependency of the API is unavailable: the store, Temporal, a worker or MAAS. `code` names it; `hint` is the next step.',
 } as const;
 
 /** Registers routes by their contracts. `prefix` is a path that they are below. */

@@ -238,7 +238,7 @@ export class ApiClient {
             ? cause.message || String(code)
             : String(cause);
     const wasNotSent = code === 'ECONNREFUSED' || code === 'ENOTFOUND';
-    const lost = changes && !wasNotSent ? '; the request may have been taken: look before you repeat it' : '';
+    const lost = changes && !wasNotSent ? '; the request may have been executed: check before you repeat it' : '';
     return new CliError(
       {
         code: 'api-unreachable',

@@ -48,7 +48,7 @@ export function lostRunNotice(
       ...(startedBy === null ? {} : { started_by: startedBy }),
     },
     reason: `it ended as ${end.outcome} before it could write its report${reason}`,
-    next_step: 'check what it left, then start it again: the next run continues from there',
+    next_step: 'check its results, then start it again: the next run continues from there',
   };
 }
 

@@ -118,7 +118,7 @@ export class Problems {
       {
         severity: 'error',
         code: 'graph.missing-facts',
-        message: `tasks read facts that no one gave: ${parts.join(', ')}${nodes.length === 0 ? '' : ` (on ${nodeList(nodes)})`}`,
+        message: `tasks read missing facts: ${parts.join(', ')}${nodes.length === 0 ? '' : ` (on ${nodeList(nodes)})`}`,
         hint: `${this.#factsHint} A task reads a key that may be absent with .get(key, default).`,
         at: first.at,
         path: printPath(first.at),

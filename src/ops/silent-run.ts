@@ -32,13 +32,13 @@ export async function explainSilence(
     const move = current === null ? '' : `, or move its runs there: sitewright worker drain ${version} --move`;
     return problem(
       'worker-unavailable',
-      `no worker of version ${version} runs, which started run ${run.id}${others}. The run is safe and continues when one is back`,
+      `run ${run.id} needs a worker of version ${version}, and none is running${others}. The run is safe and continues when one is back`,
       { hint: `Start a worker of that version${move}` },
     );
   }
   return problem(
     'workflow-task-failing',
-    `no worker can continue run ${run.id}: its workflow task has failed ${found.attempt - 1} times. Temporal says: ${found.message}`,
+    `no worker can continue run ${run.id}: its workflow task has failed ${found.attempt - 1} times. Temporal reports: ${found.message}`,
     {
       hint: `Start a worker of a version that can (docs/troubleshooting.md, "A run that does not continue"). Or end the run, which aborts nothing in MAAS: temporal workflow terminate --workflow-id '${run.workflowId}'`,
     },

@@ -147,7 +147,7 @@ const isEnded = ({ status }: TransactionRecord): boolean => status === 'ready' |
 const nothing = (run: TransactionRecord, task: string) =>
   isEnded(run)
     ? problem('not-found', `${task} of run ${run.id} has no output, and the run has ended`, {
-        hint: `'sitewright history show ${run.id}' says what became of it.`,
+        hint: `'sitewright history show ${run.id}' shows its result.`,
       })
     : problem('not-found', `${task} of run ${run.id} has not printed anything yet`, {
         hint: 'Use follow to wait for it.',

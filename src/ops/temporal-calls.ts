@@ -38,7 +38,7 @@ export const requestOfTemporal = <T>(temporal: Reached, work: () => Promise<T>, 
   calling(temporal, work, `; ${MAY_HAVE_BEEN_TAKEN}`, limitMs);
 
 const MAY_HAVE_BEEN_TAKEN =
-  "the request may have been taken: look at the run ('sitewright run list --open', 'sitewright run status RUN') before you repeat it";
+  "the request may have been executed: check the run ('sitewright run list --open', 'sitewright run status RUN') before you repeat it";
 
 type Reached = Pick<TemporalAccess, 'address' | 'connection' | 'namespace' | 'patience'>;
 

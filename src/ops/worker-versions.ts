@@ -81,7 +81,7 @@ export function workerVersionOperations({
     const { one, all } = await found(name);
     const { version, status } = one;
     if (status === 'ramping')
-      throw problem('conflict', `a share of new runs goes to ${version}, as Temporal's own command line asked for`, {
+      throw problem('conflict', `a share of new runs goes to ${version}, as set with Temporal's command line`, {
         hint: `temporal worker deployment set-ramping-version --deployment-name ${versions.deployment} --build-id ${version} --delete`,
       });
     const isServed = ({ workers }: WorkerVersionState): boolean => workers.length > 0;
@@ -91,7 +91,7 @@ export function workerVersionOperations({
       current === null ? all.unversioned.length > 0 : all.versions.some((v) => v.version === current && isServed(v));
     if (current === undefined || (move && !hasWorkers))
       throw problem('conflict', `no worker of another version runs that could take over from ${version}`, {
-        hint: 'Start a worker of the new build first; both may run beside each other.',
+        hint: 'Start a worker of the new build first; both can run side by side.',
       });
     if (status === 'current') await versions.makeCurrent(current);
     const moved = move ? await versions.move(version, current) : 0;

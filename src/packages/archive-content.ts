@@ -80,7 +80,7 @@ export async function readArchiveContent(
     if (keeps) bytesKept += size;
     if (bytesKept > kept.maxBytes) {
       const message = `its files of data have more than ${kept.maxBytes} bytes together`;
-      return refused([archiveProblem(archive, 'archive.too-much-data', message, 'Leave out what no check reads.')]);
+      return refused([archiveProblem(archive, 'archive.too-much-data', message, 'Remove files that no check reads.')]);
     }
     const sum = await sha256(piecesOf(bytes, at, size));
     files.set(path, {

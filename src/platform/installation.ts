@@ -40,6 +40,6 @@ function buildOnce(): void {
     stdio: ['ignore', 2, 2],
   });
   if (error) throw error;
-  if (status !== 0) throw new Error('The programs cannot be built. `npm run build` says why.');
+  if (status !== 0) throw new Error('The programs cannot be built. `npm run build` shows why.');
   isBuilt = true;
 }

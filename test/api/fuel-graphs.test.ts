@@ -150,7 +150,7 @@ describe('a graph by id', () => {
       expect(await ask('POST', `${api}${path}`, request)).toMatchObject({
         status: 410,
         body: {
-          message: expect.stringContaining('a graph has an owner and a type'),
+          message: expect.stringContaining('a graph needs an owner and a type'),
           hint: expect.stringContaining('/api/v1/clusters/ID/deployment_graphs/TYPE'),
         },
       });

@@ -96,14 +96,14 @@ describe('bodies', () => {
     ['application/yaml', 415],
     ['application/jsonx', 415],
     ['', 415],
-  ])('a body of type %j is not understood', async (type, status) => {
+  ])('a body of type %j is not supported', async (type, status) => {
     const answer = await refused('POST', '/api/v1/sites', '{"name": "dc2"}', type ? { 'content-type': type } : {});
     expect(answer).toMatchObject({ status, code: 'unsupported-media-type', hint: expect.stringContaining('JSON') });
   });
 
-  it('a compressed body is not understood', async () => {
+  it('a compressed body is not supported', async () => {
     const answer = await refused('POST', '/api/v1/sites', '{}', { ...json, 'content-encoding': 'gzip' });
-    expect(answer).toMatchObject({ status: 415, detail: "a body with Content-Encoding 'gzip' is not understood" });
+    expect(answer).toMatchObject({ status: 415, detail: "a body with Content-Encoding 'gzip' is not supported" });
   });
 
   // threat: owasp-4
@@ -383,11 +383,7 @@ describe('on the wire', () => {
     ['garbage\r\n\r\n', 400, 'this is not an HTTP request'],
     [`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'the headers are too large'],
     ['GET /api/v1/sites HTTP/1.1\r\n\r\n', 400, ''],
-    [
-      'GET / HTTP/1.1\r\nHost: x\r\nExpect: a-pony\r\n\r\n',
-      417,
-      "the request expects 'a-pony', which this service does not do",
-    ],
+    ['GET / HTTP/1.1\r\nHost: x\r\nExpect: a-pony\r\n\r\n', 417, "the expectation 'a-pony' is not supported"],
   ])('%.20j is answered with a problem', async (text, status, detail) => {
     const answer = await send(text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

@@ -90,7 +90,7 @@ it('a run whose version has no worker says which version is missing, and how to 
   const second = await start('2.0.0+new');
   const { status, body: answer } = await api.ask('GET', `/api/v1/runs/${id}/status`);
   expect([status, answer.code]).toEqual([503, 'worker-unavailable']);
-  expect(answer.detail).toMatch(/no worker of version 1\.0\.0\+old runs.*new runs go to 2\.0\.0\+new/);
+  expect(answer.detail).toMatch(/needs a worker of version 1\.0\.0\+old.*new runs go to 2\.0\.0\+new/);
   expect(answer.hint).toContain('sitewright worker drain 1.0.0+old --move');
   second.shutDown();
   await second.done;

@@ -737,7 +737,7 @@ it('a run that was terminated sends its notice, once, when the next look or the 
   );
   expect(failedOf(seen)).toEqual([
     expect.objectContaining({
-      text: `deploy_site of stl1 (Rack 7) failed: it ended as terminated before it could write its report: power cut. Next: check what it left, then start it again: the next run continues from there https://page.example/runs/${seen}`,
+      text: `deploy_site of stl1 (Rack 7) failed: it ended as terminated before it could write its report: power cut. Next: check its results, then start it again: the next run continues from there https://page.example/runs/${seen}`,
       run: expect.objectContaining({ site: 'stl1', cluster: null, started_by: 'nina' }),
     }),
   ]);

@@ -60,7 +60,7 @@ describePage('operating from the page alone', () => {
       ['runs', 'Deploy a'],
       ['nodes', 'sitewright node register --name NAME'],
       ['clusters', 'sitewright package install FILE_OR_FOLDER'],
-      ['graphs', 'Releases bring graphs'],
+      ['graphs', 'Releases contain graphs'],
       ['packages', 'sitewright package build FOLDER'],
       ['tags', 'Install a'],
       ['audit', 'Nothing has been changed yet.'],

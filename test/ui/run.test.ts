@@ -231,7 +231,7 @@ describePage('the page of a run of graphs', () => {
     gate.end('database', { outcome: 'ok' });
     await look(page, 'Graph');
     await drawn(page, 'compute-agent', 'successful');
-    await page.getByText('What people did').waitFor();
+    await page.getByText('Operator actions').waitFor();
     await page.getByText('disk was cleaned').waitFor();
   });
 

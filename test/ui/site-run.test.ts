@@ -106,7 +106,7 @@ describePage('the page of a run on a site', () => {
     await page.waitForURL(/plan=1/);
     const row = (name: string) =>
       page.getByRole('region', { name: 'Plan' }).getByRole('row', { name: new RegExp(`^${name} `) });
-    await row(first!).getByText('left as it is').waitFor();
+    await row(first!).getByText('unchanged').waitFor();
     await row(first!).getByText('its machine is Deployed').waitFor();
     await row(fifth!).getByText('deployed', { exact: true }).waitFor();
     await row(fifth!)
@@ -197,7 +197,7 @@ describePage('the page of a run on a site', () => {
     await dialog.getByLabel('Your name').fill('eva');
     await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
     await page.waitForURL(/\/runs\//);
-    await page.getByText(/Waiting for approval before anything is changed since/).waitFor();
+    await page.getByText(/Waiting for approval before any change since/).waitFor();
     expect(await commit.getAttribute('href')).toBe(commitUrl);
     await page.getByRole('heading', { level: 1 }).getByText('waiting for approval').waitFor();
     const decide = async (verb: string, name: string, reason: string) => {

@@ -159,13 +159,15 @@ it('a task that its supervisor ended while the agent was away is unknown until t
   writeFileSync(gate, '');
   await eventually(() => existsSync(`${gate}.passed`));
   expect(await first.result().catch((error: unknown) => error)).toBeDefined();
-  expect(await messageOf(body.id as number)).toContain('its agent is away: how it ended is asked when it is back');
+  expect(await messageOf(body.id as number)).toContain(
+    'its agent is offline: a retry, or a run --from this one, reads the result',
+  );
   await startAgain();
   const { body: next } = await system.ask('POST', `${api}/graphs/execute/`, { cluster: env.cluster, from: body.id });
   const second = rig.client.workflow.getHandle(next.workflow_id as string, next.run as string);
   expect(await second.result()).toMatchObject({ outcome: 'success' });
   expect(ran()).toBe(1);
-  expect(await messageOf(next.id as number)).toContain('it was not repeated: attempt 1 of run');
+  expect(await messageOf(next.id as number)).toContain('not repeated: attempt 1 of run');
 });
 
 describe('a task that its node has not started when operators act', () => {

@@ -387,7 +387,9 @@ describe('agents', () => {
     await run.ended();
     expect(graph.closed[0]!.outcome).toBe('cancelled');
     expect(graph.rows().get('a@n2')).toMatchObject({ end: { outcome: 'cancelled' } });
-    expect(graph.rows().get('a@n2')!.end!.message).toContain('its agent was away, so it is not known');
+    expect(graph.rows().get('a@n2')!.end!.message).toContain(
+      'its agent was offline: whether it had started is unknown',
+    );
     leave(ok);
     await agent.stop();
   });

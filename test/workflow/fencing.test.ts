@@ -100,7 +100,7 @@ describe('a reset of a run that has ended', () => {
     expect(await askReport(again)).toMatchObject({
       outcome: 'failed',
       run_id: ended.firstExecutionRunId,
-      reason: expect.stringContaining('does not have site stl1'),
+      reason: expect.stringContaining('does not hold site stl1'),
     });
   });
 
@@ -116,7 +116,7 @@ describe('a reset of a run that has ended', () => {
     await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s06 === 2);
     const again = await resetTo(ended, 'release_node');
     expect(await errorOf(again.result())).toMatchObject({
-      cause: { type: 'ClaimLost', message: expect.stringContaining(`run ${holder.firstExecutionRunId}) has it`) },
+      cause: { type: 'ClaimLost', message: expect.stringContaining(`run ${holder.firstExecutionRunId}) holds it`) },
     });
     expect(await site.entered(MachineStatus.Releasing)).toEqual({ stl1r01s05: 1, stl1r01s06: 1 });
     await finishDeployments();
@@ -267,10 +267,10 @@ describe('a reset of a run that was terminated, after another one had its site',
       });
       expect(await site.store.runs.get(first.firstExecutionRunId)).toEqual(row);
     };
-    await refused(`run ${next.firstExecutionRunId}) has it`);
+    await refused(`run ${next.firstExecutionRunId}) holds it`);
     await finishDeployments();
     expect((await done(next)).outcome).toBe('success');
-    await refused('no run has it now');
+    await refused('no run holds it');
     const again = await resetTo(first, 'open_run');
     expect(await again.result()).toMatchObject({ outcome: 'success' });
     expect(await reportOf(first)).toMatchObject({ outcome: 'success', run_id: first.firstExecutionRunId });

@@ -241,7 +241,7 @@ describe('a MAAS that takes connections and does not answer', () => {
       failed_in: 'deploy',
       failure_kind: 'maas-silent',
       reason: expect.stringMatching(
-        /^the run was stopped; MAAS has not answered since \d\d:\d\d UTC: what it does with stl1r01s03 is not known/,
+        /^the run was stopped; MAAS has not answered since \d\d:\d\d UTC: its work on stl1r01s03 is unknown/,
       ),
     });
     await recordHistory(handle, 'deploy_site--stopped-while-maas-is-silent');

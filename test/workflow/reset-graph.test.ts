@@ -106,7 +106,7 @@ it.each([
     });
     await rig.client.workflow.getHandle(body.workflow_id as string, body.run as string).result();
     await expect((await resetTo(workflowId, run, 'plan_graph')).result()).rejects.toMatchObject({
-      cause: { type: 'ClaimLost', message: expect.stringContaining('no run has it now') as string },
+      cause: { type: 'ClaimLost', message: expect.stringContaining('no run holds it') as string },
     });
   }
   const again = await resetTo(workflowId, run, to);

@@ -58,8 +58,12 @@ const sleep = (taskQueue: string, hours: number) =>
   rig.client.workflow.start('sleeper', { taskQueue, workflowId: rig.workflowId('sleeper'), args: [hours] });
 
 it.each([
-  ['that offers no versions', 'describeWorkerDeployment', 'offers no versions of workers'],
-  ['that does not let a worker take runs over', 'setWorkerDeploymentCurrentVersion', 'does not let this worker take'],
+  ['that offers no versions', 'describeWorkerDeployment', 'does not support worker versions'],
+  [
+    'that does not let a worker take runs over',
+    'setWorkerDeploymentCurrentVersion',
+    'does not route new runs to this worker',
+  ],
 ])('runs go on without versions on a server %s', async (_which, call, why) => {
   const taskQueue = `${rig.taskQueue}.${call}`;
   const worker = await start(taskQueue, 'auto', refusing(rig.client, call));

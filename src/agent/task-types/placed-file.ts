@@ -16,7 +16,7 @@ export interface UploadedFile extends FileFrame {
 }
 
 /** Why a file that an order names by its hash is not placed. */
-export const OTHER_CONTENT = 'its content is not what the order names; the package was replaced during the run';
+export const OTHER_CONTENT = 'its content differs from the order; the package was replaced during the run';
 
 interface Modes {
   readonly permissions: number;

@@ -63,14 +63,14 @@ function tooMany(reply: FastifyReply, atOnce: number): RequestError {
   void reply.header('retry-after', 1);
   return new RequestError({
     code: 'too-many-requests',
-    message: `${atOnce} requests of this kind are under way for you already`,
-    hint: 'Send the request again when one of them is answered.',
+    message: `you already have ${atOnce} requests of this kind in progress`,
+    hint: 'Retry when one of them has been answered.',
   });
 }
 
 const busy = (whose: string, most: number): RequestError =>
   new RequestError({
     code: 'busy',
-    message: `bodies of more than ${readableBytes(most)} ${whose} would be under way`,
-    hint: 'Send the request again in some seconds, one large body after the other.',
+    message: `bodies ${whose} in transfer would exceed ${readableBytes(most)}`,
+    hint: 'Retry in a few seconds; send large bodies one after the other.',
   });

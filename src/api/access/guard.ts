@@ -92,10 +92,10 @@ export async function callerOf(
   if (given.kind === 'malformed') return { kind: 'anonymous', why: given.why, gaveToken: true };
   const cookie = given.kind === 'none' ? readCookie(headers, TOKEN_COOKIE, { secure }) : undefined;
   const token = given.kind === 'token' ? given.token : cookie;
-  if (token === undefined) return { kind: 'anonymous', why: 'this needs a token', gaveToken: false };
+  if (token === undefined) return { kind: 'anonymous', why: 'a token is required', gaveToken: false };
   const answer = await tokens.authenticate(token);
   if (answer.ok) return { kind: 'known', principal: answer.principal, byCookie: cookie !== undefined };
-  const why = answer.why === 'unknown' ? 'the token is not one of ours' : `the token is ${answer.why}`;
+  const why = answer.why === 'unknown' ? 'the token is unknown' : `the token is ${answer.why}`;
   return { kind: 'anonymous', why, gaveToken: true };
 }
 

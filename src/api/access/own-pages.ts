@@ -15,14 +15,14 @@ export function answerOwnPagesOnly(app: FastifyInstance): void {
     if (host !== undefined && !isNameOfThisMachine(host)) {
       throw new RequestError({
         code: 'forbidden',
-        message: `without tokens the API answers under names of this machine only, not as ${JSON.stringify(host.slice(0, 200))}`,
-        hint: 'Ask for 127.0.0.1 or localhost. For other names, as behind a proxy, turn tokens on: access.tokens.',
+        message: `without tokens the API only serves host names of this machine, not ${JSON.stringify(host.slice(0, 200))}`,
+        hint: 'Use 127.0.0.1 or localhost. For other names, such as behind a proxy, turn tokens on: access.tokens.',
       });
     }
     if (changes(request) && !isFromOwnPage(request)) {
       throw new RequestError({
         code: 'forbidden',
-        message: 'without tokens the API takes changes from its own page and from programs, not from other pages',
+        message: 'without tokens the API accepts changes only from its own page and from programs',
         hint: 'Use the page at the address of the API, or turn tokens on: access.tokens.',
       });
     }

@@ -37,7 +37,7 @@ export async function limitRates(
     throw new RequestError({
       code: 'too-many-requests',
       message: `more than ${perMinute} requests within a minute`,
-      hint: `Come back in ${Math.max(1, state.ttlInSeconds)} s; the setting api.rate_limit_per_minute says how many are let in.`,
+      hint: `Retry in ${Math.max(1, state.ttlInSeconds)} s; the setting api.rate_limit_per_minute is the limit.`,
     });
   };
 }

@@ -61,7 +61,7 @@ export function serveSignIn(
       return reply.redirect(await work(), 303);
     } catch (error) {
       if (!(error instanceof SignInError)) throw error;
-      request.log.warn({ failure: error.failure, reason: error.message }, 'a user did not get in');
+      request.log.warn({ failure: error.failure, reason: error.message }, 'a user could not sign in');
       return reply.redirect(failureUrl(to, error.failure), 303);
     }
   };
@@ -80,7 +80,7 @@ export function serveSignIn(
     const kept = keptOf(request, secure);
     clearCookie(reply, SIGN_IN_COOKIE);
     return orFailure(request, reply, kept?.to ?? { return_to: '/' }, async () => {
-      if (kept === undefined) throw new SignInError('expired', 'the browser came back without its cookie');
+      if (kept === undefined) throw new SignInError('expired', 'the browser returned without its cookie');
       const { pending, to } = kept;
       const query = request.url.slice(CALLBACK_PATH.length);
       const user = await signIn.finish(new URL(`${pageUrl}${CALLBACK_PATH}${query}`), pending);

@@ -13,7 +13,7 @@ export const ABSENT_OF_FUEL: readonly Absent[] = [
   {
     paths: ['/api/v1/graphs'],
     methods: ['POST'],
-    reason: 'a graph has an owner and a type: without them no run takes it',
+    reason: 'a graph needs an owner and a type: no run uses it without them',
     instead:
       "POST it to /api/v1/clusters/ID/deployment_graphs/TYPE, /api/v1/releases/… or /api/v1/plugins/…, or run 'sitewright graph upload --env ID --type TYPE --file FILE'",
   },

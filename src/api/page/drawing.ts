@@ -39,7 +39,7 @@ export function openDrawer(withinMs = WITHIN_MS): Drawer {
       if (!asked.ok && (asked.reason === 'late' || asked.reason === 'out-of-memory'))
         throw new RequestError({
           code: 'invalid',
-          message: `the graph is too intricate: ${(asked.error as Error).message}`,
+          message: `the graph is too complex: ${(asked.error as Error).message}`,
           hint: 'Choose fewer tasks, or take the drawing in the DOT language and lay it out elsewhere.',
         });
       return answerOf(asked);

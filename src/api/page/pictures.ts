@@ -39,7 +39,7 @@ export class Pictures {
       picture.waiting -= 1;
       if (picture.waiting > 0) return;
       if (this.#made.get(key) === picture) this.#made.delete(key);
-      picture.ending.abort(new Error('no one waits for the picture any more'));
+      picture.ending.abort(new Error('the client has disconnected'));
     };
     picture.waiting += 1;
     signal?.addEventListener('abort', leave, { once: true });

@@ -117,7 +117,7 @@ class Watch {
     const { code, message, hint } = asProblem(error);
     if (code !== 'unexpected') return { code, message, hint };
     this.#options.defect(error);
-    return { code, message: 'something went wrong that should not have; see the log of the API' };
+    return { code, message: 'internal error; see the log of the API' };
   }
 
   #send(text: string): void {

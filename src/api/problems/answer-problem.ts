@@ -35,7 +35,7 @@ export function answerProblem(error: FastifyError, request: FastifyRequest, repl
     );
     return sendProblem(request, reply, {
       code: 'unexpected',
-      message: `something went wrong that should not have; see the log of the API, request ${request.id}`,
+      message: `internal error; see the log of the API, request ${request.id}`,
       hint: 'This is a defect: please report it with those lines of the log.',
     });
   }

@@ -28,8 +28,8 @@ export function answerBrokenRequests(error: Error & { code?: string }, socket: S
 /** Answers a request with a header `Expect` other than `100-continue`, which Node.js passes to no route. */
 export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
   const expected = String(request.headers.expect).slice(0, 100);
-  const message = `the request expects '${expected}', which this service does not do`;
-  const hint = "Leave the header Expect out, or send 'Expect: 100-continue'.";
+  const message = `the expectation '${expected}' is not supported`;
+  const hint = "Omit the header Expect, or send 'Expect: 100-continue'.";
   const problem = problemBody({ code: 'expectation-failed', message, hint }, request.url ?? '', randomUUID());
   const body = JSON.stringify(problem);
   const headers = { 'content-type': PROBLEM_TYPE, 'content-length': Buffer.byteLength(body), connection: 'close' };

@@ -31,22 +31,22 @@ export function transportProblem(error: FastifyError, request: FastifyRequest): 
       return {
         code: 'too-large',
         message: `the body is larger than ${readableBytes(request.routeOptions.bodyLimit ?? 0)}`,
-        hint: 'Send less at once.',
+        hint: 'Split the request.',
       };
     case 'FST_ERR_HANDLER_TIMEOUT':
       return {
         code: 'busy',
-        message: 'the request took longer than its budget',
-        hint: 'Ask for less at once, or try again later.',
+        message: 'the request exceeded its time limit',
+        hint: 'Request less data, or try again later.',
       };
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return {
         code: 'unsupported-media-type',
-        message: `a body of type '${request.headers['content-type'] ?? 'unknown'}' is not understood`,
+        message: `a body of type '${request.headers['content-type'] ?? 'unknown'}' is not supported`,
         hint: 'Send JSON, with the header Content-Type: application/json.',
       };
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return invalid('the body has another length than the header Content-Length says', 'Send the whole body.');
+      return invalid('the length of the body differs from the header Content-Length', 'Send the whole body.');
     case 'FST_ERR_BAD_URL':
       return invalid(
         `the path ${JSON.stringify(request.url.slice(0, 200))} is not well formed`,

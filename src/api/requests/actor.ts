@@ -17,6 +17,6 @@ export function actorOf(request: Pick<FastifyRequest, 'headers' | 'principal'>, 
   throw new RequestError({
     code: 'invalid',
     message: 'the header X-Sitewright-User must have 1 to 200 characters and no control characters',
-    hint: 'Correct it, or leave it out.',
+    hint: 'Correct or omit it.',
   });
 }

@@ -46,7 +46,7 @@ export async function refuseControlCharacters({ headers }: FastifyRequest): Prom
     const character = controlCharacterInText(Buffer.from(String(value), 'latin1').toString('utf8'));
     if (character === undefined) continue;
     const message = `the header ${name} has the control character ${character}`;
-    throw new RequestError({ code: 'invalid', message, hint: 'Leave it out.' });
+    throw new RequestError({ code: 'invalid', message, hint: 'Remove it.' });
   }
 }
 
@@ -58,7 +58,7 @@ function controlCharacters(part: 'path' | 'query' | 'body', value: unknown): rea
     severity: 'error',
     code: 'request.control-character',
     message: `${inKey ? 'a key of ' : ''}${requestWords(part).nameOf(path)} has the control character ${character}`,
-    hint: 'Leave it out: texts may have tabs and line ends, names and keys no control characters at all.',
+    hint: 'Remove it: texts may have tabs and line ends, names and keys no control characters at all.',
     path: printPath(path),
   }));
 }

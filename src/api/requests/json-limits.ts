@@ -72,12 +72,12 @@ const tooDeep = () =>
   new RequestError({
     code: 'invalid',
     message: `the body is nested more than ${DEEPEST} levels deep`,
-    hint: 'Nothing here takes so much: is it the right file?',
+    hint: 'No valid input is nested so deep: is it the right file?',
   });
 
 const tooMany = (most: number) =>
   new RequestError({
     code: 'invalid',
     message: `the body has more than ${most} JSON values`,
-    hint: 'Send less at once; members of an object beyond the first thousand count four times.',
+    hint: 'Split the request; members of an object beyond the first thousand count four times.',
   });

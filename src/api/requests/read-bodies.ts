@@ -22,7 +22,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     if (encoding === undefined || encoding === 'identity') return;
     throw new RequestError({
       code: 'unsupported-media-type',
-      message: `a body with Content-Encoding '${encoding}' is not understood`,
+      message: `a body with Content-Encoding '${encoding}' is not supported`,
       hint: 'Send it as it is.',
     });
   });
@@ -65,7 +65,7 @@ function refusePrototypes(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (Object.hasOwn(value, '__proto__')) {
     const message = "the body has a key that is not allowed: '__proto__'";
-    throw new RequestError({ code: 'invalid', message, hint: 'Leave it out.' });
+    throw new RequestError({ code: 'invalid', message, hint: 'Remove it.' });
   }
   for (const inner of Object.values(value)) refusePrototypes(inner);
 }

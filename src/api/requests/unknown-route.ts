@@ -50,15 +50,15 @@ export function answerUnknownRoutes(
       if (request.method === 'OPTIONS') return reply.code(204).send();
       return sendProblem(request, reply, {
         code: 'method-not-allowed',
-        message: `${path} does not know ${request.method}`,
-        hint: `It knows ${allow}.`,
+        message: `${path} does not support ${request.method}`,
+        hint: `Supported: ${allow}.`,
       });
     }
     if (isOfBrowser(request, segments)) return showPage(request, reply.code(404));
     return sendProblem(request, reply, {
       code: 'not-found',
       message: `there is nothing at ${path}`,
-      hint: suggestion(segments, [...known.values()]) ?? 'GET /openapi.json describes all there is; /docs shows it.',
+      hint: suggestion(segments, [...known.values()]) ?? 'GET /openapi.json describes all routes; /docs shows them.',
     });
   });
 }

@@ -38,7 +38,7 @@ export const serveKeystone: RouteGroup = async (app, { operations: { tokens }, t
   app.setNotFoundHandler((_request, reply) =>
     refuse(
       reply,
-      "there is no Keystone here but its token call; users are tokens of the API: 'sitewright token create', 'token revoke'",
+      "only the token call of Keystone is supported; users are tokens of the API: 'sitewright token create', 'token revoke'",
       404,
     ),
   );

@@ -11,7 +11,7 @@ const viewAudit = shown(auditPageSchema);
 /** Without these no run can be started or asked. */
 const NEEDED = new Set(['store', 'temporal', 'namespace']);
 
-const HIDDEN = 'not ok; ask with a token for the reason';
+const HIDDEN = 'not ok; send a token to see the reason';
 
 export const serveHealth: RouteGroup = async (app, { operations: { health }, tokensOn = false }) =>
   serve(app, healthRoutes, {

@@ -43,8 +43,8 @@ export const serveWebhooks: RouteGroup = async (app, { operations: { pushes } })
       if (answer.kind === 'ignored') return { run: null };
       throw new RequestError({
         code: 'unauthenticated',
-        message: 'the request is not signed with the webhook secret of such a site',
-        hint: "Name the secret in 'sitewright site follow --webhook-secret', and give its value to the host of the repository.",
+        message: 'the request is not signed with the webhook secret of this site',
+        hint: "Set the secret with 'sitewright site follow --webhook-secret', and configure its value at the host of the repository.",
       });
     },
   });

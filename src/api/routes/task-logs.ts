@@ -35,7 +35,7 @@ async function* plain(parts: AsyncGenerator<LogPart>): AsyncGenerator<Uint8Array
   for await (const part of parts) {
     // The buffer of a part is used again for the next.
     if (part.kind === 'output') yield Buffer.from(part.bytes);
-    if (part.kind === 'gap') yield Buffer.from(`\n[${part.to - part.offset} bytes are not kept]\n`);
+    if (part.kind === 'gap') yield Buffer.from(`\n[${part.to - part.offset} bytes were dropped]\n`);
   }
 }
 

@@ -7,7 +7,7 @@ import { actorOf } from '../requests/actor.ts';
 import { type RouteGroup, serve } from '../serve.ts';
 
 const notOurs = (what: string) =>
-  new RequestError({ code: 'unauthenticated', message: `the ${what} is not one of ours, or not valid any more` });
+  new RequestError({ code: 'unauthenticated', message: `the ${what} is unknown or no longer valid` });
 
 export const serveTokens: RouteGroup = async (app, { operations: { tokens }, tokensOn = false, openId }) => {
   serve(app, tokenRoutes, {

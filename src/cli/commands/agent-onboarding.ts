@@ -82,7 +82,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
       await printOne(terminal, flags, { site, node, unfinished }, `the agent of ${node} is drained${going}\n`);
     });
 
-  const policy = group.verb('policy', 'What a node allows');
+  const policy = group.verb('policy', 'Node policies: what a node allows');
   policy
     .command('check')
     .argument('<file>', 'policy, YAML or JSON')

@@ -14,8 +14,8 @@ interface AuditFlags extends OutputFlags {
 /** `sitewright audit …`: who did what, when and why. */
 export function registerAudit(program: CliCommand, session: Session): void {
   program
-    .verb('audit', 'Who did what, when and why')
-    .verb('list', 'What was done, newest first')
+    .verb('audit', 'The audit trail: who did what, when and why')
+    .verb('list', 'Entries of the audit trail, newest first')
     .option('--actor <name>', 'only by this user or token')
     .option('--action <action>', 'only this action, such as run.pause')
     .option('--target <target>', 'only on this target, such as site/dc1 or run/ID')

@@ -5,7 +5,7 @@ import type { Session } from '../session.ts';
 /** `sitewright init …`: something small of one's own, which runs as it is on simulated machines. */
 export function registerInit(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.verb('init', 'Something of your own to start from: a small site, or a release with a graph');
+  const group = program.verb('init', 'Create a starting point: a small site, or a release with a graph');
 
   for (const [kind, description] of [
     ['site', 'Write the documents of a small site: four machines in two groups'],

@@ -12,7 +12,7 @@ const WHY: Readonly<Record<SignInFailure, string>> = {
   'provider-away': 'the provider does not answer',
   refused: 'the provider did not confirm who you are',
   expired: 'signing in took too long',
-  'no-name': 'the provider does not say who you are',
+  'no-name': 'the provider did not identify you',
   'no-role': 'none of your groups has a role here',
 };
 

@@ -9,7 +9,7 @@ export function registerNotice(program: CliCommand, session: Session): void {
   const group = program.verb('notice', 'Notices about runs that fail, are held or wait for approval');
 
   group
-    .verb('list', 'Receivers of notices, with what became of the last one')
+    .verb('list', 'Receivers of notices, with the result of the last delivery')
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await session.call('GET /notices/receivers');
@@ -30,7 +30,7 @@ export function registerNotice(program: CliCommand, session: Session): void {
     });
 
   group
-    .verb('test', 'Send a test notice to a receiver; the exit code says whether it was delivered')
+    .verb('test', 'Send a test notice to a receiver; the exit code is 0 if it was delivered')
     .argument('<receiver>', 'name of the receiver')
     .output()
     .action(async (receiver: string, flags: OutputFlags) => {

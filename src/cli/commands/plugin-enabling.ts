@@ -15,7 +15,7 @@ interface Version {
 /** `sitewright plugin enable|disable`: plugins of a cluster, which are groups of its settings. */
 export function registerPluginEnabling(group: CliCommand, { client, terminal }: Session): void {
   for (const [action, description] of [
-    ['enable', 'Enable a plugin in a cluster: its roles, tags, settings and graphs count from now on'],
+    ['enable', 'Enable a plugin in a cluster, with its roles, tags, settings and graphs'],
     ['disable', 'Disable a plugin in a cluster'],
   ] as const) {
     group

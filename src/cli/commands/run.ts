@@ -56,7 +56,7 @@ export function registerRun(program: CliCommand, session: Session): void {
     .option('--site <site>', 'only on this site')
     .repeatable('--kind <kind>', 'only runs of this kind', [...SITE_RUN_KINDS, GRAPH_RUN_KIND])
     .repeatable('--phase <phase>', 'only runs in this phase')
-    .repeatable('--outcome <outcome>', 'only runs that ended so', OUTCOMES)
+    .repeatable('--outcome <outcome>', 'only runs with this outcome', OUTCOMES)
     .labels('only runs with this label; with several, only runs with all of them')
     .option('--by <name>', 'only runs that this user or token started')
     .option('--since <time>', 'only runs started at this time or later, ISO 8601')

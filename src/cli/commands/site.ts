@@ -87,7 +87,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .verb('check', 'Check documents, offline: all problems at once, each with its place')
+    .verb('check', 'Check documents offline: all problems, each with its place')
     .argument('<files...>', 'YAML files or folders')
     .output()
     .action(async (paths: readonly string[], flags: OutputFlags) => {

@@ -45,7 +45,7 @@ export function registerWorker(program: CliCommand, session: Session): void {
   group
     .verb('drain', 'Send no new runs to a version, and wait until its runs have ended; then stop its workers')
     .argument('<version>', 'version as in ‘worker versions’, or its part before the plus sign')
-    .option('--move', 'have its open runs go on with the current version at once')
+    .option('--move', 'move its open runs to the current version now')
     .option('--no-wait', 'do not wait for its runs')
     .reason('kept in the audit trail')
     .output()

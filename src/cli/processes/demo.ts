@@ -56,14 +56,14 @@ export async function runDemo({ root, keep }: DemoFlags): Promise<number> {
     const good = report.outcome === 'success' || report.outcome === 'success_with_failures';
     if (keep) {
       say(strong('Everything keeps running. Ctrl-C stops it.'));
-      say(`The machine of ${FAILING} works now. Deploy again, in another terminal, and only it is touched:`);
+      say(`The machine of ${FAILING} is repaired now. Deploy again in another terminal; only that machine changes:`);
       say(`  ${cli(system, `site deploy ${SITE} --watch`)}`);
       await new Promise<void>((done) => {
         if (interrupted.signal.aborted) done();
         else interrupted.signal.addEventListener('abort', () => done(), { once: true });
       });
     } else {
-      say('Look around while everything keeps running, and repair the failed node: npm run demo -- --keep');
+      say('To explore while everything keeps running, and repair the failed node: npm run demo -- --keep');
     }
     return good ? 0 : 1;
   } finally {
@@ -109,7 +109,7 @@ async function deploy(
       `Deploying site ${SITE}, revision ${revision?.number ?? '?'}: ${counted(nodes, 'node')} in ${counted(groups, 'group')}.`,
     ),
   );
-  say(`${FAILING} will fail, and its group tolerates that.`);
+  say(`${FAILING} will fail; its group tolerates that.`);
   const ended = await followRun(api, run.id, say, signal);
   return ended ? ((await api.runs.report(run.id)) as RunReport) : null;
 }

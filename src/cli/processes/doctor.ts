@@ -114,7 +114,7 @@ async function searchAttributesOf(connection: Connection, namespace: string): Pr
     name,
     // Of another type, they are probably used by someone else: that is not what set-up left.
     state: mistyped ? 'fail' : 'warn',
-    message: `${because}; new runs do without them, and lists of runs filter less. A run that set one before it was removed stands still until a worker has added it again, which takes 20 s`,
+    message: `${because}; new runs do without them, and lists of runs filter less. A run that set one before it was removed is blocked until a worker has added it again, which takes 20 s`,
     fix: [mistyped?.command, missing?.command].filter((command) => command !== undefined).join(' && '),
   };
 }
@@ -125,7 +125,8 @@ async function retentionOf(
 ): Promise<Finding> {
   const name = 'retention';
   const days = await connection.withDeadline(Date.now() + LIMIT_MS, () => retentionDays(connection, namespace));
-  if (days === undefined) return { name, state: 'ok', message: 'the server does not say how long it keeps ended runs' };
+  if (days === undefined)
+    return { name, state: 'ok', message: 'the server does not report how long it keeps ended runs' };
   const kept = `Temporal keeps histories of ended runs for ${Math.round(days * 10) / 10} ${days === 1 ? 'day' : 'days'}`;
   if (days >= expected) return { name, state: 'ok', message: kept };
   return {

@@ -12,7 +12,7 @@ export function awaitingLines({ awaiting_approval: awaiting }: MayWait, run: str
   if (awaiting === undefined) return [];
   const [first] = awaiting;
   return [
-    `${paint.busy(printable(describeAwaiting(awaiting)))} since ${first?.since}; one of these is next:`,
+    `${paint.busy(printable(describeAwaiting(awaiting)))} since ${first?.since}; choose one:`,
     ...['approve', 'reject'].map((verb) => `  sitewright run ${verb} ${run}`),
   ];
 }
@@ -21,7 +21,7 @@ export function awaitingLines({ awaiting_approval: awaiting }: MayWait, run: str
 export function awaitingChanges(status: MayWait, last: MayWait | undefined, run: string | number, paint: Paint) {
   const [now, before] = [status, last].map((one) => (one?.awaiting_approval ?? []).map((waits) => waits.before).join());
   if (now === before) return [];
-  return now === '' ? ['waits for approval no longer'] : awaitingLines(status, run, paint);
+  return now === '' ? ['no longer waits for approval'] : awaitingLines(status, run, paint);
 }
 
 /** One line for each hold of a report: who decided, when and why. */

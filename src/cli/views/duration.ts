@@ -54,4 +54,4 @@ export function expectedLines({ expected }: Expecting, now = Date.now()): string
 
 /** The line on a status that is not of now. */
 export const asOfLines = ({ as_of }: { readonly as_of?: string | undefined }, now = Date.now()): string[] =>
-  as_of === undefined ? [] : [`as of ${formatMoment(as_of, now)}; the run has not answered since`];
+  as_of === undefined ? [] : [`as of ${formatMoment(as_of, now)}; no answer from the run since then`];

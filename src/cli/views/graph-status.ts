@@ -38,7 +38,7 @@ export function graphStatusText(status: GraphRunStatus, color = false, now?: num
     );
   }
   const held = status.graphs.find(({ state }) => state === 'held');
-  if (held !== undefined) lines.push('it waits for you; one of these is next:', ...nextOfHeld(status));
+  if (held !== undefined) lines.push('it waits for you; choose one:', ...nextOfHeld(status));
   for (const warning of status.warnings) lines.push(`${paint.busy('warning')} ${printable(warning)}`);
   return `${lines.join('\n')}\n`;
 }
@@ -69,7 +69,7 @@ export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | unde
     const why = reason === undefined ? '' : `: ${printable(reason)}`;
     const away = offline.length === 0 ? '' : `, offline: ${someOf(offline)}`;
     lines.push(`graph ${printable(type)} ${paintState(paint, state)}${away}${why}`);
-    if (state === 'held') lines.push('it waits for you; one of these is next:', ...nextOfHeld(status));
+    if (state === 'held') lines.push('it waits for you; choose one:', ...nextOfHeld(status));
   }
   if (last && status.done !== last.done) lines.push(`${status.done} of ${counted(status.total, 'task')} done`);
   if (status.outcome !== undefined && last?.outcome === undefined)

@@ -9,8 +9,7 @@ export function driftText({ site, nodes }: SiteDrift, color = false): string {
   const lines = nodes.flatMap(({ node, state, system_id, deployed_at, revision, differences }) => {
     if (state === 'same' || state === 'unrecorded') return [];
     const since = `deployed ${deployed_at?.slice(0, 16).replace('T', ' ')} UTC with revision ${revision}`;
-    const missing =
-      state === 'missing' ? [`  ${paint.bad(`MAAS does not list its machine ${system_id} any more`)}\n`] : [];
+    const missing = state === 'missing' ? [`  ${paint.bad(`MAAS no longer lists its machine ${system_id}`)}\n`] : [];
     return [
       `${paint.busy('~')} ${printable(node)}, ${since}\n`,
       ...missing,

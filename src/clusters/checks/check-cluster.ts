@@ -198,7 +198,7 @@ function unassignedTags(
       severity: 'info',
       code: 'check.tags-unassigned',
       message: `No node has ${missing.length === 1 ? 'the tag' : 'the tags'} ${missing.join(', ')}.`,
-      hint: 'Tasks for these tags do not run. Assign the tags to nodes to deploy what they stand for.',
+      hint: 'Tasks for these tags do not run. Assign the tags to nodes to run them.',
       tags: missing,
     });
   }

@@ -51,7 +51,7 @@ function notForced(planned: ClusterPlan): readonly GraphProblem[] {
       severity: 'error',
       code: 'graph.not-provisioned',
       message: `nothing can be forced: node${one ? '' : 's'} ${notProvisioned.slice(0, 10).join(', ')}${notProvisioned.length > 10 ? ' …' : ''} ${one ? 'is' : 'are'} not provisioned`,
-      hint: 'Provision them first: "Deploy changes", the graph provisioning, or site deploy. Of a machine that has a system of its own, say so: PUT /api/v1/nodes/ID {"status": "provisioned", "pending_addition": false}.',
+      hint: 'Provision them first: "Deploy changes", the graph provisioning, or site deploy. If a machine already has an operating system, record it: PUT /api/v1/nodes/ID {"status": "provisioned", "pending_addition": false}.',
       at: [],
     },
   ];

@@ -4,7 +4,7 @@ import { DECISIONS } from '../words.ts';
 import { expectedEnd, maasSilentSince, pausedSchema, timestamp } from './primitives.ts';
 import type { Wire } from './wire.ts';
 
-const before = z.string().describe('A group or a task; `*`: before anything is changed.');
+const before = z.string().describe('A group or a task; `*`: before any change.');
 
 /** In requests that start runs. What is wrong with it is said by the run's own check of its input, with all the rest. */
 export const holdBefore = z
@@ -18,11 +18,11 @@ export const holdBefore = z
 export const awaitingApproval = z
   .array(z.strictObject({ before, since: timestamp }))
   .optional()
-  .describe('What waits for approval. Absent: nothing.');
+  .describe('Groups or tasks waiting for approval. Absent: none.');
 
 const hold = z.strictObject({
   before,
-  since: timestamp.optional().describe('When the run got there. Absent: it has not, or not yet.'),
+  since: timestamp.optional().describe('When the run reached it. Absent: it has not.'),
   decision: z.enum(DECISIONS).optional(),
   decided_at: timestamp.optional(),
   by: z.string().optional(),
@@ -33,7 +33,7 @@ const hold = z.strictObject({
 export const holdReports = z
   .array(hold)
   .optional()
-  .describe('Where the run was to wait for approval: since when, who decided, and why. Absent: nowhere.');
+  .describe('Approvals of the run: since when it waited, who decided, and why. Absent: none.');
 
 /** A point at which a run waits until an operator approves. */
 export type Hold = Wire<typeof hold>;
@@ -47,7 +47,7 @@ export const runStanding = {
   as_of: timestamp
     .optional()
     .describe(
-      'When the run said this, if it does not answer at once. Operators have requested nothing since. Absent: now.',
+      'Time of this answer, if the run does not answer now. Operators have requested nothing since. Absent: now.',
     ),
 };
 

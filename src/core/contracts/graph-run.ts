@@ -25,7 +25,7 @@ const failedTask = z.strictObject({ task: z.string(), node: z.string(), attempts
 const failedNode = z.strictObject({
   node: z.string(),
   failed_tasks: texts.describe('Its own failed tasks, at most ten.'),
-  lost_tasks: z.int().describe('Tasks with work that did not run because something else failed.'),
+  lost_tasks: z.int().describe('Tasks that did not run because of another failure.'),
   root_causes: texts.describe('`task@node`, or `offline:NODE`; at most eight.'),
 });
 
@@ -41,18 +41,18 @@ const operatorAction = z.strictObject({
 
 const nothingToDo = z
   .array(z.strictObject({ reason: z.string(), count: z.int() }))
-  .describe('Why no task has any work, with the number of nodes or tasks.');
+  .describe('Why no task has work, with the number of nodes or tasks.');
 export type NothingToDo = Wire<typeof nothingToDo>;
 
 const graphStatus = z.strictObject({
   type: z.string(),
   transaction: z.int(),
   state: z.enum(GRAPH_STATES),
-  done: z.int().describe('Tasks that ran to an end.'),
-  total: z.int().describe('Tasks with work, as far as planned; those skipped are not among them.'),
+  done: z.int().describe('Tasks that have ended.'),
+  total: z.int().describe('Planned tasks with work, without skipped ones.'),
   counts: taskCounts,
   nodes: z.int(),
-  failing_nodes: z.int().describe('Nodes on which a task failed, or whose agents did not answer.'),
+  failing_nodes: z.int().describe('Nodes with a failed task or an unreachable agent.'),
   parts: z.int(),
   offline: texts,
   started_at: timestamp.optional(),
@@ -73,18 +73,18 @@ export const graphRunStatusSchema = z
     outcome: z
       .enum([...GRAPH_RUN_OUTCOMES, ...LOST_OUTCOMES])
       .optional()
-      .describe('Absent while it goes on.'),
+      .describe('Absent until the run ends.'),
     done: graphStatus.shape.done,
     total: graphStatus.shape.total,
     counts: taskCounts,
-    failed: z.array(failedTask).describe('At most twenty; the report has more.'),
+    failed: z.array(failedTask).describe('At most twenty; the report lists more.'),
     failing_nodes: graphStatus.shape.failing_nodes,
     running: texts.describe('`task@node`; at most twenty.'),
-    silent: texts.describe('Nodes whose agents do not answer, at most twenty.'),
+    silent: texts.describe('Nodes whose agents are unreachable, at most twenty.'),
     graphs: z.array(graphStatus),
-    warnings: texts.describe('What an operator should know, as in the report; the newest twenty.'),
+    warnings: texts.describe('Warnings for the operator, as in the report; the newest twenty.'),
   })
-  .meta({ id: 'GraphRunStatus', description: 'How far a run of graphs is; small enough to ask every second.' });
+  .meta({ id: 'GraphRunStatus', description: 'Progress of a graph run; small enough to poll every second.' });
 
 const graphReport = graphStatus.extend({
   plan: z.string().optional().describe('Hash of the plan.'),
@@ -116,9 +116,9 @@ export const graphRunReportSchema = z
     cut: z
       .strictObject({ failed_omitted: z.int() })
       .optional()
-      .describe('Set when lists were cut: the history of the transactions has all.'),
+      .describe('Set if lists were truncated; the history of the transactions has all entries.'),
   })
-  .meta({ id: 'GraphRunReport', description: 'What happened in a run of graphs, and why.' });
+  .meta({ id: 'GraphRunReport', description: 'Report of a graph run.' });
 
 const planReference = z.strictObject({
   hash: z.string().describe('Of the stored plan.'),
@@ -127,18 +127,18 @@ const planReference = z.strictObject({
   mode: z.enum(GRAPH_RUN_MODES),
   parts: z
     .array(z.strictObject({ chunks: z.int(), tasks: z.int(), skipped: z.int(), nodes: z.int() }))
-    .describe('What the plan is cut into for execution, and in how many pieces each part is loaded.'),
+    .describe('The parts that the plan is split into for execution, and the number of chunks in which each is loaded.'),
   coordination: z
     .strictObject({ chunks: z.int() })
     .nullable()
     .describe('Of the coordinator of the parts; null for one part.'),
-  nothing_to_do: nothingToDo.optional().describe('Only if no task has any work: why.'),
+  nothing_to_do: nothingToDo.optional().describe('Present only if no task has work: the reasons.'),
   warnings: texts,
 });
 
 export const graphPlansSchema = z
   .array(planReference.extend({ type: z.string() }))
-  .meta({ id: 'GraphPlans', description: 'The plans of the graphs of a run, as far as they are made.' });
+  .meta({ id: 'GraphPlans', description: "The plans of a run's graphs made so far." });
 
 /** A stored plan, cut for execution. Pieces are loaded with `load_graph_part`. */
 export type PlanReference = Wire<typeof planReference>;

@@ -8,7 +8,7 @@ const v2Body = z
   .looseObject({
     auth: z.looseObject({ passwordCredentials: login, token: z.looseObject({ id: text }) }).partial(),
   })
-  .meta({ id: 'KeystoneV2Login', description: 'As Keystone takes it: user and password, or a token to renew.' });
+  .meta({ id: 'KeystoneV2Login', description: 'As in Keystone: user and password, or a token to renew.' });
 
 const v3Body = z
   .looseObject({
@@ -23,13 +23,13 @@ const v3Body = z
       scope: z.unknown().optional(),
     }),
   })
-  .meta({ id: 'KeystoneV3Login', description: 'As Keystone takes it: user and password, or a token to renew.' });
+  .meta({ id: 'KeystoneV3Login', description: 'As in Keystone: user and password, or a token to renew.' });
 
 const v2Answer = z
   .strictObject({
     access: z.strictObject({
       token: z.strictObject({
-        id: z.string().describe('To be sent as `X-Auth-Token`.'),
+        id: z.string().describe('Send it as `X-Auth-Token`.'),
         issued_at: z.string(),
         expires: z.string(),
         tenant: z.strictObject({ id: z.string(), name: z.string(), enabled: z.boolean(), description: z.string() }),

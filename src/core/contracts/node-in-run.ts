@@ -8,14 +8,14 @@ const nodeStatusesSchema = z
   .strictObject({
     site: z.string(),
     revision: z.int(),
-    stale: z.boolean().describe('True when MAAS did not answer: these are the facts seen last.'),
+    stale: z.boolean().describe('True if MAAS did not answer: these are the last known facts.'),
     reason: z.string().optional().describe('Why MAAS did not answer.'),
     nodes: z.array(
       z.strictObject({
         node: z.string(),
         system_id: z.string().nullable(),
         hostname: z.string().nullable(),
-        status: z.string().nullable().describe('The state in the words of MAAS; null for a node it does not know.'),
+        status: z.string().nullable().describe('The state, as MAAS names it; null for an unknown node.'),
         power: z.string().nullable(),
         tags: z.array(z.string()),
         zone: z.string().nullable(),
@@ -25,28 +25,28 @@ const nodeStatusesSchema = z
           .strictObject({ does: z.enum(['deploy', 'leave', 'refuse']), why: z.string() })
           .optional()
           .describe(
-            'What a deployment of the revision would do to its machine as it is now; not given while MAAS is away.',
+            'What a deployment of the revision would do to the machine in its current state; absent while MAAS is unreachable.',
           ),
       }),
     ),
   })
-  .meta({ id: 'NodeStatuses', description: 'The nodes of a site as MAAS knows them.' });
+  .meta({ id: 'NodeStatuses', description: 'The nodes of a site with their state in MAAS.' });
 
 const nodesStatusQuery = z.strictObject({
-  revision: z.string().min(1).max(100).optional().describe('Whose nodes; `latest` when not given.'),
+  revision: z.string().min(1).max(100).optional().describe('Revision whose nodes to list. Default: `latest`.'),
 });
 
 const nodeInRun = {
   node: z.string(),
   state: z.string(),
   group: z.string().nullable(),
-  step: z.string().nullable().describe('What is being done, or was done last: `prepare`, `deploy` …'),
+  step: z.string().nullable().describe('The current or last step: `prepare`, `deploy` …'),
   attempts: z.int().nullable(),
   started_at: timestamp.nullable(),
   ended_at: timestamp.nullable(),
   reason: z.string().nullable(),
   system_id: z.string().nullable(),
-  late_result: anyJson.describe('A result that came after its call had timed out; it changed nothing.'),
+  late_result: anyJson.describe('A result that arrived after its call had timed out; it had no effect.'),
 };
 
 export const runNodeSchema = z.strictObject(nodeInRun).meta({ id: 'RunNode' });
@@ -77,7 +77,7 @@ export const siteNodeRoutes = tagged('nodes', {
   'POST /sites/:site/revisions/:ref/select': {
     id: 'selectNodes',
     access: 'viewer',
-    summary: 'Name the nodes of a revision that selectors select',
+    summary: 'List the nodes of a revision that match selectors',
     params: revisionParams,
     body: selectBody,
     answers: { 200: selectedSchema },
@@ -86,7 +86,7 @@ export const siteNodeRoutes = tagged('nodes', {
   'GET /sites/:site/nodes/status': {
     id: 'getNodeStatuses',
     access: 'viewer',
-    summary: "Show a site's nodes as MAAS knows them now, or as it knew them last",
+    summary: "Show a site's nodes with their current or last known state in MAAS",
     params: siteParams,
     query: nodesStatusQuery,
     answers: { 200: nodeStatusesSchema },
@@ -95,7 +95,7 @@ export const siteNodeRoutes = tagged('nodes', {
   'GET /sites/:site/nodes/:node/history': {
     id: 'getNodeHistory',
     access: 'viewer',
-    summary: 'Show what runs did to a node, newest first',
+    summary: 'List the runs of a node, newest first',
     params: siteNodeParams,
     query: pageQuery,
     answers: { 200: nodeHistoryPageSchema },

@@ -10,10 +10,10 @@ const event = z.enum(NOTICE_EVENTS);
 /** The body of a notice, as receivers get it: a promise to programs of others (docs/notices.md). */
 const noticeBody = z
   .strictObject({
-    id: z.string().describe('The same whenever the notice is sent again: take each once.'),
+    id: z.string().describe('Unchanged when the notice is sent again: process each id once.'),
     event,
     at: timestamp,
-    text: z.string().describe('All of it in a few words, for people.'),
+    text: z.string().describe('The notice as one sentence, for people.'),
     run: z
       .strictObject({
         id: z.string(),
@@ -27,11 +27,11 @@ const noticeBody = z
       })
       .nullable()
       .describe('Null in a test.'),
-    reason: z.string().optional().describe('Why it failed or is held.'),
+    reason: z.string().optional().describe('Why the run failed or is held.'),
     next_step: z.string().optional(),
     awaiting_approval: awaitingApproval,
   })
-  .meta({ id: 'Notice', description: 'Something about a run that people should know.' });
+  .meta({ id: 'Notice', description: 'An event of a run that people should know about.' });
 
 /** The request to a receiver. */
 export type NoticeBody = Wire<typeof noticeBody>;
@@ -59,7 +59,7 @@ const receiver = z
     sites: z.array(z.string()).nullable().describe('Only about runs on these; null: all.'),
     format: z.enum(NOTICE_FORMATS),
     signed: z.boolean(),
-    last: deliverySchema.nullable().describe('What became of the last attempt.'),
+    last: deliverySchema.nullable().describe('Result of the last attempt.'),
   })
   .meta({ id: 'NoticeReceiver' });
 
@@ -74,7 +74,7 @@ export const noticeRoutes = tagged('notices', {
   'GET /notices/receivers': {
     id: 'listNoticeReceivers',
     access: 'viewer',
-    summary: 'List where notices about runs are sent',
+    summary: 'List the receivers of notices about runs',
     answers: { 200: receiverList },
   },
   'GET /notices/deliveries': {

@@ -11,12 +11,15 @@ export const pausedSchema = z
 
 export const maasSilentSince = timestamp
   .optional()
-  .describe('Since when MAAS has not answered the steps of the run that ask it. Absent while it answers.');
+  .describe('Since when MAAS has not answered this run. Absent while it answers.');
 
 export const expectedEnd = z
-  .strictObject({ ends_at: timestamp, earlier_runs: z.int().describe('It is the median duration of so many.') })
+  .strictObject({
+    ends_at: timestamp,
+    earlier_runs: z.int().describe('Number of earlier runs whose median duration the estimate uses.'),
+  })
   .optional()
-  .describe('When it should end, by earlier runs of the same kind that went well. Absent: unknown, or it waits.');
+  .describe('Estimated end, from earlier successful runs of the same kind. Absent if unknown or while the run waits.');
 
 /** Names of people, things and files: one line without control characters. */
 export const nameText = (longest: number) =>
@@ -37,7 +40,7 @@ export const plainName = z
 
 /** Stored with a run and shown in Temporal. */
 export const actorName = nameText(MAX.actor).describe(
-  'Who does it. Default: the header X-Sitewright-User, else `api`.',
+  'Name of the user. Default: the header X-Sitewright-User, or else `api`.',
 );
 
 export const reasonText = z
@@ -47,7 +50,10 @@ export const reasonText = z
 
 /** What is wrong with one of these is said by the run's own check of its input, with all the rest. */
 export const runDescription = {
-  title: z.string().optional().describe('One line that lists of runs show, in place of what runs it; 200 characters.'),
+  title: z
+    .string()
+    .optional()
+    .describe('One line shown in lists of runs instead of the default title; 200 characters.'),
   description: z.string().optional().describe('Any text, as Markdown; 10,000 characters.'),
   labels: z
     .record(z.string(), z.string())
@@ -64,13 +70,13 @@ export const revisionParams = siteParams.extend({
     .string()
     .min(1)
     .max(1000)
-    .describe('A number, at least seven digits of a hash, `latest`, or `last-good` (deployed successfully last).'),
+    .describe('A number, at least seven digits of a hash, `latest`, or `last-good` (last deployed successfully).'),
 });
 
 export const siteNodeParams = siteParams.extend({ node: z.string().min(1).max(1000).describe('Name of the node.') });
 
 export const runParams = z.strictObject({
-  run: z.string().min(1).max(1000).describe('Id of the run, as its start answered and lists show it.'),
+  run: z.string().min(1).max(1000).describe('Id of the run, as returned by its start and in lists.'),
 });
 
 export const runNodeParams = runParams.extend({ node: z.string().min(1).max(1000).describe('Name of the node.') });
@@ -80,8 +86,8 @@ export const runTaskParams = runParams.extend({
 });
 
 export const pageQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(1000).optional().describe('Most items of the page; 50 when not given.'),
-  before: z.string().min(1).max(4000).optional().describe('`next` of the page before; not given: the first page.'),
+  limit: z.coerce.number().int().min(1).max(1000).optional().describe('Maximum number of items. Default: 50.'),
+  before: z.string().min(1).max(4000).optional().describe('`next` of the previous page. Default: the first page.'),
 });
 
 /** Query parameters are text: `true` or `false`. */
@@ -91,7 +97,7 @@ export const flagQuery = z.enum(['true', 'false']);
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.strictObject({
     items: z.array(item),
-    next: z.string().nullable().describe('Give it as `before` for the next page; null on the last one.'),
+    next: z.string().nullable().describe('Pass it as `before` for the next page; null on the last page.'),
   });
 
 /** Any JSON, as a user gave it. */

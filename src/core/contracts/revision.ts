@@ -32,7 +32,7 @@ const newRevisionBody = z
     message: message.optional().describe('What changed and why.'),
     author: actorName.optional(),
     force: z.boolean().optional().describe('Store it although it has errors; it cannot be deployed.'),
-    dry_run: z.boolean().optional().describe('Only report what a commit would say.'),
+    dry_run: z.boolean().optional().describe('Dry run: only report what a commit would report.'),
   })
   .meta({ id: 'NewRevision' });
 
@@ -57,12 +57,12 @@ export const revisionSchema = z
     diagnostics: z.array(diagnosticSchema),
     author: z.string().nullable(),
     message: z.string().nullable(),
-    commit_id: z.string().nullable().describe('The commit of the followed branch that it was taken from.'),
+    commit_id: z.string().nullable().describe('The commit of the followed branch that it comes from.'),
     commit_url: z.string().nullable().describe('Its page; null where none is known.'),
     created_at: timestamp,
     file_count: z.int(),
     size: z.int().describe('Bytes of all files together.'),
-    last_good: z.boolean().describe('Whether it is the one deployed successfully last.'),
+    last_good: z.boolean().describe('Whether it is the last successfully deployed one.'),
   })
   .meta({ id: 'Revision', description: 'An immutable set of documents of a site.' });
 
@@ -101,13 +101,13 @@ export const revisionRoutes = tagged('revisions', {
     access: 'operator',
     summary: "Commit documents as the site's next revision",
     description:
-      'All problems are reported at once, with their places. Documents with errors are not stored, unless forced.',
+      'All problems are reported together, with their places. Documents with errors are stored only if forced.',
     params: siteParams,
     query: newRevisionQuery,
     body: newRevisionBody,
     bodyLimit,
     answers: {
-      200: commitSchema.describe('Nothing was stored: a dry run, or the same as the latest revision.'),
+      200: commitSchema.describe('Nothing was stored: a dry run, or no change from the latest revision.'),
       201: commitSchema.describe('Stored.'),
     },
   },
@@ -157,7 +157,7 @@ export const revisionRoutes = tagged('revisions', {
   'GET /sites/:site/revisions/:ref/difference': {
     id: 'compareRevisions',
     access: 'viewer',
-    summary: 'Show what a revision wants that was not deployed, or not in another revision',
+    summary: 'Compare a revision with the last deployed one, or with another',
     params: revisionParams,
     query: differenceQuery,
     answers: { 200: siteDifferenceSchema },

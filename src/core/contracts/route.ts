@@ -71,7 +71,7 @@ export const media = (type: string, description: string) => ({
   content: { [type]: { schema: z.string() } },
 });
 
-export const gone = { 204: z.undefined().describe('It is gone.') };
+export const gone = { 204: z.undefined().describe('Deleted.') };
 
 /** What a handler gets of a part of a request. */
 export type PartOf<R extends Route, Part extends 'params' | 'query' | 'body'> = R[Part] extends z.ZodType

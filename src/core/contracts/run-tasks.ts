@@ -23,7 +23,7 @@ const runCountsSchema = z
         message: z.string().nullable(),
         planned: z.boolean(),
         counts: taskCounts,
-        done: z.int().describe('Tasks that ran to an end.'),
+        done: z.int().describe('Tasks that have ended.'),
         total: z.int().describe('Tasks with work.'),
         nodes: countsBy('node'),
         tasks: countsBy('task'),
@@ -31,7 +31,7 @@ const runCountsSchema = z
     ),
     node_names: z.record(z.string(), z.string()).describe('Names of nodes by their ids.'),
   })
-  .meta({ id: 'RunCounts', description: 'How many tasks of a run of graphs stand how.' });
+  .meta({ id: 'RunCounts', description: 'Tasks of a graph run, counted by status.' });
 
 const runTasksQuery = pageQuery.extend({
   graph: graphType.optional(),
@@ -44,7 +44,7 @@ const runTasksQuery = pageQuery.extend({
     })
     .optional()
     .describe(`Only these of ${TASK_STATUSES.join(', ')}, with commas between.`),
-  name: z.string().max(1000).optional().describe('Only tasks whose names hold this.'),
+  name: z.string().max(1000).optional().describe('Only tasks whose names contain this text.'),
 });
 
 const runTaskSchema = z
@@ -52,15 +52,15 @@ const runTaskSchema = z
     graph: z.string(),
     transaction: z.int(),
     task: z.string(),
-    node: z.string().describe('Id of the node; `master`, or `null` for what is on none.'),
+    node: z.string().describe('Id of the node; `master`, or `null` for a task without a node.'),
     status: z.enum(TASK_STATUSES),
     attempts: z.int(),
     time_start: timestamp.nullable(),
     time_end: timestamp.nullable(),
-    root_cause: z.string().nullable().describe('`task@node` or `offline:NODE`: what it was lost with.'),
+    root_cause: z.string().nullable().describe('`task@node` or `offline:NODE`: the failure that blocked it.'),
     message: z.string().nullable(),
   })
-  .meta({ id: 'RunTask', description: 'How a task of a run of graphs stands on a node.' });
+  .meta({ id: 'RunTask', description: 'Status of a task of a graph run on a node.' });
 
 export const runTaskPageSchema = pageOf(runTaskSchema).meta({ id: 'RunTaskPage' });
 
@@ -69,16 +69,16 @@ const runGraphSchema = z
     tasks: z.array(z.strictObject({ name: z.string(), type: z.string(), tags: z.array(z.string()) })),
     edges: z
       .array(z.tuple([z.string(), z.string(), z.boolean()]))
-      .describe('The first task comes before the second; true: between nodes.'),
+      .describe('The first task precedes the second; true: across nodes.'),
   })
   .meta({ id: 'RunGraph', description: 'Tasks of a graph with their order, as the run planned them.' });
 
-const pictureQuery = z.strictObject({ graph: graphType.optional().describe('Type; not given: the first.') });
+const pictureQuery = z.strictObject({ graph: graphType.optional().describe('Graph type. Default: the first graph.') });
 
 const events = {
   200: media(
     'text/event-stream',
-    'Server-sent events. `all`: tables of named entries, as they stand; `changes`: entries that changed, null where gone; `problem`: why there is no news; `end`: nothing will change any more, and the stream ends.',
+    'Server-sent events. `all`: all tables of named entries; `changes`: changed entries, null for removed ones; `problem`: why there are no updates; `end`: nothing will change any more, and the stream ends.',
   ),
 };
 
@@ -115,7 +115,11 @@ const listsFrameSchema = z.strictObject({
   sites: z.record(z.string(), siteSchema),
   clusters: z.record(
     z.string(),
-    z.strictObject({ status: z.string(), busy: z.boolean(), nodes: z.string().describe('Changes with any node.') }),
+    z.strictObject({
+      status: z.string(),
+      busy: z.boolean(),
+      nodes: z.string().describe('Changes whenever a node changes.'),
+    }),
   ),
 });
 
@@ -129,14 +133,14 @@ export const watchRoutes = tagged('runs', {
   'GET /runs/:run/events': {
     ...read,
     id: 'watchRun',
-    summary: 'Watch a run: events with what changes, until it ends',
+    summary: 'Watch a run: an event for each change, until it ends',
     answers: events,
     events: watchEvents(runFrameSchema),
   },
   'GET /events': {
     id: 'watchLists',
     access: 'viewer',
-    summary: 'Watch the lists of runs, sites and clusters: events with what changes',
+    summary: 'Watch the lists of runs, sites and clusters: an event for each change',
     answers: events,
     events: watchEvents(listsFrameSchema),
     tag: 'service',
@@ -144,20 +148,20 @@ export const watchRoutes = tagged('runs', {
   'GET /runs/:run/counts': {
     ...read,
     id: 'countRunTasks',
-    summary: 'Count the tasks of a run of graphs by status, by node and by task',
+    summary: 'Count the tasks of a graph run by status, by node and by task',
     answers: { 200: runCountsSchema },
   },
   'GET /runs/:run/tasks': {
     ...read,
     id: 'listRunTasks',
-    summary: 'List the tasks of a run of graphs, failed ones first',
+    summary: 'List the tasks of a graph run, failed ones first',
     query: runTasksQuery,
     answers: { 200: runTaskPageSchema },
   },
   'GET /runs/:run/graph': {
     ...read,
     id: 'getRunGraph',
-    summary: 'Show the tasks of a graph of a run and their order, as it was planned',
+    summary: "Show the tasks of a run's graph in their planned order",
     query: pictureQuery,
     answers: { 200: runGraphSchema },
   },
@@ -165,7 +169,7 @@ export const watchRoutes = tagged('runs', {
     ...read,
     id: 'drawRunGraph',
     budget: 'drawing',
-    summary: 'Draw a graph of a run as it was planned, as SVG',
+    summary: "Draw a run's graph as planned, as SVG",
     query: pictureQuery,
     answers: svg,
   },

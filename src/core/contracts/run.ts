@@ -35,7 +35,7 @@ const startRunBody = z
       .boolean()
       .optional()
       .describe(
-        'First take the documents from the branch that the site follows; update_site ends if they are deployed already.',
+        'First fetch the documents from the branch that the site follows; update_site ends if they are already deployed.',
       ),
     nodes: z
       .array(nameText(MAX.name))
@@ -46,7 +46,7 @@ const startRunBody = z
     release_removed: z
       .boolean()
       .optional()
-      .describe('update_site: also release the machines of nodes that are gone from the documents.'),
+      .describe('update_site: also release the machines of nodes removed from the documents.'),
     hold_before: holdBefore,
     reason: reasonText.min(1).optional(),
     started_by: actorName.optional(),
@@ -63,16 +63,16 @@ const approvalBody = operatorBody
     before: z
       .string()
       .optional()
-      .describe('One of `hold_before` of the run; not given: everything that waits for approval now.'),
+      .describe('An entry of `hold_before` of the run. Default: everything that waits for approval now.'),
   })
   .meta({ id: 'ApprovalRequest' });
 
 const run = {
   id: z.string(),
-  number: z.int().nullable().describe('1 is the run that started first; null while the store is away.'),
+  number: z.int().nullable().describe('1 is the first run; null while the store is unreachable.'),
   workflow_id: z.string(),
   temporal_run_id: z.string().nullable(),
-  temporal_url: z.string().nullable().describe("The run's page in Temporal's Web UI; null where none is known."),
+  temporal_url: z.string().nullable().describe("The run's page in Temporal's Web UI; null if unknown."),
   kind: z.string(),
   site: z.string().nullable(),
   revision: z.int().nullable(),
@@ -83,22 +83,19 @@ const run = {
     .string()
     .nullable()
     .describe(
-      'Null while it goes on; then success, success_with_failures, failed, stopped, cancelled, or what Temporal did to it.',
+      'Null until the run ends; then success, success_with_failures, failed, stopped, cancelled, or how Temporal ended it.',
     ),
   started_by: z.string().nullable(),
   reason: z.string().nullable(),
   started_at: timestamp,
   ended_at: timestamp.nullable(),
-  failed_nodes: z.int().nullable().describe('Nodes that failed, so far; of a run of graphs: on which a task failed.'),
-  failed_tasks: z.int().nullable().describe('Of a run of graphs: tasks that failed, so far.'),
+  failed_nodes: z.int().nullable().describe('Nodes that have failed; for a graph run, nodes with a failed task.'),
+  failed_tasks: z.int().nullable().describe('For a graph run: tasks that have failed.'),
   paused: z.boolean().describe('Whether it is paused now.'),
-  awaiting_approval: z.boolean().describe('Whether it waits for approval now; its status says of what.'),
-  done: z
-    .int()
-    .nullable()
-    .describe('Nodes, or tasks of a run of graphs, that have ended; null where that is not known.'),
-  total: z.int().nullable().describe('Of so many.'),
-  failure: z.string().nullable().describe('Why it did not succeed, or what has failed so far.'),
+  awaiting_approval: z.boolean().describe('Whether it waits for approval now; its status has the details.'),
+  done: z.int().nullable().describe('Nodes, or tasks of a graph run, that have ended; null if unknown.'),
+  total: z.int().nullable().describe('Total number of nodes or tasks.'),
+  failure: z.string().nullable().describe('Why it did not succeed, or the failures so far.'),
 };
 
 export const runSchema = z.strictObject(run).meta({ id: 'Run', description: 'One execution on a site.' });
@@ -106,7 +103,7 @@ export const runSchema = z.strictObject(run).meta({ id: 'Run', description: 'One
 const runDetailSchema = z
   .strictObject({
     ...run,
-    description: z.string().nullable().describe('What was said of it when it was started; Markdown.'),
+    description: z.string().nullable().describe('Description given at its start; Markdown.'),
     parameters: anyJson.describe('The input it was started with.'),
   })
   .meta({ id: 'RunDetail' });
@@ -122,26 +119,28 @@ const runPlanAnswerSchema = z
     plan: z
       .union([runPlanSchema, graphPlansSchema])
       .nullable()
-      .describe('Null until the documents are loaded. Of a run of graphs: the plans made so far.'),
+      .describe('Null until the documents are loaded. For a graph run: the plans made so far.'),
   })
   .meta({ id: 'RunPlanAnswer' });
 
 const several = z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(50)]).optional();
 
 const siteRunsQuery = pageQuery.extend({
-  kind: several.describe('Only these; may be repeated.'),
+  kind: several.describe('Only runs of this kind; may be repeated.'),
   phase: several.describe('Only runs in this phase; may be repeated.'),
   outcome: several.describe('Only runs with this outcome; may be repeated.'),
-  label: several.describe('Only runs with this label, as `NAME:VALUE`; may be repeated: with all of them.'),
+  label: several.describe('Only runs with this label, as `NAME:VALUE`; if repeated, with all of them.'),
   started_by: z.string().min(1).max(1000).optional().describe('Only runs that this user or token started.'),
-  since: timestamp.min(1).max(50).optional().describe('Only runs started at this moment or later, ISO 8601.'),
-  until: timestamp.min(1).max(50).optional().describe('Only runs started before this moment, ISO 8601.'),
+  since: timestamp.min(1).max(50).optional().describe('Only runs started at or after this time, ISO 8601.'),
+  until: timestamp.min(1).max(50).optional().describe('Only runs started before this time, ISO 8601.'),
   text: z
     .string()
     .min(1)
     .max(200)
     .optional()
-    .describe('Only runs whose id, workflow, kind, site, title, starter, reason or failure holds this, in any case.'),
+    .describe(
+      'Only runs whose id, workflow, kind, site, title, starter, reason or failure contains this text; case-insensitive.',
+    ),
   open: flagQuery.optional().describe('`true`: only runs under way. `false`: only ended ones.'),
 });
 
@@ -156,9 +155,9 @@ export type StartRunBody = Sent<typeof startRunBody>;
 
 const taskLogQuery = z.strictObject({
   stream: z.enum(['stdout', 'stderr']).optional().describe('Default `stdout`.'),
-  offset: z.coerce.number().int().min(0).optional().describe('Bytes to leave out at the start.'),
-  attempt: z.coerce.number().int().min(1).optional().describe('Default: the newest that has started.'),
-  follow: flagQuery.optional().describe('`true`: the answer goes on until the task ends.'),
+  offset: z.coerce.number().int().min(0).optional().describe('Bytes to skip at the start.'),
+  attempt: z.coerce.number().int().min(1).optional().describe('Default: the newest started attempt.'),
+  follow: flagQuery.optional().describe('`true`: stream until the task ends.'),
 });
 
 const taskLogEvent = z.discriminatedUnion('event', [
@@ -173,23 +172,23 @@ export type TaskLogEvent = Wire<typeof taskLogEvent>;
 const place = z.string().regex(/^\d{1,6}\.\d{1,15}$/, 'must be a place that an answer named');
 
 const runLogQuery = z.strictObject({
-  before: place.optional().describe('Lines before this place of an earlier answer. Default: the newest.'),
-  after: place.optional().describe('Lines after this place of an earlier answer.'),
-  limit: z.coerce.number().int().min(1).max(1000).optional().describe('About how many lines. Default 200.'),
-  search: z.string().min(1).max(500).optional().describe('Only lines with this text, in any case.'),
+  before: place.optional().describe('Lines before this position from an earlier answer. Default: the newest lines.'),
+  after: place.optional().describe('Lines after this position from an earlier answer.'),
+  limit: z.coerce.number().int().min(1).max(1000).optional().describe('Approximate number of lines. Default: 200.'),
+  search: z.string().min(1).max(500).optional().describe('Only lines with this text; case-insensitive.'),
   task: z.string().max(1000).optional().describe('Only of this task.'),
   node: z.string().max(1000).optional().describe('Only of this node.'),
-  stream: z.enum(['stdout', 'stderr']).optional().describe('Only of this one. Default: both, and the ends of tasks.'),
+  stream: z.enum(['stdout', 'stderr']).optional().describe('Only this stream. Default: both, and the ends of tasks.'),
 });
 
 const runLogLine = z
   .strictObject({
-    place: place.describe('Of this line; those of one piece of output share it.'),
+    place: place.describe('Position of this line; lines of one chunk of output share it.'),
     at: z.iso.datetime().describe('When it arrived from the node.'),
     task: z.string(),
     node: z.string(),
     attempt: z.int(),
-    stream: z.enum(['stdout', 'stderr', 'ended']).describe('`ended`: the task ended; the text is its outcome.'),
+    stream: z.enum(['stdout', 'stderr', 'ended']).describe('`ended`: the task has ended; the text is its outcome.'),
     text: z.string(),
   })
   .meta({ id: 'RunLogLine' });
@@ -197,8 +196,8 @@ const runLogLine = z
 const runLogPage = z
   .strictObject({
     items: z.array(runLogLine).describe('Oldest first.'),
-    earlier: place.nullable().describe('`before` for the lines before these; null at the start.'),
-    later: place.describe('`after` for the lines after these.'),
+    earlier: place.nullable().describe('Pass it as `before` for earlier lines; null at the start.'),
+    later: place.describe('Pass it as `after` for later lines.'),
   })
   .meta({ id: 'RunLogPage' });
 export type RunLogPage = Wire<typeof runLogPage>;
@@ -206,7 +205,7 @@ export type RunLogPage = Wire<typeof runLogPage>;
 const read = { access: 'viewer', params: runParams } as const;
 const steer = { access: 'operator', params: runParams, body: operatorBody, also: [409] } as const;
 const steered = { 200: anyStatusSchema };
-const ending = { 202: runSchema.describe('The request was sent to the run; watch it end.') };
+const ending = { 202: runSchema.describe('Sent to the run; watch the run for its end.') };
 
 export const runRoutes = tagged('runs', {
   'POST /sites/:site/runs': {
@@ -216,7 +215,7 @@ export const runRoutes = tagged('runs', {
     description: 'One run per site at a time: a second one is refused with the id of the first (`run`).',
     params: siteParams,
     body: startRunBody,
-    answers: { 202: runSchema.describe('Started; `Location` says where to watch it.') },
+    answers: { 202: runSchema.describe('Started; `Location` is the address of the run.') },
     also: [409],
   },
   'GET /runs': {
@@ -235,11 +234,11 @@ export const runRoutes = tagged('runs', {
     answers: { 200: runPageSchema },
   },
   'GET /runs/:run': { ...read, id: 'getRun', summary: 'Show a run', answers: { 200: runDetailSchema } },
-  'GET /runs/:run/status': { ...read, id: 'getRunStatus', summary: 'Show how far a run is', answers: steered },
+  'GET /runs/:run/status': { ...read, id: 'getRunStatus', summary: 'Show the progress of a run', answers: steered },
   'GET /runs/:run/report': {
     ...read,
     id: 'getRunReport',
-    summary: 'Show what happened to every group and node, and why',
+    summary: 'Show the report of a run: every group and node, with reasons',
     answers: { 200: anyReportSchema },
   },
   'GET /runs/:run/tree': {
@@ -251,87 +250,87 @@ export const runRoutes = tagged('runs', {
   'GET /runs/:run/plan': {
     ...read,
     id: 'getRunPlan',
-    summary: 'Show what a run set out to do',
+    summary: 'Show the plan of a run',
     answers: { 200: runPlanAnswerSchema },
   },
   'GET /runs/:run/nodes': {
     ...read,
     id: 'listRunNodes',
-    summary: 'List the nodes of a run, as the store knows them',
+    summary: 'List the nodes of a run, from the store',
     answers: { 200: runNodeListSchema },
   },
   'GET /runs/:run/logs': {
     ...read,
     id: 'getRunLog',
-    summary: 'Read what all tasks of a run of graphs printed, in the order in which it arrived',
+    summary: 'Read the output of all tasks of a graph run, in order of arrival',
     query: runLogQuery,
     answers: { 200: runLogPage },
   },
   'GET /runs/:run/logs/:task': {
     id: 'getTaskLog',
     access: 'viewer',
-    summary: 'Read what a task printed on its node, live if wanted',
+    summary: 'Read the output of a task on its node, optionally live',
     description:
-      'The bytes as they were written; where some were not kept, a line says how many. With `Accept: text/event-stream` events instead: `output` (`{offset, text}`), `gap` (`{offset, to}`), `ended` (`{outcome, message}`); the id of an event is the offset to go on from.',
+      'The raw output; a line marks the number of dropped bytes. With `Accept: text/event-stream` events instead: `output` (`{offset, text}`), `gap` (`{offset, to}`), `ended` (`{outcome, message}`); the id of an event is the offset at which to resume.',
     params: runParams.extend({
-      task: z.string().min(3).max(2000).describe('`TASK@NODE`, as the history of the run names them.'),
+      task: z.string().min(3).max(2000).describe('`TASK@NODE`, as in the history of the run.'),
     }),
     query: taskLogQuery,
     events: taskLogEvent,
-    answers: { 200: media('text/plain', 'What it printed.') },
+    answers: { 200: media('text/plain', 'The output.') },
   },
   'POST /runs/:run/pause': {
     ...steer,
     id: 'pauseRun',
-    summary: 'Pause a run: what runs ends, nothing new starts',
+    summary: 'Pause a run: running work finishes, nothing new starts',
     answers: steered,
   },
-  'POST /runs/:run/resume': { ...steer, id: 'resumeRun', summary: 'Let a paused run go on', answers: steered },
+  'POST /runs/:run/resume': { ...steer, id: 'resumeRun', summary: 'Resume a paused run', answers: steered },
   'POST /runs/:run/stop': {
     ...steer,
     id: 'stopRun',
-    summary: 'Stop a run gracefully: what runs ends, the rest is left, a report is written',
+    summary: 'Stop a run gracefully: running work finishes, nothing new starts, the report is written',
     answers: ending,
   },
   'POST /runs/:run/cancel': {
     ...steer,
     id: 'cancelRun',
-    summary: 'Cancel a run: what runs is aborted as far as MAAS can',
+    summary: 'Cancel a run: running work is aborted as far as MAAS can',
     answers: ending,
   },
   'POST /runs/:run/approve': {
     ...steer,
     id: 'approveRun',
-    summary: 'Let a run go on where it waits for approval',
-    description: 'A name of `hold_before` can also be approved before the run gets there.',
+    summary: 'Approve a run where it waits for approval',
+    description: 'An entry of `hold_before` can also be approved before the run reaches it.',
     body: approvalBody,
     answers: steered,
   },
   'POST /runs/:run/reject': {
     ...steer,
     id: 'rejectRun',
-    summary: 'End a run where it waits for approval, as a stop does',
+    summary: 'Reject a run where it waits for approval; it ends as after a stop',
     body: approvalBody,
     answers: steered,
   },
   'POST /runs/:run/nodes/:node/retry': {
     ...steer,
     id: 'retryNode',
-    summary: 'Try a failed node of a run again',
+    summary: 'Retry a failed node of a run',
     params: runNodeParams,
     answers: steered,
   },
   'POST /runs/:run/tasks/:task/retry': {
     ...steer,
     id: 'retryTask',
-    summary: 'Run a failed task of a run of graphs again',
+    summary: 'Retry a failed task of a graph run',
     params: runTaskParams,
     answers: steered,
   },
   'POST /runs/:run/tasks/:task/skip': {
     ...steer,
     id: 'skipTask',
-    summary: 'Go on without a task of a run of graphs',
+    summary: 'Skip a task of a graph run',
     params: runTaskParams,
     answers: steered,
   },

@@ -13,24 +13,24 @@ const newScheduleBody = z
     kind: z.enum(SCHEDULED_KINDS).describe('The workflow to start.'),
     input: z
       .record(z.string(), z.unknown())
-      .describe('Input of each run, as the workflow takes it: `{"site": "dc1"}`, `{"cluster": 1}`.'),
+      .describe('Input of each run, as for the workflow: `{"site": "dc1"}`, `{"cluster": 1}`.'),
     cron: z
       .array(z.string().min(1).max(200))
       .min(1)
       .max(20)
-      .describe('When: `30 6 * * MON-FRI`, `@daily`, `@every 4h`; several are added together.'),
-    timezone: timezone.optional().describe('Of the hours in `cron`, such as `Europe/Berlin`. Default: UTC.'),
+      .describe('Times: `30 6 * * MON-FRI`, `@daily`, `@every 4h`; several are combined.'),
+    timezone: timezone.optional().describe('Time zone of `cron`, such as `Europe/Berlin`. Default: UTC.'),
     overlap: z
       .enum(OVERLAP_POLICIES)
       .optional()
-      .describe('What happens to a run that is due while the last one is running. Default: `skip`.'),
-    paused: z.boolean().optional().describe('Start nothing until it is resumed.'),
+      .describe('What to do if a run is due while the previous one is still running. Default: `skip`.'),
+    paused: z.boolean().optional().describe('Create it paused: it starts no runs until it is resumed.'),
   })
   .meta({ id: 'NewSchedule' });
 
 const scheduledRun = z.strictObject({
   workflow_id: z.string(),
-  run: z.string().describe('Id of the run, as below /api/v1/runs.'),
+  run: z.string().describe('Id of the run, as in /api/v1/runs.'),
   scheduled_at: timestamp,
   started_at: timestamp,
 });
@@ -42,20 +42,20 @@ const scheduleSchema = z
     site: z.string().nullable(),
     cluster: z.int().nullable(),
     input: anyJson.describe('Input of each run.'),
-    cron: z.array(z.string()).describe('When, as Temporal understood it.'),
-    timezone: timezone.describe('Of the hours in `cron`.'),
+    cron: z.array(z.string()).describe('Times, as Temporal parsed them.'),
+    timezone: timezone.describe('Time zone of `cron`.'),
     overlap: z.string(),
     paused: z.boolean(),
-    note: z.string().nullable().describe('Who paused or resumed it last, and why.'),
-    next_times: z.array(timestamp).describe('The next ten. While it is paused, nothing starts at them.'),
-    recent: z.array(scheduledRun).describe('Runs it started last, newest first.'),
-    started: z.int().describe('Runs it has started.'),
-    skipped: z.int().describe('Runs left out because the last one was running.'),
-    missed: z.int().describe('Runs left out because Temporal was away.'),
+    note: z.string().nullable().describe('Who last paused or resumed it, and why.'),
+    next_times: z.array(timestamp).describe('The next ten times. Nothing starts while it is paused.'),
+    recent: z.array(scheduledRun).describe('Its latest runs, newest first.'),
+    started: z.int().describe('Number of runs it has started.'),
+    skipped: z.int().describe('Runs skipped because the previous one was still running.'),
+    missed: z.int().describe('Runs missed because Temporal was unavailable.'),
     created_by: z.string().nullable(),
     created_at: timestamp,
   })
-  .meta({ id: 'Schedule', description: 'Starts runs at set times.' });
+  .meta({ id: 'Schedule', description: 'Starts runs at scheduled times.' });
 
 const scheduleListSchema = z.strictObject({ items: z.array(scheduleSchema) }).meta({ id: 'ScheduleList' });
 
@@ -68,9 +68,9 @@ export const scheduleRoutes = tagged('schedules', {
   'POST /schedules': {
     id: 'createSchedule',
     access: 'operator',
-    summary: 'Start runs at set times',
+    summary: 'Create a schedule that starts runs',
     description:
-      'A run that is due while another one has its site or cluster ends at once and changes nothing; the next is due as usual.',
+      'A run that is due while another one holds its site or cluster ends immediately and changes nothing; the next one starts as usual.',
     body: newScheduleBody,
     answers: { 201: scheduleSchema },
     also: [404, 409],
@@ -107,12 +107,12 @@ export const scheduleRoutes = tagged('schedules', {
     id: 'runSchedule',
     summary: 'Start a run of a schedule now, even while it is paused; its overlap policy applies',
     body: operatorBody,
-    answers: { 202: scheduleSchema.describe('Temporal starts it in a moment; `recent` shows it then.') },
+    answers: { 202: scheduleSchema.describe('Temporal starts it shortly; then `recent` lists it.') },
   },
   'DELETE /schedules/:schedule': {
     ...change,
     id: 'deleteSchedule',
-    summary: 'Delete a schedule; its runs stay',
+    summary: 'Delete a schedule, but not its runs',
     answers: gone,
   },
 });

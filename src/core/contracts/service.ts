@@ -7,7 +7,9 @@ const healthSchema = z
   .strictObject({
     status: z
       .enum(['ok', 'degraded', 'unavailable'])
-      .describe('degraded: the API works, but a worker or MAAS is away. unavailable: runs cannot be started.'),
+      .describe(
+        'degraded: the API works, but no worker is running or MAAS is unreachable. unavailable: runs cannot be started.',
+      ),
     ok: z.boolean().describe('True when every check is ok.'),
     checks: z.array(
       z.strictObject({
@@ -26,10 +28,10 @@ const versionSchema = z
   .strictObject({
     name: z.string(),
     version: z.string(),
-    auth_required: z.boolean().describe('Whether a token is needed (`access.tokens`).'),
-    release: z.string().describe("The same as `version`; Fuel's clients read it."),
+    auth_required: z.boolean().describe('Whether a token is required (`access.tokens`).'),
+    release: z.string().describe("Alias of `version`, for Fuel's clients."),
     api: z.string().describe('Version of the API.'),
-    feature_groups: z.array(z.string()).describe("Sets of features that Fuel's clients ask for."),
+    feature_groups: z.array(z.string()).describe("Feature groups, for Fuel's clients."),
   })
   .meta({ id: 'Version' });
 
@@ -44,7 +46,7 @@ export const maasCheckSchema = z
     machines: z
       .array(z.strictObject({ status: z.int(), name: z.string(), count: z.int() }))
       .optional()
-      .describe('Machines by state, most first.'),
+      .describe('Machines by state, most frequent first.'),
     findings: z.array(
       z.strictObject({
         check: z.enum(['reachable', 'api-key', 'permissions', 'machines', 'images']),
@@ -69,9 +71,9 @@ const jsonSchemaSchema = z.looseObject({}).meta({ id: 'JsonSchema', description:
 const auditQuery = pageQuery.extend({
   actor: z.string().min(1).max(1000).optional().describe('Who did it.'),
   action: z.string().min(1).max(1000).optional().describe('As `run.pause`.'),
-  target: z.string().min(1).max(1000).optional().describe('As `site/dc1` or `run/ID`.'),
-  since: timestamp.min(1).max(50).optional().describe('From this moment on, ISO 8601.'),
-  until: timestamp.min(1).max(50).optional().describe('Before this moment, ISO 8601.'),
+  target: z.string().min(1).max(1000).optional().describe('The target, such as `site/dc1` or `run/ID`.'),
+  since: timestamp.min(1).max(50).optional().describe('At or after this time, ISO 8601.'),
+  until: timestamp.min(1).max(50).optional().describe('Before this time, ISO 8601.'),
 });
 
 const auditEntrySchema = z
@@ -84,7 +86,7 @@ const auditEntrySchema = z
     reason: z.string().nullable(),
     details: anyJson,
   })
-  .meta({ id: 'AuditEntry', description: 'Who did what, when and why.' });
+  .meta({ id: 'AuditEntry', description: 'The audit trail: who did what, when and why.' });
 
 export const auditPageSchema = pageOf(auditEntrySchema).meta({ id: 'AuditPage' });
 
@@ -96,17 +98,19 @@ export const healthRoutes = tagged('service', {
   'GET /health': {
     id: 'getHealth',
     access: 'anyone',
-    summary: 'Look at everything the service needs',
+    summary: 'Check everything that the service depends on',
     answers: {
-      200: healthSchema.describe('Runs can be started; `status` is `degraded` when a worker or MAAS is away.'),
-      503: healthSchema.describe('The store or Temporal is away.'),
+      200: healthSchema.describe(
+        'Runs can be started; `status` is `degraded` if no worker is running or MAAS is unreachable.',
+      ),
+      503: healthSchema.describe('The store or Temporal is unavailable.'),
     },
     alone: true,
   },
   'GET /health/live': {
     id: 'getLiveness',
     access: 'anyone',
-    summary: 'Whether this process answers; looks at nothing else',
+    summary: 'Check that this process answers, and nothing else',
     answers: { 200: livenessSchema },
     alone: true,
   },
@@ -116,14 +120,14 @@ export const serviceRoutes = tagged('service', {
   'GET /version': {
     id: 'getVersion',
     access: 'anyone',
-    summary: 'Name and version of the service',
+    summary: 'Show name and version of the service',
     answers: { 200: versionSchema },
     alone: true,
   },
   'GET /maas/check': {
     id: 'checkMaas',
     access: 'viewer',
-    summary: 'Prove address, key and permissions at MAAS, and count its machines by state',
+    summary: 'Check the address, key and permissions for MAAS, and count its machines by state',
     answers: { 200: maasCheckSchema },
     also: [502],
   },
@@ -145,7 +149,7 @@ export const serviceRoutes = tagged('service', {
   'GET /audit': {
     id: 'listAudit',
     access: 'viewer',
-    summary: 'List who did what, when and why, newest first',
+    summary: 'List the audit trail, newest first',
     query: auditQuery,
     answers: { 200: auditPageSchema },
   },

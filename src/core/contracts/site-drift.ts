@@ -13,7 +13,7 @@ const siteDriftSchema = z
         state: z
           .enum(['same', 'drifted', 'missing', 'unrecorded'])
           .describe(
-            '`missing`: MAAS does not list its machine any more. `unrecorded`: it was deployed before this was recorded; its next deployment records it.',
+            '`missing`: MAAS no longer lists its machine. `unrecorded`: it was deployed before this was recorded; its next deployment records it.',
           ),
         system_id: z.string().nullable(),
         deployed_at: timestamp.nullable(),
@@ -29,7 +29,7 @@ const siteDriftSchema = z
       }),
     ),
   })
-  .meta({ id: 'SiteDrift', description: 'What MAAS has now against what was deployed, by node.' });
+  .meta({ id: 'SiteDrift', description: 'Differences between MAAS and the deployment, by node.' });
 
 export type SiteDrift = Wire<typeof siteDriftSchema>;
 
@@ -37,7 +37,7 @@ export const siteDriftRoutes = tagged('nodes', {
   'GET /sites/:site/drift': {
     id: 'getSiteDrift',
     access: 'viewer',
-    summary: 'Compare what MAAS has now with what was deployed, machine by machine',
+    summary: 'Compare the machines in MAAS with their deployment',
     params: siteParams,
     answers: { 200: siteDriftSchema },
   },

@@ -56,7 +56,7 @@ const nodeReport = z
     late: z
       .strictObject({ call, ok: z.boolean(), at: timestamp, message: z.string() })
       .optional()
-      .describe('A result that came after its call had timed out; it changed nothing.'),
+      .describe('A result that arrived after its call had timed out; it had no effect.'),
   })
   .meta({ id: 'NodeReport' });
 
@@ -112,15 +112,15 @@ export const runReportSchema = z
     run_id: z.string(),
     revision: z.int().optional(),
     hash: z.string().optional(),
-    commit: z.string().optional().describe('The commit that the revision was taken from.'),
+    commit: z.string().optional().describe('The commit that the revision comes from.'),
     commit_url: z.string().optional().describe('Its page.'),
     outcome: z
       .enum([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES])
       .optional()
-      .describe('Absent while it goes on.'),
+      .describe('Absent until the run ends.'),
     failure: failureOf<RunFailure>().optional(),
     reason: z.string().optional().describe('The failure in one sentence.'),
-    next_step: z.string().optional().describe('What to do about it.'),
+    next_step: z.string().optional().describe('The next step.'),
     started_at: timestamp,
     ended_at: timestamp.optional(),
     started_by: z.string().optional(),
@@ -136,9 +136,9 @@ export const runReportSchema = z
     cut: z
       .strictObject({ nodes_omitted: z.int() })
       .optional()
-      .describe('Set when the report of an open run lists only part of its nodes; the final report has all.'),
+      .describe('Set if the report of an open run lists only some of its nodes; the final report lists all.'),
   })
-  .meta({ id: 'RunReport', description: 'What happened to every group and node, and why.' });
+  .meta({ id: 'RunReport', description: 'Report on every group and node.' });
 
 export type PhaseReport = Wire<typeof phaseReport>;
 export type NodeReport = Wire<typeof nodeReport>;

@@ -21,18 +21,18 @@ export const runStatusSchema = z
     outcome: z
       .enum([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES])
       .optional()
-      .describe('Absent while it goes on.'),
+      .describe('Absent until the run ends.'),
     done: z.int().describe('Nodes that have ended.'),
     total: z.int().describe('Nodes of the run.'),
     counts: nodeCounts,
     failed: z
       .array(z.strictObject({ node: z.string(), group: z.string().optional(), reason: z.string() }))
-      .describe('At most twenty; the report has all.'),
+      .describe('At most twenty; the report lists all.'),
     current: z
       .strictObject({ group: z.string(), call: z.enum(CALLS), running: texts, waiting: z.int() })
       .nullable()
-      .describe('What is being done now.'),
-    software: softwareStatus.nullable().describe('The run of graphs with which this one ends; null until it starts.'),
+      .describe('The current step.'),
+    software: softwareStatus.nullable().describe('The graph run that ends this run; null until it starts.'),
     groups: z.array(
       z.strictObject({
         name: z.string(),
@@ -41,9 +41,9 @@ export const runStatusSchema = z
         reason: z.string().optional(),
       }),
     ),
-    warnings: texts.describe('What an operator should know, as in the report; the newest twenty.'),
+    warnings: texts.describe('Warnings for the operator, as in the report; the newest twenty.'),
   })
-  .meta({ id: 'RunStatus', description: 'How far a run is; small enough to ask every second.' });
+  .meta({ id: 'RunStatus', description: 'Progress of a run; small enough to poll every second.' });
 
 /** Since when, by whom and why a run is paused. */
 export type Paused = NonNullable<Wire<typeof pausedSchema>>;
@@ -66,7 +66,7 @@ export const runTreeSchema = z
       return z.array(runTreeSchema).optional();
     },
   })
-  .meta({ id: 'RunTree', description: 'Every step and node; children in the order they happened.' });
+  .meta({ id: 'RunTree', description: 'Every step and node; children in chronological order.' });
 
 /** Answer of the query `tree`. */
 export type TreeNode = Wire<typeof runTreeSchema>;
@@ -102,7 +102,7 @@ const sitePlan = z.strictObject({
   site: z.string(),
   revision: z.int(),
   hash: z.string(),
-  commit: z.string().optional().describe('The commit that the revision was taken from.'),
+  commit: z.string().optional().describe('The commit that the revision comes from.'),
   commit_url: z.string().optional().describe('Its page.'),
   nodes: texts,
   groups: z.array(groupWire),
@@ -112,19 +112,19 @@ const sitePlan = z.strictObject({
   cluster: z
     .int()
     .optional()
-    .describe('Id of the linked cluster: its graph `default` is executed once the nodes are deployed.'),
+    .describe('Id of the linked cluster, whose graph `default` runs after the nodes are deployed.'),
   warnings: texts,
 });
 
-const total = z.int().describe('How many nodes; lists of very many names are cut.');
+const total = z.int().describe('Number of nodes; very long lists of names are truncated.');
 
 export const runPlanSchema = sitePlan
   .extend({
     total,
     groups: z.array(groupWire.extend({ nodes: texts.describe('Their names.'), total })),
-    done: texts.describe('update_site: unchanged and deployed already.'),
+    done: texts.describe('update_site: unchanged and already deployed.'),
   })
-  .meta({ id: 'RunPlan', description: 'What a run set out to do.' });
+  .meta({ id: 'RunPlan', description: 'The plan of a run.' });
 
 /** How long one kind of call may take and how often it looks; seconds, from the site's DeploymentConfiguration. */
 export type Pace = Wire<typeof pace>;

@@ -22,21 +22,26 @@ const source = z
   .strictObject({
     url: z.string().min(1).max(2_000).describe('Any address that git takes: `https://…`, `ssh://…`, `git@host:path`.'),
     branch: z.string().min(1).max(250),
-    folder: z.string().min(1).max(500).optional().describe('Of the documents in the repository. Default: all of it.'),
+    folder: z
+      .string()
+      .min(1)
+      .max(500)
+      .optional()
+      .describe('Folder of the documents in the repository. Default: the whole repository.'),
     credential: z
       .string()
       .min(1)
       .max(200)
       .optional()
-      .describe('Name of the secret to read it with: `USER:PASSWORD` or a token for http, a private key for ssh.'),
+      .describe('Name of the secret for reading it: `USER:PASSWORD` or a token for http, a private key for ssh.'),
     webhook_secret: z
       .string()
       .min(1)
       .max(200)
       .optional()
-      .describe('Name of the secret with which webhooks are signed. Not given: there is no webhook.'),
+      .describe('Name of the secret that signs webhooks. Default: no webhook.'),
     hold_before: holdBefore.describe(
-      'Groups before which runs that webhooks start wait for approval; `*`: before anything is changed.',
+      'Groups before which runs started by webhooks wait for approval; `*`: before any change.',
     ),
   })
   .meta({ id: 'GitSource', description: 'The branch that a site follows.' });
@@ -61,10 +66,10 @@ export const siteSchema = z
   .strictObject({
     name: z.string(),
     cluster: z.string().nullable(),
-    source: source.nullable().describe('The branch that its documents come from; null for none.'),
+    source: source.nullable().describe('The branch of its documents; null if it follows none.'),
     created_at: timestamp,
     latest_revision: z.int().nullable(),
-    last_good_revision: z.int().nullable().describe('The revision that was deployed successfully last.'),
+    last_good_revision: z.int().nullable().describe('The last successfully deployed revision.'),
   })
   .meta({ id: 'Site' });
 
@@ -95,9 +100,9 @@ export const siteRoutes = tagged('sites', {
   'PUT /sites/:site/source': {
     id: 'followBranch',
     access: 'operator',
-    summary: 'Have a site follow a branch of a Git repository',
+    summary: 'Follow a branch of a Git repository for a site',
     description:
-      'A run with `fetch` takes the documents from there: start one by hand, by a schedule, or by a webhook.',
+      'A run with `fetch` reads the documents from there: start one manually, by a schedule, or by a webhook.',
     params: siteParams,
     body: newSourceBody,
     answers: { 200: siteSchema },
@@ -105,14 +110,14 @@ export const siteRoutes = tagged('sites', {
   'DELETE /sites/:site/source': {
     id: 'unfollowBranch',
     access: 'operator',
-    summary: 'Have a site follow no branch any more',
+    summary: 'Stop following the branch of a site',
     params: siteParams,
     answers: { 200: siteSchema },
   },
   'DELETE /sites/:site': {
     id: 'deleteSite',
     access: 'admin',
-    summary: 'Delete a site with its revisions; its runs and audit entries stay',
+    summary: 'Delete a site with its revisions, but not its runs and audit entries',
     params: siteParams,
     answers: gone,
     also: [409],
@@ -124,11 +129,11 @@ export const webhookRoutes = tagged('sites', {
   'POST /sites/:site/source/webhook': {
     id: 'receivePush',
     access: 'anyone',
-    summary: 'Receive a push to the branch that a site follows: starts `update_site` with `fetch`',
+    summary: 'Webhook for a push to the branch that a site follows; starts `update_site` with `fetch`',
     description:
       'Signed with the secret of the site, as GitHub and Gitea do (`X-Hub-Signature-256`: HMAC-SHA256 of the body) or GitLab (`X-Gitlab-Token`). A push to another branch starts nothing.',
     params: siteParams,
-    body: z.unknown().meta({ id: 'Push', description: 'What the host of the repository sends.' }),
+    body: z.unknown().meta({ id: 'Push', description: 'The payload from the host of the repository.' }),
     answers: {
       202: z
         .strictObject({ run: z.string().nullable().describe('Id of the run; null for none.') })

@@ -6,7 +6,7 @@ const names = z.array(z.string());
 export const strategySchema = z
   .strictObject({
     name: z.string().nullable().describe('Null: the site has no strategy, all nodes are one critical group.'),
-    order: names.describe('The order groups are worked on.'),
+    order: names.describe('The order of the groups.'),
     groups: z.array(
       z.strictObject({
         name: z.string(),
@@ -17,7 +17,7 @@ export const strategySchema = z
         successes_needed: z
           .int()
           .nullable()
-          .describe('Fewest nodes that must succeed; null when no number of them can satisfy the criteria.'),
+          .describe('Minimum number of nodes that must succeed; null if the criteria cannot be met.'),
       }),
     ),
     warnings: names,
@@ -42,7 +42,9 @@ export const selectBody = z
         }),
       )
       .max(1000)
-      .describe('A node is named by any selector all of whose criteria it meets; no selectors name every node.'),
+      .describe(
+        'A node matches a selector if it meets all of its criteria; any selector may match. Without selectors, every node matches.',
+      ),
   })
   .meta({ id: 'Selection' });
 
@@ -54,21 +56,21 @@ const changes = z.array(
   z.strictObject({
     name: z.string(),
     change: z.enum(['added', 'changed', 'removed']),
-    fields: names.describe('Which of its fields changed.'),
+    fields: names.describe('The changed fields.'),
   }),
 );
 
 export const siteDifferenceSchema = z
   .strictObject({
     site: z.string(),
-    revision: z.int().describe('What is wanted.'),
-    since: z.int().nullable().describe('What it is compared with; null: nothing was deployed successfully yet.'),
+    revision: z.int().describe('The revision.'),
+    since: z.int().nullable().describe('The revision it is compared with; null: none has been deployed successfully.'),
     nodes: changes,
     groups: changes,
     configuration: names.describe('Fields of the DeploymentConfiguration that changed.'),
     unchanged_nodes: z.int(),
   })
-  .meta({ id: 'SiteDifference', description: 'What a revision wants that another did not, by meaning.' });
+  .meta({ id: 'SiteDifference', description: 'Differences in meaning between two revisions.' });
 
 export const differenceQuery = z.strictObject({
   since: z

@@ -8,9 +8,9 @@ import type { Wire } from './wire.ts';
 
 const meSchema = z
   .strictObject({
-    name: z.string().describe('Who acts, as the audit trail will say.'),
-    role: z.enum(ROLES).describe('What you may do: `admin` while tokens are off.'),
-    tokens: z.boolean().describe('Whether tokens are needed here (`access.tokens`).'),
+    name: z.string().describe('Your name in the audit trail.'),
+    role: z.enum(ROLES).describe('Your role: `admin` while tokens are off.'),
+    tokens: z.boolean().describe('Whether tokens are required (`access.tokens`).'),
   })
   .meta({ id: 'Me' });
 
@@ -18,7 +18,7 @@ const tokenSchema = z
   .strictObject({
     id: z.string(),
     kind: z.enum(TOKEN_KINDS).describe('`session`: of a user who signed in.'),
-    name: z.string().describe('Who acts, in the audit trail.'),
+    name: z.string().describe('Name in the audit trail.'),
     role: z.string(),
     state: z.enum(['valid', 'expired', 'revoked']),
     created_at: timestamp,
@@ -31,25 +31,21 @@ const tokenSchema = z
   .meta({ id: 'Token' });
 
 const createdTokenSchema = tokenSchema
-  .extend({ token: z.string().describe('The token itself. It is shown this once.') })
+  .extend({ token: z.string().describe('The token itself; shown only once.') })
   .meta({ id: 'CreatedToken' });
 
 const tokenListSchema = z.strictObject({ items: z.array(tokenSchema) }).meta({ id: 'TokenList' });
 
 const createTokenBody = z
   .strictObject({
-    name: z
-      .string()
-      .min(1)
-      .max(100)
-      .describe('Lower-case letters, digits and . _ @ -; no two tokens in use have the same.'),
-    role: z.enum(ROLES).describe('What it may do.'),
+    name: z.string().min(1).max(100).describe('Lower-case letters, digits and . _ @ -; unique among unrevoked tokens.'),
+    role: z.enum(ROLES).describe('Its role.'),
     expires: z
       .string()
       .min(1)
       .max(50)
       .optional()
-      .describe('When it ends: `90d`, `12h`, `30m` from now, or ISO 8601. Not given: never.'),
+      .describe('Expiry: `90d`, `12h`, `30m` from now, or ISO 8601. Default: never.'),
   })
   .meta({ id: 'CreateToken' });
 
@@ -57,11 +53,11 @@ const tokenParams = z.strictObject({ token: z.string().min(1).max(200).describe(
 
 const signInSchema = z
   .strictObject({
-    tokens: z.boolean().describe('Whether tokens are needed here (`access.tokens`).'),
+    tokens: z.boolean().describe('Whether tokens are required (`access.tokens`).'),
     openid: z
       .string()
       .nullable()
-      .describe('Address at which a browser signs in through the provider. Null: there is none.'),
+      .describe('Address for signing in through the provider in a browser; null if there is none.'),
   })
   .meta({ id: 'SignIn' });
 
@@ -69,13 +65,13 @@ const secret = z.string().min(1).max(200);
 
 const exchangeBody = z
   .strictObject({
-    code: secret.describe('From the address to which the browser was sent.'),
+    code: secret.describe('Code from the address that the browser was redirected to.'),
     verifier: secret.describe('The secret whose SHA-256 was sent as `challenge`.'),
   })
   .meta({ id: 'ExchangeSignIn' });
 
 const notOurs = {
-  description: 'It is not one of ours, or it is not valid any more.',
+  description: 'Unknown, or no longer valid.',
   content: { 'application/problem+json': { schema: problemSchema } },
 };
 export type CreatedToken = Wire<typeof createdTokenSchema>;
@@ -84,28 +80,28 @@ export const tokenRoutes = tagged('access', {
   'GET /me': {
     id: 'getMe',
     access: 'viewer',
-    summary: 'Who you are here, and what you may do',
+    summary: 'Show your name and role',
     answers: { 200: meSchema },
     also: [400],
   },
   'GET /session': {
     id: 'getSignIn',
     access: 'anyone',
-    summary: 'How to sign in here',
+    summary: 'Show how to sign in',
     answers: { 200: signInSchema },
     alone: true,
   },
   'POST /session': {
     id: 'signInWithToken',
     access: 'anyone',
-    summary: 'Keep a token in a cookie that scripts cannot read, for the web page',
+    summary: 'Store a token in a cookie that scripts cannot read, for the web page',
     body: z.strictObject({ token: secret }).meta({ id: 'SignInWithToken' }),
     answers: { 200: meSchema, 401: notOurs },
   },
   'DELETE /session': {
     id: 'signOut',
     access: 'viewer',
-    summary: 'Sign out: end the session, or forget the token of the cookie',
+    summary: 'Sign out: end the session, or clear the token cookie',
     answers: gone,
   },
   'POST /session/exchange': {
@@ -124,15 +120,15 @@ export const tokenRoutes = tagged('access', {
   'POST /tokens': {
     id: 'createToken',
     access: 'admin',
-    summary: 'Make a token; its secret is in this answer and in no other',
+    summary: 'Create a token; only this answer contains its secret',
     body: createTokenBody,
-    answers: { 201: createdTokenSchema.describe('Made. Keep `token`: it cannot be read again.') },
+    answers: { 201: createdTokenSchema.describe('Created. Keep `token`: it is not shown again.') },
     also: [409],
   },
   'DELETE /tokens/:token': {
     id: 'revokeToken',
     access: 'admin',
-    summary: 'Revoke a token; it is good for nothing from now on',
+    summary: 'Revoke a token immediately',
     params: tokenParams,
     answers: { 200: tokenSchema },
   },

@@ -20,7 +20,4 @@ export type Sent<S extends z.ZodType> = Exact<z.input<S>>;
  * are promised the kind, and read the sentence beside it.
  */
 export const failureOf = <F extends { readonly kind: string }>(): z.ZodType<F, F> =>
-  z.looseObject({ kind: z.string() }).describe('Its kind, and what belongs to that kind.') as unknown as z.ZodType<
-    F,
-    F
-  >;
+  z.looseObject({ kind: z.string() }).describe('Its kind, and the fields of that kind.') as unknown as z.ZodType<F, F>;

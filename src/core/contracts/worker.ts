@@ -9,7 +9,7 @@ const workerVersionSchema = z
   .strictObject({
     version: z.string().describe('The build: version of the program, and a hash of its workflows.'),
     status: z.enum(WORKER_VERSION_STATUSES),
-    open_runs: z.int().describe('Open workflows that only workers of this build serve: runs, and their parts.'),
+    open_runs: z.int().describe('Open workflows that only workers of this build can continue: runs, and their parts.'),
     workers: z
       .array(z.strictObject({ identity: z.string(), last_seen: timestamp }))
       .describe('Workers that polled in the last minutes.'),
@@ -23,7 +23,7 @@ const workerVersionListSchema = z
 
 const workerVersionDetailSchema = workerVersionSchema
   .extend({
-    current: z.string().nullable().describe('The build that new runs go to; null: to workers without a version.'),
+    current: z.string().nullable().describe('The build for new runs; null: workers without a version.'),
     open: z
       .array(z.strictObject({ workflow_id: z.string(), run: z.string(), type: z.string(), started_at: timestamp }))
       .describe('The first hundred of `open_runs`.'),
@@ -35,7 +35,7 @@ const drainBody = operatorBody
     move: z
       .boolean()
       .optional()
-      .describe('Have its open runs go on with the current build at once, instead of staying until they end.'),
+      .describe('Move its open runs to the current build now, instead of waiting until they end.'),
   })
   .meta({ id: 'DrainRequest' });
 
@@ -54,7 +54,7 @@ export const workerRoutes = tagged('service', {
   'GET /workers/versions': {
     id: 'listWorkerVersions',
     access: 'viewer',
-    summary: 'List the builds of the workers, newest first; none where workers have no versions',
+    summary: 'List the builds of the workers, newest first; empty if workers have no versions',
     answers: { 200: workerVersionListSchema },
   },
   'GET /workers/versions/:version': {
@@ -67,7 +67,7 @@ export const workerRoutes = tagged('service', {
   'POST /workers/versions/:version/drain': {
     id: 'drainWorkerVersion',
     access: 'admin',
-    summary: 'Send no more new runs to a build of the workers, so that they can be stopped once its runs have ended',
+    summary: 'Drain a build: send it no new runs, so that its workers can be stopped once its runs have ended',
     description: 'New runs go to the newest other build that has workers. It may be repeated.',
     params,
     body: drainBody,

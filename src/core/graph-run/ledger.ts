@@ -191,7 +191,7 @@ const words: Readonly<Record<TaskEnd['outcome'], string>> = {
   rejected: 'its node refused it',
   skipped: 'it had nothing to do',
   offline: 'its node did not answer',
-  unknown: 'how it ended is not known',
+  unknown: 'its outcome is unknown',
 };
 
 /** Task names and node ids may contain '@': splits where the rest is a known node. */

@@ -11,7 +11,7 @@ export type TaskOutcomeKind =
   | 'rejected'
   | 'skipped'
   | 'offline'
-  /** It was started, or may have been, and how it ended is not known. */
+  /** It was started, or may have been, and its outcome is unknown. */
   | 'unknown';
 
 /** How a task ended on its node: a result, never an exception (docs/design.md#failures-are-results). Under 2 KB; everything else is in the log store. */

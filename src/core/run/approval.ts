@@ -82,7 +82,7 @@ export function whyNotDecide(run: HeldRun, decision: Decision, { before, by }: A
     return `${before === undefined ? 'nothing' : `'${before}' does not wait for approval: nothing`} can be ${decision} now${later.length === 0 ? '' : `; to come: ${later.join(', ')}`}`;
   }
   if (decision === 'approved' && run.approved_by_another) {
-    if (by === undefined) return 'say who approves (`by`): another person than who started the run must do so';
+    if (by === undefined) return 'name the approver (`by`), who must not be the person who started the run';
     if (by === run.input.started_by) return `${by} started the run: another person must approve`;
     if (run.input.responsible?.includes(by))
       return `${by} made or triggered the schedule that started the run: another person must approve`;

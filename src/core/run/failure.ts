@@ -34,7 +34,7 @@ export const explainCommon = (failure: InvalidInput | ClaimLost): Explained =>
     : {
         reason: failure.message,
         next_step:
-          'see who has it, and start a new run: a run that has ended, or whose claim another run took over, cannot be reset',
+          'check which run holds it, and start a new run: a run that has ended, or lost its claim to another run, cannot be reset',
       };
 
 /** The failure's type on the wire, e.g. `CriticalGroupFailed`. */

@@ -46,7 +46,7 @@ const flag = valueThat((value) => typeof value === 'boolean', mustBe('true or fa
 const count = valueThat(
   (value) => Number.isInteger(value) && Number(value) >= 0,
   mustBeValue('a whole number of 0 or more'),
-  'Leave it out for the default.',
+  'Omit it for the default.',
 );
 /** Equals the same strategy on each task of the name: accepts text as there, and refuses negative amounts. */
 const amount = valueThat(

@@ -109,6 +109,6 @@ function nextStep(failure: RunFailure, { kind, site, left }: FailedRun): string 
     case 'critical-group-failed':
       return left.length === 0
         ? `fix the named machines, then start ${kind} again: it continues where this run stopped`
-        : `fix the named machines, then ${again}, which names the nodes that are not in service again`;
+        : `fix the named machines, then ${again}, which lists the nodes still out of service`;
   }
 }

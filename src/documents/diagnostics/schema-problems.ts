@@ -217,7 +217,7 @@ function missingHint(
 
 function typeHint(expected: string, found: unknown): string | undefined {
   if (found === null && expected === 'array') return 'There is nothing after the colon: write [] for an empty list.';
-  if (found === null) return 'There is nothing after the colon: remove the key if you mean nothing.';
+  if (found === null) return 'There is nothing after the colon: remove the key if it has no value.';
   if (expected.startsWith('string') || expected.startsWith('text')) {
     if (typeof found === 'boolean')
       return 'YAML reads yes, no, on, off, true and false as booleans: put the text in quotes.';

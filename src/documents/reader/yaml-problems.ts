@@ -67,7 +67,7 @@ export function wordProblem(problem: YamlProblem): Wording {
     case 'control-character':
       return {
         message: `the value has the control character ${problem.character}`,
-        hint: 'Leave it out: values may have tabs and line ends, keys no control characters at all.',
+        hint: 'Remove it: values may have tabs and line ends, keys no control characters at all.',
       };
     case 'stray-tab':
       return {

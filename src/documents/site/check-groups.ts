@@ -44,7 +44,7 @@ const withoutCriteria = ({ groups }: DeploymentStrategy, yaml: YamlDocument): Di
           placeProblem(yaml, {
             severity: 'warning',
             code: 'strategy.no-criteria',
-            message: `group '${name}' is critical and has no success_criteria: it succeeds whatever becomes of its nodes`,
+            message: `group '${name}' is critical and has no success_criteria: it always succeeds, even if its nodes fail`,
             hint: 'Add success_criteria: {percent_successful_nodes: 100}, or write critical: false.',
             path: ['data', 'groups', index, 'critical'],
           }),

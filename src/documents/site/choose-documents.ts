@@ -86,7 +86,7 @@ export function chooseStrategy<Data>(
       placeProblem(configuration.yaml, {
         severity: 'info',
         code: 'site.all-at-once',
-        message: 'no deployment strategy is named: all nodes are deployed at once, as one critical group at 100 %',
+        message: 'no deployment strategy is named: all nodes are deployed together, as one critical group at 100 %',
         path,
       }),
     );
@@ -117,8 +117,8 @@ function namedStrategy(data: unknown): string | null {
 
 function missingStrategyHint(wanted: string, names: readonly string[]): string {
   if (wanted === 'all-at-once') {
-    return "'all-at-once' is a word from before there were strategy documents: leave deployment_strategy out to deploy all nodes at once.";
+    return "'all-at-once' predates strategy documents: omit deployment_strategy to deploy all nodes together.";
   }
   if (names.length > 0) return `Strategies of this site: ${names.join(', ')}.`;
-  return `Add a document of the schema ${STRATEGY_SCHEMA} with that name, or leave deployment_strategy out to deploy all nodes at once.`;
+  return `Add a document of the schema ${STRATEGY_SCHEMA} with that name, or omit deployment_strategy to deploy all nodes together.`;
 }

@@ -260,7 +260,7 @@ export class LayoutResolver {
       const dynamic = network.ranges?.find(({ type, start, end }) => type === 'dhcp' && isInRange(address, start, end));
       if (dynamic) {
         const range = `${dynamic.start} to ${dynamic.end}`;
-        wrong(`${address} is in the range ${range} of '${name}', which is for DHCP`, 'Choose an address beside it.');
+        wrong(`${address} is in the range ${range} of '${name}', which is for DHCP`, 'Choose an address outside it.');
       }
     }
     return address;

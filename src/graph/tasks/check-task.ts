@@ -66,7 +66,7 @@ class FieldChecks {
     if (isUsableId(id)) return;
     const control = typeof id === 'string' ? controlCharacterOf(id) : undefined;
     if (control !== undefined)
-      this.#bad(['id'], `the id of the task has the control character ${control}`, 'Leave it out.');
+      this.#bad(['id'], `the id of the task has the control character ${control}`, 'Remove it.');
     else if (isExpression(id))
       this.#bad(['id'], 'the id of a task cannot be an expression', 'Write it out: others refer to it.');
     else

@@ -38,7 +38,7 @@ export function namePattern(text: unknown): NamePattern {
   }
   const control = controlCharacterOf(text);
   if (control !== undefined)
-    throw new GraphProblemError('graph.bad-name', `a name has the control character ${control}`, 'Leave it out.');
+    throw new GraphProblemError('graph.bad-name', `a name has the control character ${control}`, 'Remove it.');
   let pattern = known.get(text);
   if (pattern === undefined) {
     pattern = isRegex(text) ? regexPattern(text) : { exact: text, matches: (name) => name === text };

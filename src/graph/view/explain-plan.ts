@@ -65,7 +65,7 @@ function skipOf(plan: Plan, { task, id, skip }: TaskInstance, node: string, valu
         ? 'not among the selected tasks'
         : type === 'stage'
           ? 'a stage: it only orders'
-          : 'switched off: its type is skipped';
+          : 'disabled: its type is skipped';
     return { task: id, reason: skip!, why, values: [] };
   }
   const text = isExpression(condition)

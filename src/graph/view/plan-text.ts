@@ -21,7 +21,7 @@ export function planText(explanation: PlanExplanation): string {
   section(lines, 'not on the primary node', primaryLines(explanation.skipped_primaries));
   section(
     lines,
-    'dependencies without effect here',
+    'dependencies without effect',
     explanation.dropped_dependencies.map(({ task, field, name, reason }) => `${task} ${field} ${name}: ${reason}`),
   );
   section(

@@ -94,7 +94,7 @@ export function checkGraphUpload(body: unknown, surroundings: GraphSurroundings 
     if ((GRAPH_FIELDS as readonly string[]).includes(key)) continue;
     const hint =
       key === 'id' || key === 'relations'
-        ? 'The service sets it: leave it out.'
+        ? 'The service sets it: omit it.'
         : (didYouMean(key, GRAPH_FIELDS) ?? `Known: ${GRAPH_FIELDS.join(', ')}.`);
     problems.error([key], 'graph.unknown-field', `a graph has no field '${key}'`, hint);
   }
@@ -229,7 +229,7 @@ function refuseNulls(task: unknown, at: ValuePath, problems: Problems): boolean 
   if (!isMapping(task)) return true;
   const nulls = NEVER_NULL.filter((field) => task[field] === null);
   for (const field of nulls)
-    problems.error([...at, field], 'graph.bad-task', `${field} is null`, 'Give it a value, or leave it out.');
+    problems.error([...at, field], 'graph.bad-task', `${field} is null`, 'Give it a value, or omit it.');
   let unnamed = 0;
   for (const field of RELATIONS) {
     const relations = task[field];

@@ -210,7 +210,7 @@ function placeOf(before: string | undefined): [number, string | undefined] {
   const dot = before.indexOf('.');
   const section = Number(before.slice(0, dot));
   if (dot < 1 || !Number.isInteger(section) || section < 0)
-    throw problem('invalid', "'before' is not the 'next' of a page", { hint: 'Leave it out for the first page.' });
+    throw problem('invalid', "'before' is not the 'next' of a page", { hint: 'Omit it for the first page.' });
   const inner = before.slice(dot + 1);
   return [section, inner === '' ? undefined : inner];
 }

@@ -76,7 +76,7 @@ export function openReader(limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS): Open
 }
 
 const tooMuch = (how: string): ProblemError =>
-  problem('invalid', `what was sent is too large or too intricate: ${how}`, { hint: 'Split it, or simplify it.' });
+  problem('invalid', `the request is too large or too complex: ${how}`, { hint: 'Split it, or simplify it.' });
 
 function isSmall(source: Parameters<Reader['graph']>[0]['source']): boolean {
   if ('yaml' in source) return source.yaml.length < SMALL_TEXT;

@@ -16,7 +16,12 @@ export const packageSettings = z.strictObject({
     .describe(
       'Whether a fresh system gets the release `base`: one role, no tasks. It can be removed, and does not come back.',
     ),
-  archive_megabytes: z.int().min(1).max(256).default(64).describe('Megabytes of an archive that the API takes.'),
+  archive_megabytes: z
+    .int()
+    .min(1)
+    .max(256)
+    .default(64)
+    .describe('Largest archive that the API accepts, in megabytes.'),
   unpacked_megabytes: z
     .int()
     .min(1)
@@ -32,6 +37,6 @@ export const packageSettings = z.strictObject({
     .max(64)
     .default(4)
     .describe(
-      'Uploads and downloads of archives that the API has under way at once; others are answered with 503 (`busy`) and `Retry-After`. Archives are unpacked one after the other.',
+      'Archive uploads and downloads in progress at the same time; further ones are answered with 503 (`busy`) and `Retry-After`. Archives are unpacked one after the other.',
     ),
 });

@@ -155,7 +155,9 @@ export const settingsSchema = z.strictObject({
       issuer: safeUrl
         .optional()
         .meta({ with: 'client_id', example: 'https://login.example/realms/ops' })
-        .describe('Issuer of an OpenID Connect provider at which users sign in, beside tokens. None: tokens only.'),
+        .describe(
+          'Issuer of an OpenID Connect provider at which users sign in, in addition to tokens. None: tokens only.',
+        ),
       client_id: text
         .optional()
         .meta({ with: 'page_url' })
@@ -231,7 +233,7 @@ export const settingsSchema = z.strictObject({
       .regex(/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port, such as 127.0.0.1:7233')
       .optional()
       .describe(
-        'Host and port under which nodes reach Temporal; `up` passes what comes there on to the server that it starts. None: `temporal.address`.',
+        'Host and port under which nodes reach Temporal; `up` forwards connections from there to the server that it starts. None: `temporal.address`.',
       ),
     token_hours: z
       .number()

@@ -22,7 +22,7 @@ export const temporalSettings = z.strictObject({
     .optional()
     .meta({ example: 'west' })
     .describe(
-      'Stands before the names of task queues, workflows and schedules (`west:sitewright`, `west:deploy_site:dc1`), so that several installations can share a namespace. API, worker and agents need the same. None: no prefix.',
+      'Prefix of the names of task queues, workflows and schedules (`west:sitewright`, `west:deploy_site:dc1`), so that several installations can share a namespace. API, worker and agents need the same. None: no prefix.',
     ),
   worker_versioning: z
     .enum(WORKER_VERSIONING)

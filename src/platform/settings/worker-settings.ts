@@ -8,18 +8,18 @@ export const workerSettings = z.strictObject({
   activity_slots: slots
     .default(500)
     .describe(
-      'Activities at the same time, except calls to machines: bookkeeping, planning, aborts. Runs and parts of large runs have so many each.',
+      'Activities at the same time, except calls to machines: bookkeeping, planning, aborts. Applies separately to runs and to parts of large runs.',
     ),
   machine_slots: slots
     .default(2_000)
     .describe(
-      'Machines that are prepared, deployed or released at the same time, of all sites together. A waiting machine costs some kilobytes.',
+      'Machines that are prepared, deployed or released at the same time, of all sites together. A waiting machine costs a few kilobytes.',
     ),
   workflow_slots: slots.default(40).describe('Workflow tasks of runs at the same time.'),
   part_slots: slots
     .default(4)
     .describe(
-      'Workflow tasks of parts of large runs at the same time. What waits here does not fill the server, for which other runs would wait.',
+      "Workflow tasks of parts of large runs at the same time. Excess work waits here instead of filling the server's queues, which would delay other runs.",
     ),
   activity_pollers: pollers
     .default(10)
@@ -35,6 +35,6 @@ export const workerSettings = z.strictObject({
     .max(100_000)
     .default(200)
     .describe(
-      'Workflows kept in memory; others are replayed from their history when they go on. Runs and parts of large runs have so many each.',
+      'Workflows kept in memory; others are replayed from their history when they continue. Applies separately to runs and to parts of large runs.',
     ),
 });

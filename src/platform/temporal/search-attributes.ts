@@ -76,7 +76,10 @@ export async function keepSearchAttributes(
   const addRemoved = async (): Promise<void> => {
     const { added } = await ensureSearchAttributes(connection, namespace);
     if (added.length > 0)
-      log.warn({ added }, 'search attributes had been removed: runs that set them stood still. They are back');
+      log.warn(
+        { added },
+        'search attributes had been removed, which blocked runs that set them. They were added again',
+      );
   };
   const repair = setInterval(() => void addRemoved(), everyMs);
   repair.unref();

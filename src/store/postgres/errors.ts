@@ -31,7 +31,7 @@ export function classifyPostgresError(
   }
   if (/^28/.test(code)) {
     const hint = 'Check the user and password in the store address, and pg_hba.conf on the server.';
-    return never({ kind: 'denied', message: `The database ${where} refused us: ${text}.`, hint });
+    return never({ kind: 'denied', message: `The database ${where} refused the login: ${text}.`, hint });
   }
   if (code === '42501') {
     const hint = 'Grant this user its own database, or CREATE and all table rights in the schema.';

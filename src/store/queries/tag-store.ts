@@ -148,7 +148,7 @@ export class TagStore {
       const row = await holdRow(transaction, 'tag', id);
       if (row.readOnly !== 0 && options.force !== true) {
         const hint = 'Remove it from nodes instead; it disappears when its release or plugin drops it.';
-        throw conflict(`The tag "${row.name}" is stuck to a role and cannot be deleted.`, hint);
+        throw conflict(`The tag "${row.name}" belongs to a role and cannot be deleted.`, hint);
       }
       await deleteRow(transaction, 'tag', id);
       for (const cluster of await clustersOf(transaction, tagOf(row).owner)) {

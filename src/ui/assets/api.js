@@ -58,8 +58,8 @@ export async function request(path, { method = 'GET', body, signal, accept = 'ap
     noteAnswer(false);
     throw new ApiProblem({
       code: 'away',
-      detail: `The API does not answer.${method === 'GET' ? '' : ' The request may have been taken: look before you repeat it.'}`,
-      hint: 'Is it running? This page goes on by itself as soon as it is back.',
+      detail: `The API does not answer.${method === 'GET' ? '' : ' It may have been executed: check before you repeat it.'}`,
+      hint: 'Is it running? This page continues as soon as it is back.',
     });
   }
   noteAnswer(true);

@@ -41,7 +41,7 @@ function Ask({ label, title, explain, act, fields = [], reason = true, signed = 
     const given = readFields(new FormData(event.target), fields);
     const missing = fields.find((field) => field.type === 'choices' && field.needed && given[field.name].length === 0);
     if (missing !== undefined)
-      return setProblem({ detail: `${missing.label}: nothing is chosen.`, hint: 'Choose one at least.' });
+      return setProblem({ detail: `${missing.label}: no selection.`, hint: 'Choose at least one.' });
     if (given.by !== undefined) operator.name = given.by;
     delete given.by;
     setBusy(true);

@@ -134,22 +134,22 @@ function Operator() {
 function Stale() {
   if (awaySince.value !== null)
     return html`<p class="banner" role="status">
-      The API has not answered since ${awaySince.value.toLocaleTimeString()}. The page shows the state of that moment, and
-      continues once the API is back.
+      The API has not answered since ${awaySince.value.toLocaleTimeString()}. The page shows the state of that time and
+      updates once the API is back.
     </p>`;
   if (silentSince.value === null) return null;
   const { at, problem } = silentSince.value;
   return html`<p class="banner" role="status">
-    No news since ${at.toLocaleTimeString()}: ${problem.detail} ${problem.hint} The page shows the state of that moment, and
-    continues by itself.
+    No news since ${at.toLocaleTimeString()}: ${problem.detail} ${problem.hint} The page shows the state of that time and
+    updates itself later.
   </p>`;
 }
 
 const FAILURES = {
   'provider-away': 'The provider does not answer. Try again later, or use a token.',
   refused: 'The provider did not confirm who you are. Try again.',
-  expired: 'Signing in took too long, or this browser keeps no cookies. Try again.',
-  'no-name': 'The provider does not say who you are. Ask an admin.',
+  expired: 'Signing in took too long, or this browser blocks cookies. Try again.',
+  'no-name': 'The provider did not identify you. Ask an admin.',
   'no-role': 'You may not use this system: none of your groups has a role here. Ask an admin.',
 };
 
@@ -183,7 +183,7 @@ function SignIn({ refused }) {
     <form class="login" onSubmit=${submit}>
       ${
         problem === undefined
-          ? html`<p>${login === null ? 'This API answers those who have a token.' : 'Or use a token.'} An admin makes one with:</p>
+          ? html`<p>${login === null ? 'This API requires a token.' : 'Or use a token.'} An admin creates one with:</p>
               <pre>sitewright token create --name NAME --role operator</pre>`
           : html`<${Problem} of=${{ ...problem, hint: 'It may be mistyped, expired or revoked. Ask an admin for another.' }} />`
       }

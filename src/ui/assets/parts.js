@@ -35,8 +35,8 @@ export function Problem({ of, onRetry }) {
       ${more.length > 20 && html`<li>and ${more.length - 20} more</li>`}
     </ul>`
     }
-    ${of.run?.id && html`<p><a href=${`/runs/${of.run.id}`}>Show the run that is in the way</a></p>`}
-    ${onRetry && html`<button type="button" onClick=${onRetry}>Ask again</button>`}
+    ${of.run?.id && html`<p><a href=${`/runs/${of.run.id}`}>Show the conflicting run</a></p>`}
+    ${onRetry && html`<button type="button" onClick=${onRetry}>Retry</button>`}
   </div>`;
 }
 
@@ -86,7 +86,7 @@ export function Command({ text }) {
       setCopied(true);
       say('Copied.');
     } catch {
-      say('The browser does not let this page copy: mark the text instead.');
+      say('The browser does not let this page copy: select the text instead.');
     }
   };
   return html`<div class="command">

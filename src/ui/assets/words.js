@@ -28,8 +28,8 @@ const SAID = {
   execute_graph: 'graphs',
   baremetal: 'deploying',
   percent_successful_nodes: 'at least % of nodes',
-  minimum_successful_nodes: 'at least so many nodes',
-  maximum_failed_nodes: 'at most so many failed',
+  minimum_successful_nodes: 'at least N nodes',
+  maximum_failed_nodes: 'at most N failed',
 };
 
 /** A state or kind in words. */

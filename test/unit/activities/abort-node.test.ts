@@ -54,7 +54,7 @@ describe('an abort on a MAAS that has been silent for minutes', () => {
     const since = NOW - 10 * 60_000;
     expect(await abort(since, username)).toEqual({
       found: 'failed',
-      message: `MAAS has not answered since ${new Date(since).toISOString().slice(11, 16)} UTC: what it does with n1 was not aborted and may go on`,
+      message: `MAAS has not answered since ${new Date(since).toISOString().slice(11, 16)} UTC: its work on n1 was not aborted and may continue`,
     });
   });
 

@@ -166,7 +166,7 @@ $.roles and $.pending_addition = true))`;
       expect.objectContaining({
         code: 'graph.missing-facts',
         message:
-          'tasks read facts that no one gave: $.quantum_settings (3 tasks), $.network_metadata.vips.management (3 tasks), ' +
+          'tasks read missing facts: $.quantum_settings (3 tasks), $.network_metadata.vips.management (3 tasks), ' +
           '$.nova (1 task) (on nodes 1, 2, 3)',
         hint: expect.stringContaining(`sitewright cluster facts ${cluster} --upload FILE`),
       }),

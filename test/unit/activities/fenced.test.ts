@@ -137,7 +137,7 @@ describe('every activity that changes something', () => {
     await expect(environment.run(work, requests[name])).rejects.toMatchObject({
       type: 'ClaimLost',
       nonRetryable: true,
-      message: expect.stringContaining('deploy_site:dc1 (run r2) has it') as string,
+      message: expect.stringContaining('deploy_site:dc1 (run r2) holds it') as string,
     });
     expect(askedMaas).toBe(0);
   });

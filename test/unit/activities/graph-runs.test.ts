@@ -189,10 +189,10 @@ describe('planning a graph', () => {
     const holder = { workflowId: `execute_graph:${world.cluster}:run-1`, runId: 'run-1', executionId: 'run-1' };
     const other = { workflowId: 'execute_graph:other', runId: 'run-2', executionId: 'run-2' };
     await world.store.claims.takeOver({ cluster: world.cluster }, holder, other);
-    await expect(fetch()).rejects.toThrow(/cluster \d+ is not of run .*: execute_graph:other has it/);
+    await expect(fetch()).rejects.toThrow(/run .* does not hold cluster \d+: execute_graph:other does/);
     expect(await book.find(key)).toMatchObject({ isOpen: false });
     await world.store.claims.release({ cluster: world.cluster }, other);
-    await expect(fetch()).rejects.toThrow('no run has it');
+    await expect(fetch()).rejects.toThrow('no run does');
     expect(await book.find(key)).toMatchObject({ isOpen: false });
   });
 

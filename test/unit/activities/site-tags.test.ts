@@ -54,5 +54,5 @@ it('a tag that the documents have no more is taken away; others of the machine s
     before: ['a', 'old', 'never-set'],
   });
   expect(events).toEqual(['asked', '-old']);
-  expect(answer).toEqual({ warnings: [], changes: ['tag old was taken from 1 machine in MAAS'] });
+  expect(answer).toEqual({ warnings: [], changes: ['tag old was removed from 1 machine in MAAS'] });
 });

@@ -134,7 +134,7 @@ it('a task without output is waited for only while its run is under way', async 
   const hint = async () => (await get('later@3')).json<{ hint: string }>().hint;
   expect(await hint()).toContain('follow');
   await store.transactions.endRun(run, { status: 'error', message: 'stopped', childMessage: 'Aborted' });
-  expect(await hint()).toBe(`'sitewright history show ${run}' says what became of it.`);
+  expect(await hint()).toBe(`'sitewright history show ${run}' shows its result.`);
   expect((await get('later@3', '?follow=true')).statusCode).toBe(404);
 });
 

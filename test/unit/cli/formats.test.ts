@@ -73,7 +73,7 @@ describe('on a terminal', () => {
   const screen = { columns: 80, now: Date.parse('2026-05-02T10:04:30.000Z') };
 
   it('explanations are wrapped, and nothing of them is lost', () => {
-    const [message, hint] = ['No node has the tag spare.', 'Assign the tags to nodes to deploy what they stand for.'];
+    const [message, hint] = ['No node has the tag spare.', 'Assign the tags to nodes to run them.'];
     const text = formatTable(
       [{ severity: 'info', code: 'check.tags-unassigned', message, hint }],
       ['severity', 'code', 'message', 'hint'],

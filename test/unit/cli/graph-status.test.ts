@@ -31,7 +31,7 @@ describe('progress of a run of graphs', () => {
     const as_of = '2026-11-23T10:00:00.000Z';
     const now = Date.parse(as_of) + 3_000;
     expect(graphStatusText(statusOf('running', { as_of }), false, now)).toContain(
-      'as of 10:00:00Z (3 s ago); the run has not answered since\n',
+      'as of 10:00:00Z (3 s ago); no answer from the run since then\n',
     );
     expect(graphStatusText(statusOf('running'), false, now)).not.toContain('as of');
   });

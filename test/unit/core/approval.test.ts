@@ -59,7 +59,7 @@ describe('decisions', () => {
 
   it('of another person than who started the run, where that is asked for', () => {
     const asks = run({ approved_by_another: true });
-    expect(whyNotDecide(asks, 'approved', { before: 'control' })).toContain('say who approves');
+    expect(whyNotDecide(asks, 'approved', { before: 'control' })).toContain('name the approver');
     expect(whyNotDecide(asks, 'approved', { before: 'control', by: 'nina' })).toContain('another person');
     expect(whyNotDecide(asks, 'approved', { before: 'control', by: 'otto' })).toBeNull();
     const waiting = { ...asks, holds: reach(asks.holds, ['control'], NOW) };

@@ -178,7 +178,7 @@ describe('which strategy holds', () => {
   it('all-at-once names no document: an error that says what to do instead', () => {
     const { diagnostics } = loadSite(files(named('all-at-once'), node('n1')));
     expect(diagnostics[0]).toMatchObject({ severity: 'error', code: 'site.strategy-missing', text: 'all-at-once' });
-    expect(diagnostics[0]!.hint).toContain('leave deployment_strategy out');
+    expect(diagnostics[0]!.hint).toContain('omit deployment_strategy');
   });
 
   // promise: 5.28

@@ -31,7 +31,9 @@ it.each([
   ['an error of the server', 13, true],
 ])('a request whose answer is lost may have been taken: %s', async (_why, code, isThere) => {
   const fails = () => Promise.reject(grpc(code, 'lost'));
-  expect(await messageOf(requestOfTemporal(server(isThere), fails))).toMatch(/the request may have been taken: look/);
+  expect(await messageOf(requestOfTemporal(server(isThere), fails))).toMatch(
+    /the request may have been executed: check/,
+  );
   expect(await messageOf(callTemporal(server(isThere), fails))).not.toMatch(/may have been taken/);
 });
 

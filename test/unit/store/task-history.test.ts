@@ -141,7 +141,7 @@ describeStore('TaskHistoryStore', (backend) => {
     await store.transactions.endRun(run.id, { status: 'error', message: 'terminated' });
     const rows = (tasks: string[]) => history.list(graph, { nodes: ['1'], tasks });
     expect(await rows(['a'])).toMatchObject([
-      { status: 'failed', message: 'its run ended without it: how it ended is not known', timeEnd: expect.any(String) },
+      { status: 'failed', message: 'its run ended without it: its outcome is unknown', timeEnd: expect.any(String) },
     ]);
     expect(await rows(['b'])).toMatchObject([{ status: 'successful' }]);
     await store.transactions.reopenRun(run.id);

@@ -5,7 +5,7 @@ import { type Asked, type RouteGroup, serve } from '../../serve.ts';
 
 const notByHand = () => {
   const message = 'It is not allowed to update generated attributes';
-  const hint = 'Leave generated out: the service makes these for each cluster.';
+  const hint = 'Omit generated: the service sets it for each cluster.';
   const errors = [{ severity: 'error', code: 'settings.generated', message, hint, path: 'body.generated' }] as const;
   return problem('invalid', message, { hint, errors });
 };

@@ -26,8 +26,8 @@ export class ArchiveSlots {
     if (this.#taken >= this.#atOnce) {
       throw new RequestError({
         code: 'busy',
-        message: `${this.#atOnce} archives are being sent or read already`,
-        hint: 'Send the request again in some seconds; the setting packages.archives_at_once says how many may be under way.',
+        message: `${this.#atOnce} archives are already in transfer`,
+        hint: 'Retry in a few seconds; the setting packages.archives_at_once is the limit.',
       });
     }
     this.#taken += 1;

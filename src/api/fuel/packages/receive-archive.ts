@@ -28,7 +28,7 @@ export async function withReceivedArchive<T>(
   if (typeof (body as IncomingMessage | undefined)?.pipe !== 'function') {
     throw new RequestError({
       code: 'invalid',
-      message: 'the request brings no archive',
+      message: 'the request contains no archive',
       hint: 'Send the file that `sitewright package build` made, with Content-Type: application/gzip.',
     });
   }
@@ -57,5 +57,5 @@ const tooLarge = (limit: number) =>
   new RequestError({
     code: 'too-large',
     message: `the archive is larger than ${readableBytes(limit)}`,
-    hint: 'Leave package repositories and images out of the package.',
+    hint: 'Remove package repositories and images from the package.',
   });

@@ -8,14 +8,14 @@ import { commaList, idNumber, idParams, idText } from './parts.ts';
 import { jsonObject, jsonObjectSchema } from './releases.ts';
 
 const name = nameText(50).trim().describe('Unique among clusters.');
-const siteName = nameText(63).describe('Site whose machines its nodes are.');
+const siteName = nameText(63).describe('Site that the machines of its nodes belong to.');
 const segmentation = z.enum(['vlan', 'gre', 'tun']);
 
 export const newClusterBody = z
   .strictObject({
     name,
     release_id: idNumber('release').optional(),
-    release: idNumber('release').optional().describe('The same as `release_id`.'),
+    release: idNumber('release').optional().describe('Alias of `release_id`.'),
     site: siteName.optional(),
     mode: z.enum(['ha_compact', 'multinode']).optional(),
     net_provider: z.enum(['neutron', 'nova_network']).optional(),
@@ -23,10 +23,10 @@ export const newClusterBody = z
     networks: z
       .record(z.string().min(1), z.string().min(1))
       .optional()
-      .describe('Where networks are in MAAS: for each name a subnet (its CIDR or name) or a space.'),
+      .describe('Networks in MAAS: a subnet (by CIDR or name) or a space for each network name.'),
     components: z.array(z.string()).optional(),
-    nodes: z.array(idNumber('node')).optional().describe('Nodes to take in at once.'),
-    tasks: z.array(z.never()).optional().describe('Always empty; older clients send it.'),
+    nodes: z.array(idNumber('node')).optional().describe('Nodes to add on creation.'),
+    tasks: z.array(z.never()).optional().describe('Always empty; sent by older clients.'),
   })
   .meta({ id: 'NewCluster' });
 
@@ -41,12 +41,14 @@ export const clusterSchema = z
     fuel_version: z.string(),
     mode: z.string(),
     net_provider: z.string(),
-    site: z.string().nullable().describe('Site whose machines its nodes are.'),
-    is_customized: z.boolean().describe('Whether deployment facts were uploaded in place of its own.'),
-    is_locked: z.boolean().describe('Whether a run works on it now.'),
-    changes: z.array(changeSchema).describe('What the next deployment would do to nodes.'),
+    site: z.string().nullable().describe('Site that the machines of its nodes belong to.'),
+    is_customized: z.boolean().describe('Whether uploaded deployment facts replace the computed ones.'),
+    is_locked: z.boolean().describe('Whether a run is in progress on it.'),
+    changes: z.array(changeSchema).describe('Changes that the next deployment would make to nodes.'),
     components: z.array(z.string()),
-    tags: z.array(z.string()).describe('Names of its own tags; `/clusters/ID/tags` has all, with what they are.'),
+    tags: z
+      .array(z.string())
+      .describe('Names of its own tags; `/clusters/ID/tags` lists all tags with their metadata.'),
     extensions: z.array(z.string()),
     ui_settings: anyJson,
   })
@@ -83,7 +85,7 @@ const assignmentBody = z
   .array(
     z.strictObject({
       id: idNumber('node'),
-      roles: z.array(nameText(1000)).min(1).describe('Roles the node is to have.'),
+      roles: z.array(nameText(1000)).min(1).describe('Roles to assign to the node.'),
     }),
   )
   .min(1)
@@ -98,7 +100,7 @@ export type ClusterAnswer = Wire<typeof clusterSchema>;
 
 const findingSchema = diagnosticSchema
   .extend({
-    nodes: z.array(z.int()).optional().describe('Ids of the nodes it is about.'),
+    nodes: z.array(z.int()).optional().describe('Ids of the affected nodes.'),
     role: z.string().optional(),
     tags: z.array(z.string()).optional(),
   })
@@ -113,22 +115,22 @@ const checksSchema = z
 
 const stateSchema = z
   .strictObject({
-    common: z.record(z.string(), z.unknown()).describe('What all nodes see.'),
-    node: z.record(z.string(), z.unknown()).nullable().describe('What the node that was asked for sees on top.'),
-    nodes: z.record(z.string(), z.record(z.string(), z.unknown())).describe('The same of all nodes, by id.'),
+    common: z.record(z.string(), z.unknown()).describe('Data common to all nodes.'),
+    node: z.record(z.string(), z.unknown()).nullable().describe('Additional data of the requested node.'),
+    nodes: z.record(z.string(), z.record(z.string(), z.unknown())).describe('Additional data of every node, by id.'),
     facts: z
       .strictObject({
         common: z.record(z.string(), z.unknown()),
         nodes: z.record(z.string(), z.record(z.string(), z.unknown())),
       })
-      .describe('Statuses, labels …: expressions read them by name, and they are no content that could change.'),
+      .describe('Statuses, labels …: expressions read them by name; changes to them are not tracked.'),
   })
   .meta({ id: 'State' });
 
 const statesSchema = z
   .strictObject({
     now: stateSchema,
-    before: stateSchema.nullable().describe('With which a task last ended well; null before any did.'),
+    before: stateSchema.nullable().describe('Data at the last success of a task; null before the first.'),
   })
   .meta({ id: 'ClusterStates' });
 
@@ -138,13 +140,13 @@ export const clusterRoutes = tagged('clusters', {
   'GET /clusters': {
     id: 'listClusters',
     access: 'viewer',
-    summary: 'List clusters, which Fuel calls environments',
+    summary: 'List clusters (environments in Fuel)',
     answers: { 200: clusterListSchema },
   },
   'POST /clusters': {
     id: 'createCluster',
     access: 'operator',
-    summary: 'Create a cluster of a release',
+    summary: 'Create a cluster from a release',
     body: newClusterBody,
     answers: { 201: clusterSchema },
     also: [409],
@@ -176,7 +178,7 @@ export const clusterRoutes = tagged('clusters', {
   'POST /clusters/:id/assignment': {
     id: 'assignNodes',
     access: 'operator',
-    summary: 'Take nodes into a cluster with roles, all or none',
+    summary: 'Add nodes to a cluster with roles, all or none',
     params,
     body: assignmentBody,
     answers: { 200: jsonObjectSchema },
@@ -185,7 +187,7 @@ export const clusterRoutes = tagged('clusters', {
   'POST /clusters/:id/unassignment': {
     id: 'unassignNodes',
     access: 'operator',
-    summary: 'Take nodes out of a cluster, all or none; deployed ones with the next deployment',
+    summary: 'Remove nodes from a cluster, all or none; deployed ones leave with the next deployment',
     params,
     body: unassignmentBody,
     answers: { 200: jsonObjectSchema },
@@ -202,7 +204,7 @@ export const clusterRoutes = tagged('clusters', {
   'GET /clusters/:id/states': {
     id: 'getClusterStates',
     access: 'viewer',
-    summary: 'The data that expressions of tasks see: now, and when a task last ended well',
+    summary: 'Show the data that task expressions read: current, and at the last success of a task',
     params,
     query: z.strictObject({ node: idText('node').optional() }),
     answers: { 200: statesSchema },

@@ -11,41 +11,41 @@ import { networkParams } from './settings.ts';
 const transaction = {
   id: z.int(),
   uuid: z.string(),
-  name: z.string().describe('`deploy` is a run, `deployment` one graph of it.'),
+  name: z.string().describe('`deploy`: a run; `deployment`: one graph of it.'),
   status: z.enum(TRANSACTION_STATUSES),
   progress: z.int().describe('Percent.'),
   cluster: z.int().nullable(),
   graph_type: z.string().nullable(),
-  dry_run: z.boolean().describe('True for a dry run and for a noop run: neither changes anything.'),
+  dry_run: z.boolean().describe('True for dry and noop runs, which change nothing.'),
   message: z.string().nullable(),
   result: anyJson,
   time_start: z.string().nullable(),
   time_end: z.string().nullable(),
   mode: z.enum(GRAPH_RUN_MODES),
   workflow_id: z.string().nullable().describe("The run's workflow in Temporal."),
-  run: z.string().nullable().describe('Id of the run, as below /api/v1/runs.'),
+  run: z.string().nullable().describe('Id of the run, as in /api/v1/runs.'),
 };
 
 export const transactionSchema = z
   .strictObject({
     ...transaction,
-    parent_id: z.int().nullable().optional().describe('The run that a graph is part of.'),
+    parent_id: z.int().nullable().optional().describe('The run that the graph belongs to.'),
   })
-  .meta({ id: 'Transaction', description: 'A run of graphs, or one graph of it, as Fuel shows them.' });
+  .meta({ id: 'Transaction', description: "A graph run, or one of its graphs, in Fuel's format." });
 
 export const startedTransactionSchema = transactionSchema
   .extend({
     warnings: z
       .array(
         z.strictObject({
-          severity: z.enum(['error', 'warning', 'info']).describe('Errors only where the run was forced.'),
+          severity: z.enum(['error', 'warning', 'info']).describe('Errors only if the run was forced.'),
           code: z.string(),
           message: z.string(),
           hint: z.string().optional(),
         }),
       )
       .optional()
-      .describe('What the checks of the cluster found, although it runs.'),
+      .describe('Findings of the cluster checks that did not prevent the run.'),
   })
   .meta({ id: 'StartedTransaction', description: 'The transaction of a run that was just started.' });
 
@@ -55,19 +55,19 @@ const transactionParams = idParams('transaction');
 
 const transactionsQuery = z.strictObject({
   cluster_id: idText('cluster').optional(),
-  statuses: commaList('Only these of pending, running, ready, error'),
-  transaction_types: commaList('Only these names, e.g. deploy, deployment'),
+  statuses: commaList('Only these statuses: pending, running, ready, error'),
+  transaction_types: commaList('Only transactions with these names, e.g. deploy, deployment'),
 });
 
 const deleteQuery = z.strictObject({
-  force: flagText.optional().describe('Also one that has not ended: its workflow is terminated.'),
+  force: flagText.optional().describe('Delete even a run that has not ended; its workflow is terminated.'),
 });
 
 const historyQuery = z.strictObject({
   nodes: commaList('Only these nodes'),
-  statuses: commaList('Only these of pending, ready, running, error, skipped'),
+  statuses: commaList('Only these statuses: pending, ready, running, error, skipped'),
   tasks_names: commaList('Only these tasks'),
-  include_summary: flagText.optional().describe("Also what the tasks' runners counted."),
+  include_summary: flagText.optional().describe('Include the counts reported by task runners.'),
 });
 
 const historySchema = z
@@ -75,29 +75,29 @@ const historySchema = z
     z
       .looseObject({
         task_name: z.string(),
-        node_id: z.string().describe('`-` for a task that is on no node.'),
+        node_id: z.string().describe('`-` for a task without a node.'),
         status: z.enum(['pending', 'ready', 'running', 'error', 'skipped']),
         time_start: z.string().nullable(),
         time_end: z.string().nullable(),
       })
-      .meta({ id: 'HistoryRecord', description: 'How a task went on a node, with the definition of the task.' }),
+      .meta({ id: 'HistoryRecord', description: 'Result of a task on a node, with the task definition.' }),
   )
   .meta({ id: 'DeploymentHistory' });
 
-const snapshotSchema = z.looseObject({}).meta({ id: 'Snapshot', description: 'What was in force.' });
+const snapshotSchema = z.looseObject({}).meta({ id: 'Snapshot', description: 'The settings in effect.' });
 
 const transactionPlansSchema = z
   .strictObject({
     transaction: z.int(),
     plans: z.array(z.strictObject({ transaction: z.int(), graph_type: z.string().nullable(), plan: anyJson })),
   })
-  .meta({ id: 'TransactionPlans', description: 'What each planned graph of a run set out to do, and why.' });
+  .meta({ id: 'TransactionPlans', description: 'The plan of each graph of a run, with reasons.' });
 
 const flags = {
-  dry_run: z.boolean().optional().describe('Plan, and say what would run and why; nothing is executed.'),
-  noop_run: z.boolean().optional().describe('Have the tasks say what they would change; nothing is changed.'),
-  force: z.boolean().optional().describe('Everything counts as changed.'),
-  debug: z.boolean().optional().describe('Ask the runners of tasks for more detail.'),
+  dry_run: z.boolean().optional().describe('Plan only: report what would run and why; execute nothing.'),
+  noop_run: z.boolean().optional().describe('Run tasks in no-op mode: report what they would change; change nothing.'),
+  force: z.boolean().optional().describe('Treat everything as changed.'),
+  debug: z.boolean().optional().describe('Run tasks with more detailed output.'),
   started_by: actorName.optional(),
   reason: reasonText.min(1).optional(),
   ...runDescription,
@@ -119,27 +119,27 @@ const executeBody = z
         z.strictObject({
           type: graphType,
           nodes: z.array(idNumber('node')).min(1).max(MAX.names).optional(),
-          tasks: names.optional().describe('Tasks that may run; not given: all.'),
+          tasks: names.optional().describe('Tasks that may run. Default: all.'),
         }),
       )
       .min(1)
       .max(1000)
       .optional()
-      .describe('Types of graphs to run, in order. Needed unless `sequence` or `from` is given.'),
-    sequence: idNumber('sequence').optional().describe('The graphs of this sequence, in place of `graphs`.'),
+      .describe('Graph types to run, in order. Required unless `sequence` or `from` is set.'),
+    sequence: idNumber('sequence').optional().describe('Run the graphs of this sequence instead of `graphs`.'),
     from: idNumber('transaction')
       .optional()
-      .describe('Go on from an earlier run: what failed there, and all after it.'),
+      .describe('Continue from an earlier run: its failed tasks and everything after them.'),
     subgraphs: z
       .array(z.strictObject({ start: side, end: side }))
       .max(1000)
       .optional()
-      .describe('Only what is at or after `start` and at or before `end`.'),
-    max_nodes: z.int().min(0).optional().describe('Most nodes busy at once; 0 for no limit.'),
+      .describe('Only tasks from `start` to `end`, inclusive.'),
+    max_nodes: z.int().min(0).optional().describe('Maximum number of busy nodes; 0 for no limit.'),
     hold_on_failure: z
       .boolean()
       .optional()
-      .describe('Keep a graph with failed tasks open until somebody retries or skips them, or stops the run.'),
+      .describe('Keep a graph with failed tasks open until they are retried or skipped, or the run is stopped.'),
     hold_before: holdBefore,
     ...flags,
   })
@@ -149,20 +149,20 @@ const executeSequenceBody = z.strictObject({ cluster: idNumber('cluster'), ...fl
 
 const flagQueries = {
   dry_run: flagText.optional().describe('Plan only.'),
-  noop_run: flagText.optional().describe('Have the tasks say what they would change.'),
-  force: flagText.optional().describe('Everything counts as changed.'),
-  debug: flagText.optional().describe('Ask the runners of tasks for more detail.'),
+  noop_run: flagText.optional().describe('Run tasks in no-op mode.'),
+  force: flagText.optional().describe('Treat everything as changed.'),
+  debug: flagText.optional().describe('Run tasks with more detailed output.'),
 };
 
 const changesQuery = z.strictObject(flagQueries);
 
 const deployQuery = changesQuery.extend({
-  graph_type: graphType.optional().describe('`default` when not given.'),
-  nodes: commaList('Ids of the nodes; not given: those the graph is for'),
+  graph_type: graphType.optional().describe('Default: `default`.'),
+  nodes: commaList('Ids of the nodes. Default: the nodes that the graph applies to'),
 });
 
 /** Clients send `{}`; whatever it is, it means nothing here. */
-const ignoredBody = z.unknown().meta({ id: 'Ignored', description: 'Taken, and not looked at.' });
+const ignoredBody = z.unknown().meta({ id: 'Ignored', description: 'Accepted and ignored.' });
 
 const taskNamesBody = z
   .unknown()
@@ -191,7 +191,7 @@ export const sequenceSchema = z
     release_id: z.int(),
     graphs: z.array(z.looseObject({ type: z.string() })),
   })
-  .meta({ id: 'Sequence', description: 'Types of graphs to run one after another.' });
+  .meta({ id: 'Sequence', description: 'Graph types to run, one after another.' });
 
 const sequenceListSchema = z.array(sequenceSchema).meta({ id: 'SequenceList' });
 
@@ -204,13 +204,14 @@ const sequenceParams = idParams('sequence');
 
 const started = {
   access: 'operator',
-  answers: { 202: startedTransactionSchema.describe("Started; the run's transaction.") },
+  answers: { 202: startedTransactionSchema.describe('Started; returns the transaction of the run.') },
   also: [404, 409],
 } as const;
 const ofCluster = { ...started, params: idParams('cluster') } as const;
 const changes = {
   ...ofCluster,
-  description: "The sequence `deploy-changes` of the cluster's release, else deletion, provisioning and default.",
+  description:
+    "Runs the sequence `deploy-changes` of the cluster's release, or else the graphs deletion, provisioning and default.",
   query: changesQuery,
   body: ignoredBody,
 } as const;
@@ -221,7 +222,7 @@ export const executionRoutes = tagged('deployments', {
     ...started,
     id: 'executeGraphs',
     summary: 'Run graphs on a cluster, one after another',
-    description: 'One run per cluster at a time: a second one is refused, with the first in `hint` and `run`.',
+    description: 'One run per cluster at a time: a second one is refused; `hint` and `run` name the first.',
     body: executeBody,
   },
   'POST /sequences/:id/execute/': {
@@ -242,7 +243,7 @@ export const executionRoutes = tagged('deployments', {
   'PUT /cluster/:id/deploy/': {
     ...ofCluster,
     id: 'deployOneCluster',
-    summary: 'Run one graph of a cluster; the same as `PUT /clusters/:id/deploy/`',
+    summary: 'Run one graph of a cluster; alias of `PUT /clusters/:id/deploy/`',
     query: deployQuery,
     body: ignoredBody,
   },
@@ -260,7 +261,7 @@ export const executionRoutes = tagged('deployments', {
     query: deployQuery,
     body: taskNamesBody,
   },
-  'PUT /clusters/:id/changes/': { ...changes, id: 'deployChanges', summary: 'Deploy what has changed in a cluster' },
+  'PUT /clusters/:id/changes/': { ...changes, id: 'deployChanges', summary: 'Deploy the changes of a cluster' },
   'PUT /clusters/:id/changes/redeploy/': {
     ...changes,
     id: 'redeployChanges',
@@ -276,14 +277,14 @@ export const executionRoutes = tagged('deployments', {
   'PUT /clusters/:id/stop_deployment/': {
     ...ofCluster,
     id: 'stopDeployment',
-    summary: "Stop a cluster's run: what runs ends, nothing new starts",
+    summary: "Stop a cluster's run gracefully: running tasks finish, nothing new starts",
     body: ignoredBody,
   },
 });
 
 const changedSequence = {
   access: 'operator',
-  summary: 'Change a sequence of graphs: what is not given stays',
+  summary: 'Change a sequence of graphs; omitted fields keep their values',
   params: sequenceParams,
   body: sequenceChangeBody,
   answers: { 200: sequenceSchema },
@@ -319,7 +320,7 @@ export const sequenceRoutes = tagged('deployments', {
   'DELETE /sequences/:id': {
     id: 'deleteSequence',
     access: 'operator',
-    summary: 'Delete a sequence of graphs; the graphs stay',
+    summary: 'Delete a sequence of graphs, but not its graphs',
     params: sequenceParams,
     answers: gone,
   },
@@ -328,7 +329,7 @@ export const sequenceRoutes = tagged('deployments', {
 const one = { access: 'viewer', params: transactionParams } as const;
 const shown = {
   ...one,
-  summary: 'Show a run of graphs, or one graph of it',
+  summary: 'Show a graph run, or one of its graphs',
   answers: { 200: transactionSchema },
 } as const;
 const listed = { access: 'viewer', query: transactionsQuery, answers: { 200: transactionListSchema } } as const;
@@ -340,46 +341,46 @@ export const transactionRoutes = tagged('deployments', {
   'GET /transactions/': {
     ...listed,
     id: 'listTransactions',
-    summary: 'List runs of graphs and their parts, hidden ones too',
+    summary: 'List graph runs and their graphs, including hidden ones',
   },
   'GET /transactions/:id': { ...shown, id: 'getTransaction' },
   'DELETE /transactions/:id': {
     ...removed,
     id: 'deleteTransaction',
-    summary: 'Delete a run of graphs with its history, for good',
+    summary: 'Permanently delete a graph run with its history',
   },
-  'GET /tasks/': { ...listed, id: 'listTasks', summary: 'List runs of graphs and their parts, without hidden ones' },
+  'GET /tasks/': { ...listed, id: 'listTasks', summary: 'List graph runs and their graphs, except hidden ones' },
   'GET /tasks/:id': { ...shown, id: 'getTask' },
-  'DELETE /tasks/:id': { ...removed, id: 'deleteTask', summary: 'Hide a run of graphs from the list of tasks' },
+  'DELETE /tasks/:id': { ...removed, id: 'deleteTask', summary: 'Hide a graph run from the list of tasks' },
   'GET /transactions/:id/deployment_info': {
     ...snapshot,
     id: 'getDeploymentInfo',
-    summary: 'Show the data that tasks saw as it was when the graph was planned',
+    summary: 'Show the task data at the time the graph was planned',
   },
   'GET /transactions/:id/settings': {
     ...snapshot,
     id: 'getTransactionSettings',
-    summary: "Show the cluster's settings as it was when the graph was planned",
+    summary: "Show the cluster's settings at the time the graph was planned",
   },
   'GET /transactions/:id/network_configuration': {
     ...snapshot,
     id: 'getTransactionNetworks',
-    summary: "Show the cluster's networks as it was when the graph was planned",
+    summary: "Show the cluster's networks at the time the graph was planned",
   },
   'GET /transactions/:id/plan': {
     ...one,
     id: 'getTransactionPlans',
-    summary: 'Show what the planned graphs of a run set out to do, and why; also of a dry run',
+    summary: "Show the plans of a run's graphs with reasons; also for a dry run",
     answers: { 200: transactionPlansSchema },
   },
   'GET /transactions/:id/deployment_history/': {
     ...one,
     id: 'getDeploymentHistory',
-    summary: 'Show how each task went on each node',
+    summary: 'Show the result of each task on each node',
     query: historyQuery,
     answers: {
       200: {
-        description: 'The records; as CSV where `Accept` is `text/csv`.',
+        description: 'The records; as CSV if `Accept` is `text/csv`.',
         content: { 'application/json': { schema: historySchema }, 'text/csv': { schema: z.string() } },
       },
     },

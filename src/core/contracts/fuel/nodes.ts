@@ -22,7 +22,7 @@ const nodeFields = {
   hostname,
   mac,
   ip: z.union([z.ipv4(), z.ipv6()]).nullable(),
-  meta: jsonObject.describe('What is known of its hardware.'),
+  meta: jsonObject.describe('Its hardware, as discovered.'),
   labels,
   os_platform: z.string().nullable(),
   manufacturer: z.string().nullable(),
@@ -34,8 +34,8 @@ const nodeFields = {
   error_msg: z.string().nullable(),
   progress: z.int().min(0).max(100),
   group_id: idNumber('node group').nullable(),
-  cluster: idNumber('cluster').nullable().describe('The cluster it is to be in; null takes it out.'),
-  cluster_id: idNumber('cluster').nullable().describe('The same as `cluster`.'),
+  cluster: idNumber('cluster').nullable().describe('Cluster to assign it to; null removes it.'),
+  cluster_id: idNumber('cluster').nullable().describe('Alias of `cluster`.'),
   roles: roleList,
   pending_roles: roleList,
   pending_addition: z.boolean(),
@@ -78,7 +78,7 @@ export const nodeSchema = z
     name: z.string(),
     hostname: z.string().nullable(),
     fqdn: z.string().nullable(),
-    site: z.string().nullable().describe('Site whose machine it is.'),
+    site: z.string().nullable().describe('Site that its machine belongs to.'),
     cluster: z.int().nullable(),
     uuid: z.string(),
     mac: z.string().nullable(),
@@ -105,7 +105,7 @@ export const nodeSchema = z
     extensions: z.array(z.string()),
     agent_checksum: z.string().nullable(),
   })
-  .meta({ id: 'FuelNode', description: 'A node of the inventory, as Fuel shows one.' });
+  .meta({ id: 'FuelNode', description: "A node of the inventory, in Fuel's format." });
 
 const nodeListSchema = z.array(nodeSchema).meta({ id: 'FuelNodeList' });
 
@@ -116,17 +116,17 @@ const nodesQuery = z.strictObject({
     .string()
     .regex(/^([1-9]\d{0,8})?$/, 'must be an id, or empty')
     .optional()
-    .describe('Only nodes of this cluster; empty: only nodes of none.'),
+    .describe('Only nodes of this cluster; empty: only nodes in no cluster.'),
   group_id: idText('node group').optional(),
-  roles: commaList('Roles, of which a node has or is to get one'),
+  roles: commaList('Only nodes with one of these roles, assigned or pending'),
   status: commaList('Statuses'),
   ids: commaList('Ids'),
-  online: flagText.optional().describe('Only nodes that answer, or only such as do not.'),
+  online: flagText.optional().describe('Only nodes that are online, or only offline ones.'),
 });
 
 const deletedNodesQuery = z.strictObject({
-  ids: z.string().min(1).max(100_000).describe('Ids of nodes, with commas between.'),
-  force: flagText.optional().describe('Also deployed nodes of a cluster.'),
+  ids: z.string().min(1).max(100_000).describe('Ids of nodes, separated by commas.'),
+  force: flagText.optional().describe('Include deployed nodes of a cluster.'),
 });
 
 /** Interfaces or disks: lists of what only the machine understands. */
@@ -148,7 +148,7 @@ const nodeAgentSchema = z
     cluster: z.int(),
     site: z.string().describe('`--site` of its agent.'),
     node: z.string().describe('`--node` of its agent.'),
-    online: z.boolean().describe('It asked for work in the last 90 seconds.'),
+    online: z.boolean().describe('It polled for work within the last 90 seconds.'),
   })
   .meta({ id: 'NodeAgent' });
 
@@ -182,7 +182,7 @@ export const inventoryNodeRoutes = tagged('inventory', {
   'DELETE /nodes': {
     id: 'deleteNodes',
     access: 'operator',
-    summary: 'Forget several nodes, all or none',
+    summary: 'Delete several nodes from the inventory, all or none',
     query: deletedNodesQuery,
     answers: forgotten,
     also: [404, 409],
@@ -190,17 +190,17 @@ export const inventoryNodeRoutes = tagged('inventory', {
   'GET /agents': {
     id: 'listAgents',
     access: 'viewer',
-    summary: 'List the nodes of clusters with their agents, as Temporal knows them now',
+    summary: 'List the nodes of clusters with the current state of their agents in Temporal',
     query: agentsQuery,
     answers: { 200: z.array(nodeAgentSchema) },
   },
   'GET /nodes/:id': { ...one, id: 'getInventoryNode', summary: 'Show a node of the inventory' },
-  'PUT /nodes/:id': { ...changed, id: 'changeNode', summary: 'Change a node in the fields that are given' },
-  'PATCH /nodes/:id': { ...changed, id: 'patchNode', summary: 'Change a node in the fields that are given' },
+  'PUT /nodes/:id': { ...changed, id: 'changeNode', summary: 'Change the given fields of a node' },
+  'PATCH /nodes/:id': { ...changed, id: 'patchNode', summary: 'Change the given fields of a node' },
   'DELETE /nodes/:id': {
     id: 'deleteNode',
     access: 'operator',
-    summary: 'Forget a node',
+    summary: 'Delete a node from the inventory',
     params,
     query: deletedNodesQuery.pick({ force: true }),
     answers: forgotten,
@@ -218,13 +218,13 @@ export const inventoryNodeRoutes = tagged('inventory', {
     ...settings,
     id: 'changeNodeSettings',
     access: 'operator',
-    summary: 'Change settings of a node; what is not given stays',
+    summary: 'Change settings of a node; omitted ones keep their values',
     body: jsonObjectBody,
   },
   'GET /nodes/:id/interfaces': {
     ...parts,
     id: 'getNodeInterfaces',
-    summary: 'Show the interfaces of a node, as set or as found',
+    summary: 'Show the interfaces of a node, as set or as discovered',
   },
   'PUT /nodes/:id/interfaces': {
     ...parts,
@@ -237,9 +237,13 @@ export const inventoryNodeRoutes = tagged('inventory', {
   'GET /nodes/:id/interfaces/default_assignment': {
     ...parts,
     id: 'getFoundNodeInterfaces',
-    summary: 'Show the interfaces of a node as they were found',
+    summary: 'Show the discovered interfaces of a node',
   },
-  'GET /nodes/:id/disks': { ...parts, id: 'getNodeDisks', summary: 'Show the disks of a node, as set or as found' },
+  'GET /nodes/:id/disks': {
+    ...parts,
+    id: 'getNodeDisks',
+    summary: 'Show the disks of a node, as set or as discovered',
+  },
   'PUT /nodes/:id/disks': {
     ...parts,
     id: 'replaceNodeDisks',
@@ -251,6 +255,6 @@ export const inventoryNodeRoutes = tagged('inventory', {
   'GET /nodes/:id/disks/defaults': {
     ...parts,
     id: 'getFoundNodeDisks',
-    summary: 'Show the disks of a node as they were found',
+    summary: 'Show the discovered disks of a node',
   },
 });

@@ -12,7 +12,7 @@ const role = nameText(1000);
 const configSchema = z
   .strictObject({
     id: z.int(),
-    is_active: z.boolean().describe('False once it was deleted or replaced.'),
+    is_active: z.boolean().describe('False once deleted or replaced.'),
     config_type: z.enum(['cluster', 'role', 'node']).describe('What it is for.'),
     cluster_id: z.int(),
     node_id: z.int().nullable(),
@@ -36,8 +36,8 @@ const newConfigBody = z.strictObject({ ...target, configuration: jsonObjectSchem
 const executeConfigBody = z
   .strictObject({
     ...target,
-    config_id: idNumber('openstack-config').optional().describe('Taken, and not looked at.'),
-    force: z.boolean().optional().describe('Everything counts as changed.'),
+    config_id: idNumber('openstack-config').optional().describe('Accepted and ignored.'),
+    force: z.boolean().optional().describe('Treat everything as changed.'),
   })
   .meta({ id: 'ExecuteOpenstackConfig' });
 
@@ -51,9 +51,9 @@ export const openstackConfigRoutes = tagged('clusters', {
     summary: 'List OpenStack configurations of a cluster, its roles and nodes',
     query: z.strictObject({
       cluster_id: idText('cluster').optional(),
-      node_ids: commaList('Only those of these nodes'),
-      node_role: role.optional().describe('Only those of this role.'),
-      is_active: flagText.optional().describe('Those in force when not given.'),
+      node_ids: commaList('Only configurations of these nodes'),
+      node_role: role.optional().describe('Only configurations of this role.'),
+      is_active: flagText.optional().describe('Default: only active ones.'),
     }),
     answers: { 200: configListSchema },
     also: [404],
@@ -61,7 +61,7 @@ export const openstackConfigRoutes = tagged('clusters', {
   'POST /openstack-config/': {
     id: 'createOpenstackConfigs',
     access: 'operator',
-    summary: 'Store OpenStack configuration; it replaces what there was for the same cluster, role or nodes',
+    summary: 'Store OpenStack configuration; it replaces an earlier one of the same cluster, role or nodes',
     body: newConfigBody,
     answers: { 201: configListSchema },
     also: [404],
@@ -76,7 +76,7 @@ export const openstackConfigRoutes = tagged('clusters', {
   'DELETE /openstack-config/:id': {
     id: 'deleteOpenstackConfig',
     access: 'operator',
-    summary: 'Take an OpenStack configuration out of force',
+    summary: 'Deactivate an OpenStack configuration',
     params,
     answers: gone,
   },
@@ -85,7 +85,7 @@ export const openstackConfigRoutes = tagged('clusters', {
     access: 'operator',
     summary: 'Run the tasks of the graph `default` whose `refresh_on` names one of the configured files, or `*`',
     body: executeConfigBody,
-    answers: { 202: startedTransactionSchema.describe("Started; the run's transaction.") },
+    answers: { 202: startedTransactionSchema.describe('Started; returns the transaction of the run.') },
     also: [404, 409],
   },
 });

@@ -26,13 +26,13 @@ const packageListSchema = z.array(packageSchema).meta({ id: 'PackageList' });
 export const installedSchema = packageSchema
   .extend({
     created: z.boolean(),
-    replaced: z.string().nullable().describe('The version that was replaced, if another one.'),
+    replaced: z.string().nullable().describe('The version it replaced, if different.'),
     warnings: z.array(diagnosticSchema),
   })
   .meta({ id: 'InstalledPackage' });
 
 const syncBody = z
-  .strictObject({ ids: z.array(z.int().min(1)).optional().describe('Ids of plugins; none: all.') })
+  .strictObject({ ids: z.array(z.int().min(1)).optional().describe('Ids of plugins. Default: all.') })
   .meta({ id: 'SyncPlugins' });
 
 /** No setting takes larger ones; a package of data has one hundredth of it. */
@@ -50,11 +50,11 @@ export const packageRoutes = tagged('packages', {
   'POST /packages': {
     id: 'installPackage',
     access: 'admin',
-    summary: 'Install a package, or bring what is installed to it: the body is the archive',
+    summary: 'Install or update a package; the body is the archive',
     description:
-      'All of it or nothing. 201 when it is new, 200 when it replaced what was there. An older version than the installed one needs force.',
+      'Completely or not at all. 201 if it is new, 200 if it replaced an installed version. An older version than the installed one requires force.',
     query: z.strictObject({
-      force: flagText.optional().describe('Go back to an older version, or take over what was made by hand.'),
+      force: flagText.optional().describe('Allow an older version, or replace manually created objects.'),
     }),
     upload: true,
     bodyLimit: MAX_ARCHIVE_BYTES,
@@ -79,7 +79,7 @@ export const packageRoutes = tagged('packages', {
   'DELETE /packages/:id': {
     id: 'removePackage',
     access: 'admin',
-    summary: 'Remove a package with its releases and plugin, which no cluster may use',
+    summary: 'Remove a package with its releases and plugin; refused while a cluster uses them',
     params,
     answers: gone,
     also: [409],
@@ -87,7 +87,7 @@ export const packageRoutes = tagged('packages', {
   'POST /packages/sync': {
     id: 'syncPackages',
     access: 'admin',
-    summary: 'Read packages again, from the folder of packages or from what is stored, and bring everything to them',
+    summary: 'Read packages again, from the package folder or the store, and update everything to match',
     body: syncBody,
     answers: { 200: packageListSchema },
     also: [404, 409],
@@ -95,7 +95,7 @@ export const packageRoutes = tagged('packages', {
   'POST /plugins/sync': {
     id: 'syncPlugins',
     access: 'admin',
-    summary: 'The same, as clients of the Fuel line ask for it',
+    summary: "The same, on the path that Fuel's clients use",
     body: syncBody.nullable(),
     answers: { 200: z.strictObject({}).describe('Done.') },
     also: [404, 409],

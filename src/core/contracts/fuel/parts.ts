@@ -20,7 +20,7 @@ const namedParams = (of: string, part: string) =>
   idParams(of).extend({ name: z.string().min(1).max(1000).describe(`Name of the ${part}.`) });
 
 /** A list in a query, with commas between its members; read it with `listIn` or `idsIn`. */
-export const commaList = (of: string) => z.string().max(100_000).optional().describe(`${of}, with commas between.`);
+export const commaList = (of: string) => z.string().max(100_000).optional().describe(`${of}, separated by commas.`);
 
 /** A flag of a query as Fuel's clients write it; read it with `isSet`. */
 export const flagText = z.enum(['0', '1', 'true', 'false', 'True', 'False', 'yes', 'no', 'on', 'off', 't', 'f', '']);

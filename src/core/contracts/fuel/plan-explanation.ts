@@ -5,17 +5,17 @@ const run = z.strictObject({
   task: z.string(),
   type: z.string(),
   placed_by: z.string(),
-  first_time: z.boolean().describe('The last run of this task here is not known, or there was none.'),
+  first_time: z.boolean().describe('No earlier run of this task on this node is known.'),
   changed: z
     .array(z.string())
-    .describe('What its condition reads and is new since the last run, as `$.path: old -> new`.'),
+    .describe('Values read by its condition that changed since the last run, as `$.path: old -> new`.'),
 });
 
 const skip = z.strictObject({
   task: z.string(),
-  reason: z.enum(['type', 'not_selected', 'condition']).describe('`type`: a stage, or a task that is switched off.'),
+  reason: z.enum(['type', 'not_selected', 'condition']).describe('`type`: a stage, or a disabled task.'),
   why: z.string().describe('The reason in words, with the type or the condition.'),
-  values: z.array(z.string()).describe('What the condition read, as `$.path = value`.'),
+  values: z.array(z.string()).describe('Values read by the condition, as `$.path = value`.'),
 });
 
 const node = z.strictObject({ node: z.string(), runs: z.array(run), skipped: z.array(skip) });
@@ -23,14 +23,14 @@ const node = z.strictObject({ node: z.string(), runs: z.array(run), skipped: z.a
 /** A plan for people: what runs and what does not on each node, and why. */
 export const planExplanationSchema = z.strictObject({
   totals: z.strictObject({ nodes: z.int(), tasks: z.int(), running: z.int(), first_time: z.int() }),
-  nodes: z.array(node).describe('By node what runs and what does not, and why.'),
-  not_placed: z.array(z.strictObject({ task: z.string(), reason: z.string() })).describe('Tasks that are on no node.'),
+  nodes: z.array(node).describe('What runs on each node, what does not, and why.'),
+  not_placed: z.array(z.strictObject({ task: z.string(), reason: z.string() })).describe('Tasks placed on no node.'),
   skipped_primaries: z
     .array(z.strictObject({ task: z.string(), node: z.string(), tag: z.string() }))
     .describe('Nodes that a task skips because they have its tag as `primary-TAG`.'),
   dropped_dependencies: z
     .array(z.strictObject({ task: z.string(), field: z.string(), name: z.string(), reason: z.string() }))
-    .describe('Dependencies that order nothing in this run.'),
+    .describe('Dependencies without effect in this run.'),
   fault_tolerance: z.array(
     z.strictObject({ name: z.string(), node_ids: z.array(z.string()), fault_tolerance: z.int() }),
   ),
@@ -38,7 +38,7 @@ export const planExplanationSchema = z.strictObject({
     .array(
       z.strictObject({ roles: z.array(z.unknown()), candidates: z.array(z.string()), chosen: z.array(z.string()) }),
     )
-    .describe('What `policy: any` chose.'),
+    .describe('Nodes chosen by `policy: any`.'),
 });
 
 export type PlanExplanation = Wire<typeof planExplanationSchema>;

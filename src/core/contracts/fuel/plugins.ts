@@ -12,15 +12,15 @@ const pluginSchema = z
     title: z.string(),
     package_version: z.string(),
     releases: z.array(z.looseObject({})).describe('Releases it extends: os, version, mode, folders.'),
-    tags_metadata: jsonObject.describe('Tag → `{has_primary}`: what it brings to clusters that enable it.'),
+    tags_metadata: jsonObject.describe('Tag → `{has_primary}`: tags it adds to clusters that enable it.'),
   })
-  .meta({ id: 'Plugin', description: 'A plugin, with all that its package says of it.' });
+  .meta({ id: 'Plugin', description: 'A plugin, with the metadata of its package.' });
 
 const pluginListSchema = z.array(pluginSchema).meta({ id: 'PluginList' });
 
 const pluginChangesBody = z
   .looseObject({
-    name: z.string().min(1).optional().describe('As it is: a plugin is not renamed.'),
+    name: z.string().min(1).optional().describe('Must equal the current name: a plugin cannot be renamed.'),
     version: z.string().min(1).max(32).optional(),
     title: z.string().min(1).optional(),
     package_version: z.string().min(1).optional(),
@@ -49,7 +49,7 @@ export const pluginRoutes = tagged('plugins', {
   'PUT /plugins/:id': {
     id: 'changePlugin',
     access: 'admin',
-    summary: 'Change a plugin in the fields that are given',
+    summary: 'Change the given fields of a plugin',
     params,
     body: pluginChangesBody,
     ...LARGE_BODY,

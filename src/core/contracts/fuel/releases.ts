@@ -15,7 +15,7 @@ const releaseParts = {
   networks_metadata: jsonObject,
   network_roles_metadata: z.array(jsonObject),
   volumes_metadata: jsonObject.describe('`volumes` and `volumes_roles_mapping`.'),
-  attributes_metadata: jsonObject.describe('What settings a cluster starts with: `editable` and `generated`.'),
+  attributes_metadata: jsonObject.describe('Initial settings of clusters: `editable` and `generated`.'),
   vmware_attributes_metadata: jsonObject,
   node_attributes: jsonObject,
   nic_attributes: jsonObject,
@@ -58,7 +58,7 @@ export const releaseSchema = z
     operating_system: z.string(),
     description: z.string().nullable(),
     state: z.enum(RELEASE_STATES),
-    is_deployable: z.boolean().describe('Whether clusters can be made of it.'),
+    is_deployable: z.boolean().describe('Whether clusters can be created from it.'),
     modes: z.array(z.string()),
     modes_metadata: anyJson,
     roles: z.array(z.string()).describe('Names of its roles.'),
@@ -95,7 +95,7 @@ export const releaseRoutes = tagged('releases', {
   'GET /releases': {
     id: 'listReleases',
     access: 'viewer',
-    summary: 'List what clusters can be made of',
+    summary: 'List releases, from which clusters are created',
     answers: { 200: releaseListSchema },
   },
   'POST /releases': {
@@ -117,7 +117,7 @@ export const releaseRoutes = tagged('releases', {
   'PUT /releases/:id': {
     id: 'changeRelease',
     access: 'admin',
-    summary: 'Change a release in the fields that are given',
+    summary: 'Change the given fields of a release',
     params,
     body: releaseChangesBody,
     ...LARGE_BODY,
@@ -127,7 +127,7 @@ export const releaseRoutes = tagged('releases', {
   'DELETE /releases/:id': {
     id: 'deleteRelease',
     access: 'admin',
-    summary: 'Delete a release that no cluster is made of, with its graphs',
+    summary: 'Delete an unused release with its graphs',
     params,
     answers: gone,
     also: [409],
@@ -135,27 +135,27 @@ export const releaseRoutes = tagged('releases', {
   'GET /releases/:id/networks': {
     ...part,
     id: 'getReleaseNetworks',
-    summary: 'Show the networks its clusters start with',
+    summary: "Show the initial networks of a release's clusters",
   },
   'PUT /releases/:id/networks': {
     ...changedPart,
     id: 'replaceReleaseNetworks',
-    summary: 'Replace the networks its clusters start with',
+    summary: "Replace the initial networks of a release's clusters",
   },
   'GET /releases/:id/attributes_metadata': {
     ...part,
     id: 'getReleaseSettings',
-    summary: 'Show the settings its clusters start with',
+    summary: "Show the initial settings of a release's clusters",
   },
   'PUT /releases/:id/attributes_metadata': {
     ...changedPart,
     id: 'replaceReleaseSettings',
-    summary: 'Replace the settings its clusters start with',
+    summary: "Replace the initial settings of a release's clusters",
   },
   'GET /releases/:id/components': {
     id: 'listReleaseComponents',
     access: 'viewer',
-    summary: 'List components of a release, and those of plugins that fit it',
+    summary: 'List the components of a release and of compatible plugins',
     params,
     answers: { 200: componentListSchema },
   },

@@ -13,9 +13,9 @@ const expression = z.union([z.string(), z.looseObject({})]);
 
 /** A role as package authors write it: what is named here is checked, other keys are kept. */
 const roleMeta = z.looseObject({
-  name: z.string().min(1).describe('What people call it.'),
+  name: z.string().min(1).describe('Display name.'),
   description: z.string(),
-  tags: z.array(identifier).optional().describe('Tags it brings; none given: one tag, its own name.'),
+  tags: z.array(identifier).optional().describe('Tags it adds. Default: one tag with the name of the role.'),
   conflicts: z.union([z.literal('*'), z.array(z.string())]).optional(),
   has_primary: z.boolean().optional(),
   public_ip_required: z.boolean().optional(),
@@ -33,7 +33,7 @@ const roleBody = z
     meta: roleMeta,
     volumes_roles_mapping: z
       .array(z.strictObject({ id: z.string().min(1), allocate_size: z.enum(['all', 'min', 'full-disk']) }))
-      .describe('Volumes its nodes get; at least one, but for a role that has none.'),
+      .describe('Volumes of its nodes; at least one, unless the role has none.'),
   })
   .meta({ id: 'NewRole' });
 

@@ -6,8 +6,8 @@ import { jsonObject, jsonObjectBody, jsonObjectSchema } from './releases.ts';
 
 const settingsBody = z
   .strictObject({
-    editable: anyJson.optional().describe('Groups of settings, as GET answers them.'),
-    generated: anyJson.optional().describe('Made by the service: refused, with the reason.'),
+    editable: anyJson.optional().describe('Groups of settings, as returned by GET.'),
+    generated: anyJson.optional().describe('Set by the service: refused with a reason.'),
   })
   .meta({ id: 'SettingsChanges' });
 
@@ -16,12 +16,14 @@ const settingsSchema = z
   .meta({ id: 'Settings' });
 
 const forceQuery = z.strictObject({
-  force: flagText.optional().describe('Taken for the sake of older clients; settings can be changed at any time.'),
+  force: flagText.optional().describe('Accepted for older clients and ignored: settings can be changed at any time.'),
 });
 
 const factsQuery = z.strictObject({
-  nodes: commaList('Ids of nodes wanted; all when not given'),
-  split: flagText.optional().describe('Common data apart, as an entry `common`. Default: merged into each.'),
+  nodes: commaList('Ids of nodes. Default: all'),
+  split: flagText
+    .optional()
+    .describe('Return common data as a separate entry `common`. Default: merged into each node.'),
 });
 
 const fact = z.record(z.string(), anyJson);
@@ -56,7 +58,7 @@ export const settingsRoutes = tagged('clusters', {
   'GET /clusters/:id/attributes': {
     ...settings,
     id: 'getClusterSettings',
-    summary: 'Show the settings of a cluster; passwords made for it are not among them',
+    summary: 'Show the settings of a cluster, without generated passwords',
   },
   'PUT /clusters/:id/attributes': {
     ...changed,
@@ -66,23 +68,23 @@ export const settingsRoutes = tagged('clusters', {
   'PATCH /clusters/:id/attributes': {
     ...changed,
     id: 'changeClusterSettings',
-    summary: 'Change settings of a cluster; what is not given stays',
+    summary: 'Change settings of a cluster; omitted ones keep their values',
   },
   'GET /clusters/:id/attributes/defaults': {
     ...settings,
     id: 'getDefaultClusterSettings',
-    summary: 'Show the settings that the release gives a cluster',
+    summary: 'Show the default settings of a cluster, from its release',
   },
   'PUT /clusters/:id/attributes/defaults': {
     ...settings,
     id: 'resetClusterSettings',
     access: 'operator',
-    summary: 'Set the settings of a cluster back to those of its release',
+    summary: 'Reset the settings of a cluster to those of its release',
   },
   'GET /clusters/:id/vmware_attributes': {
     ...settings,
     id: 'getVmwareSettings',
-    summary: 'Show the VMware settings of a cluster whose release has any',
+    summary: 'Show the VMware settings of a cluster',
   },
   'PUT /clusters/:id/vmware_attributes': {
     ...settings,
@@ -107,7 +109,7 @@ export const settingsRoutes = tagged('clusters', {
   'GET /clusters/:id/network_configuration/template': {
     ...object,
     id: 'getNetworkTemplate',
-    summary: 'Show the network template of a cluster that has one',
+    summary: 'Show the network template of a cluster',
     params,
   },
   'PUT /clusters/:id/network_configuration/template': {
@@ -121,7 +123,7 @@ export const settingsRoutes = tagged('clusters', {
     access: 'operator',
     summary: 'Delete the network template of a cluster',
     params,
-    answers: { 204: z.undefined().describe('It is gone.') },
+    answers: { 204: z.undefined().describe('Deleted.') },
   },
 });
 
@@ -131,7 +133,7 @@ const upload = { access: 'operator', params, bodyLimit: 32 * 1024 * 1024, maxVal
 const deleted = {
   access: 'operator',
   params,
-  answers: { 204: z.undefined().describe('Those worked out count again.') },
+  answers: { 204: z.undefined().describe('The computed ones are used again.') },
 } as const;
 
 export const factsRoutes = tagged('clusters', {
@@ -144,22 +146,22 @@ export const factsRoutes = tagged('clusters', {
   'GET /clusters/:id/orchestrator/deployment/defaults': {
     ...factsAnswer,
     id: 'getDefaultDeploymentFacts',
-    summary: 'Show the deployment facts that are worked out of settings and nodes',
+    summary: 'Show the deployment facts computed from settings and nodes',
     answers: { 200: deploymentFactsSchema },
   },
   'PUT /clusters/:id/orchestrator/deployment': {
     ...upload,
     id: 'uploadDeploymentFacts',
-    summary: 'Upload deployment facts, which lie over those worked out',
+    summary: 'Upload deployment facts, which override computed ones',
     body: deploymentFactsBody,
     answers: { 200: deploymentFactsSchema },
   },
   'PATCH /clusters/:id/orchestrator/deployment': {
     ...upload,
     id: 'changeDeploymentFacts',
-    summary: 'Replace the uploaded deployment facts of some nodes, and keep those of all others',
+    summary: 'Replace the uploaded deployment facts of some nodes only',
     body: deploymentFactsBody,
-    answers: { 204: z.undefined().describe('They are replaced.') },
+    answers: { 204: z.undefined().describe('Replaced.') },
   },
   'DELETE /clusters/:id/orchestrator/deployment': {
     ...deleted,
@@ -175,7 +177,7 @@ export const factsRoutes = tagged('clusters', {
   'GET /clusters/:id/orchestrator/provisioning/defaults': {
     ...factsAnswer,
     id: 'getDefaultProvisioningFacts',
-    summary: 'Show the provisioning facts that are worked out of nodes',
+    summary: 'Show the provisioning facts computed from nodes',
     answers: { 200: provisioningFactsSchema },
   },
   'PUT /clusters/:id/orchestrator/provisioning': {

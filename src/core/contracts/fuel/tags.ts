@@ -8,14 +8,14 @@ import { idNumber, idParams, idText, namedPartRoutes } from './parts.ts';
 const tagName = nameText(1000);
 
 const tagMeta = z
-  .looseObject({ has_primary: z.boolean().describe('One of the nodes that have the tag is its primary.') })
-  .describe('What the tag is; keys that are not named here are kept.');
+  .looseObject({ has_primary: z.boolean().describe('One of the nodes with the tag is its primary.') })
+  .describe('Metadata of the tag; keys not listed here are kept.');
 
 export const tagBody = z
   .strictObject({
     name: tagName,
     meta: tagMeta,
-    role: z.string().optional().describe('A role that brings it from now on.'),
+    role: z.string().optional().describe('A role that includes the tag from now on.'),
   })
   .meta({ id: 'NewTag' });
 
@@ -29,7 +29,7 @@ export const ownedTagSchema = z
     name: z.string(),
     meta: anyJson,
     owner,
-    read_only: z.boolean().describe('It came with a package or role, and cannot be changed.'),
+    read_only: z.boolean().describe('It belongs to a package or role, and cannot be changed.'),
   })
   .meta({ id: 'OwnedTag' });
 const ownedTagListSchema = z.array(ownedTagSchema).meta({ id: 'OwnedTagList' });
@@ -38,8 +38,8 @@ const assignmentSchema = z
   .strictObject({
     node_id: z.int(),
     tag: z.string(),
-    source: z.enum(['role', 'user', 'extension']).describe('Who gave it.'),
-    role: z.string().nullable().describe('The role it came with.'),
+    source: z.enum(['role', 'user', 'extension']).describe('Who assigned it.'),
+    role: z.string().nullable().describe('The role that includes it.'),
   })
   .meta({ id: 'TagAssignment' });
 export const assignmentListSchema = z.array(assignmentSchema).meta({ id: 'TagAssignmentList' });
@@ -49,7 +49,7 @@ const tagChangeSchema = z
     node_id: z.int(),
     role: z.string().describe('The role whose tags have changed.'),
     given: z.array(z.string()).describe('Tags that the node gets.'),
-    lost: z.array(z.string()).describe('Tags that it loses, unless it has them from someone else.'),
+    lost: z.array(z.string()).describe('Tags that it loses, unless another source assigned them.'),
   })
   .meta({ id: 'TagChange' });
 export const tagChangeListSchema = z.array(tagChangeSchema).meta({ id: 'TagChangeList' });
@@ -65,10 +65,10 @@ const tagQuery = z.strictObject({
   cluster_id: idText('cluster').optional(),
   release_id: idText('release').optional(),
   plugin_id: idText('plugin').optional(),
-  node_id: z.string().max(10_000).optional().describe('Ids of nodes, with commas between.'),
-  tag_name: z.string().max(1000).optional().describe('Name of a tag; quotes around it do not count.'),
+  node_id: z.string().max(10_000).optional().describe('Ids of nodes, separated by commas.'),
+  tag_name: z.string().max(1000).optional().describe('Name of a tag; quotes around it are ignored.'),
   tags: z.string().max(10_000).optional().describe("Names of tags: mysql,neutron or ['mysql', 'neutron']."),
-  role: z.string().max(1000).optional().describe('A role that brings the tag from now on.'),
+  role: z.string().max(1000).optional().describe('A role that includes the tag from now on.'),
   meta: z.string().max(100_000).optional().describe('The metadata as JSON, e.g. {"has_primary": true}.'),
 });
 export type TagQuery = Wire<typeof tagQuery>;
@@ -81,8 +81,8 @@ const tagsOf = (kind: 'release' | 'cluster', list: string) =>
     { one: tagSchema, list: tagListSchema, body: tagBody },
     {
       list,
-      replace: `Change a tag that a user made for a ${kind}`,
-      delete: `Delete a tag that a user made for a ${kind}, and take it from all nodes`,
+      replace: `Change a user-made tag of a ${kind}`,
+      delete: `Delete a user-made tag of a ${kind}, and remove it from all nodes`,
     },
   );
 
@@ -101,40 +101,40 @@ export const tagRoutes = tagged('tags', {
   'GET /plugins/:id/tags': {
     id: 'listPluginTags',
     access: 'viewer',
-    summary: 'List the tags a plugin brings',
+    summary: 'List the tags of a plugin',
     params: idParams('plugin'),
     answers: { 200: tagListSchema },
   },
   'GET /clusters/:id/tag_assignments': {
     id: 'listTagAssignments',
     access: 'viewer',
-    summary: 'List which nodes of a cluster have which tags, and from whom',
+    summary: "List the tags of a cluster's nodes with their sources",
     params: idParams('cluster'),
     answers: { 200: assignmentListSchema },
   },
   'GET /clusters/:id/tag_changes': {
     id: 'listTagChanges',
     access: 'viewer',
-    summary: 'List changes of role tags that the nodes of a cluster get with the next run',
+    summary: 'List role tag changes that the nodes of a cluster get with the next run',
     params: idParams('cluster'),
     answers: { 200: tagChangeListSchema },
   },
   'POST /clusters/:id/tag_changes': {
     id: 'applyTagChanges',
     access: 'operator',
-    summary: 'Apply them now, and list what was applied',
+    summary: 'Apply the pending role tag changes of a cluster now, and list them',
     params: idParams('cluster'),
     answers: { 200: tagChangeListSchema },
   },
   'GET /nodes/:id/tags': {
     id: 'listNodeTags',
     access: 'viewer',
-    summary: 'List the tags of a node, and from whom it has them',
+    summary: 'List the tags of a node with their sources',
     params: idParams('node'),
     answers: { 200: assignmentListSchema },
   },
-  'POST /nodes/:id/tags': { ...ofNode, id: 'assignNodeTags', summary: 'Assign tags to a node; what it has stays' },
-  'DELETE /nodes/:id/tags': { ...ofNode, id: 'unassignNodeTags', summary: 'Take tags from a node' },
+  'POST /nodes/:id/tags': { ...ofNode, id: 'assignNodeTags', summary: 'Assign more tags to a node' },
+  'DELETE /nodes/:id/tags': { ...ofNode, id: 'unassignNodeTags', summary: 'Remove tags from a node' },
   'GET /tags': {
     id: 'queryTags',
     access: 'viewer',
@@ -163,11 +163,11 @@ export const tagRoutes = tagged('tags', {
   'DELETE /tags': {
     id: 'deleteTagByQuery',
     access: 'operator',
-    summary: 'Delete a tag a user made, or take tags from nodes',
+    summary: 'Delete a user-made tag, or remove tags from nodes',
     query: tagQuery,
     answers: gone,
     also: [404, 409],
   },
   'POST /tags/assign': { ...ofNodes, id: 'assignTags', summary: 'Assign tags to several nodes, all or none' },
-  'POST /tags/unassign': { ...ofNodes, id: 'unassignTags', summary: 'Take tags from several nodes' },
+  'POST /tags/unassign': { ...ofNodes, id: 'unassignTags', summary: 'Remove tags from several nodes' },
 });

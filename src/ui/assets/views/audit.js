@@ -10,7 +10,7 @@ import { Ago } from '../times.js';
 /** Pages of what the audit names as a target. */
 const PAGES = { run: 'runs', site: 'sites', cluster: 'clusters', node: 'nodes', package: 'packages', graph: 'graphs' };
 
-/** Who did what, when and why. Its filters are in the address. */
+/** The audit trail: who did what, when and why. Its filters are in the address. */
 export function AuditView({ query }) {
   const [actor, action, target, before] = ['actor', 'action', 'target', 'before'].map((key) => query.get(key) ?? '');
   const entries = useData(`/api/v1/audit${queryOf({ actor, action, target, before, limit: 100 })}`, {

@@ -89,16 +89,16 @@ export function NodeActions({ base, nodes, tags, onDone }) {
       label="Assign tags"
       title=${`Assign tags to ${names}`}
       reason=${false}
-      disabled=${free.length === 0 && 'All tags of this cluster are assigned. The page of the tags makes more.'}
+      disabled=${free.length === 0 && 'All tags of this cluster are assigned. Create more on the page of the tags.'}
       fields=${choices(free)}
       act=${change('assign')}
       done=${`${names}: tags assigned.`}
     />
     <${Action}
       label="Unassign"
-      title=${`Take tags from ${names}`}
+      title=${`Remove tags from ${names}`}
       reason=${false}
-      disabled=${own.length === 0 && 'There is no tag to take.'}
+      disabled=${own.length === 0 && 'There is no tag to remove.'}
       fields=${choices(own)}
       act=${change('unassign')}
       done=${`${names}: tags removed.`}

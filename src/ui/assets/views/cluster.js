@@ -50,7 +50,7 @@ export function ClusterView({ id, query }) {
       actions=${cluster.data && html`<${RunGraphs} id=${Number(id)} types=${types} type=${type} locked=${cluster.data.is_locked} nodes=${nodes.data ?? []} />`}
     >
       Cluster ${name} ${cluster.data && html`<${State} of=${cluster.data.status} />`}
-      ${cluster.data?.is_locked && html` <${State} of="running">a run works on it<//>`}
+      ${cluster.data?.is_locked && html` <${State} of="running">a run is in progress<//>`}
     <//>
     ${cluster.data && html`<${Facts} cluster=${cluster.data} release=${release.data} />`}
     <${Loaded} from=${checks}>${(data) => html`<${Checks} of=${data} />`}<//>
@@ -80,7 +80,7 @@ const Graphs = ({ base, query, types, type, name, nodes }) => html`<div class="f
   </div>
   ${
     type
-      ? html`<${Fold} label="What a run would do now, and why" open=${query.has('plan')}>${() => html`<${Plan} base=${base} type=${type} nodes=${nodes} />`}<//>
+      ? html`<${Fold} label="Plan of a run started now" open=${query.has('plan')}>${() => html`<${Plan} base=${base} type=${type} nodes=${nodes} />`}<//>
       <${Fold} label="Drawing of the merged graph">${() => html`<${GraphPicture} path=${`${base}/deploy_tasks/graph.svg${queryOf({ graph_type: type })}`} />`}<//>`
       : html`<p class="quiet">There is no graph yet.</p>`
   }`;
@@ -93,7 +93,7 @@ const Facts = ({ cluster, release }) => html`<p class="facts">
 
 const Checks = ({ of }) =>
   of.findings.length === 0
-    ? html`<p class="facts"><${State} of="ok">nothing stands in the way of a run<//></p>`
+    ? html`<p class="facts"><${State} of="ok">ready for a run<//></p>`
     : html`<ul class=${of.ok ? 'banner plain' : 'problem plain'} aria-label="Checks">
         ${of.findings.map((one) => html`<li><strong>${one.severity}</strong> ${one.message} ${one.hint && html`<span class="quiet">${one.hint}</span>`}</li>`)}
       </ul>`;
@@ -108,14 +108,14 @@ function FreeNodes({ base, onDone }) {
     const form = new FormData(event.target);
     const [nodes, chosen] = [form.getAll('node'), form.getAll('role')];
     if (nodes.length === 0)
-      return setProblem({ detail: 'No node is chosen.', hint: 'Choose one at least, and what it is for.' });
+      return setProblem({ detail: 'No node is chosen.', hint: 'Choose at least one, and its roles.' });
     try {
       await post(
         `${base}/assignment`,
         nodes.map((one) => ({ id: Number(one), roles: chosen })),
       );
       setProblem(undefined);
-      say(`${count(nodes.length, 'node')} taken in.`);
+      say(`${count(nodes.length, 'node')} added.`);
       free.reload();
       onDone();
     } catch (error) {
@@ -125,7 +125,7 @@ function FreeNodes({ base, onDone }) {
   return html`<${Loaded} from=${free}>
     ${(nodes) =>
       nodes.length === 0
-        ? html`<p class="quiet">No free node. Machines come in by registration, or with a site's deployment: see <a href="/nodes">nodes</a>.</p>`
+        ? html`<p class="quiet">No free node. Nodes are added by registration, or by deploying a site: see <a href="/nodes">nodes</a>.</p>`
         : html`<form onSubmit=${assign} class="card">
             <${Choices} name="node" label="Nodes" options=${nodes.map((one) => [String(one.id), one.site ? `${one.name} (${one.site})` : one.name])} />
             <${Choices} name="role" label="Roles" options=${(roles.data ?? []).map((one) => [one.name, one.name])} />
@@ -185,7 +185,7 @@ const Reasons = ({ heading, rows }) =>
 function ClusterRuns({ id }) {
   const runs = useData(`/api/v1/runs${queryOf({ label: `cluster:${id}`, limit: 20 })}`, { again: listsChanged.value });
   return html`<${Loaded} from=${runs}>
-    ${({ items, next }) => html`<${RunTable} runs=${items} empty="No run yet: run a graph, above." />
+    ${({ items, next }) => html`<${RunTable} runs=${items} empty="No run yet: run a graph above." />
       ${next !== null && html`<p><a href=${`/runs?cluster=${id}`}>Show all runs of this cluster</a></p>`}
       <${RunGrid} runs=${items.filter((run) => run.labels.transaction !== undefined)} />`}
   <//>`;

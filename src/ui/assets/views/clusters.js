@@ -37,7 +37,7 @@ export function ClustersView() {
       of="Clusters"
       actions=${html`<${Action}
         label="Create a cluster"
-        explain="A cluster is nodes on which the graphs of a release run. Its nodes may come from a site."
+        explain="A cluster is nodes on which the graphs of a release run. Its nodes may belong to a site."
         fields=${fields}
         reason=${false}
         act=${create}
@@ -57,7 +57,7 @@ export function ClustersView() {
             [
               'Status',
               (one) =>
-                html`<${State} of=${one.status} /> ${one.is_locked && html`<${State} of="running">a run works on it<//>`}`,
+                html`<${State} of=${one.status} /> ${one.is_locked && html`<${State} of="running">a run is in progress<//>`}`,
             ],
             [
               'Release',
@@ -74,15 +74,15 @@ export function ClustersView() {
 }
 
 const NoCluster = () => html`<${Empty} title="There is no cluster yet.">
-  <p>Create one, above: it takes nodes from the inventory, and runs the graphs of its release on them.</p>
+  <p>Create one above: it uses nodes of the inventory, and runs the graphs of its release on them.</p>
 <//>`;
 
 /** Why no cluster can be made, and what to do about it. */
 export const NoRelease = () => html`<div class="banner" role="status" id="no-release">
   <p><strong>No release is installed, so no cluster can be created.</strong></p>
   <p>
-    A cluster is made of a release, which comes with a package. Install one on the page of the
-    <a href="/packages"> packages</a>, or with the command below; this page goes on by itself.
+    A cluster is created from a release, which is part of a package. Install one on the page
+    <a href="/packages"> packages</a>, or with the command below; this page then updates itself.
   </p>
   <${Command} text="sitewright package install FILE_OR_FOLDER" />
 </div>`;

@@ -41,15 +41,15 @@ export function GraphRun({ base, tables, query }) {
   return html`${
     status.silent.length > 0 &&
     html`<p class="problem" role="status">
-      Waiting for agents that do not answer: ${some(status.silent.map((one) => names[one] ?? one))}. Their tasks are lost
-      once they were away for too long; see whether these machines are up.
+      Waiting for offline agents: ${some(status.silent.map((one) => names[one] ?? one))}. Their tasks fail if
+      they stay offline for too long; check whether these machines are up.
     </p>`
   }
     ${
       live &&
       status.running.length > 0 &&
       html`<p class="facts">
-        At work: ${some(
+        Running: ${some(
           status.running.map((one) => placeOf(one, names).text),
           5,
         )}

@@ -48,7 +48,7 @@ export function GraphsView({ query }) {
 }
 
 const NoGraph = () => html`<${Empty} title="There is no graph yet.">
-  <p>Releases bring graphs with their <a href="/packages">packages</a>. Your own for a cluster:</p>
+  <p>Releases contain graphs; install their <a href="/packages">packages</a>. Your own for a cluster:</p>
   <${Command} text="sitewright graph upload --env 1 --type default --file FILE" />
 <//>`;
 

@@ -23,7 +23,7 @@ export function NodeView({ id }) {
     return html`<${Missing} of=${`Node ${id}`} problem=${node.problem} list=${LIST} onRetry=${node.reload} />`;
   return html`<${Loaded} from=${node}>
     ${(one) => html`<${Title} of=${`Node ${one.name}`} trail=${[LIST]}>
-        Node ${one.name} <${State} of=${one.status} /> ${!one.online && html`<${State} of="lost">does not answer<//>`}
+        Node ${one.name} <${State} of=${one.status} /> ${!one.online && html`<${State} of="lost">offline<//>`}
       <//>
       ${one.error_msg && html`<p class="problem">${one.error_msg}</p>`}
       <dl class="details">
@@ -64,7 +64,7 @@ function History({ node }) {
         label="Runs of this node"
         rows=${items}
         keyOf=${(one) => one.run.id}
-        empty="No run touched it yet."
+        empty="No run yet."
         columns=${[
           [
             'Run',
@@ -94,7 +94,7 @@ function ClusterHistory({ node }) {
         label="Runs of its cluster"
         rows=${items.filter((run) => run.labels.transaction !== undefined)}
         keyOf=${(run) => run.id}
-        empty="No run touched it yet."
+        empty="No run yet."
         columns=${[
           ['#', (run) => run.number ?? '', 'number'],
           [

@@ -68,7 +68,7 @@ const CELL = {
 const showAll = () => filterBy({ name: '', role: '', status: '', cluster: '' });
 
 const NoNode = () => html`<${Empty} title="There is no node yet.">
-  <p>Machines come in when their <a href="/sites">site</a> is deployed. Others are registered by name, one or many:</p>
+  <p>Nodes are added when their <a href="/sites">site</a> is deployed. Register others by name, one or many:</p>
   <${Command} text="sitewright node register --name NAME" />
   <${Command} text="sitewright node register --site SITE" />
 <//>`;

@@ -52,10 +52,10 @@ export function NoticesView() {
     <//>`;
 }
 
-const NoReceiver = () => html`<${Empty} title="Notices are sent nowhere yet.">
+const NoReceiver = () => html`<${Empty} title="There are no receivers yet.">
   <p>
-    Runs that fail, are held or wait for approval can call webhooks. List their URLs in a file, and name it in the settings of API
-    and worker:
+    Runs that fail, are held or wait for approval can call webhooks. List their URLs in a file, and set its name for API and
+    worker:
   </p>
   <${Command} text="SITEWRIGHT_NOTICES_RECEIVERS_FILE=notices.yaml" />
 <//>`;

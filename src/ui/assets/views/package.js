@@ -30,7 +30,7 @@ export function PackageView({ id }) {
           <${Action}
             label="Remove"
             title=${`Remove ${one.name}`}
-            explain="Takes its releases and plugins along. Refused while a cluster uses them."
+            explain="Also removes its releases and plugins. Refused while a cluster uses them."
             needs="admin"
             reason=${false}
             act=${remove}
@@ -41,7 +41,7 @@ export function PackageView({ id }) {
       <dl class="details">
         <dt>Kind</dt><dd>${one.kind}</dd>
         <dt>Format</dt><dd>${one.package_version}</dd>
-        <dt>Installed</dt><dd><${Ago} of=${one.installed_at} />${one.updated_at !== one.installed_at && html`, brought to this version <${Ago} of=${one.updated_at} />`}</dd>
+        <dt>Installed</dt><dd><${Ago} of=${one.installed_at} />${one.updated_at !== one.installed_at && html`, updated to this version <${Ago} of=${one.updated_at} />`}</dd>
         <dt>Archive</dt><dd>${sizeOf(one)}, SHA-256 <code>${one.checksum}</code></dd>
       </dl>
       ${one.releases.map((release) => html`<${Release} key=${release.id} id=${release.id} />`)}
@@ -61,9 +61,9 @@ function Release({ id }) {
         empty="It has no roles."
         columns=${[
           ['Role', (role) => role, 'name'],
-          ['What it is', (role) => one.roles_metadata[role]?.description ?? '', 'wide'],
+          ['Description', (role) => one.roles_metadata[role]?.description ?? '', 'wide'],
           [
-            'Brings the tags',
+            'Tags',
             (role) => (one.roles_metadata[role]?.tags ?? []).map((tag) => html`<span class="tag">${tag}</span>`),
             'wide',
           ],
@@ -86,7 +86,7 @@ function Plugin({ id }) {
         label="Tags"
         rows=${Object.entries(one.tags_metadata)}
         keyOf=${([tag]) => tag}
-        empty="It brings no tag."
+        empty="It has no tags."
         columns=${[
           ['Tag', ([tag]) => html`<span class="tag">${tag}</span>`, 'name'],
           ['Has a primary node', ([, meta]) => (meta?.has_primary ? 'yes' : 'no')],
@@ -104,7 +104,7 @@ function Graphs({ of }) {
         label="Graphs"
         rows=${all}
         keyOf=${(one) => one.id}
-        empty="It brought no graph."
+        empty="It has no graphs."
         columns=${[
           ['Graph', (one) => html`<a href=${`/graphs/${one.id}`}>${nameOf(one)}</a>`, 'name'],
           ['Type', (one) => one.relations.map(({ type }) => type).join(', ')],

@@ -53,7 +53,7 @@ export function PackagesView() {
 }
 
 const NoPackage = () => html`<${Empty} title="No package is installed.">
-  <p>A package brings releases with their roles, tags and graphs. Make one of a folder, and install the file above:</p>
+  <p>A package contains releases with their roles, tags and graphs. Build one from a folder, and install the file above:</p>
   <${Command} text="sitewright package build FOLDER" />
 <//>`;
 
@@ -92,7 +92,7 @@ function Install() {
         needed: true,
         accept: '.gz,.tgz,.tar',
       },
-      { name: 'force', label: 'Also if it is older than what is installed', type: 'checkbox' },
+      { name: 'force', label: 'Allow an older version than the installed one', type: 'checkbox' },
     ]}
     act=${install}
   />`;

@@ -34,7 +34,7 @@ export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run 
       options: [
         ['', 'run it'],
         ['dry_run', 'dry run: plan only'],
-        ['noop_run', 'noop run: tasks say what they would change'],
+        ['noop_run', 'noop run: tasks report what they would change'],
       ],
       value: given?.mode === 'apply' ? '' : (given?.mode ?? ''),
     },
@@ -46,7 +46,7 @@ export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run 
     },
     {
       name: 'nodes',
-      label: 'Only these nodes; none chosen: all',
+      label: 'Only these nodes (default: all)',
       type: 'choices',
       options: nodes.map((one) => [String(one.id), one.name]),
       value: (before?.nodes ?? []).map(String),
@@ -61,7 +61,7 @@ export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run 
     { name: 'force', label: 'Everything counts as changed', type: 'checkbox', value: given?.force ?? false },
   ];
   const why =
-    (locked && 'A run works on this cluster: wait for it, or steer it on its page.') ||
+    (locked && 'A run is in progress on this cluster: wait for it, or control it on its page.') ||
     (types.length === 0 && 'There is no graph yet: its release has none. Upload one.');
   return html`<${Action} label=${label} fields=${fields} act=${start} disabled=${why} done="The run has started." />`;
 }

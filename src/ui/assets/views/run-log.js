@@ -85,7 +85,7 @@ const NOTHING = { items: null, earlier: null, problem: undefined };
 const nothing = (search, earlier, live) => {
   if (earlier !== null) return 'Nothing among the newest lines.';
   if (search !== '') return `No line with “${search}”.`;
-  return live ? 'Nothing printed yet.' : 'Nothing was printed, or its log is not kept any more.';
+  return live ? 'Nothing printed yet.' : 'Nothing was printed, or its log is no longer kept.';
 };
 
 function joined(before, page) {

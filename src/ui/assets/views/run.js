@@ -78,20 +78,20 @@ const Approvals = ({ base, awaiting }) =>
   awaiting.map(
     ({ before, since }) => html`<div class="banner" role="status" key=${before}>
     <p>
-      Waiting for approval ${before === '*' ? 'before anything is changed' : html`before <strong>${before}</strong>`}${' since '}<${Ago} of=${since} />. What does not depend on it goes on.
+      Waiting for approval ${before === '*' ? 'before any change' : html`before <strong>${before}</strong>`}${' since '}<${Ago} of=${since} />. Everything else continues.
     </p>
     <div class="actions">
       <${Action}
         label="Approve"
         title=${before === '*' ? 'Approve the run' : `Approve ${before}`}
-        explain="Lets the run go on there. Who and why is kept in its report."
+        explain="The run continues there. The report records who approved and why."
         act=${(given) => post(`${base}/approve`, { ...given, before })}
-        done="Approved: the run goes on."
+        done="Approved: the run continues."
       />
       <${Action}
         label="Reject"
         title=${before === '*' ? 'Reject the run' : `Reject ${before}`}
-        explain="Ends the run: running work finishes, the rest is left as it is, a report is written."
+        explain="Ends the run: running work finishes, nothing new starts, the report is written."
         act=${(given) => post(`${base}/reject`, { ...given, before })}
         done="Rejected: the run is stopping."
         danger
@@ -150,33 +150,33 @@ function Steering({ base, run, status, ofGraphs }) {
     };
     return html`${offer}<${Action}
       label="Retry from failure"
-      explain="Starts a run of what failed in this one and everything after it. What succeeded is not run again."
+      explain="Starts a run with the failed tasks of this one and everything after them. Successful tasks are not run again."
       act=${again}
-      done="What failed is run again."
+      done="The failed tasks run again."
     />`;
   }
   const to = (verb) => (given) => post(`${base}/${verb}`, given);
   const aborts = ofGraphs ? 'Running tasks are killed on their nodes.' : 'Running work is aborted as far as MAAS can.';
   return html`${
     status.paused
-      ? html`<${Action} label="Resume" explain="Lets the run go on." act=${to('resume')} done="The run goes on." />`
+      ? html`<${Action} label="Resume" explain="Resumes the run." act=${to('resume')} done="The run continues." />`
       : html`<${Action}
           label="Pause"
-          explain="What runs ends, nothing new starts, until it is resumed. Nothing is lost."
+          explain="Running work finishes, and nothing new starts until the run is resumed. Nothing is lost."
           act=${to('pause')}
           done="The run is paused."
         />`
   }
     <${Action}
       label="Stop"
-      explain="Ends the run gracefully: what runs ends, the rest is left as it is, a report is written. It cannot go on afterwards."
+      explain="Ends the run gracefully: running work finishes, nothing new starts, the report is written. The run cannot be resumed."
       act=${to('stop')}
       done="The run is stopping."
       danger
     />
     <${Action}
       label="Cancel"
-      explain=${`Ends the run at once. ${aborts} Machines may be left half done: use Stop unless it is urgent.`}
+      explain=${`Ends the run immediately. ${aborts} Machines may be left half done: use Stop unless it is urgent.`}
       act=${to('cancel')}
       done="The run is being cancelled."
       danger
@@ -189,7 +189,7 @@ function OperatorActions({ base, again, cluster }) {
   const report = useData(`${base}/report`, { again });
   const actions = report.data?.operator ?? [];
   if (actions.length === 0) return null;
-  return html`<h2>What people did</h2>
+  return html`<h2>Operator actions</h2>
     <ul class="plain">
       ${actions.map(
         (one) => html`<li>

@@ -117,7 +117,7 @@ const NoSuchRun = () => html`<${Empty} title="No such run.">
 <//>`;
 
 const NoRun = () => html`<${Empty} title="Nothing has run yet.">
-  <p>Deploy a <a href="/sites">site</a>, or run a graph on a <a href="/clusters">cluster</a>: it is shown here, live.</p>
+  <p>Deploy a <a href="/sites">site</a>, or run a graph on a <a href="/clusters">cluster</a>: its progress is shown here.</p>
 <//>`;
 
 const worstFirst = (runs) => [...runs].sort((a, b) => Number(b.failure !== null) - Number(a.failure !== null));

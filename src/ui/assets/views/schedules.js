@@ -45,7 +45,7 @@ const NextTimes = ({ of: { paused, note, next_times: times } }) =>
         .join(', ')}</span>`;
 
 const NoSchedule = () => html`<${Empty} title="There is no schedule yet.">
-  <p>A schedule tests or updates a site, or runs graphs, at set times:</p>
+  <p>A schedule tests or updates a site, or runs graphs, at scheduled times:</p>
   <${Command} text='sitewright schedule create NAME --test SITE --cron "30 6 * * MON-FRI"' />
 <//>`;
 

@@ -20,7 +20,7 @@ export function SitePlan({ base, site, query: given }) {
         for (const { what } of rows) counts.set(what, (counts.get(what) ?? 0) + 1);
         return html`<p class="facts">
             Revision ${site.latest_revision}: ${[...counts].map(([what, n]) => `${count(n, 'node')} ${what}`).join(', ')}.
-            ${(machines.problem || machines.data?.stale) && html`<span class="bad"> MAAS does not answer, so the state of machines is not known: ${machines.problem?.detail ?? machines.data.reason}</span>`}
+            ${(machines.problem || machines.data?.stale) && html`<span class="bad"> MAAS does not answer, so the state of machines is unknown: ${machines.problem?.detail ?? machines.data.reason}</span>`}
           </p>
           ${warnings.map((one) => html`<p class="banner">${one}</p>`)}
           <div class="filters"><${Search} label="Node or group" value=${text} onChange=${(value) => filterBy({ node: value })} /></div>
@@ -43,8 +43,8 @@ export function SitePlan({ base, site, query: given }) {
     <//>`;
 }
 
-const LOOK = { deployed: 'running', 'left as it is': 'skipped', 'not decided': 'waiting', refused: 'failed' };
-const SAID = { deploy: 'deployed', leave: 'left as it is', refuse: 'refused' };
+const LOOK = { deployed: 'running', unchanged: 'skipped', 'not decided': 'waiting', refused: 'failed' };
+const SAID = { deploy: 'deployed', leave: 'unchanged', refuse: 'refused' };
 
 /** By node, in the order of groups. */
 function rowsOf(order, groups, difference, machines) {
@@ -75,7 +75,7 @@ function fateOf(machine, change, after) {
         ? `, changed: ${change.fields.join(', ')}`
         : ', new in the documents';
   const { does, why } = machine?.deployment ?? {};
-  if (does === undefined) return { what: 'not decided', why: `the state of its machine is not known${news}${order}` };
+  if (does === undefined) return { what: 'not decided', why: `the state of its machine is unknown${news}${order}` };
   const more = { deploy: `${news}${order}`, leave: news && `${news}; redeploy it to apply that`, refuse: '' };
   return { what: SAID[does], why: `${why}${more[does]}` };
 }

@@ -55,8 +55,9 @@ const barOf = (one) => ({
 });
 
 const Current = ({ current }) => html`<p class="facts">
-  Now: <strong>${current.call}</strong> of group <strong>${current.group}</strong>: ${count(current.running.length, 'node')} at
-  work${current.waiting > 0 ? `, ${current.waiting} waiting` : ''}.
+  Now: <strong>${current.call}</strong> of group <strong>${current.group}</strong>: ${count(current.running.length, 'node')} running${
+    current.waiting > 0 ? `, ${current.waiting} waiting` : ''
+  }.
   ${current.running.length > 0 && html`<span class="quiet">Waiting for ${some(current.running)}.</span>`}
 </p>`;
 

@@ -118,14 +118,14 @@ function criteriaOf(criteria) {
 
 /** Asked for by hand: MAAS has to answer. */
 function Machines({ base }) {
-  return html`<${Fold} label="Ask MAAS for their state">${() => html`<${MachineTable} base=${base} />`}<//>`;
+  return html`<${Fold} label="Show their state in MAAS">${() => html`<${MachineTable} base=${base} />`}<//>`;
 }
 
 function MachineTable({ base }) {
   const nodes = useData(`${base}/nodes/status`, { every: 15_000 });
   return html`<${Loaded} from=${nodes}>
     ${({ nodes: all, stale }) =>
-      html`${stale && html`<p class="quiet">MAAS does not answer; this is what was seen last.</p>`}
+      html`${stale && html`<p class="quiet">MAAS does not answer; this is the last known state.</p>`}
         <${Table}
           label="Machines"
           rows=${all}
@@ -178,5 +178,5 @@ function DriftTable({ base }) {
 
 const Differences = ({ of: { state, system_id: id, differences } }) =>
   state === 'missing'
-    ? `MAAS does not list its machine ${id} any more`
+    ? `MAAS no longer lists its machine ${id}`
     : html`<ul>${differences.map(({ what, deployed, now }) => html`<li>${what}: ${deployed ?? 'none'} → ${now ?? 'none'}</li>`)}</ul>`;

@@ -37,8 +37,8 @@ export function SitesView() {
 }
 
 const NoSite = () => html`<${Empty} title="There is no site yet.">
-  <p>A site is a folder of YAML documents: its machines, its groups, and when they count as deployed. Make one, and this
-    page goes on by itself:</p>
+  <p>A site is a folder of YAML documents: its machines, its groups, and when they count as deployed. Create one, and
+    this page updates itself:</p>
   <${Command} text="sitewright site create NAME" />
   <${Command} text="sitewright site commit NAME FOLDER" />
 <//>`;
@@ -62,8 +62,8 @@ export function StartRun({ site, open }) {
       go(`/runs/${run.id}`);
     };
   const none = site.latest_revision === null && 'The site has no documents yet: sitewright site commit.';
-  const busy = open !== undefined && 'A run works on this site already.';
-  const never = site.last_good_revision === null && 'Nothing was deployed yet that could be updated.';
+  const busy = open !== undefined && 'A run is already in progress on this site.';
+  const never = site.last_good_revision === null && 'Nothing has been deployed yet.';
   const revision = `revision ${site.latest_revision}`;
   return html`${
     none === false &&
@@ -72,7 +72,7 @@ export function StartRun({ site, open }) {
       label="Deploy"
       title=${`Deploy ${site.name}`}
       disabled=${none || busy}
-      explain=${`Deploys all nodes of ${revision}, group by group. Machines that are deployed already are left as they are.`}
+      explain=${`Deploys all nodes of ${revision}, group by group. Machines that are already deployed are not changed.`}
       fields=${[holdField('groups')]}
       act=${start('deploy_site')}
     />

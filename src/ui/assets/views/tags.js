@@ -15,7 +15,7 @@ export function TagsView({ query }) {
   return html`<${Title} of="Tags" />
     ${
       owner === undefined
-        ? html`<${Empty} title="There is nothing yet that could have tags.">
+        ? html`<${Empty} title="There are no tags yet.">
             <p>Tags belong to releases, clusters and plugins. Install a <a href="/packages">package</a> first.</p>
           <//>`
         : html`<${OwnerTags} key=${owner} owner=${owner} options=${options} wanted=${query.get('name') ?? ''} />`
@@ -54,7 +54,7 @@ function OwnerTags({ owner, options, wanted }) {
             { name: 'name', label: 'Name', needed: true, autofocus: true },
             {
               name: 'role',
-              label: 'Role that brings it',
+              label: 'Role with the tag',
               options: [['', 'none'], ...(roles.data ?? []).map((one) => [one.name, one.name])],
             },
             PRIMARY,
@@ -136,12 +136,12 @@ function TagActions({ tag, on, names, onDone }) {
       />
       <${Action}
         label="Unassign"
-        title=${`Take ${tag.name} from nodes`}
+        title=${`Remove ${tag.name} from nodes`}
         reason=${false}
         disabled=${holders.size === 0 && 'No node has it.'}
         fields=${choices(true)}
         act=${change('unassign')}
-        done=${`${tag.name} is taken away.`}
+        done=${`${tag.name} is removed.`}
       />`
   }
     ${

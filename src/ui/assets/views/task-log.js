@@ -41,7 +41,7 @@ export function TaskLog({ base, task, live, names }) {
         setState((before) => {
           if (event === 'output') return { ...before, text: (before.text + data.text).slice(-MAX), problem: undefined };
           if (event === 'gap')
-            return { ...before, text: `${before.text}\n[${data.to - data.offset} bytes are not kept]\n` };
+            return { ...before, text: `${before.text}\n[${data.to - data.offset} bytes were dropped]\n` };
           if (event === 'ended') return { ...before, ended: data };
           if (event === 'problem') return { ...before, problem: data };
           return before;

@@ -78,9 +78,9 @@ const LogLink = ({ of, children }) =>
 
 function RootCause({ of, names }) {
   if (of.startsWith('offline:'))
-    return html`<span class="quiet">lost with node ${names[of.slice(8)] ?? of.slice(8)}, which does not answer</span>`;
+    return html`<span class="quiet">blocked by node ${names[of.slice(8)] ?? of.slice(8)}, which is offline</span>`;
   const { task, node } = placeOf(of);
-  return html`<span class="quiet">lost with <${LogLink} of=${of}>${task}<//> on ${names[node] ?? node}</span>`;
+  return html`<span class="quiet">blocked by <${LogLink} of=${of}>${task}<//> on ${names[node] ?? node}</span>`;
 }
 
 function TaskActions({ base, task, names }) {
@@ -91,12 +91,12 @@ function TaskActions({ base, task, names }) {
   if (!failed && task.status !== 'waiting') return null;
   return html`${
     failed &&
-    html`<${Action} label="Retry" title=${`Retry ${text}`} explain="Runs the task again; what was lost with it becomes free again." act=${to('retry')} done=${`${text} is tried again.`} />`
+    html`<${Action} label="Retry" title=${`Retry ${text}`} explain="Runs the task again, and then the tasks it blocked." act=${to('retry')} done=${`${text} is tried again.`} />`
   }
     <${Action}
       label="Skip"
       title=${`Skip ${text}`}
-      explain="Goes on as if the task had nothing to do: at once if it failed, else when its turn comes. What comes after it runs without it."
+      explain="Continues as if the task had nothing to do: immediately if it failed, otherwise when its turn comes. Later tasks run without it."
       act=${to('skip')}
       done=${`${text} is skipped.`}
     />`;
