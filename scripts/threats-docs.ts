@@ -49,7 +49,7 @@ export function securityPage(): string {
     '',
   ];
   const holes = [
-    '| what it allowed | held by |',
+    '| attack | held by |',
     '| --- | --- |',
     ...found.map(({ id, sentence }) => `| ${cell(sentence)} | ${held(id)} |`),
     '',

@@ -121,7 +121,7 @@ function libraryText(helpers: readonly FunctionDefinition[]): string {
 export function libraryMarkdown(): string {
   let out = `The examples are evaluated over this data; \`new\` is \`$\`:\n\n\`\`\`yaml\n${exampleData()}\n\`\`\`\n\n`;
   for (const [title, overloads] of byChapter()) {
-    out += `### ${title}\n\n| call | what it gives | example |\n| --- | --- | --- |\n`;
+    out += `### ${title}\n\n| call | result | example |\n| --- | --- | --- |\n`;
     for (const f of overloads) {
       const calls = signatures(f).map((line) => `\`${line.replaceAll('|', '\\|')}\``);
       const example = exampleOf(f.chapter, f.name);

@@ -310,7 +310,7 @@ export class TransactionStore {
 const ABORTED = 'Aborted';
 
 /** Message of tasks that run when their run ends without having recorded how they ended. */
-const UNKNOWN_END = 'its run ended without it: how it ended is not known';
+const UNKNOWN_END = 'its run ended without it: its outcome is unknown';
 
 async function apply(
   transaction: Transaction<Tables>,
