@@ -39,7 +39,7 @@ export function reportReleased(progress: OfRun): NodeReport[] {
           ...node,
           state: 'failed',
           failure_kind: 'not-redeployed',
-          reason: failed.has(node.name) ? 'released, and not deployed again' : 'released, and bare since',
+          reason: failed.has(node.name) ? 'released, and not deployed again' : 'released and still bare',
           // A report has limited space.
           ...(left.size > MAX_NAMES ? {} : { hint: `deploy it: ${redeployCommand(input.site, [node.name])}` }),
         }
@@ -53,6 +53,6 @@ export const rowsAfterRelease = (kind: SiteRunKind, released: readonly NodeRepor
     ? released
     : released.map((node) =>
         node.state === 'success'
-          ? { ...node, state: 'waiting', reason: 'its machine is released, and bare until it is deployed again' }
+          ? { ...node, state: 'waiting', reason: 'its machine was released and is bare until it is deployed again' }
           : node,
       );

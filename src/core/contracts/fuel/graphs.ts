@@ -14,18 +14,18 @@ export const graphType = z
   .describe('Type of the graph, e.g. `default`.');
 
 /** Which graph of an owner a query is about. */
-const typeQuery = z.strictObject({ graph_type: graphType.optional().describe('`default` when not given.') });
+const typeQuery = z.strictObject({ graph_type: graphType.optional().describe('Default: `default`.') });
 
 const graphParams = idParams('graph');
 
 const ownerGraphParams = (owner: string) => z.strictObject({ id: idText(owner), type: graphType });
 
 const graphsQuery = z.strictObject({
-  clusters_ids: commaList('Ids of clusters whose graphs are wanted'),
-  plugins_ids: commaList('Ids of plugins whose graphs are wanted'),
-  releases_ids: commaList('Ids of releases whose graphs are wanted'),
+  clusters_ids: commaList('Only graphs of these clusters'),
+  plugins_ids: commaList('Only graphs of these plugins'),
+  releases_ids: commaList('Only graphs of these releases'),
   graph_types: commaList('Only these types'),
-  fetch_related: flagText.optional().describe('Also the graphs of the release and the plugins of each cluster.'),
+  fetch_related: flagText.optional().describe("Include the graphs of each cluster's release and plugins."),
 });
 
 /** `fetch_related` is taken, and means nothing here: only the owner's own graphs are listed. */
@@ -40,7 +40,7 @@ const outcome = z
 /** A task has fields of its own making; docs/graphs.md describes each. */
 export const taskSchema = z
   .looseObject({ id: z.string(), type: z.unknown() })
-  .meta({ id: 'GraphTask', description: 'One unit of work. Fields with two spellings are answered in both.' });
+  .meta({ id: 'GraphTask', description: 'One unit of work. Fields with two spellings are returned in both.' });
 
 const taskListSchema = z.array(taskSchema).meta({ id: 'GraphTaskList' });
 
@@ -51,7 +51,7 @@ export const graphSchema = z
     node_filter: z
       .string()
       .optional()
-      .describe('YAQL predicate over the nodes that a graph of this type is for; not given: those ready for its work.'),
+      .describe('YAQL predicate that selects the nodes for a graph of this type. Default: the nodes ready for it.'),
     on_success: outcome,
     on_error: outcome,
     on_stop: outcome,
@@ -59,7 +59,7 @@ export const graphSchema = z
     relations: z
       .array(z.strictObject({ model: z.enum(OWNER_KINDS), model_id: z.int(), type: z.string() }))
       .describe('Its owners; empty for a graph without one.'),
-    warnings: z.array(diagnosticSchema).optional().describe('After an upload: what may be a mistake.'),
+    warnings: z.array(diagnosticSchema).optional().describe('After an upload: possible mistakes.'),
   })
   .meta({ id: 'Graph', description: 'A typed set of tasks with its owner.' });
 
@@ -69,7 +69,7 @@ const graphListSchema = z.array(graphSchema).meta({ id: 'GraphList' });
 const graphBody = z.unknown().meta({
   id: 'GraphUpload',
   type: 'object',
-  description: 'A graph. In a change, what is not given stays; tasks given replace all tasks.',
+  description: 'A graph. In a change, omitted fields keep their values; `tasks` replaces all tasks.',
   properties: {
     name: { type: ['string', 'null'] },
     node_filter: { type: ['string', 'null'] },
@@ -84,20 +84,20 @@ const graphBody = z.unknown().meta({
 const taskListBody = z.unknown().meta({
   id: 'TaskListUpload',
   type: 'array',
-  description: 'A bare list of tasks: all tasks of the graph.',
+  description: 'A plain list: all tasks of the graph.',
   items: { type: 'object' },
 });
 
 const graphCheckBody = z.unknown().meta({
   id: 'GraphToCheck',
-  description: 'A graph, or a bare list of tasks.',
+  description: 'A graph, or a plain list of tasks.',
 });
 
 const graphCheckQuery = z.strictObject({
   cluster: idText('cluster')
     .optional()
-    .describe('Check it as the graph of this cluster, over its plugins and release.'),
-  graph_type: graphType.optional().describe('`default` when not given.'),
+    .describe('Check it as the graph of this cluster, merged with those of its plugins and release.'),
+  graph_type: graphType.optional().describe('Default: `default`.'),
 });
 
 const graphCheckSchema = z
@@ -105,25 +105,28 @@ const graphCheckSchema = z
   .meta({ id: 'GraphCheck' });
 
 const tasksQuery = typeQuery.extend({
-  start: z.string().min(1).max(1000).optional().describe('Only tasks from this one on; for tasks before version 2.'),
-  end: z.string().min(1).max(1000).optional().describe('Only tasks up to this one; for tasks before version 2.'),
-  include: commaList('Types of tasks that stay although they are outside'),
+  start: z.string().min(1).max(1000).optional().describe('Only this task and later ones; for tasks before version 2.'),
+  end: z.string().min(1).max(1000).optional().describe('Only this task and earlier ones; for tasks before version 2.'),
+  include: commaList('Task types to keep even outside that range'),
 });
 
 const planQuery = typeQuery.extend({
-  nodes: commaList('Ids of the nodes to plan for; not given: those the graph is for'),
-  tasks: commaList('Tasks that may run; not given: all'),
+  nodes: commaList('Ids of the nodes to plan for. Default: the nodes that the graph applies to'),
+  tasks: commaList('Tasks that may run. Default: all'),
 });
 
 const formattedPlanQuery = planQuery.extend({
-  force: flagText.optional().describe('Everything counts as changed.'),
-  format: z.enum(['json', 'text', 'dot']).optional().describe('As the header Accept says when not given, else `json`.'),
+  force: flagText.optional().describe('Treat everything as changed.'),
+  format: z
+    .enum(['json', 'text', 'dot'])
+    .optional()
+    .describe('Default: as requested by the Accept header, or else `json`.'),
 });
 
 export const drawQuery = typeQuery.extend({
   tasks: commaList('Tasks that would run; the others are drawn as skipped'),
-  parents_for: z.string().min(1).max(1000).optional().describe('Only this task and what comes directly before it.'),
-  remove: commaList('Types to leave out: group, stage, skipped'),
+  parents_for: z.string().min(1).max(1000).optional().describe('Only this task and its direct predecessors.'),
+  remove: commaList('Task types to omit: group, stage, skipped'),
 });
 
 /** As executors of the Fuel line get it. */
@@ -141,22 +144,24 @@ const clusterPlanSchema = planExplanationSchema
   .extend({
     cluster: z.int(),
     type: z.string(),
-    left_out: z.array(z.strictObject({ node: z.int(), reason: z.string() })).describe('Nodes the run is not for.'),
+    left_out: z
+      .array(z.strictObject({ node: z.int(), reason: z.string() }))
+      .describe('Nodes that are not part of the run.'),
     warnings: z.array(diagnosticSchema.loose()),
   })
-  .meta({ id: 'ClusterPlan', description: 'What a run would do now, and why.' });
+  .meta({ id: 'ClusterPlan', description: 'The plan of a run started now, with reasons.' });
 
 /** All tasks of a large library, in one request. */
 const upload = { needsBody: true, ...LARGE_BODY } as const;
 const changedGraph = { ...upload, access: 'operator', body: graphBody, answers: { 200: graphSchema } } as const;
-const change = 'Change a graph: what is not given stays, tasks given replace all tasks';
+const change = 'Change a graph; omitted fields keep their values, tasks replace all tasks';
 
 /** Graphs by id. */
 export const graphRoutes = tagged('graphs', {
   'GET /graphs/': {
     id: 'listGraphs',
     access: 'viewer',
-    summary: 'List graphs, all or those of some owners and types',
+    summary: 'List graphs, optionally of certain owners and types',
     query: graphsQuery,
     answers: { 200: graphListSchema },
   },
@@ -194,13 +199,13 @@ const graphsOf = <const Id extends string>(kind: 'release' | 'cluster' | 'plugin
   const changed = {
     ...changedGraph,
     params,
-    summary: `Change a ${kind}'s graph: what is not given stays, tasks given replace all tasks`,
+    summary: `Change a ${kind}'s graph; omitted fields keep their values, tasks replace all tasks`,
   };
   return tagged('graphs', {
     'GET /deployment_graphs/': {
       id: `list${id}Graphs`,
       access: 'viewer',
-      summary: `List the graphs a ${kind} owns`,
+      summary: `List the graphs of a ${kind}`,
       params: idParams(kind),
       query: ownerGraphsQuery,
       answers: { 200: graphListSchema },
@@ -208,7 +213,7 @@ const graphsOf = <const Id extends string>(kind: 'release' | 'cluster' | 'plugin
     'GET /deployment_graphs/:type': {
       id: `get${id}Graph`,
       access: 'viewer',
-      summary: `Show a ${kind}'s graph of a type`,
+      summary: `Show a ${kind}'s graph by type`,
       params,
       answers: { 200: graphSchema },
     },
@@ -216,8 +221,8 @@ const graphsOf = <const Id extends string>(kind: 'release' | 'cluster' | 'plugin
       ...upload,
       id: `create${id}Graph`,
       access: 'operator',
-      summary: `Store a ${kind}'s graph of a type`,
-      description: 'All problems are reported at once. Undefined names are warnings.',
+      summary: `Store a ${kind}'s graph by type`,
+      description: 'All problems are reported together. Undefined names are warnings.',
       params,
       body: graphBody,
       answers: { 201: graphSchema },
@@ -279,7 +284,7 @@ export const graphTaskRoutes = tagged('graphs', {
   'GET /clusters/:id/deployment_tasks/': {
     ...clusterTasks,
     id: 'listClusterTasks',
-    summary: "List the tasks of a cluster's graph from all layers, merged",
+    summary: "List the tasks of a cluster's graph, all layers merged",
   },
   'GET /clusters/:id/deployment_tasks/own/': {
     ...clusterTasks,
@@ -300,7 +305,7 @@ export const graphTaskRoutes = tagged('graphs', {
     ...ofCluster,
     id: 'planCluster',
     budget: 'planning',
-    summary: 'Show what a run would do now: by node what runs, what does not, and why',
+    summary: 'Show the plan of a run started now: what runs on each node, what does not, and why',
     query: formattedPlanQuery,
     answers: {
       200: {
@@ -317,7 +322,7 @@ export const graphTaskRoutes = tagged('graphs', {
     ...ofCluster,
     id: 'serializeTasks',
     budget: 'planning',
-    summary: 'Show the plan of a graph in the form executors of the Fuel line get',
+    summary: "Show the plan of a graph in the format for Fuel's executors",
     query: planQuery,
     answers: { 200: serializedSchema },
   },
@@ -325,7 +330,7 @@ export const graphTaskRoutes = tagged('graphs', {
     ...ofCluster,
     id: 'drawGraph',
     budget: 'drawing',
-    summary: "Draw a cluster's graph in the language of Graphviz",
+    summary: "Draw a cluster's graph in Graphviz's DOT language",
     query: drawQuery,
     answers: { 200: media(GRAPHVIZ, 'The drawing.') },
   },

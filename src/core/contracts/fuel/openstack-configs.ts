@@ -13,7 +13,7 @@ const configSchema = z
   .strictObject({
     id: z.int(),
     is_active: z.boolean().describe('False once deleted or replaced.'),
-    config_type: z.enum(['cluster', 'role', 'node']).describe('What it is for.'),
+    config_type: z.enum(['cluster', 'role', 'node']).describe('Purpose of the configuration.'),
     cluster_id: z.int(),
     node_id: z.int().nullable(),
     node_role: z.string().nullable(),
