@@ -173,7 +173,7 @@ describe('bodies', () => {
 describe('paths', () => {
   it.each([
     ['/api/v1/sitess', "Did you mean '/api/v1/sites'?"],
-    ['/v1/sites/dc1', '/docs shows it'],
+    ['/v1/sites/dc1', '/docs shows them'],
     ['/api/v1/sites/dc1/revision', "Did you mean '/api/v1/sites/dc1/revisions' or '/api/v1/sites/dc1/runs'?"],
     ['/api/v1/sites/dc1/node/status', "Did you mean '/api/v1/sites/dc1/nodes/status'?"],
     ['/api/v1/sites/dc1/revisions/latest/startegy', "Did you mean '/api/v1/sites/dc1/revisions/latest/strategy'?"],

@@ -102,7 +102,7 @@ describePage('pages over a store', () => {
     await row.getByRole('button', { name: 'Assign', exact: true }).click();
     // Nothing chosen is nothing done, and said.
     await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
-    await dialog.getByText('nothing is chosen').waitFor();
+    await dialog.getByText('no selection').waitFor();
     await dialog.getByLabel('prod-1').check();
     await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
     // Dialogs stand in the row that opened them, and name its nodes, too.

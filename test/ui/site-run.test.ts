@@ -64,7 +64,7 @@ describePage('the page of a run on a site', () => {
     const run = page.url().split('/runs/')[1]!;
 
     // Its groups are a tree, and what it waits for is named.
-    await page.getByText(/Now: deploy of group .*: 3 nodes at\s+work/).waitFor();
+    await page.getByText(/Now: deploy of group .*: 3 nodes\s+running/).waitFor();
     await page.getByRole('group', { name: 'Deployment groups' }).getByRole('button').first().waitFor();
     await page.getByRole('link', { name: 'Show in Temporal' }).waitFor();
     await act('Pause', 'power work in row 3');
