@@ -1,9 +1,9 @@
 import type { MachineContext } from '@sitewright/maas';
-import type { ClusterSources } from '../src/clusters/index.ts';
 import type { Planner } from '../src/clusters/planning/index.ts';
+import type { ClusterSources } from '../src/clusters/sources.ts';
 import type { LoadedSite, SourceFile } from '../src/documents/index.ts';
-import type { GitLimits } from '../src/platform/git/index.ts';
-import type { SecretProvider } from '../src/platform/secrets/index.ts';
+import type { GitLimits } from '../src/platform/git/run-git.ts';
+import type { SecretProvider } from '../src/platform/secrets/secret-provider.ts';
 import type { RunLookups } from '../src/platform/temporal/run-lookups.ts';
 import type { AnnounceEnd, Store } from '../src/store/index.ts';
 import type { OpenedWithin } from './contract.ts';

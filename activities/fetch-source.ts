@@ -1,7 +1,8 @@
 import { type Diagnostic, isError } from '../src/core/diagnostic.ts';
 import { commitUrl, repositorySecretProblem } from '../src/core/git-source.ts';
 import { RefusalError } from '../src/core/problem-error.ts';
-import { type FetchedBranch, fetchBranch, GitError } from '../src/platform/git/index.ts';
+import { type FetchedBranch, fetchBranch } from '../src/platform/git/fetch-branch.ts';
+import { GitError } from '../src/platform/git/run-git.ts';
 import type { FetchSourceAnswer, SiteActivities } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { withHeartbeats } from './heartbeats.ts';

@@ -1,4 +1,4 @@
-import type { NodeTransition } from '../src/clusters/index.ts';
+import type { NodeChange as NodeTransition } from '../src/clusters/node-transitions.ts';
 import type { StoredReference } from '../src/clusters/planning/index.ts';
 import type { RunResult } from '../src/core/scheduler/index.ts';
 import type { NodeChange, NodeRecord, Store, TransactionRecord } from '../src/store/index.ts';

@@ -1,4 +1,4 @@
-import { clusterStatusAfter } from '../src/clusters/index.ts';
+import { clusterStatusAfter } from '../src/clusters/cluster-status.ts';
 import type { GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.ts';
 import { describedRun } from '../src/core/run-description.ts';
 import {

@@ -1,13 +1,9 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import {
-  applyRoleTags,
-  type ClusterSources,
-  mergeGraph,
-  nodesBehindRoles,
-  readClusterSources,
-  readGraphLayers,
-} from '../src/clusters/index.ts';
+import { applyRoleTags, nodesBehindRoles } from '../src/clusters/apply-role-tags.ts';
+import { mergeGraph } from '../src/clusters/graph-layers.ts';
 import type { PreparedRun, StoredReference } from '../src/clusters/planning/index.ts';
+import { readClusterSources, readGraphLayers } from '../src/clusters/read-sources.ts';
+import type { ClusterSources } from '../src/clusters/sources.ts';
 import { didYouMean } from '../src/core/did-you-mean.ts';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.ts';
 import { BEFORE_CHANGES } from '../src/core/run/index.ts';

@@ -1,4 +1,4 @@
-import { readGraphsLeft } from '../src/clusters/index.ts';
+import { readGraphsLeft } from '../src/clusters/graphs-left.ts';
 import type { GraphRequest, GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.ts';
 import { type ClusterRecord, type Store, StoreError } from '../src/store/index.ts';
 

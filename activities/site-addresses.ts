@@ -1,5 +1,6 @@
 import { isMaasFailure, type MachineContext } from '@sitewright/maas';
-import { readClusterSources, type VirtualAddress, virtualAddresses } from '../src/clusters/index.ts';
+import { readClusterSources } from '../src/clusters/read-sources.ts';
+import { type VirtualAddress, virtualAddresses } from '../src/clusters/virtual-addresses.ts';
 import { isMapping } from '../src/core/plain-value.ts';
 import type { Store } from '../src/store/index.ts';
 import { clusterOfSite } from './site-cluster.ts';

@@ -1,5 +1,5 @@
 import type { MachineFacts } from '@sitewright/maas';
-import { agentAddress } from '../src/clusters/index.ts';
+import { agentAddress } from '../src/clusters/agent-address.ts';
 import { type NodeRecord, type Store, StoreError } from '../src/store/index.ts';
 
 /** The cluster of a site: the one that the site names, or else the first that names the site. */

@@ -3,7 +3,7 @@
  * at once without doing it: `node bench/agents-at-once.ts SITE NODE…`, with settings in the environment.
  */
 import type { FollowEvent } from '../src/agent/index.ts';
-import { loadSettings } from '../src/platform/settings/index.ts';
+import { loadSettings } from '../src/platform/settings/load-settings.ts';
 import { createLogger } from '../src/platform/telemetry/log.ts';
 import { openStore } from '../src/store/index.ts';
 import { startAgents } from '../worker/agent.ts';

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import type { OrderSource } from '../src/agent/index.ts';
 import { auditedAlarms, sourceFilesBelow } from '../src/gateway/index.ts';
 import { withPackageSources } from '../src/ops/packages/index.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import type { Store } from '../src/store/index.ts';
 import type { StartAgentsOptions } from './agent.ts';

@@ -21,7 +21,7 @@ import {
   type RaiseAlarm,
 } from '../src/agent/index.ts';
 import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import type { Traces } from '../src/platform/telemetry/traces.ts';
 import { connectionOptions, type ServerSettings } from '../src/platform/temporal/connection-options.ts';

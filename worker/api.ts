@@ -8,7 +8,7 @@ import { AgentPresence, createOperations, type Operations, openReader, tagExtens
 import { followFiles } from '../src/platform/files/follow-files.ts';
 import { readSettingFile } from '../src/platform/files/setting-file.ts';
 import { programVersion } from '../src/platform/installation.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.ts';
 import { followCredentials } from '../src/platform/temporal/follow-credentials.ts';

@@ -1,6 +1,6 @@
 import type { ArchiveIntake } from '../src/api/index.ts';
 import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from '../src/packages/index.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 
 const MEGABYTE = 1024 * 1024;
 

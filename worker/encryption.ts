@@ -1,12 +1,10 @@
 import { isIP } from 'node:net';
 import type { DataConverter } from '@temporalio/common';
-import {
-  type CodecAuthorization,
-  EncryptionCodec,
-  encryptedData,
-  readEncryptionKeys,
-} from '../src/platform/codec/index.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { CodecAuthorization } from '../src/platform/codec/codec-endpoint.ts';
+import { encryptedData } from '../src/platform/codec/encrypted-data.ts';
+import { EncryptionCodec } from '../src/platform/codec/encryption-codec.ts';
+import { readEncryptionKeys } from '../src/platform/codec/encryption-keys.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { cannotListen, ListenError } from './listen-error.ts';
 

@@ -9,7 +9,7 @@ import { SetupError } from '../src/core/setup-error.ts';
 import { GatewayClient } from '../src/gateway/gateway-client.ts';
 import { enrolNode, type NodeCredentials, readCredentials } from '../src/gateway/node-credentials.ts';
 import { readPrivate } from '../src/platform/files/private-file.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.ts';
 import { openStateFolder } from './state-folder.ts';

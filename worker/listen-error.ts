@@ -1,5 +1,5 @@
 import { SetupError } from '../src/core/setup-error.ts';
-import { variableOf } from '../src/platform/settings/index.ts';
+import { variableOf } from '../src/platform/settings/settings.ts';
 
 /** A server of this process cannot listen at its address, for a reason that the operator can fix. */
 export class ListenError extends SetupError {

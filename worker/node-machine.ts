@@ -1,6 +1,9 @@
 import type { MaasTaskDependencies, NodeMachine } from '../activities/node-task-maas.ts';
 import { SiteCache } from '../activities/site-cache.ts';
-import { agentAddress, readClusterSources, standingIn, uidOf } from '../src/clusters/index.ts';
+import { agentAddress } from '../src/clusters/agent-address.ts';
+import { standingIn } from '../src/clusters/node-choice.ts';
+import { readClusterSources } from '../src/clusters/read-sources.ts';
+import { uidOf } from '../src/clusters/sources.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
 import { type NodeRecord, type Store, StoreError } from '../src/store/index.ts';
 import { graphOfRun } from './graph-of-run.ts';

@@ -1,7 +1,7 @@
 import type { ActivityDependencies } from '../activities/index.ts';
-import { agentCloudConfig, mergeUserData } from '../src/agent/onboarding/index.ts';
+import { agentCloudConfig, mergeUserData } from '../src/agent/onboarding/user-data.ts';
 import { issueTicket } from '../src/gateway/index.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Store } from '../src/store/index.ts';
 import { gatewayUrl } from './gateway.ts';
 

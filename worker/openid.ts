@@ -5,7 +5,7 @@ import { withoutEnd } from '../src/core/text-ends.ts';
 import { signIn } from '../src/ops/index.ts';
 import { readSettingFile } from '../src/platform/files/setting-file.ts';
 import { openIdProvider } from '../src/platform/openid/openid-provider.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 
 /** Sign-in through the configured OpenID provider; undefined if there is none. It is not asked before the first sign-in. */
 export function openIdOf({ access: { openid, tokens } }: Pick<Settings, 'access'>): ApiOptions['openId'] {

@@ -7,7 +7,7 @@ import { openReader } from '../src/ops/index.ts';
 import { announceLostRuns } from '../src/ops/lost-run-notices.ts';
 import { getRun } from '../src/ops/workflow-calls.ts';
 import { programVersion } from '../src/platform/installation.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { WorkerMetrics } from '../src/platform/telemetry/metrics.ts';
 import { ClientLink } from '../src/platform/temporal/client-link.ts';

@@ -1,5 +1,5 @@
 import type { Worker, WorkerOptions } from '@temporalio/worker';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import { sideQueue } from '../workflows/protocol.ts';
 
 type Options = Omit<WorkerOptions, 'connection'>;

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { folderName } from '../src/agent/index.ts';
-import { agentOptionsOf, policyRefusal, type SshTarget, usablePolicy } from '../src/agent/onboarding/index.ts';
-import { SshNode } from '../src/agent/ssh/index.ts';
+import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.ts';
+import type { SshTarget } from '../src/agent/onboarding/ssh-command.ts';
+import { SshNode } from '../src/agent/ssh/ssh-node.ts';
 import { programVersion } from '../src/platform/installation.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { type AgentNode, type RunningAgents, startAgents } from './agent.ts';
 import { storeOrdersOf } from './agent-orders.ts';

@@ -3,7 +3,8 @@ import type { ActivityDependencies, ActivitySettings } from '../activities/index
 import { ProblemError } from '../src/ops/problem.ts';
 import { tagExtensionsOf, withAllocatedTags } from '../src/ops/tags/index.ts';
 import { readSettingFile } from '../src/platform/files/setting-file.ts';
-import { readMaasKey, type Settings } from '../src/platform/settings/index.ts';
+import { readMaasKey } from '../src/platform/settings/secrets.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Store } from '../src/store/index.ts';
 import { secretsOf } from './gateway.ts';
 

@@ -1,6 +1,6 @@
 import { Client } from '@temporalio/client';
 import { OrderWithdrawn, RunHeld } from '../src/agent/index.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { followCredentials } from '../src/platform/temporal/follow-credentials.ts';
 import { type RunLookups, runLookups } from '../src/platform/temporal/run-lookups.ts';

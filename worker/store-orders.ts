@@ -5,9 +5,9 @@ import {
   type OrderSource,
   type SecretUse,
 } from '../src/agent/index.ts';
-import type { TaskLogs } from '../src/agent/logs/index.ts';
-import { readTaskOrder, type TaskOrder } from '../src/clusters/index.ts';
-import type { SecretProvider } from '../src/platform/secrets/index.ts';
+import type { TaskLogs } from '../src/agent/logs/task-logs.ts';
+import { readTaskOrder, type TaskOrder } from '../src/clusters/task-order.ts';
+import type { SecretProvider } from '../src/platform/secrets/secret-provider.ts';
 import { type Store, StoreError } from '../src/store/index.ts';
 import { earlierRuns, graphOfRun } from './graph-of-run.ts';
 import type { StartGate } from './start-gate.ts';

@@ -1,5 +1,5 @@
-import { TaskLogs } from '../src/agent/logs/index.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import { TaskLogs } from '../src/agent/logs/task-logs.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 
 /** The configured store of task output. */
 export const taskLogs = ({ task_logs }: Pick<Settings, 'task_logs'>): TaskLogs =>

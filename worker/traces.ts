@@ -3,7 +3,7 @@ import { type ClientInterceptors, defaultPayloadConverter } from '@temporalio/cl
 import type { Headers } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 import { programVersion } from '../src/platform/installation.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { Traces } from '../src/platform/telemetry/traces.ts';
 import { TRACE_HEADER } from '../workflows/protocol.ts';

@@ -1,4 +1,4 @@
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import type { WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
 import type { PollingWorkers } from './queue-workers.ts';

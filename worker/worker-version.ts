@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerOptions } from '@temporalio/worker';
 import { stepsOf, type WorkerBuild } from '../src/core/worker-versions.ts';
-import type { Settings } from '../src/platform/settings/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { hasNoVersions, type WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
 

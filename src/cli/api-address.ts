@@ -34,7 +34,7 @@ async function settingsOf(terminal: Terminal, flags: GlobalFlags) {
 
 /** Reads and checks all settings, with the origin of each. */
 export async function loadedSettings(terminal: Terminal, flags: GlobalFlags) {
-  const { loadSettings } = await import('../platform/settings/index.ts');
+  const { loadSettings } = await import('../platform/settings/load-settings.ts');
   const loaded = loadSettings({
     env: terminal.env,
     cwd: terminal.cwd,

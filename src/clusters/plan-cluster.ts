@@ -90,6 +90,14 @@ type ClusterPlanning =
  * Plans one graph of a cluster: merges its layers, chooses and tags the nodes, computes the state, assigns the tasks to
  * nodes, evaluates, links and checks them. Reports all problems with their places: `release.tasks[3].condition` in a
  * graph; `nodes[0]`, `tasks[1]`, `subgraphs[0]` in the request.
+ *
+ * ```ts
+ * const sources = await readClusterSources(store, clusterId);
+ * const layers = await readGraphLayers(store, sources, 'default');
+ * const old = oldStatesOf(sources, await store.taskStates.read(clusterId));   // omit for `force`
+ * const planned = planCluster(sources, layers, { type: 'default' }, { old, surroundings: { masterIp } });
+ * if (!planned.ok) refuse(planned.problems);
+ * ```
  */
 export function planCluster(
   sources: ClusterSources,

@@ -7,7 +7,7 @@ import {
   prepareTask,
 } from '../agent/index.ts';
 import { fileOfSource } from '../core/folder-manifest.ts';
-import type { SecretProvider } from '../platform/secrets/index.ts';
+import type { SecretProvider } from '../platform/secrets/secret-provider.ts';
 import type { NodeIdentityStore } from '../store/index.ts';
 import type { Alarms } from './alarms.ts';
 import { type ControlTarget, executionHash, judgeGeneration, type OrderKeys } from './identity/index.ts';

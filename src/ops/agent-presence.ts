@@ -1,6 +1,6 @@
 import { controlQueue, nodeQueue, prefixed } from '../../workflows/protocol.ts';
-import type { ClusterFinding } from '../clusters/checks/index.ts';
-import { agentAddress } from '../clusters/index.ts';
+import { agentAddress } from '../clusters/agent-address.ts';
+import type { ClusterFinding } from '../clusters/checks/check-cluster.ts';
 import { counted } from '../core/counted.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { callTemporal } from './temporal-calls.ts';

@@ -1,10 +1,10 @@
 import type { MachineContext } from '@sitewright/maas';
 import type { Client, Connection } from '@temporalio/client';
-import type { TaskLogs } from '../agent/logs/index.ts';
+import type { TaskLogs } from '../agent/logs/task-logs.ts';
 import type { Planner } from '../clusters/planning/index.ts';
-import type { SecretProvider } from '../platform/secrets/index.ts';
+import type { SecretProvider } from '../platform/secrets/secret-provider.ts';
 import type { Store } from '../store/index.ts';
-import type { Reader } from './reading/index.ts';
+import type { Reader } from './reading/reader.ts';
 import type { TagExtension } from './tags/tag-extension.ts';
 
 /** What use cases need; created once per process. */

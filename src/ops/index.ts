@@ -37,7 +37,8 @@ export type { ClusterView, NodeView, PluginWithTags } from './inventory/index.ts
 export { extendedReleases, hasUploadedFacts, isDeployable, vmwareAttributes } from './inventory/index.ts';
 export type { InstalledPackage, PackageView } from './packages/index.ts';
 export { asProblem, PROBLEM_CODES, type Problem, type ProblemCode, ProblemError, problem } from './problem.ts';
-export { type OpenReader, openReader, readerHere } from './reading/index.ts';
+export { readerHere } from './reading/reader.ts';
+export { type OpenReader, openReader } from './reading/reading-thread.ts';
 export { type SignIn, SignInError, signIn } from './sign-in.ts';
 export { viewStrategy } from './strategy.ts';
 export { type TagExtension, type TagUpload, tagExtensionsOf } from './tags/index.ts';

@@ -1,4 +1,5 @@
-import type { LogArrival, PlacedArrival, TaskLogs } from '../agent/logs/index.ts';
+import type { LogArrival, PlacedArrival } from '../agent/logs/run-log-index.ts';
+import type { TaskLogs } from '../agent/logs/task-logs.ts';
 import type { RunLogPage } from '../core/contracts/run.ts';
 import type { RunLogRequest } from './task-logs.ts';
 

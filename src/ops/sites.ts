@@ -11,7 +11,7 @@ import {
 } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
-import { readerHere } from './reading/index.ts';
+import { readerHere } from './reading/reader.ts';
 import { compareSites, type SiteDifference } from './site-difference.ts';
 import { siteOccupancy } from './site-occupancy.ts';
 

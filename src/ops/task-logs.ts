@@ -1,6 +1,8 @@
 import type { ExecutionKey, OutputStream } from '../agent/index.ts';
-import type { LogPart, TaskLogs } from '../agent/logs/index.ts';
-import { agentAddress, type ClusterNode, readClusterSources, uidOf } from '../clusters/index.ts';
+import type { LogPart, TaskLogs } from '../agent/logs/task-logs.ts';
+import { agentAddress } from '../clusters/agent-address.ts';
+import { readClusterSources } from '../clusters/read-sources.ts';
+import { type ClusterNode, uidOf } from '../clusters/sources.ts';
 import type { RunLogPage } from '../core/contracts/run.ts';
 import { graphRunName } from '../core/graph-run/index.ts';
 import { type RunTransactions, type Store, StoreError, type TransactionRecord } from '../store/index.ts';

@@ -1,6 +1,6 @@
 import { StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
-import { type Reader, readerHere } from './reading/index.ts';
+import { type Reader, readerHere } from './reading/reader.ts';
 
 /** The series that settings or the latest documents of any site name; those of the settings only while the store is away. */
 export async function wantedSeries({

@@ -6,7 +6,7 @@ import { MachineStatus } from '@sitewright/maas';
 import { type Effect, type Simulator, simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { loadSettings } from '../../src/platform/settings/index.ts';
+import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { type DevServer, startDevServer } from '../../src/platform/temporal/dev-server.ts';
 import { type RunningApi, startApi } from '../../worker/api.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { loadSettings } from '../../src/platform/settings/index.ts';
+import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
 import { openStore, type Store } from '../../src/store/index.ts';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Execution, TaskResult } from '../../src/agent/index.ts';
-import { SshNode } from '../../src/agent/ssh/index.ts';
+import { SshNode } from '../../src/agent/ssh/ssh-node.ts';
 import { eventually } from '../rig/agent-site.ts';
 import { SshdRig, sshdMissing } from '../rig/sshd.ts';
 

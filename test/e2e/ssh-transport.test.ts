@@ -13,9 +13,9 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { carryOutOrder, type Execution, type TaskResult } from '../../src/agent/index.ts';
-import type { NodePolicy } from '../../src/agent/onboarding/index.ts';
+import type { NodePolicy } from '../../src/agent/onboarding/node-policy.ts';
 import { remotePlace } from '../../src/agent/ssh/connection-scripts.ts';
-import { SshNode, type SshNodeOptions } from '../../src/agent/ssh/index.ts';
+import { SshNode, type SshNodeOptions } from '../../src/agent/ssh/ssh-node.ts';
 import { formatManifest } from '../../src/core/folder-manifest.ts';
 import { eventually } from '../rig/agent-site.ts';
 import { SshdRig, sshdMissing } from '../rig/sshd.ts';

@@ -11,7 +11,7 @@ import { runCli } from '../../src/cli/run-cli.ts';
 import { CertificateAuthority } from '../../src/gateway/identity/certificate-authority.ts';
 import { newKeyPair, privateKeyPem } from '../../src/gateway/identity/index.ts';
 import { runsInTemporal } from '../../src/ops/runs-in-temporal.ts';
-import { loadSettings } from '../../src/platform/settings/index.ts';
+import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
 import { openStore } from '../../src/store/index.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { settingDefinitions } from '../../src/platform/settings/index.ts';
+import { settingDefinitions } from '../../src/platform/settings/settings.ts';
 
 /** Names, defaults and what is secret are promises to operators: a change must show up here as a changed line. */
 it('settings are as they were', async () => {

@@ -10,7 +10,7 @@ import {
   type OrderSource,
   type OrderVerifier,
 } from '../../src/agent/index.ts';
-import { TaskLogs } from '../../src/agent/logs/index.ts';
+import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { type AgentNode, type RunningAgents, startAgents } from '../../worker/agent.ts';
 import { nodeQueue } from '../../workflows/protocol.ts';

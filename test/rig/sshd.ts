@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createConnection } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { SshTarget } from '../../src/agent/onboarding/index.ts';
+import type { SshTarget } from '../../src/agent/onboarding/ssh-command.ts';
 import { freePort } from '../../src/platform/free-port.ts';
 
 const SSHD = '/usr/sbin/sshd';

@@ -7,7 +7,7 @@ import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { loadSite, readDocumentFiles } from '../../src/documents/index.ts';
-import { loadSettings } from '../../src/platform/settings/index.ts';
+import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import { readComposeFile, readEnvFile, variablesOf } from '../rig/compose-file.ts';
 import { recordingTerminal } from './cli/recording-terminal.ts';
 

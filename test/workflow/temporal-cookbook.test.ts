@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { createCodecEndpoint } from '../../src/platform/codec/codec-endpoint.ts';
-import { EncryptionCodec } from '../../src/platform/codec/index.ts';
+import { EncryptionCodec } from '../../src/platform/codec/encryption-codec.ts';
 import { lookAgain, lookUntil } from '../rig/look-again.ts';
 import { failed, scriptedGraph } from '../rig/scripted-graph.ts';
 import { failure, group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Settings } from '../../src/platform/settings/index.ts';
+import type { Settings } from '../../src/platform/settings/settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { WorkerVersions } from '../../src/platform/temporal/worker-versions.ts';
 import { startVersioned } from '../../worker/versioned-worker.ts';

@@ -1,5 +1,5 @@
 import type { TokenOperations } from '../../ops/index.ts';
-import type { CodecAuthorization } from '../../platform/codec/index.ts';
+import type { CodecAuthorization } from '../../platform/codec/codec-endpoint.ts';
 import { callerOf, refusalOf } from './guard.ts';
 
 /**

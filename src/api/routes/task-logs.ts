@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { readableText } from '../../agent/index.ts';
-import type { LogPart } from '../../agent/logs/index.ts';
+import type { LogPart } from '../../agent/logs/task-logs.ts';
 import type { runRoutes, TaskLogEvent } from '../../core/contracts/run.ts';
 import type { Operations } from '../../ops/index.ts';
 import { isTrue } from '../requests/given.ts';

@@ -11,7 +11,7 @@ export function registerConfig(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OutputFlags) => {
       const loaded = await session.settings();
-      const { showSettings } = await import('../../platform/settings/index.ts');
+      const { showSettings } = await import('../../platform/settings/show-settings.ts');
       for (const { message, hint } of loaded.warnings)
         terminal.err(`warning: ${message}${hint === undefined ? '' : `. ${hint}`}\n`);
       const rows = showSettings(loaded).map(({ path, value, origin }) => ({ setting: path, value, origin }));

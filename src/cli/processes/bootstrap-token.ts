@@ -1,7 +1,7 @@
 import { type CreatedToken, ProblemError } from '../../ops/index.ts';
 import { asProblem, PROBLEM_CODES } from '../../ops/problem.ts';
 import { tokenOperations } from '../../ops/tokens.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import { openStore, StoreError } from '../../store/index.ts';
 import { exitCodeOfStatus } from '../exit-codes.ts';
 import { CliError } from '../problem.ts';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Settings } from '../../platform/settings/index.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import { openStore, type Store, StoreError, type StoreStatus } from '../../store/index.ts';
 import { parseStoreUrl } from '../../store/store-url.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -6,7 +6,7 @@ import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import { machinesOf } from '../../../worker/services.ts';
 import { createOperations } from '../../ops/index.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import { connectionOptions } from '../../platform/temporal/connection-options.ts';
 import { ownQueue } from '../../platform/temporal/own-queue.ts';
 import { retentionCommand, retentionDays } from '../../platform/temporal/retention.ts';

@@ -10,7 +10,7 @@ import { encryptionOf } from '../../../worker/encryption.ts';
 import { agentTarget, DRAIN_ACTION } from '../../../worker/operator-orders.ts';
 import { prefixed, WORKFLOWS } from '../../../workflows/protocol.ts';
 import { startWorkflow } from '../../ops/workflow-calls.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import { connectionOptions } from '../../platform/temporal/connection-options.ts';
 import { ownQueue } from '../../platform/temporal/own-queue.ts';
 import { openStore } from '../../store/index.ts';

@@ -1,7 +1,7 @@
 import { checkMaas, MaasConfigurationError } from '@sitewright/maas';
 import { machinesOf } from '../../../worker/services.ts';
 import type { MaasCheck } from '../../core/contracts/index.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliError } from '../problem.ts';
 

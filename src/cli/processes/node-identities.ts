@@ -1,16 +1,11 @@
 import { gatewayUrl } from '../../../worker/gateway.ts';
 import type { EnrolmentTicket } from '../../agent/onboarding/enrolment-ticket.ts';
-import {
-  type InstallationEnd,
-  installOverSsh,
-  parseSshTarget,
-  type SshTarget,
-  sshTargetProblem,
-} from '../../agent/onboarding/index.ts';
+import { type InstallationEnd, installOverSsh } from '../../agent/onboarding/install-over-ssh.ts';
+import { parseSshTarget, type SshTarget, sshTargetProblem } from '../../agent/onboarding/ssh-command.ts';
 import { OrderKeys, type PublicOrderKey } from '../../gateway/identity/index.ts';
 import { issueTicket } from '../../gateway/index.ts';
-import { addEncryptionKey } from '../../platform/codec/index.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import { addEncryptionKey } from '../../platform/codec/encryption-keys.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import { type NodeCertificate, openStore, type Store } from '../../store/index.ts';
 
 async function withStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {

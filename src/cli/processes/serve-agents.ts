@@ -1,8 +1,8 @@
 import type { AgentNode } from '../../../worker/agent.ts';
 import { runAgents } from '../../../worker/run-agents.ts';
 import { installRuntime } from '../../../worker/runtime.ts';
-import { parseSshTarget, type SshTarget, sshTargetProblem } from '../../agent/onboarding/index.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import { parseSshTarget, type SshTarget, sshTargetProblem } from '../../agent/onboarding/ssh-command.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import { usageError } from '../problem.ts';
 import type { Terminal } from '../terminal.ts';
 import { serve } from './serve.ts';

@@ -1,5 +1,5 @@
 import { startApi } from '../../../worker/api.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { serve } from './serve.ts';
 

@@ -1,7 +1,7 @@
 import { startEnrolledAgent } from '../../../worker/enrolled-agent.ts';
 import { installRuntime } from '../../../worker/runtime.ts';
 import { programVersion } from '../../platform/installation.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { serve } from './serve.ts';
 

@@ -1,5 +1,5 @@
 import { startOrchestrator } from '../../../worker/orchestrator.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import { ownQueue } from '../../platform/temporal/own-queue.ts';
 import type { Terminal } from '../terminal.ts';
 import { serve } from './serve.ts';

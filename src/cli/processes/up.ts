@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { simulatorKeys } from '@sitewright/maas-simulator/keys';
 import { freePort } from '../../platform/free-port.ts';
 import { isAlive, withLock } from '../../platform/processes/lock.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import {
   type DevServer,
   DevServerError,

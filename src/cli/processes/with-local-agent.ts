@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { AgentNode } from '../../../worker/agent.ts';
 import { runAgents } from '../../../worker/run-agents.ts';
 import { installRuntime } from '../../../worker/runtime.ts';
-import type { Settings } from '../../platform/settings/index.ts';
+import type { Settings } from '../../platform/settings/settings.ts';
 import { createLogger } from '../../platform/telemetry/log.ts';
 import type { Terminal } from '../terminal.ts';
 import { explainStart } from './serve.ts';

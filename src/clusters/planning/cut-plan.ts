@@ -5,7 +5,9 @@ import type { SchedulerGraph } from '../../core/scheduler/index.ts';
 import { goesToMaster } from '../../core/task-types/index.ts';
 import { MASTER } from '../../graph/index.ts';
 import type { PlanOrder } from '../../store/index.ts';
-import { agentAddress, type ClusterPlan, type ClusterSources, uidOf } from '../index.ts';
+import { agentAddress } from '../agent-address.ts';
+import type { ClusterPlan } from '../plan-cluster.ts';
+import { type ClusterSources, uidOf } from '../sources.ts';
 import { nothingToDo } from './nothing-to-do.ts';
 import { TaskJudge, taskOrder } from './task-orders.ts';
 

@@ -1,6 +1,6 @@
 import type { NothingToDo } from '../../core/contracts/graph-run.ts';
 import type { SkipReason } from '../../graph/index.ts';
-import type { ClusterPlan } from '../index.ts';
+import type { ClusterPlan } from '../plan-cluster.ts';
 
 const SKIPPED: Readonly<Record<SkipReason, string>> = {
   type: 'task skipped: its type is skipped, or it is a stage',

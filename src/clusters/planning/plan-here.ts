@@ -1,7 +1,8 @@
 import type { Engine } from '@sitewright/yaql';
 import { explainPlan, type GraphProblem, planDot, planText, serializedText } from '../../graph/index.ts';
-import { findingsForRun } from '../checks/index.ts';
-import { type ClusterPlan, oldStatesOf, planCluster } from '../index.ts';
+import { findingsForRun } from '../checks/run-findings.ts';
+import { type ClusterPlan, planCluster } from '../plan-cluster.ts';
+import { oldStatesOf } from '../state/old-states.ts';
 import { nothingToDo } from './nothing-to-do.ts';
 import type { ExplainedPlan, PlanForm, PlanForms, Planner, PlanningAnswer, PlanningWork } from './planning-work.ts';
 import { prepareRun } from './prepared-run.ts';

@@ -2,7 +2,10 @@ import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { GraphProblem } from '../../graph/index.ts';
 import type { TaskStates } from '../../store/index.ts';
-import type { ClusterPlanRequest, ClusterSources, NodeLeftOut, StoredLayer, Surroundings } from '../index.ts';
+import type { NodeLeftOut } from '../node-choice.ts';
+import type { ClusterPlanRequest } from '../plan-cluster.ts';
+import type { ClusterSources, StoredLayer } from '../sources.ts';
+import type { Surroundings } from '../state/cluster-state.ts';
 import type { PreparedRun } from './prepared-run.ts';
 
 /** The input of one graph's plan, as plain data that can go to another thread. */

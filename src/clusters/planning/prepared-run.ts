@@ -3,7 +3,9 @@ import type { PlanReference } from '../../core/graph-run/index.ts';
 import { taskKey } from '../../core/scheduler/index.ts';
 import { explainPlan } from '../../graph/index.ts';
 import type { PlannedTaskRow, PlanOrder } from '../../store/index.ts';
-import { type ClusterPlan, type ClusterSources, nodeTransitions } from '../index.ts';
+import { nodeTransitions } from '../node-transitions.ts';
+import type { ClusterPlan } from '../plan-cluster.ts';
+import type { ClusterSources } from '../sources.ts';
 import { cutPlan } from './cut-plan.ts';
 
 /** The stored reference of a plan: the one for workflows, with what happens to nodes at the end. */

@@ -1,6 +1,6 @@
 import { findTaskType, type TaskLimits } from '../../core/task-types/index.ts';
 import type { Plan, TaskInstance } from '../../graph/index.ts';
-import type { TaskOrder } from '../index.ts';
+import type { TaskOrder } from '../task-order.ts';
 
 /** For types unknown to this release: an agent may be newer. */
 const UNKNOWN_TYPE: TaskLimits = {

@@ -1,4 +1,5 @@
-import { clusterStates, uidOf } from '../../clusters/index.ts';
+import { uidOf } from '../../clusters/sources.ts';
+import { clusterStates } from '../../clusters/state/cluster-state.ts';
 import type { ClusterState } from '../../graph/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';

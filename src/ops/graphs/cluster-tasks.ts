@@ -1,4 +1,5 @@
-import { mergeGraph, readClusterSources, readGraphLayers } from '../../clusters/index.ts';
+import { mergeGraph } from '../../clusters/graph-layers.ts';
+import { readClusterSources, readGraphLayers } from '../../clusters/read-sources.ts';
 import { type GraphTask, Problems } from '../../graph/index.ts';
 import type { Store } from '../../store/index.ts';
 import { problem } from '../problem.ts';

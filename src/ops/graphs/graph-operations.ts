@@ -3,7 +3,7 @@ import type { GraphTask } from '../../graph/index.ts';
 import type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
-import { readerHere } from '../reading/index.ts';
+import { readerHere } from '../reading/reader.ts';
 import { type ClusterLayer, clusterTasks } from './cluster-tasks.ts';
 import { inFuelTerms } from './fuel-terms.ts';
 import { drawingOf } from './graph-drawing.ts';

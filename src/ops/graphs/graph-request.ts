@@ -1,4 +1,4 @@
-import { readGraphsLeft } from '../../clusters/index.ts';
+import { readGraphsLeft } from '../../clusters/graphs-left.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { didYouMean } from '../../core/did-you-mean.ts';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.ts';

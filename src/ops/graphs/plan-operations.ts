@@ -1,5 +1,7 @@
-import { type ClusterPlanRequest, type NodeLeftOut, readGraphLayers } from '../../clusters/index.ts';
+import type { NodeLeftOut } from '../../clusters/node-choice.ts';
+import type { ClusterPlanRequest } from '../../clusters/plan-cluster.ts';
 import { type PlanForm, type PlanForms, plannerHere } from '../../clusters/planning/index.ts';
+import { readGraphLayers } from '../../clusters/read-sources.ts';
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { valueAt } from '../../core/plain-value.ts';
@@ -7,7 +9,7 @@ import type { DrawOptions, GraphProblem } from '../../graph/index.ts';
 import { missingAgents } from '../agent-presence.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { type Problem, problem } from '../problem.ts';
-import { readerHere } from '../reading/index.ts';
+import { readerHere } from '../reading/reader.ts';
 import { readSources } from '../tags/read-sources.ts';
 import { checkClusterNodes } from './cluster-nodes.ts';
 import { clusterTasks } from './cluster-tasks.ts';

@@ -18,7 +18,7 @@ import type {
 } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
-import { readerHere } from '../reading/index.ts';
+import { readerHere } from '../reading/reader.ts';
 import { drawingOf } from './graph-drawing.ts';
 
 /** Task counts of one graph of a run: small even with 30,000 tasks. */

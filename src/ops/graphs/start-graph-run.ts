@@ -1,6 +1,6 @@
 import { WorkflowIdConflictPolicy } from '@temporalio/client';
 import { graphWorkflowId, prefixed, WORKFLOWS } from '../../../workflows/protocol.ts';
-import type { ClusterFinding } from '../../clusters/checks/index.ts';
+import type { ClusterFinding } from '../../clusters/checks/check-cluster.ts';
 import { type GraphRequest, type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/index.ts';
 import { describedRun } from '../../core/run-description.ts';
 import { isRunOpen } from '../../platform/temporal/is-run-open.ts';

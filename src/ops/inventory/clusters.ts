@@ -1,4 +1,4 @@
-import { pluginFits } from '../../clusters/index.ts';
+import { pluginFits } from '../../clusters/plugin-fit.ts';
 import type { newClusterBody } from '../../core/contracts/fuel/clusters.ts';
 import type { Wire } from '../../core/contracts/wire.ts';
 import { counted } from '../../core/counted.ts';

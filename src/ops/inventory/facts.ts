@@ -1,4 +1,4 @@
-import { clusterStates } from '../../clusters/index.ts';
+import { clusterStates } from '../../clusters/state/cluster-state.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { Json, JsonFields, JsonObject, NodeRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';

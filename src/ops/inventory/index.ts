@@ -10,7 +10,7 @@ import { pluginOperations } from './plugins.ts';
 import { releaseOperations } from './releases.ts';
 import { roleOperations } from './roles.ts';
 
-export { extendedReleases } from '../../clusters/index.ts';
+export { extendedReleases } from '../../clusters/plugin-fit.ts';
 export type { ClusterView } from './clusters.ts';
 export { hasUploadedFacts } from './facts.ts';
 export type { NodeView } from './nodes.ts';

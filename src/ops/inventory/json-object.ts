@@ -1,4 +1,4 @@
-import { mergeOver } from '../../clusters/index.ts';
+import { mergeOver } from '../../clusters/merge-over.ts';
 import { isMapping } from '../../core/plain-value.ts';
 import type { JsonObject } from '../../store/index.ts';
 

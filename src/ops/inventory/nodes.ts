@@ -1,10 +1,5 @@
-import {
-  mergeOver,
-  type NodeDefaults,
-  nodeDefaults,
-  partsOfNode,
-  withInterfaceDefaults,
-} from '../../clusters/index.ts';
+import { mergeOver } from '../../clusters/merge-over.ts';
+import { type NodeDefaults, nodeDefaults, partsOfNode, withInterfaceDefaults } from '../../clusters/node-defaults.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import type { Json, JsonFields, NodeFilter, NodeRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';

@@ -1,9 +1,9 @@
-import { pluginFits } from '../../clusters/index.ts';
+import { pluginFits } from '../../clusters/plugin-fit.ts';
 import { type Diagnostic, isError } from '../../core/diagnostic.ts';
 import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
-import { type Reader, readerHere } from '../reading/index.ts';
+import { type Reader, readerHere } from '../reading/reader.ts';
 import { isObject, objectOf, textsOf } from './json-object.ts';
 import { finding, refuseIfAny, unchangeable } from './refuse.ts';
 

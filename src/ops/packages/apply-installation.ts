@@ -1,4 +1,4 @@
-import { pluginFits } from '../../clusters/index.ts';
+import { pluginFits } from '../../clusters/plugin-fit.ts';
 import type {
   GraphContent,
   GraphOwner,

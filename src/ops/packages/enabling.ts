@@ -1,4 +1,4 @@
-import { settingSwitch } from '../../clusters/index.ts';
+import { settingSwitch } from '../../clusters/settings.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { onlyOrders } from '../../core/task-types/index.ts';
 import type { GraphWithTasks, JsonObject, PluginRecord, StorePorts } from '../../store/index.ts';

@@ -13,7 +13,7 @@ import {
 import type { PackageRecord, PluginRecord, ReleaseRecord, Store } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { asProblem, problem } from '../problem.ts';
-import { readerHere } from '../reading/index.ts';
+import { readerHere } from '../reading/reader.ts';
 import { type Applied, applyInstallation } from './apply-installation.ts';
 
 /** An installed package with its releases and plugins. */

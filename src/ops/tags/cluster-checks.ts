@@ -1,4 +1,5 @@
-import { type ClusterFinding, checkCluster, findingsForRun } from '../../clusters/checks/index.ts';
+import { type ClusterFinding, checkCluster } from '../../clusters/checks/check-cluster.ts';
+import { findingsForRun } from '../../clusters/checks/run-findings.ts';
 import type { GraphRequest } from '../../core/graph-run/index.ts';
 import { missingAgents } from '../agent-presence.ts';
 import type { OpsDependencies } from '../dependencies.ts';

@@ -1,4 +1,6 @@
-import { type ClusterSources, nodesBehindRoles, readClusterSources } from '../../clusters/index.ts';
+import { nodesBehindRoles } from '../../clusters/apply-role-tags.ts';
+import { readClusterSources } from '../../clusters/read-sources.ts';
+import type { ClusterSources } from '../../clusters/sources.ts';
 import { allRoles, catalogueOfCluster, tagsAfter } from '../../clusters/tags/index.ts';
 import type { NewTagAssignment } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';

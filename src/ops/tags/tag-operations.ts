@@ -1,4 +1,5 @@
-import { applyRoleTags, type ClusterNode, nodesBehindRoles } from '../../clusters/index.ts';
+import { applyRoleTags, nodesBehindRoles } from '../../clusters/apply-role-tags.ts';
+import type { ClusterNode } from '../../clusters/sources.ts';
 import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.ts';
 import type { tagBody } from '../../core/contracts/fuel/tags.ts';
 import type { Wire } from '../../core/contracts/wire.ts';

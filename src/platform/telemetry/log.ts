@@ -1,7 +1,7 @@
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { printable } from '../../core/control-characters.ts';
 import { TOKEN_IN_TEXT } from '../secrets/access-token.ts';
-import type { Settings } from '../settings/index.ts';
+import type { Settings } from '../settings/settings.ts';
 
 export type { Logger } from 'pino';
 

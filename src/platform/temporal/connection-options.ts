@@ -2,7 +2,7 @@ import { createSecureContext } from 'node:tls';
 import type { TLSConfig } from '@temporalio/client';
 import { SetupError } from '../../core/setup-error.ts';
 import { readSettingFile } from '../files/setting-file.ts';
-import type { Settings } from '../settings/index.ts';
+import type { Settings } from '../settings/settings.ts';
 
 /** The server's address and security: a part of the `temporal` settings. */
 export interface ServerSettings {

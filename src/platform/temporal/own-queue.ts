@@ -1,5 +1,5 @@
 import { prefixed } from '../../../workflows/protocol.ts';
-import type { Settings } from '../settings/index.ts';
+import type { Settings } from '../settings/settings.ts';
 
 /** Task queue of this installation's workers. */
 export const ownQueue = ({ prefix, task_queue }: Pick<Settings['temporal'], 'prefix' | 'task_queue'>): string =>

@@ -1,6 +1,8 @@
 import { createTaskEngine, TaskScope } from '@sitewright/yaql';
 import { describe, expect, it } from 'vitest';
-import { clusterStates, planCluster, readClusterSources, readGraphLayers } from '../../../src/clusters/index.ts';
+import { planCluster } from '../../../src/clusters/plan-cluster.ts';
+import { readClusterSources, readGraphLayers } from '../../../src/clusters/read-sources.ts';
+import { clusterStates } from '../../../src/clusters/state/cluster-state.ts';
 import { StateData } from '../../../src/graph/index.ts';
 import { graphWorld, MASTER_IP, planOf } from './graph-world.ts';
 

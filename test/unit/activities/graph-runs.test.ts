@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readClusterSources, readGraphLayers } from '../../../src/clusters/index.ts';
 import { plannerHere } from '../../../src/clusters/planning/index.ts';
+import { readClusterSources, readGraphLayers } from '../../../src/clusters/read-sources.ts';
 import { type ExecutablePart, type GraphRunInput, graphRunName } from '../../../src/core/graph-run/index.ts';
 import { closeRun } from '../../../src/store/gone-holders.ts';
 import { storeOrderBook } from '../../../worker/gateway-orders.ts';

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { executionFolder } from '../../../src/agent/execution.ts';
 import { carryOutOrder } from '../../../src/agent/index.ts';
 import { Journal } from '../../../src/agent/journal.ts';
-import { TaskLogs } from '../../../src/agent/logs/index.ts';
+import { TaskLogs } from '../../../src/agent/logs/task-logs.ts';
 import { readOutput, SegmentedOutput } from '../../../src/agent/output-segments.ts';
 import { readableTail, readableText } from '../../../src/agent/output-text.ts';
 import { REDACTED, Scrubber } from '../../../src/agent/scrubber.ts';

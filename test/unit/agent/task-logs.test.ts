@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { folderName } from '../../../src/agent/execution.ts';
 import type { TaskResult } from '../../../src/agent/index.ts';
-import { type LogPart, TaskLogs } from '../../../src/agent/logs/index.ts';
+import { type LogPart, TaskLogs } from '../../../src/agent/logs/task-logs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-logs-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -7,7 +7,7 @@ import { DEFAULT_API } from '../../../src/cli/api-address.ts';
 import { EXIT, exitCodeOfStatus } from '../../../src/cli/exit-codes.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 import { PROBLEM_CODES } from '../../../src/ops/problem.ts';
-import { settingDefinitions } from '../../../src/platform/settings/index.ts';
+import { settingDefinitions } from '../../../src/platform/settings/settings.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
 const text = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');

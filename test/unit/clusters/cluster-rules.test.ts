@@ -1,16 +1,14 @@
 import { createTaskEngine, defineFunction, p, registerHelpers } from '@sitewright/yaql';
 import { describe, expect, it } from 'vitest';
-import {
-  agentAddress,
-  type ClusterNode,
-  clusterState,
-  clusterStatusAfter,
-  flattenSettings,
-  nodeTransitions,
-  oldStatesOf,
-  planCluster,
-  tagCluster,
-} from '../../../src/clusters/index.ts';
+import { agentAddress } from '../../../src/clusters/agent-address.ts';
+import { clusterStatusAfter } from '../../../src/clusters/cluster-status.ts';
+import { nodeTransitions } from '../../../src/clusters/node-transitions.ts';
+import { planCluster } from '../../../src/clusters/plan-cluster.ts';
+import { flattenSettings } from '../../../src/clusters/settings.ts';
+import type { ClusterNode } from '../../../src/clusters/sources.ts';
+import { clusterState } from '../../../src/clusters/state/cluster-state.ts';
+import { oldStatesOf } from '../../../src/clusters/state/old-states.ts';
+import { tagCluster } from '../../../src/clusters/tagged-cluster.ts';
 import type { Fields } from '../../../src/graph/index.ts';
 import { layer, node, sixNodes } from './six-nodes.ts';
 

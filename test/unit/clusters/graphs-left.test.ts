@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { graphsLeft, type SinceThen } from '../../../src/clusters/index.ts';
+import { graphsLeft, type SinceThen } from '../../../src/clusters/graphs-left.ts';
 import type { RunTransactions, TransactionRecord } from '../../../src/store/index.ts';
 
 /** Ids are the places of types in the alphabet. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planCluster } from '../../../src/clusters/index.ts';
+import { planCluster } from '../../../src/clusters/plan-cluster.ts';
 import { serializedGraph } from '../../rig/serialized-graph.ts';
 import { type Json, recorded, withChoice } from '../graph/recorded.ts';
 import { layer, sixNodes } from './six-nodes.ts';

@@ -1,4 +1,4 @@
-import type { ClusterNode, ClusterSources, StoredLayer } from '../../../src/clusters/index.ts';
+import type { ClusterNode, ClusterSources, StoredLayer } from '../../../src/clusters/sources.ts';
 import { type Fields, normaliseTask } from '../../../src/graph/index.ts';
 import { type Json, recorded } from '../graph/recorded.ts';
 

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { load, loadAll } from 'js-yaml';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CHART_SCHEMA, chartSchema, SET_BY_CHART } from '../../../scripts/chart-schema.ts';
-import { loadSettings, type Settings, settingDefinitions } from '../../../src/platform/settings/index.ts';
+import { loadSettings } from '../../../src/platform/settings/load-settings.ts';
+import { type Settings, settingDefinitions } from '../../../src/platform/settings/settings.ts';
 import {
   CHART,
   hasHelm,

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { systemdUnit } from '../../../src/agent/onboarding/systemd-unit.ts';
-import { loadSettings, settingDefinitions } from '../../../src/platform/settings/index.ts';
+import { loadSettings } from '../../../src/platform/settings/load-settings.ts';
+import { settingDefinitions } from '../../../src/platform/settings/settings.ts';
 import { devServerArguments } from '../../../src/platform/temporal/dev-server.ts';
 
 const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));

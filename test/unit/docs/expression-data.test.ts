@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { COMMON_DATA, COMMON_FACTS, NODE_DATA, NODE_FACTS } from '../../../src/clusters/index.ts';
+import { COMMON_DATA, COMMON_FACTS } from '../../../src/clusters/state/common-data.ts';
+import { NODE_DATA, NODE_FACTS } from '../../../src/clusters/state/node-data.ts';
 
 const PAGE = new URL('../../../docs/expression-data.md', import.meta.url);
 const TABLES = {

@@ -16,7 +16,7 @@ import {
   type PlannedTask,
   sourceFilesBelow,
 } from '../../../src/gateway/index.ts';
-import { directorySecrets } from '../../../src/platform/secrets/index.ts';
+import { directorySecrets } from '../../../src/platform/secrets/directory-secrets.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
 
 /** A gateway on a real TLS port over a real store, whose plan, runs and clock the test holds. */

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { NoticeBody } from '../../../src/core/contracts/notice.ts';
 import { noticeText } from '../../../src/core/notice.ts';
-import { addressOf, type Receiver, readReceivers, sendNotice } from '../../../src/platform/notices/index.ts';
+import { addressOf, type Receiver, readReceivers } from '../../../src/platform/notices/receivers.ts';
+import { sendNotice } from '../../../src/platform/notices/send.ts';
 import { type NoticeReceiver, noticeReceiver } from '../../rig/notice-receiver.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-notices-'));

@@ -7,7 +7,7 @@ import { DEFAULT_PATH_ROOTS } from '../../../../src/agent/index.ts';
 import type { EnrolmentTicket } from '../../../../src/agent/onboarding/enrolment-ticket.ts';
 import { enrolNode } from '../../../../src/gateway/index.ts';
 import { freePort } from '../../../../src/platform/free-port.ts';
-import { loadSettings } from '../../../../src/platform/settings/index.ts';
+import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../../../src/platform/telemetry/log.ts';
 import { type RunningGateway, startGateway } from '../../../../worker/gateway.ts';
 import { type CliAnswer, cli } from '../../cli/recording-terminal.ts';

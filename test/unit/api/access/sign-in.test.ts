@@ -12,7 +12,7 @@ import { type SignInError, signIn } from '../../../../src/ops/index.ts';
 import { signedIn } from '../../../../src/ops/sign-in.ts';
 import { tokenOperations } from '../../../../src/ops/tokens.ts';
 import { freePort } from '../../../../src/platform/free-port.ts';
-import { loadSettings } from '../../../../src/platform/settings/index.ts';
+import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
 import { openIdOf } from '../../../../worker/openid.ts';
 import { type ApiRig, apiAlone } from '../../../api/api-rig.ts';
 import { apiSignIn, type OpenIdProviderRig, openIdProviderRig, SmallBrowser } from '../../../rig/openid-provider.ts';

@@ -10,7 +10,7 @@ import { Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { tokenOperations } from '../../../../src/ops/tokens.ts';
-import { loadSettings } from '../../../../src/platform/settings/index.ts';
+import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
 import { createLogger } from '../../../../src/platform/telemetry/log.ts';
 import { ClientLink } from '../../../../src/platform/temporal/client-link.ts';
 import { connectionOptions } from '../../../../src/platform/temporal/connection-options.ts';

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import {
-  checkCluster,
-  checkLimits,
-  checkRestrictions,
-  evaluateExpression,
-  expandRestriction,
-} from '../../../../src/clusters/checks/index.ts';
+import { checkCluster } from '../../../../src/clusters/checks/check-cluster.ts';
+import { checkLimits } from '../../../../src/clusters/checks/limits.ts';
+import { checkRestrictions, expandRestriction } from '../../../../src/clusters/checks/restrictions.ts';
+import { evaluateExpression } from '../../../../src/clusters/checks/settings-expression.ts';
 import type { ClusterNode, ClusterSources } from '../../../../src/clusters/sources.ts';
 import { type RoleMetadata, tagsOfRole } from '../../../../src/clusters/tags/index.ts';
 

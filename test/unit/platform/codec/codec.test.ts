@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { DefaultPayloadConverter, type Payload } from '@temporalio/common';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createCodecEndpoint } from '../../../../src/platform/codec/codec-endpoint.ts';
+import { encryptedData } from '../../../../src/platform/codec/encrypted-data.ts';
+import { EncryptionCodec } from '../../../../src/platform/codec/encryption-codec.ts';
 import {
   addEncryptionKey,
-  EncryptionCodec,
-  encryptedData,
   parseEncryptionKeys,
   readEncryptionKeys,
-} from '../../../../src/platform/codec/index.ts';
+} from '../../../../src/platform/codec/encryption-keys.ts';
 import { payloadFromBytes, payloadToBytes } from '../../../../src/platform/codec/payload-bytes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-codec-'));

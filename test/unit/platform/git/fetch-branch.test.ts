@@ -14,7 +14,7 @@ import {
   isAllowedHost,
   repositorySecretProblem,
 } from '../../../../src/core/git-source.ts';
-import { fetchBranch } from '../../../../src/platform/git/index.ts';
+import { fetchBranch } from '../../../../src/platform/git/fetch-branch.ts';
 import { type GitRepository, gitRepository } from '../../../rig/git-repository.ts';
 
 describe('what git is given', () => {

@@ -2,13 +2,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type LoadOptions,
-  loadSettings,
-  readMaasKey,
-  settingDefinitions,
-  showSettings,
-} from '../../../../src/platform/settings/index.ts';
+import { type LoadOptions, loadSettings } from '../../../../src/platform/settings/load-settings.ts';
+import { readMaasKey } from '../../../../src/platform/settings/secrets.ts';
+import { settingDefinitions } from '../../../../src/platform/settings/settings.ts';
+import { showSettings } from '../../../../src/platform/settings/show-settings.ts';
 
 describe('loadSettings', () => {
   let cwd: string;

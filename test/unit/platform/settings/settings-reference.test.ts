@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { settingDefinitions, settingsReference } from '../../../../src/platform/settings/index.ts';
+import { settingDefinitions } from '../../../../src/platform/settings/settings.ts';
+import { settingsReference } from '../../../../src/platform/settings/settings-reference.ts';
 
 it('docs/settings.md is what the schema says (npm run docs:settings)', () => {
   expect(readFileSync(new URL('../../../../docs/settings.md', import.meta.url), 'utf8')).toBe(settingsReference());

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import type { RecordTasks } from '../../../../activities/graph-contract.ts';
-import { loadSettings } from '../../../../src/platform/settings/index.ts';
+import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
 import { LabelValues } from '../../../../src/platform/telemetry/label-values.ts';
 import { createLogger } from '../../../../src/platform/telemetry/log.ts';
 import { ApiMetrics, type ProcessMetrics, WorkerMetrics } from '../../../../src/platform/telemetry/metrics.ts';

@@ -10,7 +10,7 @@ import { Connection } from '@temporalio/client';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { examine } from '../../../../src/cli/processes/doctor.ts';
 import { isAlive } from '../../../../src/platform/processes/lock.ts';
-import { loadSettings } from '../../../../src/platform/settings/index.ts';
+import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
 import {
   type DevServer,
   devServerArguments,

@@ -1,1 +1,0 @@
-export { SshNode, type SshNodeOptions } from './ssh-node.ts';

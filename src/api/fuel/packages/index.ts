@@ -1,1 +1,0 @@
-export { servePackages } from './package-routes.ts';

@@ -1,1 +1,0 @@
-export { serveTags } from './tag-routes.ts';

@@ -1,2 +1,0 @@
-export { pageRoutes, showPage } from './page-routes.ts';
-export { serveWatches } from './watch-routes.ts';

@@ -1,2 +1,0 @@
-export { type Reader, readerHere } from './reader.ts';
-export { type OpenReader, openReader } from './reading-thread.ts';
