@@ -109,7 +109,7 @@ describe('without Temporal and MAAS', () => {
     expect((await ask(api, 'GET', '/api/v1/runs')).body.items).toEqual([]);
   });
 
-  it('nodes are shown without the data of MAAS; its check says what to set', async () => {
+  it('nodes are shown without the data of MAAS; its check names the setting to correct', async () => {
     const nodes = await ask(api, 'GET', '/api/v1/sites/dc1/nodes/status');
     expect(nodes).toMatchObject({ status: 200, body: { stale: true, reason: expect.stringContaining('maas.url') } });
     expect(nodes.body.nodes).toHaveLength(exampleHosts.length);
@@ -120,7 +120,7 @@ describe('without Temporal and MAAS', () => {
     });
   });
 
-  it('a second one on the same port is refused with a clear message, and does not disturb the first', async () => {
+  it('a second API on the same port is refused with a clear message, and does not disturb the first', async () => {
     const settings = await settingsFor({ SITEWRIGHT_API_PORT: new URL(api.url).port });
     await expect(startApi(settings, log)).rejects.toThrow(
       /cannot listen on 127\.0\.0\.1:\d+: the port is already in use; set api\.host and api\.port/,
@@ -137,7 +137,7 @@ it('without tokens, requests from other machines are refused', async () => {
     );
 });
 
-it('a listener beyond this machine without TLS is warned of', async () => {
+it('the log warns of a listener beyond this machine without TLS', async () => {
   const api = await startApi(
     await settingsFor({ SITEWRIGHT_API_HOST: '0.0.0.0', SITEWRIGHT_ACCESS_TOKENS: 'on' }),
     log,
@@ -165,7 +165,7 @@ it('a server that accepts connections but never answers is distinguished from an
   deaf.close();
 });
 
-it('a Temporal that comes later is used without a restart', async () => {
+it('a Temporal server that starts later is used without a restart', async () => {
   // Its port first refuses and then leads to the real server.
   const { connect } = await import('node:net');
   const target = inject('temporalAddress').split(':');
@@ -225,7 +225,7 @@ describe('without a worker', () => {
   ] as const;
 
   // At the same time, as several people would who wonder why nothing goes on.
-  it('what only a worker knows is answered with how to start one, however many ask', async () => {
+  it('requests that need a worker are refused with the command that starts one, however many there are', async () => {
     const asked = [...parts, ...parts];
     const answers = await Promise.all(asked.map(([method, part]) => api.ask(method, `/api/v1/runs/${run}/${part}`)));
     expect(answers.map(({ status, body }) => [status, body.code, body.detail])).toEqual(
@@ -238,7 +238,7 @@ describe('without a worker', () => {
     expect(api.log.filter((line) => Number(line.level) >= 50)).toEqual([]);
   });
 
-  it('what is stored is shown, and signals are taken: they wait for the worker', async () => {
+  it('stored data is shown, and signals are accepted: they wait for the worker', async () => {
     expect(await api.ask('GET', `/api/v1/runs/${run}`)).toMatchObject({ status: 200, body: { outcome: null } });
     expect((await api.ask('GET', `/api/v1/runs/${run}/nodes`)).status).toBe(200);
     expect((await api.ask('POST', `/api/v1/runs/${run}/stop`)).status).toBe(202);

@@ -46,7 +46,7 @@ describe('sites', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid', errors: [{ path: 'body.name' }] } });
   });
 
-  it('one that a run has claimed is not deleted', async () => {
+  it('a site that a run has claimed is not deleted', async () => {
     await rig.ask('POST', '/api/v1/sites', { name: 'claimed' });
     await rig.store.claims.claim(
       { site: 'claimed' },
@@ -111,7 +111,7 @@ describe('revisions', () => {
     expect(await rig.ask('POST', revisions, '', yaml)).toMatchObject({ status: 400 });
   });
 
-  it('are found by number, hash, latest and last-good, and listed in pages', async () => {
+  it('can be found by number, hash, latest and last-good, and listed in pages', async () => {
     const { body: first } = await rig.ask('GET', `${revisions}/1`);
     await rig.store.sites.markLastGood('dc1', 1, 'run-1');
     for (const ref of ['1', first.hash, first.hash.slice(0, 7), 'last-good'])
@@ -168,7 +168,7 @@ describe('nodes and groups of a revision', () => {
     expect(await select(selectors)).toMatchObject({ status, body: { code: 'invalid', detail: expect.any(String) } });
   });
 
-  it('a revision that is not there has no nodes', async () => {
+  it('an unknown revision has no nodes', async () => {
     expect((await select([], '7')).status).toBe(404);
     expect((await select([], 'last-good')).status).toBe(404);
   });
@@ -197,7 +197,7 @@ it('JSON Schemas of documents can be listed and read', async () => {
   expect(missing).toMatchObject({ status: 404, body: { hint: "Did you mean 'baremetal-node.schema.json'?" } });
 });
 
-it('the audit trail says who did what; it is read in pages and by filter', async () => {
+it('the audit trail has who did what; it is read in pages and by filter', async () => {
   for (let i = 0; i < 3; i++)
     await rig.store.audit.append({ actor: 'eva', action: 'test.act', target: `thing/${i}`, details: { i } });
   const first = await rig.ask('GET', '/api/v1/audit?actor=eva&limit=2');
@@ -208,7 +208,7 @@ it('the audit trail says who did what; it is read in pages and by filter', async
   expect((await rig.ask('GET', '/api/v1/audit?since=yesterday')).status).toBe(400);
 });
 
-it('the version says that no login is needed', async () => {
+it('the version reports that no login is needed', async () => {
   expect((await rig.ask('GET', '/api/v1/version')).body).toEqual({
     name: 'sitewright',
     version: '1.2.3',

@@ -63,7 +63,7 @@ const ended = (transaction: number) =>
   until(`${api}/transactions/${transaction}`, ({ status }) => status === 'ready' || status === 'error');
 
 // promise: 1.1 1.25 1.45
-it('graphs are run on a cluster, and everything that shows them says the same', async () => {
+it('a graph run is shown alike by every route and command', async () => {
   await serve();
   await graph(TASKS);
   const started = await system.ask(
@@ -236,7 +236,7 @@ it('"Deploy changes" runs provisioning for new nodes, by either of its names, an
   await ended(second);
 });
 
-it('a run in which nothing was to be run says so, with the reasons; forced, it fails', async () => {
+it('a run without work reports the reasons; forced, it fails', async () => {
   await serve();
   await graph([{ ...TASKS[0], condition: { yaql_exp: 'false' } }]);
   const { id, run } = (await execute({})).body;

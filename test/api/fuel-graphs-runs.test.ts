@@ -47,7 +47,7 @@ async function runningRun(): Promise<RunTransactions> {
 }
 
 describe('executing graphs', () => {
-  it('is refused for everything the reference refuses, and for what broke it (500)', async () => {
+  it('is refused for everything the reference refuses, and for requests that broke it (500)', async () => {
     for (const index of [130, 131, 132, 133, 134, 135, 136, 137, 138, 139]) {
       const { request, status } = recorded(index, 'POST', '/graphs/execute/');
       const body = { ...(request as { cluster?: unknown }) };
@@ -67,7 +67,7 @@ describe('executing graphs', () => {
   });
 
   // promise: 1.7
-  it('of a type that is not there is refused, naming the types there are (202 in the reference)', async () => {
+  it('of an unknown type is refused, naming the known types (202 in the reference)', async () => {
     expect(await execute({ graphs: [{ type: 'custm' }] })).toMatchObject({
       status: 400,
       body: {
@@ -136,7 +136,7 @@ describe('executing graphs', () => {
     expect((await rig.store.transactions.get(run.id)).status).toBe('running');
   });
 
-  it('leaves no run behind when Temporal is away', async () => {
+  it('leaves no run behind when Temporal is unreachable', async () => {
     expect(await execute({ graphs: [{ type: 'custom' }] })).toMatchObject({
       status: 503,
       body: { code: 'temporal-unreachable' },
@@ -165,7 +165,7 @@ describe('deploying a cluster', () => {
   const put = (path: string, body: unknown = {}) => ask('PUT', `${api}/clusters/${env.cluster}/${path}`, body);
 
   // promise: 1.31
-  it('needs a graph with tasks, nodes that are there, and a list of tasks where tasks are wanted', async () => {
+  it('needs a graph with tasks, existing nodes, and a list of tasks where one is required', async () => {
     expect(await put('deploy/?graph_type=nosuch')).toMatchObject({
       status: 400,
       body: {
@@ -224,7 +224,7 @@ describe('sequences', () => {
     });
   });
 
-  it('name no type twice: no run could carry it out', async () => {
+  it('are refused when they name a type twice, which no run could execute', async () => {
     const graphs = [{ type: 'custom' }, { type: 'default' }, { type: 'custom' }];
     const twice = { status: 400, body: { errors: [{ path: 'body.graphs[2]', code: 'sequence.type-twice' }] } };
     const body = { name: `twice${made}`, release: env.release };
@@ -294,7 +294,7 @@ describe('transactions', () => {
     });
   });
 
-  it('running ones are not deleted; ended ones are hidden from tasks, or deleted for good', async () => {
+  it('cannot be deleted while they run; ended ones are hidden from tasks, or deleted for good', async () => {
     const { run } = await runningRun();
     for (const path of ['transactions', 'tasks']) {
       expect(await ask('DELETE', `${api}/${path}/${run.id}`)).toMatchObject({
@@ -310,7 +310,7 @@ describe('transactions', () => {
     expect(await ask('DELETE', `${api}/transactions/${run.id}?force=1`)).toMatchObject({ status: 404 });
   });
 
-  it('keep what was in force, with the numbers as they were written', async () => {
+  it('keep the settings of their time, with the numbers as they were written', async () => {
     const { run, graphs } = await runningRun();
     for (const id of [run.id, graphs[0]!.id]) {
       const info = await rig.api.inject({ url: `${api}/transactions/${id}/deployment_info` });
@@ -386,7 +386,7 @@ describe('the history of a transaction', () => {
     expect(await history(9999)).toMatchObject({ status: 404, body: { message: 'Transaction not found' } });
   });
 
-  it('comes as CSV for those who accept it', async () => {
+  it('is CSV for clients that accept it', async () => {
     const { graphs } = await runningRun();
     const { headers, body } = await history(graphs[0]!.id, '', { accept: 'text/csv' });
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
@@ -444,7 +444,7 @@ describe('OpenStack configurations', () => {
     expect(await ask('POST', path, { cluster_id: 9999, configuration })).toMatchObject({ status: 404 });
   });
 
-  it('need tasks that ask to be refreshed to be executed', async () => {
+  it('can only be executed if tasks name them in refresh_on', async () => {
     await create({ configuration });
     expect(await ask('PUT', `${path}execute/`, { cluster_id: env.cluster })).toMatchObject({
       status: 400,

@@ -102,13 +102,13 @@ describe('the graph of an owner', () => {
     ]);
   });
 
-  it('takes both spellings and answers with both', async () => {
+  it('accepts both spellings of fields and returns both', async () => {
     const wanted = recorded(59, 'POST', '/clusters/1/deployment_graphs/bad');
     const { body } = await upload('bad', wanted.request);
     expect(body.tasks).toEqual(wanted.response.tasks);
   });
 
-  it('takes the whole library, and lists it in its order', async () => {
+  it('can be the whole library, and is listed in its order', async () => {
     const tasks = library() as readonly { id: string }[];
     expect(await ask('PUT', `${api}/releases/${env.release}/deployment_graphs/default`, { tasks })).toMatchObject({
       status: 200,
@@ -135,7 +135,7 @@ describe('the graph of an owner', () => {
     expect(await ask('PUT', ofCluster('yaml'), '', yaml)).toMatchObject({ status: 400 });
   });
 
-  it('leaves a trace of who changed it', async () => {
+  it('has its changes in the audit trail, with who made them', async () => {
     await ask('POST', ofCluster('traced'), {}, { 'x-sitewright-user': 'nina' });
     const { items } = (await ask('GET', `${api}/audit?actor=nina&action=graph.create`)).body;
     expect(items[0]).toMatchObject({ target: `cluster/${env.cluster}/graphs/traced` });
@@ -143,7 +143,7 @@ describe('the graph of an owner', () => {
 });
 
 describe('a graph by id', () => {
-  it('needs an owner, and the answer says where to send it (201 in the reference, for a graph that no run takes)', async () => {
+  it('needs an owner, and the refusal names the path (201 in the reference, for a graph that no run uses)', async () => {
     const { request } = recorded(21, 'POST', '/graphs/');
     const before = (await ask('GET', `${api}/graphs/`)).body.length;
     for (const path of ['/graphs/', '/graphs'])
@@ -161,7 +161,7 @@ describe('a graph by id', () => {
   });
 
   // promise: 1.28
-  it('is found by owners and types in any combination, with what is related', async () => {
+  it('is found by owners and types in any combination, with related graphs', async () => {
     await upload('one', {});
     await upload('two', {});
     await ask('POST', `${api}/releases/${env.release}/deployment_graphs/one`, {});
@@ -231,7 +231,7 @@ describe('an upload is refused', () => {
     expect(await upload('bad', request)).toMatchObject({ status: 400 });
   });
 
-  it('for bad YAQL, bad regexes and bad policies under either spelling, all at once', async () => {
+  it('for bad YAQL, bad regexes and bad policies under either spelling, all together', async () => {
     const task = {
       id: 'x',
       type: 'noop',
@@ -439,7 +439,7 @@ describe('plans and drawings', () => {
     });
   });
 
-  it('serialized tasks are for nodes and tasks that are there', async () => {
+  it('serialized tasks are only for existing nodes and tasks', async () => {
     const [one] = env.nodes;
     const some = await ask('GET', cluster(`serialized_tasks/?graph_type=custom&nodes=${one}&tasks=a`));
     expect(Object.keys(some.body.tasks_graph).sort()).toEqual([String(one), 'null'].sort());
@@ -460,7 +460,7 @@ describe('plans and drawings', () => {
     expect((await ask('GET', cluster('serialized_tasks/?graph_type=nosuch'))).body).toEqual(nosuch);
   });
 
-  it('the plan says what runs, what does not and why, as JSON, text and DOT', async () => {
+  it('the plan shows what runs, what does not and why, as JSON, text and DOT', async () => {
     const { status, body } = await ask('GET', cluster('plan?graph_type=custom'));
     expect(status).toBe(200);
     expect(body).toMatchObject({

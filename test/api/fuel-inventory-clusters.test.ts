@@ -17,7 +17,7 @@ const created = (name: string, release_id = release) => ({
   net_segment_type: 'vlan',
 });
 
-it('without any release a cluster is refused, with what to do', async () => {
+it('without any release a cluster is refused, with the next step', async () => {
   expect(await rig.refused('POST', '/clusters/', created('first', 1))).toMatchObject({
     status: 409,
     // fuel2 prints the message only: it must say what to do.
@@ -26,7 +26,7 @@ it('without any release a cluster is refused, with what to do', async () => {
   release = await rig.made('/releases/', newton);
 });
 
-it('a cluster is made, shown, listed, renamed and deleted', async () => {
+it('a cluster is created, shown, listed, renamed and deleted', async () => {
   const id = await rig.made('/clusters/', created('prod'));
   const shown = (await rig.fuel('GET', `/clusters/${id}/`)).body;
   expect(shown).toEqual({
@@ -88,7 +88,7 @@ it.each([
   });
 });
 
-it('names are unique; a release that is not deployable makes none', async () => {
+it('names of clusters are unique; an undeployable release makes no cluster', async () => {
   const id = await rig.made('/clusters/', created('twice'));
   const taken = {
     status: 409,
@@ -134,7 +134,7 @@ describe('settings', () => {
   });
   const read = async () => (await rig.fuel('GET', `/clusters/${id}/attributes`)).body;
 
-  it('come from the release, secrets of the service apart, each cluster with its own', async () => {
+  it('come from the release, and each cluster gets its own generated secrets', async () => {
     const { editable, ...more } = await read();
     expect(more).toEqual({});
     expect(editable.common).toEqual(newton.attributes_metadata.editable.common);
@@ -151,7 +151,7 @@ describe('settings', () => {
     expect(others.operator_user.password.value).not.toBe(editable.operator_user.password.value);
   });
 
-  it('go down and up again as fuel2 does it; PATCH changes only what it gives', async () => {
+  it('can be downloaded and uploaded as by fuel2; PATCH changes only the given ones', async () => {
     const settings = await read();
     settings.editable.common.debug.value = true;
     settings.editable.mine = { own: { value: 7 } };
@@ -169,7 +169,7 @@ describe('settings', () => {
     expect((await rig.fuel('PUT', `/clusters/${id}/attributes/defaults`, {})).body.editable.mine).toBeUndefined();
   });
 
-  it('all invalid values are refused at once, and nothing is stored', async () => {
+  it('with invalid values are refused with all of them, and nothing is stored', async () => {
     const before = await read();
     const bad = {
       editable: {
@@ -197,7 +197,7 @@ describe('settings', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('a plugin that fits shows as a group, which enables it', async () => {
+  it('have a group for each compatible plugin, which enables it', async () => {
     const plugin = await rig.store.plugins.create({
       name: 'lma',
       version: '1.0.0',
@@ -253,7 +253,7 @@ describe('settings', () => {
     });
   });
 
-  it('VMware settings are there only where the release has any', async () => {
+  it('include VMware settings only if the release has any', async () => {
     expect(await rig.refused('GET', `/clusters/${id}/vmware_attributes`)).toMatchObject({ status: 400 });
     const esx = await rig.made('/releases/', {
       ...newton,
@@ -277,7 +277,7 @@ describe('networks', () => {
     id = await rig.made('/clusters/', created('networks'));
   });
 
-  it('begin as the release and the request say, and are replaced part by part', async () => {
+  it('start from the release and the request, and are replaced part by part', async () => {
     const path = `/clusters/${id}/network_configuration/neutron`;
     const { body } = await rig.fuel('GET', path);
     expect(body).toMatchObject({
@@ -301,7 +301,7 @@ describe('networks', () => {
     });
   });
 
-  it('a template is uploaded, shown, deleted', async () => {
+  it('can have a template, which is uploaded, shown and deleted', async () => {
     const path = `/clusters/${id}/network_configuration/template`;
     expect(await rig.refused('GET', path)).toMatchObject({ status: 404 });
     await rig.fuel('PUT', path, { adv_net_template: {} });
@@ -321,7 +321,7 @@ describe('facts', () => {
   });
   const path = () => `/clusters/${id}/orchestrator/deployment/`;
 
-  it('are worked out of what is known, common data apart or in each', async () => {
+  it('are computed from stored data, with common data separate or merged into each node', async () => {
     const apart = (await rig.fuel('GET', `${path()}defaults/?split=1&nodes=${node}`)).body;
     expect(apart.map((one: { uid: string }) => one.uid)).toEqual([`${node}`, 'common']);
     expect(apart[0]).toMatchObject({ uid: `${node}`, ip: '10.20.0.4', user_node_name: 'node01', roles: ['compute'] });
@@ -330,7 +330,7 @@ describe('facts', () => {
     expect(merged).toMatchObject([{ uid: `${node}`, debug: false, ip: '10.20.0.4' }]);
   });
 
-  it('uploaded ones take their place until they are deleted', async () => {
+  it('that are uploaded replace computed ones until they are deleted', async () => {
     expect((await rig.fuel('GET', `${path()}?split=1`)).body).toEqual([]);
     const facts = [
       { uid: `${node}`, extra: 1 },
@@ -347,7 +347,7 @@ describe('facts', () => {
     expect((await rig.fuel('GET', `/clusters/${id}`)).body.is_customized).toBe(false);
   });
 
-  it('of some nodes are replaced, and those of others kept', async () => {
+  it('of some nodes can be replaced, and those of others stay', async () => {
     await rig.fuel('PUT', path(), [
       { uid: `${node}`, extra: 1, old: true },
       { uid: 'master', a: 1 },
@@ -384,7 +384,7 @@ describe('facts', () => {
     expect((await rig.refused('GET', '/clusters/999/orchestrator/deployment/')).message).toBe('Cluster not found');
   });
 
-  it('of provisioning are kept, too', async () => {
+  it('of provisioning can be uploaded, too', async () => {
     const own = `/clusters/${id}/orchestrator/provisioning/`;
     expect((await rig.fuel('GET', own)).body).toEqual({});
     expect((await rig.fuel('GET', `${own}defaults/`)).body).toMatchObject({

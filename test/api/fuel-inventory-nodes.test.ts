@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 describe('the inventory', () => {
-  it('takes a machine by its MAC, and shows what fuel2 prints of it', async () => {
+  it('accepts a machine by its MAC, and shows the fields that fuel2 prints', async () => {
     const id = await rig.made('/nodes/', {
       mac: '52-54-00-12-34-AB',
       ip: '10.20.0.3',
@@ -63,13 +63,13 @@ describe('the inventory', () => {
     ['an unknown site', { name: 'n', site: 'nosuch' }, ['body.site']],
     ['a cluster at once', { name: 'n', cluster: 1, pending_roles: ['compute'] }, ['body.cluster']],
     ['a label too long', { name: 'n', labels: { ['k'.repeat(101)]: 'v' } }, [expect.stringMatching(/^body\.labels/)]],
-  ])('refuses %s, all at once', async (_name, body, paths) => {
+  ])('refuses %s, with all problems', async (_name, body, paths) => {
     const refusal = await rig.refused('POST', '/nodes/', body);
     expect(refusal.status).toBe(400);
     expect([...refusal.paths].sort()).toEqual(paths);
   });
 
-  it('has a MAC and a host name once', async () => {
+  it('refuses a second node with the same MAC or host name', async () => {
     const id = await rig.made('/nodes/', { mac: '52:54:00:00:00:aa', hostname: 'web' });
     expect(await rig.refused('POST', '/nodes/', { mac: '52:54:00:00:00:AA' })).toMatchObject({
       status: 409,
@@ -99,7 +99,7 @@ describe('the inventory', () => {
     await rig.fuel('POST', `/clusters/${cluster}/unassignment/`, [{ id: a }]);
   });
 
-  it('takes names, host names and labels as fuel2 sends them; shown fields may come back', async () => {
+  it('accepts names, host names and labels as fuel2 sends them; shown fields may be sent back', async () => {
     const id = await register();
     expect((await rig.fuel('PUT', `/nodes/${id}/`, { hostname: 'db-1', name: 'Datenbank ä' })).body).toMatchObject({
       hostname: 'db-1',
@@ -160,7 +160,7 @@ describe('the inventory', () => {
     expect((await rig.refused('PUT', '/nodes/', [])).status).toBe(400);
   });
 
-  it('forgets all the nodes or none, and deployed ones only when forced', async () => {
+  it('deletes all named nodes or none, and deployed ones only when forced', async () => {
     const [a, b, c] = [await register(), await register(), await register({ status: 'ready' })];
     await assign(c, ['cinder']);
     await rig.store.nodes.update(c, { pendingAddition: false, status: 'ready' });
@@ -179,7 +179,7 @@ describe('the inventory', () => {
     expect((await rig.refused('DELETE', '/nodes/?ids=a')).message).toBe('Comma-separated numbers list expected');
   });
 
-  it('keeps settings, interfaces and disks of a node; what was found stays known', async () => {
+  it('keeps settings, interfaces and disks of a node, and also the discovered ones', async () => {
     const id = await register({ meta: { interfaces: [{ name: 'eth0' }], disks: [{ name: 'sda' }] } });
     const path = `/nodes/${id}`;
     expect((await rig.fuel('GET', `${path}/attributes/`)).body).toEqual({});
@@ -205,7 +205,7 @@ describe('the inventory', () => {
 });
 
 describe('assignment', () => {
-  it('gives a node pending roles and their tags; taking it out takes all of it', async () => {
+  it('gives a node pending roles and their tags; removing the node removes them', async () => {
     const id = await register();
     expect(await assign(id, ['controller', 'cinder'])).toMatchObject({ status: 200, body: {} });
     expect(await node(id)).toMatchObject({
@@ -317,7 +317,7 @@ describe('assignment', () => {
     expect((await rig.refused('PUT', `/nodes/${id}`, { cluster: 999 })).message).toContain('Cluster not found');
   });
 
-  it('waits for the run that works on a cluster', async () => {
+  it('is refused during a run of the cluster', async () => {
     const [inside, outside] = [await register(), await register()];
     await assign(inside, ['cinder']);
     const run = { workflowId: `execute_graph:${cluster}`, runId: 'r1', executionId: 'r1' };

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-it('a client learns when it starts that no login is needed', async () => {
+it('a starting client learns that no login is needed', async () => {
   const { status, body } = await rig.fuel('GET', '/version');
   expect({ status, body }).toMatchObject({
     status: 200,
@@ -15,7 +15,7 @@ it('a client learns when it starts that no login is needed', async () => {
   });
 });
 
-it('a release is made, shown, listed, changed and deleted; paths may end with a slash or not', async () => {
+it('a release is created, shown, listed, changed and deleted; paths may end with a slash or not', async () => {
   expect((await rig.fuel('GET', '/releases/')).body).toEqual([]);
   const id = await rig.made('/releases/', newton);
   const shown = await rig.fuel('GET', `/releases/${id}/`);
@@ -99,7 +99,7 @@ describe('of one release', () => {
       { ...newton, name: 'T', roles_metadata: { a: { name: 'A', tags: ['nosuchtag'] } } },
       ['body.roles_metadata.a.tags'],
     ],
-  ])('%s is refused, all at once', async (_name, body, paths) => {
+  ])('%s is refused, with all problems', async (_name, body, paths) => {
     const refusal = await rig.refused('POST', '/releases/', body);
     expect(refusal.status).toBe(400);
     expect([...refusal.paths].sort()).toEqual([...paths].sort());
@@ -135,7 +135,7 @@ describe('of one release', () => {
     '/releases/999/attributes_metadata',
     '/releases/999/components',
     '/releases/999/roles/',
-  ])('%s is not there', async (path) => {
+  ])('%s is not found', async (path) => {
     expect(await rig.refused('GET', path)).toMatchObject({ status: 404, message: 'Release not found' });
   });
 
@@ -159,7 +159,7 @@ describe('roles', () => {
   };
 
   // promise: 3.28
-  it('a role looks as Fuel shows it', async () => {
+  it('a role has the form of Fuel', async () => {
     const { response } = recorded('GET', '/releases/1/roles/compute/', 200);
     expect((await rig.fuel('GET', `/releases/${release}/roles/compute/`)).body).toEqual(response);
   });
@@ -195,7 +195,7 @@ describe('roles', () => {
     });
   });
 
-  it('all problems of a role are reported at once', async () => {
+  it('all problems of a role are reported together', async () => {
     const path = `/releases/${release}/roles/`;
     expect((await rig.refused('POST', path, {})).paths).toEqual([
       'body.name',
@@ -227,7 +227,7 @@ describe('roles', () => {
     });
   });
 
-  it('a role that a node has stays; of clusters, roles of the release can only be read', async () => {
+  it('a role that a node has is not deleted; in a cluster, roles of the release are read-only', async () => {
     const cluster = await rig.made('/clusters/', { name: 'with-roles', release_id: release });
     const node = await rig.made('/nodes/', { mac: '52:54:00:00:00:01' });
     await rig.fuel('POST', `/clusters/${cluster}/assignment/`, [{ id: node, roles: ['cinder'] }]);

@@ -165,7 +165,7 @@ describe('the recorded session', () => {
   );
 
   it.each(Object.entries(DIFFERS).map(([at, [status, why]]) => [title(Number(at)), Number(at), status, why] as const))(
-    '%s is answered otherwise',
+    '%s has a different answer, as listed',
     (_, at, status, why) => {
       expect(answers[at], why).toMatchObject({ status });
       expect(

@@ -49,7 +49,7 @@ async function describeApi(tokens = false): Promise<Description> {
 const TEXTS = ['text/plain', 'text/csv', 'text/vnd.graphviz', 'application/gzip', 'image/svg+xml', 'text/event-stream'];
 
 // UPDATE_GOLDEN=1 npx vitest run test/api/openapi.test.ts
-it('the description of the API is the one that was agreed on', async () => {
+it('the description of the API is the reviewed one', async () => {
   const text = `${JSON.stringify(await describeApi(), null, 2)}\n`;
   if (process.env.UPDATE_GOLDEN) writeFileSync(golden, text);
   expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
@@ -62,7 +62,7 @@ it('each route has the agreed roles', () => {
   expect(text).toBe(readFileSync(goldenAccess, 'utf8'));
 });
 
-it('every route says what it is, and how it fails', async () => {
+it('every route has a summary and its failures', async () => {
   const { paths, components } = await describeApi();
   const whole = ({ $ref, ...inline }: AnswerDescription): AnswerDescription =>
     $ref === undefined ? inline : components.responses[$ref.replace('#/components/responses/', '')]!;
@@ -95,7 +95,7 @@ it('every route says what it is, and how it fails', async () => {
   expect(ids.size).toBe(operations.length);
 });
 
-it.each([false, true])('every route says whom it answers (tokens: %s)', async (tokens) => {
+it.each([false, true])('every route declares its required role (tokens: %s)', async (tokens) => {
   const { paths, components } = await describeApi(tokens);
   expect(Object.keys(components.securitySchemes)).toEqual(['bearer', 'authToken']);
   for (const [path, operations] of Object.entries(paths)) {
@@ -126,7 +126,7 @@ it('every reference resolves, and every schema is used', async () => {
   expect([...used].sort()).toEqual(Object.keys(components.schemas).sort());
 });
 
-it('the description can be looked at in a browser', async () => {
+it('the description can be viewed in a browser', async () => {
   const rig = await apiAlone();
   const page = await rig.ask('GET', '/docs/');
   expect(page).toMatchObject({ status: 200, headers: { 'content-type': expect.stringContaining('text/html') } });
@@ -135,7 +135,7 @@ it('the description can be looked at in a browser', async () => {
   await rig.close();
 });
 
-it('an answer that is not as described is found', async () => {
+it('an answer that differs from its description is detected', async () => {
   const rig = await apiAlone();
   const check = openapiCheck();
   const describe = () => rig.api.swagger();

@@ -137,7 +137,7 @@ const install = (archive: Buffer, query = '') => rig.ask('POST', `/api/v1/packag
 
 describe('packages', () => {
   // promise: 4.36
-  it('without any release a cluster is refused with what to do, and all else works', async () => {
+  it('without any release only clusters are refused, with the next step', async () => {
     const refused = await rig.ask('POST', '/api/v1/clusters', { name: 'c', release_id: 1 });
     expect(refused.status).toBe(409);
     expect(refused.body.message).toMatch(/^There are no releases available\./);
@@ -150,7 +150,7 @@ describe('packages', () => {
 
   // promise: 1.8 3.29 4.1 4.8 4.16 4.18
   // threat: author-1 admin-1
-  it('an archive becomes a release with roles, tags and graphs; again it changes nothing', async () => {
+  it('an archive becomes a release with roles, tags and graphs; installed again, it changes nothing', async () => {
     const archive = await archiveOf(releasePackage());
     const first = await install(archive);
     expect(first.status, JSON.stringify(first.body)).toBe(201);
@@ -183,7 +183,7 @@ describe('packages', () => {
   });
 
   // promise: 4.3 4.30
-  it('a newer version updates in place; an older one needs force; another series is installed beside it', async () => {
+  it('a newer version updates in place; an older one needs force; another series is installed in addition', async () => {
     const { body: before } = await rig.ask('GET', '/api/v1/packages');
     const newer = await install(
       await archiveOf(releasePackage({ version: '1.0.1', graphs: [{ type: 'default', tasks: [] }] })),
@@ -296,7 +296,7 @@ describe('packages', () => {
   });
 
   // threat: author-3 owasp-4
-  it('so many are under way at once, of such a size; others get 503 and may come again', async () => {
+  it('only so many archives of limited size are transferred at a time; further ones get 503 and can be retried', async () => {
     const limited = await apiAlone({ archives: { maxBytes: 100, atOnce: 1 } });
     const url = `${await limited.api.listen({ port: 0, host: '127.0.0.1' })}/api/v1/packages`;
     const post = (body: Buffer) => fetch(url, { method: 'POST', headers: gzip, body: new Uint8Array(body) });
@@ -334,7 +334,7 @@ describe('packages', () => {
   });
 
   // promise: 4.31
-  it('plugins are synchronised as clients of the Fuel line ask for it', async () => {
+  it("plugins are synchronised on request of Fuel's clients", async () => {
     const made = await install(await archiveOf(pluginPackage('plug')));
     expect(made.status, JSON.stringify(made.body)).toBe(201);
     expect(made.body).toMatchObject({ kind: 'extension', releases: [] });
@@ -390,7 +390,7 @@ it('the folder of packages: new ones are installed, changed ones updated, bad on
 });
 
 // promise: 2.31
-it('an expression that cannot be parsed does not refuse a plugin that Fuel took: it is warned of, and a plan with the task names it', async () => {
+it('an expression that cannot be parsed is a warning in a plugin that Fuel accepted, and an error in a plan with its task', async () => {
   const task = { version: '2.1.0', type: 'shell', parameters: { cmd: 'true', timeout: 9 } };
   const tasks = [
     { ...task, id: 'broken', role: ['storage'], condition: { yaql_exp: '$.a and' } },
@@ -549,7 +549,7 @@ const otherThan = (groups: Groups): Groups =>
     ]),
   );
 
-it('disks and interfaces of a machine of MAAS cannot be set here, where they would have no effect', async () => {
+it('disks and interfaces of a machine of MAAS cannot be set in the inventory, where they would have no effect', async () => {
   await rig.ask('POST', '/api/v1/sites', { name: 'machines' });
   const node = { name: 'machine', site: 'machines', mac: '52:54:00:00:03:02' };
   const { id } = (await rig.ask('POST', '/api/v1/nodes', node)).body;
@@ -626,7 +626,7 @@ describe('plugins in a cluster', () => {
   });
 
   // promise: 4.19
-  it('bring their files and repositories to the nodes that have work of them, before that work', async () => {
+  it('deliver their files and repositories to the nodes that run their tasks, before those tasks', async () => {
     const roles = Object.fromEntries(['compute', 'storage'].map((name) => [name, { name, description: 'd' }]));
     const { id: release } = (await install(await archiveOf(releasePackage({ name: 'fed', roles })))).body.releases[0];
     const { id: cluster } = (await rig.ask('POST', '/api/v1/clusters', { name: 'fed', release_id: release })).body;

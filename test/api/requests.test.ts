@@ -57,7 +57,7 @@ describe('bodies', () => {
     expect(answer.detail).toMatch(/^the body is not JSON: .*dc2/);
   });
 
-  it('deep bodies are refused before they are looked at, brackets in texts do not count', async () => {
+  it('deep bodies are refused before they are parsed; brackets in texts do not count', async () => {
     for (const body of ['['.repeat(2_000_000 / 4), `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`]) {
       const answer = await refused('POST', '/api/v1/sites', body, json);
       expect(answer).toMatchObject({ status: 400, detail: 'the body is nested more than 64 levels deep' });
@@ -84,7 +84,7 @@ describe('bodies', () => {
     expect(await rig.ask('POST', '/api/v1/documents/check', { files })).toMatchObject({ status: 200 });
   });
 
-  it('what is not UTF-8 is refused, a byte-order mark is not', async () => {
+  it('text that is not UTF-8 is refused, a byte-order mark is not', async () => {
     const latin1 = Buffer.concat([Buffer.from('{"name": "'), Buffer.from([0xe9]), Buffer.from('"}')]);
     expect(await refused('POST', '/api/v1/sites', latin1, json)).toMatchObject({ detail: 'the body is not UTF-8' });
     expect(await rig.ask('POST', '/api/v1/sites', '\uFEFF{"name": "marked"}', json)).toMatchObject({ status: 201 });
@@ -122,7 +122,7 @@ describe('bodies', () => {
   });
 
   // threat: owasp-3
-  it('all problems of path, query and body are reported at once, with what was probably meant', async () => {
+  it('all problems of path, query and body are reported together, with suggestions', async () => {
     const answer = await refused('POST', `/api/v1/sites/${'x'.repeat(1001)}/revisions?forse=1&dry_run=yes`, {
       files: [
         { name: 'a.yaml', txt: '' },
@@ -178,7 +178,7 @@ describe('paths', () => {
     ['/api/v1/sites/dc1/node/status', "Did you mean '/api/v1/sites/dc1/nodes/status'?"],
     ['/api/v1/sites/dc1/revisions/latest/startegy', "Did you mean '/api/v1/sites/dc1/revisions/latest/strategy'?"],
     ['/api/v1/nothing/of/the/kind', 'openapi.json'],
-  ])('%s is not there', async (path, hint) => {
+  ])('%s is not found', async (path, hint) => {
     const answer = await refused('GET', path, undefined);
     expect(answer).toMatchObject({ status: 404, code: 'not-found', detail: `there is nothing at ${path}` });
     if (!hint.includes(' or ')) expect(answer.hint).toContain(hint);
@@ -245,7 +245,7 @@ describe('paths', () => {
   });
 });
 
-it('a name in the header X-Sitewright-User is who did it; a bad one is refused', async () => {
+it('the header X-Sitewright-User names the actor; a bad name is refused', async () => {
   await rig.ask(
     'POST',
     '/api/v1/sites',
@@ -263,7 +263,7 @@ it('a name in the header X-Sitewright-User is who did it; a bad one is refused',
   expect((await rig.ask('GET', '/api/v1/sites/bad')).status).toBe(404);
 });
 
-it('a sound request id of the caller is kept', async () => {
+it('a valid request id of the caller is kept', async () => {
   const kept = await rig.ask('GET', '/api/v1/version', undefined, { 'x-request-id': 'ci-17.3' });
   expect(kept.headers['x-request-id']).toBe('ci-17.3');
   const replaced = await rig.ask('GET', '/api/v1/version', undefined, { 'x-request-id': 'a b\tc' });
@@ -271,7 +271,7 @@ it('a sound request id of the caller is kept', async () => {
 });
 
 // threat: owasp-8
-it('what no one expected is logged under the request and answered without internals', async () => {
+it('an unexpected error is logged with the request id and answered without internals', async () => {
   const original = rig.store.sites.list;
   Object.assign(rig.store.sites, { list: () => Promise.reject(new Error('secret internals at /home/x')) });
   const answer = await rig.ask('GET', '/api/v1/sites', undefined, { 'x-request-id': 'odd-1' });
@@ -348,7 +348,7 @@ describe('control characters', () => {
     expect(answer).toMatchObject({ status: 400, detail: expect.stringContaining(detail) });
   });
 
-  it('in documents they are reported with their places, however they are written', async () => {
+  it('in documents are reported with their places, however they are written', async () => {
     const text = 'a: "x\\0y"\n"k\\e": 1\n';
     const { body } = await rig.ask('POST', '/api/v1/documents/check', text, { 'content-type': 'application/yaml' });
     expect(body.diagnostics.filter(({ code }: { code: string }) => code.startsWith('yaml'))).toMatchObject([
@@ -357,7 +357,7 @@ describe('control characters', () => {
     ]);
   });
 
-  it('in headers they are refused', async () => {
+  it('in headers are refused', async () => {
     const answer = await refused('GET', '/api/v1/sites', undefined, { 'x-request-id': 'a\u00c2\u0085b' });
     expect(answer).toMatchObject({ status: 400, detail: 'the header x-request-id has the control character U+0085' });
   });
@@ -394,7 +394,7 @@ describe('on the wire', () => {
   it.each([
     ['announced', 'Content-Length: 1000000000\r\n\r\n{"name"'],
     ['sent in pieces', `Transfer-Encoding: chunked\r\n\r\n180000\r\n${'x'.repeat(0x180000)}\r\n`],
-  ])('too large a body, %s, is answered at once, and the connection closed', async (_how, rest) => {
+  ])('too large a body, %s, is refused immediately, and the connection closed', async (_how, rest) => {
     const answer = await send(
       `POST /api/v1/sites HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${rest}`,
     );

@@ -97,7 +97,7 @@ afterAll(async () => {
 });
 
 // promise: 1.43
-it('every example of docs/rest.md is answered as it says', async ({ onTestFailed }) => {
+it('every example of docs/rest.md gets the documented answer', async ({ onTestFailed }) => {
   let waitedFor: string | null = null;
   onTestFailed(() => console.error(`waited for ${waitedFor}`));
   const examples = readExamples();

@@ -47,7 +47,7 @@ async function stored(id: string, workflowId: string): Promise<void> {
   });
 }
 
-it('a run whose workflow task fails on every worker says so, with the error and the way out', async () => {
+it('a run whose workflow task fails on every worker reports the error and the way out', async () => {
   const workflowsPath = fileURLToPath(new URL('../rig/workflows/no-worker-can-continue.ts', import.meta.url));
   const { taskQueue } = await rig.runWorker({ workflowsPath, taskQueue: rig.workflowId('broken') });
   const workflowId = rig.workflowId('deploy_site');
@@ -69,7 +69,7 @@ it('a run whose workflow task fails on every worker says so, with the error and 
   }
 });
 
-it('a run whose version has no worker says which version is missing, and how to move it to one that runs', async () => {
+it('a run whose version has no worker reports the missing version, and how to move it to a running one', async () => {
   const { codePath } = await bundleTestWorkflows('test/rig/workflows/sleeper.ts');
   const native = await NativeConnection.connect({ address: rig.address });
   const options = { connection: native, taskQueue: rig.taskQueue, workflowBundle: { codePath }, reuseV8Context: true };

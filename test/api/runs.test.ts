@@ -108,7 +108,7 @@ it('a deployment is started, watched, and read after its end', async () => {
   expect(await finished(again.body.id)).toMatchObject({ outcome: 'success' });
 });
 
-it('what Temporal has forgotten is read from the store', async () => {
+it('a run that Temporal no longer has is read from the store', async () => {
   await living();
   const { body: run } = await start({ kind: 'test_site' });
   await finished(run.id);
@@ -140,7 +140,7 @@ it('what Temporal has forgotten is read from the store', async () => {
   expect(await api.ask('POST', '/api/v1/runs/lost/pause')).toMatchObject({ status: 409, body: { code: 'run-ended' } });
 });
 
-it('a run is paused, resumed, and one of its nodes tried again; another run is refused meanwhile', async () => {
+it('a run is paused, resumed, and one of its nodes retried; another run is refused meanwhile', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
   const path = `/api/v1/runs/${run.id}`;
@@ -227,7 +227,7 @@ it('a run is stopped gracefully', async () => {
   );
 });
 
-it('a run is cancelled, which aborts what runs', async () => {
+it('a cancelled run aborts its running work', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
   while (Object.keys(await site.entered(MachineStatus.Deploying)).length !== 3) await lookAgain();
@@ -237,7 +237,7 @@ it('a run is cancelled, which aborts what runs', async () => {
   expect(last.get('stl1r01s02')).toBe(MachineStatus.Allocated);
 });
 
-it('a run terminated in Temporal has ended here too', async () => {
+it('a run terminated in Temporal is shown as ended', async () => {
   await living({ deploy_ms: HOUR });
   const { body: run } = await start({ kind: 'deploy_site' });
   await until(`/api/v1/runs/${run.id}/status`, (body) => body.current !== null);
@@ -258,7 +258,7 @@ it('a run terminated in Temporal has ended here too', async () => {
 });
 
 describe('starting', () => {
-  it('the other kinds take what is theirs', async () => {
+  it('each kind of run accepts its own fields only', async () => {
     await living();
     await finished((await start({ kind: 'deploy_site' })).body.id);
     const words = { title: 'Rack 7', description: 'All *six*.', labels: { team: 'storage' } };
@@ -299,7 +299,7 @@ describe('starting', () => {
     expect((await api.ask('GET', '/api/v1/sites/elsewhere/runs')).status).toBe(404);
   });
 
-  it('what cannot be started is refused before it begins', async () => {
+  it('an invalid run is refused before it starts', async () => {
     await living();
     const wrong: [object, number, RegExp][] = [
       [{}, 400, /kind is missing/],
@@ -330,7 +330,7 @@ describe('starting', () => {
     expect((await api.ask('GET', '/api/v1/runs')).body.items).toEqual([]);
   });
 
-  it('who starts may have a long name in any script', async () => {
+  it('the starter of a run may have a long name in any script', async () => {
     await living();
     const name = '漢'.repeat(200);
     const { status, body } = await start({ kind: 'test_site', started_by: name });
@@ -350,7 +350,7 @@ describe('schedules', () => {
   };
   type Described = { readonly name: string };
 
-  it('a schedule shows its next times, starts runs, is paused, and goes', async () => {
+  it('a schedule shows its next times, starts runs, is paused, and is deleted', async () => {
     await living({ deploy_ms: HOUR });
     const as = { 'x-sitewright-user': 'eva' };
     const made = await api.ask('POST', '/api/v1/schedules', nightly, as);
@@ -416,7 +416,7 @@ describe('schedules', () => {
     ]);
   });
 
-  it('what could start no run is refused', async () => {
+  it('a schedule that could start no run is refused', async () => {
     await living();
     const wrong: [object, number, RegExp][] = [
       [{ name: 'Nightly' }, 400, /name/],
@@ -606,7 +606,7 @@ async function ends(hostname: string, event: 'deployed' | 'failed'): Promise<voi
   await site.control(`${hostname}/${event}`, {});
 }
 
-it('a run waits for approval, and notices of it reach receivers that fail and come back', async () => {
+it('a run waits for approval, and its notices reach receivers that fail and recover', async () => {
   await living({}, true);
   const pager = await noticeReceiver();
   const chat = await noticeReceiver();
@@ -715,7 +715,7 @@ it('a run waits for approval, and notices of it reach receivers that fail and co
   });
 });
 
-it('a run that was terminated sends its notice, once, when the next look or the next run finds it', async () => {
+it('a terminated run sends its notice once, when it is next listed or the next run finds it', async () => {
   await living({}, true);
   const pager = await noticeReceiver();
   onTestFinished(() => pager.close());

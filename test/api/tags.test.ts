@@ -80,7 +80,7 @@ const swift = { name: 'swift', meta: { has_primary: true } };
 
 describe('tags of releases and clusters', () => {
   // promise: 3.30 3.33
-  it('are made, listed, shown, changed and deleted', async () => {
+  it('can be created, listed, shown, changed and deleted', async () => {
     const at = `/api/v1/clusters/${cluster}/tags/`;
     expect(await rig.ask('POST', at, swift)).toMatchObject({ status: 201, body: swift });
     expect(await rig.ask('POST', at, swift)).toMatchObject({
@@ -192,7 +192,7 @@ describe('changes of roles', () => {
     expect(await planned()).toEqual({ [nodes[0]!]: ['on-swift'] });
   });
 
-  it('do not bring back what a user removed, nor take what a user assigned', async () => {
+  it('do not restore tags that a user removed, nor remove tags that a user assigned', async () => {
     await assign({ 0: ['controller'] });
     await rig.ask('DELETE', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['keystone'] });
     await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['mysql', 'mysql:1'] });
@@ -203,7 +203,7 @@ describe('changes of roles', () => {
   });
 
   // promise: 3.42
-  it('are possible for one cluster, and can be taken back', async () => {
+  it('can be made for one cluster, and undone', async () => {
     await assign({ 0: ['controller'] });
     await retag(`clusters/${cluster}`, ['controller', 'keystone']);
     expect((await rig.ask('GET', roleAt(`releases/${release}`))).body.meta.tags).toContain('mysql');
@@ -215,7 +215,7 @@ describe('changes of roles', () => {
     expect((await rig.ask('DELETE', roleAt(`clusters/${cluster}`))).status).toBe(409);
   });
 
-  it('reach only nodes that do not have them: a node that joins later has the role as it is', async () => {
+  it('are pending only for existing nodes: a node that joins later gets the current tags of the role', async () => {
     await assign({ 0: ['controller'] });
     await retag(`releases/${release}`, ['controller']);
     await assign({ 1: ['controller'] });
@@ -225,7 +225,7 @@ describe('changes of roles', () => {
 
 describe('tags of nodes', () => {
   // promise: 3.3 3.4 3.13 3.31
-  it('a role brings its tags and its name; each can be taken away and given', async () => {
+  it('a role adds its tags and its name; each can be removed and assigned', async () => {
     expect((await assign({ 0: ['controller'], 1: ['compute'] })).status).toBe(200);
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
     expect(await tagsOf(1)).toEqual(['compute']);
@@ -238,7 +238,7 @@ describe('tags of nodes', () => {
     expect(checks.body).toMatchObject({ ok: true, findings: [] });
   });
 
-  it('another node becomes the primary of a tag; what has no primary, or not the tag, is refused', async () => {
+  it('another node can become primary for a tag; a tag without a primary, or a node without the tag, is refused', async () => {
     await assign({ 0: ['controller'], 1: ['controller'], 2: ['compute'] });
     const primary = async (at: number, tags: readonly string[]) => {
       const { status, body } = await rig.ask('POST', `/api/v1/nodes/${nodes[at]}/tags`, { tags });
@@ -258,7 +258,7 @@ describe('tags of nodes', () => {
   });
 
   // promise: 3.34
-  it('deleting a tag that a user made takes it from nodes; one of a role cannot be deleted', async () => {
+  it('deleting a user-made tag removes it from nodes; a tag of a role cannot be deleted', async () => {
     await assign({ 0: ['controller'] });
     await rig.ask('POST', `/api/v1/clusters/${cluster}/tags/`, swift);
     await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['swift', 'swift:2'] });
@@ -275,7 +275,7 @@ describe('tags of nodes', () => {
   });
 
   // promise: 3.17 3.32 3.35
-  it('the form of the specification, with its quotes and brackets', async () => {
+  it("the specification's form with quotes and brackets is accepted", async () => {
     await assign({ 0: ['controller'], 1: ['compute'] });
     const meta = encodeURIComponent('{"has_primary": true}');
     expect((await rig.ask('POST', `/api/v1/tags/?release_id=${release}&tag_name='swift'&meta=${meta}`)).status).toBe(
@@ -311,7 +311,7 @@ describe('tags of nodes', () => {
   });
 
   // promise: 3.32
-  it('the requests of the specification as they stand: cluster, release, node and plugin show the tags', async () => {
+  it("the specification's requests work literally: cluster, release, node and plugin show the tags", async () => {
     await assign({ 0: ['controller'] });
     for (const name of ['neutron', 'swift'])
       await rig.ask('DELETE', `/api/v1/tags/?cluster_id=${cluster}&tag_name=${name}`);
@@ -347,7 +347,7 @@ describe('tags of nodes', () => {
   });
 
   // promise: 3.35
-  it('the exact examples of the specification: a tag for the role of its name, which need not exist', async () => {
+  it("the specification's examples work literally: a tag for a role of the same name, which need not exist", async () => {
     const tag = `tag_name='swift'&role='swift'&meta={"has_primary":false}`;
     for (const owner of [`cluster_id=${cluster}`, `release_id=${release}`]) {
       expect(await rig.ask('POST', `/api/v1/tags/?${owner}&${tag}`), owner).toMatchObject({
@@ -379,7 +379,7 @@ describe('tags of nodes', () => {
   });
 
   // promise: 3.6
-  it('a change of roles gives and takes what roles bring, and nothing else', async () => {
+  it('a change of roles adds and removes the tags of roles, and nothing else', async () => {
     await assign({ 0: ['controller'] });
     await rig.ask('DELETE', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['mysql'] });
     await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['keystone:3'] });
@@ -393,7 +393,7 @@ describe('extensions', () => {
   const example = fileURLToPath(new URL('../../examples/tag-extension/spread-mysql.mjs', import.meta.url));
 
   // promise: 3.10
-  it('the example spreads instances, also next to existing ones', async () => {
+  it('the example distributes instances, also next to existing ones', async () => {
     extensions = await tagExtensionsOf(example)();
     expect((await assign({ 0: ['controller'], 1: ['controller'] })).status).toBe(200);
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql', 'mysql:1']);
@@ -404,7 +404,7 @@ describe('extensions', () => {
     expect(body).toContainEqual({ node_id: nodes[2], tag: 'mysql:1', source: 'extension', role: 'controller' });
   });
 
-  it('decides on the tags that changed roles give, too: shown as pending, in plans and when they are applied', async () => {
+  it('decide on the tags of changed roles, too: shown as pending, in plans and when they are applied', async () => {
     extensions = await tagExtensionsOf(example)();
     await assign({ 0: ['compute'], 1: ['compute'] });
     expect(await tagsOf(0)).toEqual(['compute']);
@@ -429,7 +429,7 @@ describe('extensions', () => {
     });
   });
 
-  it('gives what the specification says: instances of a tag, and of what is no tag', async () => {
+  it('can assign the instances of the specification, also of unknown tags', async () => {
     // docs/design.md#spec-3 verbatim, but for the ids.
     const answer = load(
       ['- node_id: 1', '  node_roles: [controller]', '  tags: [cluster:2, mysql:1]', '- node_id: 2']
@@ -462,7 +462,7 @@ describe('extensions', () => {
       /object is not extensible/,
     ],
   ])(
-    'one that %s refuses the assignment, with its name, and nothing is changed',
+    'an extension that %s refuses the assignment by name, and nothing is changed',
     async (_what, assignTags, message) => {
       extensions = [{ name: 'picky', assignTags }];
       const refused = await assign({ 0: ['controller'] });
@@ -473,13 +473,13 @@ describe('extensions', () => {
     },
   );
 
-  it('a module that cannot be used is named', async () => {
+  it('an unusable module is named in the error', async () => {
     await expect(tagExtensionsOf(join(folder, 'nowhere.mjs'))()).rejects.toThrow(/nowhere\.mjs/);
   });
 });
 
 // promise: 3.4 3.38
-it('the commands: list, assign, download, update, delete, and packages', async () => {
+it('tag commands list, assign, download, update and delete, also tags of packages', async () => {
   const url = await rig.api.listen({ host: '127.0.0.1', port: 0 });
   const run = async (...args: string[]) => {
     let [out, err] = ['', ''];

@@ -40,7 +40,7 @@ describe('the workflow bundle', () => {
     expect(modulesOf(code)).toEqual(expect.arrayContaining(['workflows/deploy-site.ts']));
   });
 
-  it('is not made when a workflow imports what is not deterministic, and the module is named', async () => {
+  it('is not built when a workflow imports a nondeterministic module, and the error names it', async () => {
     const planted = join(root, 'test/architecture/planted/workflows/does-io.ts');
     const target = join(root, 'node_modules/.cache/sitewright/planted.js');
     await expect(bundleWorkflows({ entry: planted, sources: [planted], root, target })).rejects.toThrow(/'fs'|node:fs/);

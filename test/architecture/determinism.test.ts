@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 /** Fence 2 of the determinism line; `npm run typecheck` runs it over the real folders. */
-it('what is not deterministic does not compile under tsconfig.deterministic.json', async () => {
+it('nondeterministic code does not compile under tsconfig.deterministic.json', async () => {
   // Inside the project, so that packages are found; gone afterwards.
   const folder = await mkdtemp(join(root, 'node_modules/.cache/determinism-'));
   try {

@@ -59,7 +59,7 @@ describe('package.json', () => {
     expect(new Set(all.filter(([name]) => name.startsWith('@temporalio/')).map(([, version]) => version)).size).toBe(1);
   });
 
-  it('asks for the Node.js that the entry points ask for', () => {
+  it('requires the same Node.js as the entry points', () => {
     const [, major, minor] = /const LEAST = \[(\d+), (\d+)\]/.exec(text('bin/node-24.mjs')) ?? [];
     expect(manifest.engines.node).toBe(`>=${major}.${minor}`);
   });

@@ -22,7 +22,7 @@ function logicOf(text: string): { readonly at: number; readonly line: string }[]
     .filter(({ line }) => /\w/.test(line) && !/^(readonly )?#?\w+\??: [^(]*;$/.test(line));
 }
 
-it('no six lines of logic stand in two places', () => {
+it('no six lines of logic are repeated', () => {
   const folders = ['src', 'packages/*/src', 'workflows', 'activities', 'worker'].map((folder) => `${folder}/*.ts`);
   const files = execFileSync('git', ['ls-files', ...folders], { cwd: root, encoding: 'utf8' })
     .trim()

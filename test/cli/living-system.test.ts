@@ -116,14 +116,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('the doctor finds everything in order', async () => {
+it('the doctor reports a healthy system', async () => {
   const { code, out, err } = await sitewright('doctor');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   for (const name of ['node', 'settings', 'temporal', 'namespace', 'worker', 'maas', 'store', 'api'])
     expect(out).toMatch(new RegExp(`^ok +${name} `, 'm'));
 });
 
-it('MAAS is checked through the API, and from here', async () => {
+it('MAAS is checked through the API, and directly', async () => {
   for (const args of [
     ['maas', 'check'],
     ['maas', 'check', '--direct'],
@@ -148,7 +148,7 @@ it('a wanted series without an image is reported with its fix', async () => {
   expect(terminal.said.out).toMatch(/^failed +MAAS has no image for warty, .*\n +fix: import the image/m);
 });
 
-it('the store says how it stands', async () => {
+it('db status reports the state of the store', async () => {
   const { code, out } = await sitewright('db', 'status');
   expect(code).toBe(0);
   expect(out).toMatch(/up to date\n$/);
@@ -156,7 +156,7 @@ it('the store says how it stands', async () => {
 });
 
 describe('a site', () => {
-  it('is made, filled and planned', async () => {
+  it('is created, gets documents and is planned', async () => {
     expect((await sitewright('site', 'create', site)).code).toBe(0);
     expect((await sitewright('site', 'create', site)).code).toBe(4);
     expect((await sitewright('site', 'create', 'Not a name')).code).toBe(2);
@@ -186,7 +186,7 @@ describe('a site', () => {
     expect(plan.out).toMatch(/machines: 6 New/);
   });
 
-  it('has the strategy that its documents on disk have', async () => {
+  it('has the same strategy as its documents on disk', async () => {
     const [fromApi, fromDisk] = [
       await sitewright('strategy', 'show', site, '-f', 'json'),
       await sitewright('strategy', 'show', documents, '--json'),
@@ -194,7 +194,7 @@ describe('a site', () => {
     expect(JSON.parse(fromApi.out)).toEqual(JSON.parse(fromDisk.out));
   });
 
-  it('selects nodes', async () => {
+  it('lists the nodes that selectors match', async () => {
     const { out } = await sitewright('node', 'select', site, '--name', 'stl1r01s06', '--name', 'stl1r01s07');
     expect(out).toBe('stl1r01s06\nstl1r01s07\n');
     const bad = await sitewright('node', 'select', site, '--label', 'gold');
@@ -202,7 +202,7 @@ describe('a site', () => {
     expect(bad.err).toMatch(/gold/);
   });
 
-  it('is deployed before the user’s eyes, and its failure is reported first', async () => {
+  it('is deployed with live progress, and its failure is reported first', async () => {
     const run = await sitewright('site', 'deploy', site, '--watch', '--reason', 'trial');
     expect(run.err).toBe('');
     expect(run.code).toBe(0);
@@ -225,7 +225,7 @@ describe('a site', () => {
     expect(status.out).toContain('stl1r01s02,Deployed');
   });
 
-  it('has a failed node deployed again, by itself', async () => {
+  it('deploys a failed node again, alone', async () => {
     const run = await sitewright('site', 'redeploy', site, 'stl1r01s06', '--yes', '--wait', '-f', 'json');
     expect(run).toMatchObject({ code: 0, err: '' });
     expect(JSON.parse(run.out)).toMatchObject({ kind: 'redeploy_nodes', outcome: 'success' });
@@ -256,7 +256,7 @@ describe('a site', () => {
     expect((await sitewright('site', 'drift', site)).code).toBe(0);
   });
 
-  it('is steered while it runs: busy, paused, resumed, cancelled', async () => {
+  it('is controlled during a run: refused, paused, resumed, cancelled', async () => {
     await control('auto', { ...quick, deploy_ms: 3_600_000 });
     const start = await sitewright('site', 'redeploy', site, 'stl1r01s07', '--yes', '-f', 'json');
     const { id } = JSON.parse(start.out) as { id: string };
@@ -289,7 +289,7 @@ describe('a site', () => {
     expect((await sitewright('run', 'pause', id)).code).toBe(4);
   });
 
-  it('has runs that are called something, found by it, and started again', async () => {
+  it('has runs with titles and labels, which are found by them and started again', async () => {
     const said = ['--title', 'Look at the racks', '--description', 'Before the *move*.', '--label', 'ticket:OPS-7'];
     const first = JSON.parse((await sitewright('site', 'test', site, ...said, '--wait', '-f', 'json')).out);
     const again = await sitewright('run', 'again', first.id, '--reason', 'after the move', '--wait', '-f', 'json');
@@ -376,7 +376,7 @@ describe('a site', () => {
       expect(out).toContain(`,ann,worker.drain,worker/${newer},it is slow`);
     });
 
-    it('what an operator moves goes on elsewhere', async () => {
+    it('a run that an operator moves continues on the other build', async () => {
       const run = await start();
       const moved = await sitewright('worker', 'drain', '1.0.0', '--move');
       expect(moved.out).toMatch(/^new runs go to 1\.1\.0\+new\nmoved 1 open workflow there\n1\.0\.0\+old is drained\n/);
@@ -385,7 +385,7 @@ describe('a site', () => {
       expect(await finish(run)).toBe(newer);
     });
 
-    it('the tree of an ended run is gone with the workers of its build, and its report is not', async () => {
+    it('an ended run without workers of its build has its report, but no tree', async () => {
       const { out } = await sitewright('run', 'list', '--site', site, '-f', 'json', '-n', '2');
       const [, earlier] = JSON.parse(out) as { id: string }[];
       const gone = await sitewright('run', 'tree', earlier!.id);
@@ -394,7 +394,7 @@ describe('a site', () => {
       expect((await sitewright('run', 'report', earlier!.id)).code).toBe(0);
     });
 
-    it('what is left when all workers of a build have stopped goes on with the next build', async () => {
+    it('open runs continue with the next build when all workers of theirs have stopped', async () => {
       const run = await start();
       await workers.get(newer)!.stop();
       workers.delete(newer);
@@ -403,7 +403,7 @@ describe('a site', () => {
       expect((await versions())[later]).toBe('current, 0 open, 1 workers');
     });
 
-    it('a version that there is not, and one that no other can replace, are refused', async () => {
+    it('an unknown version, and one that no other can replace, are refused', async () => {
       const unknown = await sitewright('worker', 'drain', '1.0.O+old');
       expect(unknown).toMatchObject({ code: 3 });
       expect(unknown.err).toContain("Did you mean '1.0.0+old'?");

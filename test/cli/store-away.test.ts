@@ -58,7 +58,7 @@ class Program {
   }
 }
 
-describe.skipIf(unavailable !== undefined)('while PostgreSQL is away', () => {
+describe.skipIf(unavailable !== undefined)('while PostgreSQL is unreachable', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-store-away-'));
   let postgres: PostgresServer;
   let directUrl: string;
@@ -126,7 +126,7 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is away', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('what starts waits for it, and for Temporal, and says so; SIGTERM ends the waiting', async () => {
+  it('starting processes wait for it, and for Temporal, and report that; SIGTERM ends the wait', async () => {
     toStore.cut();
     toTemporal.cut();
     const worker = start('worker');
@@ -145,7 +145,7 @@ describe.skipIf(unavailable !== undefined)('while PostgreSQL is away', () => {
     await Promise.all([worker.says(/worker ready/), agent.says(/agent ready for/)]);
   });
 
-  it('runs are found, looked at and controlled with Temporal alone', async () => {
+  it('runs are found, shown and controlled with Temporal alone', async () => {
     const { token } = JSON.parse(await done('token', 'bootstrap', '--name', 'ann', '-f', 'json'));
     env = { ...env, SITEWRIGHT_TOKEN: token };
     await done('site', 'create', site);

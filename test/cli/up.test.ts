@@ -107,7 +107,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-it('everything runs, a dead worker is replaced, SIGTERM ends all of it', async () => {
+it('up runs everything, replaces a dead worker, and ends all of it on SIGTERM', async () => {
   const machines = [{ hostname: 'n1', status: 0, power_type: 'ipmi' }];
   writeFileSync(join(folder, 'seed.json'), JSON.stringify({ machines }));
   const port = await freePort();
@@ -149,7 +149,7 @@ it('everything runs, a dead worker is replaced, SIGTERM ends all of it', async (
   expect(all.filter(([pid]) => isAlive(pid))).toEqual([]);
 });
 
-it('killed outright, it takes everything with it', async () => {
+it('up that is killed leaves no process behind', async () => {
   tree = new Tree(['--simulate-maas'], {
     SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
     SITEWRIGHT_API_PORT: '0',
@@ -166,7 +166,7 @@ it('killed outright, it takes everything with it', async () => {
 it.each([
   ['no server answers and none may be started', '127.0.0.1:9', ['--no-temporal'], /omit --no-temporal/],
   ['the server is on another machine', '192.0.2.1:7233', [], /can only run on this machine/],
-])('says why it cannot start: %s', async (_why, address, args, hint) => {
+])('up reports why it cannot start: %s', async (_why, address, args, hint) => {
   const { code, err } = await cli(['up', ...args], {
     env: { SITEWRIGHT_TEMPORAL_ADDRESS: address, SITEWRIGHT_API_PORT: '0' },
     cwd: folder,
@@ -175,7 +175,7 @@ it.each([
   expect(err).toMatch(hint);
 });
 
-it('gives up on a part that never starts, and leaves nothing behind', async () => {
+it('up gives up on a part that never starts, and leaves nothing behind', async () => {
   tree = new Tree([], {
     SITEWRIGHT_TEMPORAL_ADDRESS: inject('temporalAddress'),
     SITEWRIGHT_API_PORT: '0',
@@ -219,7 +219,7 @@ it('a second system in the same folder is refused, and the lock of a dead one is
 it.each([
   ['a seed without a model of MAAS', ['--maas-seed', 'x'], /Add --simulate-maas/],
   ['a seed that is not there', ['--simulate-maas', '--maas-seed', 'nowhere'], /nowhere does not exist/],
-])('wrong use is reported before anything starts: %s', async (_what, args, said) => {
+])('up reports wrong use before anything starts: %s', async (_what, args, said) => {
   const env = { SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9', SITEWRIGHT_API_PORT: '0' };
   const { code, out, err } = await cli(['up', ...args], { env, cwd: folder });
   expect(code).toBe(2);

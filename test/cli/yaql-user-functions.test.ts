@@ -33,14 +33,14 @@ beforeAll(
 const EXAMPLE = 'examples/yaql-helpers/helpers.mjs';
 
 // promise: 2.8
-it('functions of the configured module are there, also as methods', async () => {
+it('functions of the configured module can be called, also as methods', async () => {
   expect(await run("[fqdn(a), 'b'.fqdn('lab')]", EXAMPLE)).toMatchObject({
     code: 0,
     out: '[\n  "a.example.org",\n  "b.lab"\n]',
   });
 });
 
-it('functions take and give values of the language: lists, sets, dicts, expressions', async () => {
+it('functions accept and return values of the language: lists, sets, dicts, expressions', async () => {
   const folder = mkdtempSync(join(root, 'dist/helpers-'));
   try {
     const module = join(folder, 'values.mjs');
@@ -68,7 +68,7 @@ export const helpers = [
 });
 
 // promise: 2.9
-it('the offline commands on graphs know them, too', async () => {
+it('offline graph commands also use the configured functions', async () => {
   // The task of the specification, its two expressions in their places.
   const expressions = ["fqdn($.name) = 'n.example.org'", 'fqdn($.name)'];
   const text = spec('computed-task.txt').replaceAll(
@@ -98,7 +98,7 @@ it('the offline commands on graphs know them, too', async () => {
   }
 });
 
-it('a helper that throws gives an error with its place', async () => {
+it('a helper that throws is reported with its place', async () => {
   const { code, err } = await run("1 + len('a.b'.fqdn())", EXAMPLE);
   expect(code).not.toBe(0);
   expect(err).toContain('HelperError');
@@ -106,7 +106,7 @@ it('a helper that throws gives an error with its place', async () => {
   expect(err).toMatch(/line 1|1:\d+|\^/);
 });
 
-it('a module that cannot be loaded is named, with what to do', async () => {
+it('a module that cannot be loaded is named, with the next step', async () => {
   const { code, err } = await run('1', 'nowhere.mjs');
   expect(code).toBe(2);
   expect(err).toContain('nowhere.mjs cannot be loaded');
@@ -116,7 +116,7 @@ it.each([
   ['yaql', 'eval', '1'],
   ['yaql', 'functions', 'len'],
   ['graph', 'plan', '--input', 'examples/graphs/none.yaml'],
-])('a module without helpers is named, with what to do: %s %s', async (...args) => {
+])('a module without helpers is named, with the next step: %s %s', async (...args) => {
   const folder = mkdtempSync(join(tmpdir(), 'helpers-'));
   try {
     const module = join(folder, 'empty.mjs');
@@ -138,6 +138,6 @@ it.each([
   }
 });
 
-it('without a module the library is as it was', async () => {
+it('without a module the library is unchanged', async () => {
   expect((await run('fqdn(a)')).err).toContain('NoFunctionRegisteredException');
 });

@@ -133,7 +133,7 @@ describe.skipIf(missing !== undefined)('a graph on machines without agents', () 
     ...more,
   });
 
-  it('runs in order, each task once, also when the process that brings it there is killed in the middle', async () => {
+  it('runs in order, each task once, also when the process that delivers it is killed', async () => {
     const [first, second] = env.nodes.map(String) as [string, string];
     const id = await start([
       task('held', 'shell', 'controller', {

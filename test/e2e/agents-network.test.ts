@@ -43,7 +43,7 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
   }
 
   it.each(['during the outage', 'after it'] as const)(
-    'whose link goes down, with a task that ends %s: it is followed, not run again',
+    'whose link goes down follows a task that ends %s, and does not run it again',
     async (when) => {
       const node = `link-${when.length}`;
       const { network, gate, run } = await inMidTask(node);
@@ -57,7 +57,7 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
   );
 
   it.skipIf(outages.length === 0).each(outages)(
-    'whose link is down for %i s: it is followed, not run again',
+    'whose link is down for %i s follows its task, and does not run it again',
     async (seconds) => {
       const node = `down-${seconds}`;
       const { network, gate, run } = await inMidTask(node);
@@ -73,23 +73,26 @@ describe.skipIf(missing !== undefined).concurrent('an agent behind a bad network
     2_000_000,
   );
 
-  it('that loses three packets in ten and delays the others by half a second: the task runs once', async () => {
+  it('that loses three packets in ten, and delays the others by half a second, runs its task once', async () => {
     const { network, gate, run } = await inMidTask('lossy', 5_000);
     await network.weather({ loss: 0.3, delayMs: 500 });
     gate.open();
     await ranOnce('lossy', run);
   });
 
-  it.each(['to-agents', 'from-agents'] as const)('that is cut in one direction (%s) for a while', async (cut) => {
-    const { network, gate, run } = await inMidTask(cut);
-    await network.weather({ cut });
-    await askedAgain(run);
-    gate.open();
-    await network.weather({});
-    await ranOnce(cut, run);
-  });
+  it.each(['to-agents', 'from-agents'] as const)(
+    'that is cut in one direction (%s) for a while runs its task once',
+    async (cut) => {
+      const { network, gate, run } = await inMidTask(cut);
+      await network.weather({ cut });
+      await askedAgain(run);
+      gate.open();
+      await network.weather({});
+      await ranOnce(cut, run);
+    },
+  );
 
-  it('whose connection is half open: the server has closed it, and the agent has not noticed', async () => {
+  it('whose connection only the server has closed runs its task once', async () => {
     const { network, gate, run } = await inMidTask('half-open');
     await network.weather({ cut: 'both' });
     network.hangUp();

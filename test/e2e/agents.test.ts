@@ -23,7 +23,7 @@ describe('kill -9 of an agent in mid-task', () => {
   it.each([
     ['at once', async () => undefined],
     ['after the server has given it up', askedAgain],
-  ])('started again %s: the task ran once and its output is complete', async (name, wait) => {
+  ])('and a restart %s: the task ran once and its output is complete', async (name, wait) => {
     const node = `kill-${name.length}`;
     const gate = site.gate(`survives-${node}`);
     const first = await site.host([node]);
@@ -43,7 +43,7 @@ describe('kill -9 of an agent in mid-task', () => {
     expect(await site.logged(`survives-${node}`, node)).toBe('before\nafter\n');
   });
 
-  it('while the agent is down the task ends on its own; the next agent reports its result', async () => {
+  it('lets the task end on its own while the agent is down; the next agent reports its result', async () => {
     const gate = site.gate('alone');
     const first = await site.host(['lonely']);
     const run = await site.start({ nodes: site.queues(['lonely']), tasks: ['alone'], heartbeatMs: 1_000 });
@@ -58,7 +58,7 @@ describe('kill -9 of an agent in mid-task', () => {
     expect(site.counted('lonely')).toEqual(['alone']);
   });
 
-  it('never started again: the node is offline within the limit', async () => {
+  it('that is never started again makes the node offline within the limit', async () => {
     const gate = site.gate('lost');
     const first = await site.host(['gone']);
     const run = await site.start({
@@ -76,7 +76,7 @@ describe('kill -9 of an agent in mid-task', () => {
   });
 });
 
-it('an agent that is cut off keeps its task; when it is back it is followed, not run again', async () => {
+it('an agent that is cut off keeps its task; once it is back the task is followed, not run again', async () => {
   const proxy = await TcpProxy.open(site.temporal.address);
   try {
     const gate = site.gate('cut');
@@ -96,7 +96,7 @@ it('an agent that is cut off keeps its task; when it is back it is followed, not
   }
 });
 
-it('SIGTERM ends the agent at once and leaves the task', async () => {
+it('SIGTERM ends the agent immediately and leaves its task running', async () => {
   const gate = site.gate('terminated');
   const first = await site.host(['term']);
   const run = await site.start({ nodes: site.queues(['term']), tasks: ['terminated'] });
@@ -129,7 +129,7 @@ it.each([
   expect(ends[`short-limit@clock-${way}`]).toMatchObject({ outcome: 'timeout' });
 });
 
-it('a gigabyte of lines leaves agent and supervisor small, the heartbeats in time, the log capped and the end short', async () => {
+it('a gigabyte of output keeps agent and supervisor small, heartbeats in time, the log capped and the result short', async () => {
   const bytes = 1024 ** 3;
   const key = { run: 'r1', task: 'flood', node: 'flooded', generation: 1 };
   const [begin, flooded] = [site.gate('begin'), site.gate('flood')];

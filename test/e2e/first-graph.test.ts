@@ -79,7 +79,7 @@ it('the graph of the README runs to success as written', async () => {
 });
 
 // promise: 3.45
-it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled down, as docs/scaling.md says', async () => {
+it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled down, as in docs/scaling.md', async () => {
   const [up, detach, cleanup, down] = newcomer.scaling;
   expect(newcomer.scaling).toHaveLength(4);
   expect(await shell(up!)).toMatch(/balancer \(shell\) new: \$\.nodes\.name[\s\S]*node 3: 3 run[\s\S]*: success/);
@@ -88,13 +88,13 @@ it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled d
   expect(await shell(down!)).toMatch(/node-2 +discover +true +- /);
 });
 
-it('a site of one’s own is deployed, as docs/documents.md says', async () => {
+it('a user’s own site is deployed, as in docs/documents.md', async () => {
   expect(await shell(newcomer.deployOwnSite)).toMatch(
     /deploy_site of mysite: success\n[\s\S]*0 new, 0 changed, 0 removed, 4 unchanged/,
   );
 });
 
-it('a graph of one’s own runs on this machine in one command, as docs/graphs.md says', async () => {
+it('a user’s own graph runs on this machine in one command, as in docs/graphs.md', async () => {
   const { name, text } = newcomer.ownGraph;
   writeFileSync(join(folder, name), text);
   expect(await shell(newcomer.runOwnGraph)).toMatch(/2 of 2 tasks done[\s\S]*: success/);
@@ -103,7 +103,7 @@ it('a graph of one’s own runs on this machine in one command, as docs/graphs.m
   expect(await shell(newcomer.runOwnGraph)).toMatch(/: success/);
 });
 
-it('a release of one’s own runs as `init release` writes it, as docs/graphs.md says', async () => {
+it('the release written by `init release` runs unchanged, as in docs/graphs.md', async () => {
   const said = await shell(newcomer.ownRelease);
   // What the command prints as next is what the page says.
   const [, next] = /^next:\n((?: {2}.*\n)+)/m.exec(said) ?? [];

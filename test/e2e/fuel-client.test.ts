@@ -111,7 +111,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     if (home) rmSync(home, { recursive: true, force: true });
   });
 
-  it('is let in without a password', async () => {
+  it('needs no password', async () => {
     expect(await asJson('fuel-version')).toMatchObject({ auth_required: false, api: '1.0' });
   });
 
@@ -237,7 +237,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
   });
 
   // promise: 1.38
-  it('graph execute, then task list, show, history show and what it was made with', async () => {
+  it('graph execute, then task list, show, history show and its settings', async () => {
     await system.serveNodes('cluster-1', ['1', '2', 'master'], async ({ task }) => {
       if (task === 'linger') {
         const enough = once(linger, 'enough');
@@ -391,7 +391,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     ['snapshot', 'get-default-config', '-f', 'yaml'],
     ['vip', 'create', '-e', '1', '-N', 'x', '-a', '10.0.0.9'],
     ['vip', 'download', '-e', '1'],
-  ])('is refused with what to do instead: %s %s %s', async (...args) => {
+  ])('is refused with the alternative: %s %s %s', async (...args) => {
     expect(await refused(...args)).toMatch(/\(.{20,}; instead, .{10,}\)/s);
   });
 
@@ -489,7 +489,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     'reset --env 1',
     'snapshot',
     'vip --env 1 --download',
-  ])('the older client is refused with what to do instead: fuel %s', async (line) => {
+  ])('the older client is refused with the alternative: fuel %s', async (line) => {
     const { code, err } = await fuel.runOld(...line.split(' '));
     expect(code).not.toBe(0);
     expect(err).toMatch(/\(.{20,}; instead, .{10,}\)/s);
@@ -566,7 +566,7 @@ describe.skipIf(!found.ok)('the published clients, against an API that needs tok
     rmSync(home, { recursive: true, force: true });
   });
 
-  it('logs in with the name of a token and the token, and acts as its owner', async () => {
+  it('log in with the name of a token and the token, and act as its owner', async () => {
     const nina = clientOf('nina', started.nina!);
     expect(JSON.parse((await nina.run('fuel-version', '-f', 'json')).out)).toMatchObject({ auth_required: true });
     const { code, err } = await nina.run('release', 'list');
@@ -584,13 +584,13 @@ describe.skipIf(!found.ok)('the published clients, against an API that needs tok
   it.each([
     ['nina', () => 'a guess', 'is not a token of this API'],
     ['vera', () => started.nina!, "is the token of 'nina', not of 'vera'"],
-  ])('refuses %s with another password, and says why', async (name, password, why) => {
+  ])('are refused as %s with another password, with the reason', async (name, password, why) => {
     const { code, err } = await clientOf(name, password()).run('release', 'list');
     expect(code).not.toBe(0);
     expect(err).toContain(why);
   });
 
-  it('answers Keystone 3, with the token in its header', async () => {
+  it('can log in by Keystone 3, with the token in its header', async () => {
     const login = (user: object) => ({ auth: { identity: { methods: ['password'], password: { user } } } });
     const nina = { name: 'nina', password: started.nina, domain: { id: 'default' } };
     const { status, headers, body } = await rig.ask('POST', '/keystone/v3/auth/tokens', login(nina));
@@ -608,7 +608,7 @@ describe.skipIf(!found.ok)('the published clients, against an API that needs tok
 
 describe.skipIf(!found.ok)('docs/coming-from-fuel.md', () => {
   // promise: 1.39
-  it('has a line for every command of both clients, and does what the line says', () => {
+  it('has a line for every command of both clients, and each behaves as described', () => {
     const page = readFileSync(new URL('../../docs/coming-from-fuel.md', import.meta.url), 'utf8');
     const lines = new Map<string, string>();
     for (const [, commands, here] of page.matchAll(/^\| ((?:`[^`|]+`(?:, )?)+) \| (works|not here)\b/gm)) {

@@ -102,10 +102,10 @@ const asPattern = (prints: string): RegExp =>
   );
 const plain = (text: string): string => text.replaceAll(/[ \t]+$/gm, '').trim();
 
-it('the page has its examples', () => expect(steps.length).toBeGreaterThan(30));
+it('docs/running-graphs.md has its examples', () => expect(steps.length).toBeGreaterThan(30));
 
 // promise: 1.44 1.45 3.26
-it('following the page gives the results it shows, from an empty system to a moved service', async () => {
+it('following docs/running-graphs.md gives the results it shows, from an empty system to a moved service', async () => {
   for (const { command, prints } of steps) {
     const expected = asPattern(prints);
     const until = Date.now() + PATIENCE_MS;

@@ -2,7 +2,7 @@ import { expect, inject, it } from 'vitest';
 import { systemChaos } from '../rig/system-chaos.ts';
 
 /** The short form of `bench/chaos.ts`: a seed finds the same events again, up to their moments. */
-it('kill -9 of every process, a cut off MAAS, resets and restores: nothing is lost, done twice or without a report', async () => {
+it('nothing is lost, done twice or unreported through kill -9 of every process, a cut off MAAS, resets and restores', async () => {
   const { kills, restores, lost, doubled, withoutReport, notOk } = await systemChaos({
     binary: inject('temporalBinary'),
     kills: 12,

@@ -27,18 +27,18 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('it holds what runs, its documentation and examples, and no more', () => {
+it('the npm package has the program, its documentation and examples, and no more', () => {
   const tops = [...new Set(files.map((file) => file.split('/')[0]))].sort();
   expect(tops).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'dist', 'docs', 'examples', 'package.json']);
   expect(files.filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))).toEqual([]);
   expect(files.filter((file) => /\.(map|log|db|tsbuildinfo)$|\.test\./.test(file))).toEqual([]);
 });
 
-it('it names every package it is made of', () => {
+it('the npm package names every package it is made of', () => {
   expect(files).toContain('dist/sbom.cdx.json');
 });
 
-it('its command runs from where it was unpacked', async () => {
+it('the command of the npm package runs from where it was unpacked', async () => {
   const { stdout } = await run(process.execPath, [join(unpacked, 'bin/sitewright'), 'yaql', 'eval', '[1, 2].sum()']);
   expect(stdout.trim()).toBe('3');
 });
@@ -58,7 +58,7 @@ it('the expression language can be imported, with types', async () => {
   expect(stdout).toBe('2\n');
 });
 
-it('publint finds nothing to correct', async () => {
+it('publint accepts the npm package', async () => {
   expect(existsSync(join(unpacked, 'dist/yaql/index.d.ts'))).toBe(true);
   expect(readdirSync(unpacked)).toContain('package.json');
   const { messages } = await publint({ pkgDir: unpacked, strict: true });

@@ -174,14 +174,14 @@ async function life(name: string, version: string, tasks: { provision: string; e
   `);
 }
 
-it.skipIf(!mayWrite)('what `package create` writes is deployed, changed and removed as it is', async () => {
+it.skipIf(!mayWrite)('the package from `package create` is deployed, changed and removed unedited', async () => {
   await shell('sitewright package create my-release');
   await life('my-release', '1.0.0', { provision: 'provision', everywhere: 'netconfig' });
   expect(existsSync(join(PLUGINS, 'my-release-1.0', 'netconfig.sh'))).toBe(true);
 });
 
 it.skipIf(!mayWrite)(
-  'what `package create --extension` writes is enabled, run, disabled and removed as it is',
+  'the plugin from `package create --extension` is enabled, run, disabled and removed unedited',
   async () => {
     // It extends `mitaka-10.0`, as the example of the specification is.
     exampleRelease();

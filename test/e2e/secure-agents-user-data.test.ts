@@ -95,7 +95,7 @@ async function given(): Promise<Given[]> {
   return found;
 }
 
-it('each deployed node gets its own ticket in its user data, valid once; nothing of it is in a history', async () => {
+it('each deployed node gets its own single-use ticket in its user data, which is in no history', async () => {
   await deploy();
   await deploy();
   const all = await given();

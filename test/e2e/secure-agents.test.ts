@@ -228,7 +228,7 @@ function payloadsIn(value: unknown, found: temporal.api.common.v1.IPayload[]): v
 }
 
 // threat: temporal-4 viewer-3 remains-1
-it('a run over gateway, signed orders and encrypted payloads: the secret is where it was meant, and nowhere else', async () => {
+it('a run over gateway, signed orders and encrypted payloads leaves the secret where it belongs, and nowhere else', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const uses = [
     { name: 'DB_PASSWORD', ref: 'db/password', as: 'environment' },
@@ -315,7 +315,7 @@ it('a run over gateway, signed orders and encrypted payloads: the secret is wher
   expect(files.filter((path) => readFileSync(path).includes('in the middle')).length).toBeGreaterThan(0);
 });
 
-it('one trace leads from the request through the workflow to the tasks of the agents, on one way down', async () => {
+it('one trace leads from the request through the workflow to the tasks of the agents', async () => {
   const { temporalRunId } = await store.transactions.get(transaction);
   const ofRun = () =>
     collector.spans().filter(({ attributes }) => attributes.some(({ value }) => value.stringValue === temporalRunId));
@@ -412,7 +412,7 @@ it('the credential of the namespace alone commands no agent, and its use raises 
   expect(new Set(await alarms())).toEqual(new Set(kinds.map((kind) => `node/${site}/${kind}`)));
 });
 
-it('a node whose certificate is revoked gets no more orders; a redeployed one does, and its former certificate is invalid', async () => {
+it('a node with a revoked certificate gets no more orders; a redeployed one does, and its former certificate is invalid', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const at1 = new Date().toISOString();
   expect(await store.nodeIdentities.revoke({ site, node: first, at: at1, reason: 'stolen' })).toBe(1);
@@ -435,7 +435,7 @@ it('a node whose certificate is revoked gets no more orders; a redeployed one do
 });
 
 // threat: temporal-3
-it('what Temporal alone cancels continues; what an operator cancels ends, and says so', async () => {
+it('a task that only Temporal cancels continues; a task that an operator cancels ends, and names the operator', async () => {
   const first = String(env.nodes[0]);
   const logs = new TaskLogs({ folder: settings.task_logs.folder });
   /** A run whose first task waits; answers what the graph is called by agents, and how the run is asked for. */

@@ -54,7 +54,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
   const hidden = (stray: string) =>
     `env -i setsid sh -c 'env -i setsid sh -c "sleep ${stray} & exec sleep ${stray}" & exit' & wait $!`;
 
-  it('what a task started ends with it when it is cancelled, in whatever session and with whatever environment', async () => {
+  it('ends all processes of a cancelled task, in whatever session and environment', async () => {
     const stray = `86551.${process.pid}`;
     const wanted = shell(`${hidden(stray)}; touch ${at('started')}; sleep ${stray}`);
     await host.ensure(wanted);
@@ -70,7 +70,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     expect(asleep(stray)).toEqual([]);
   });
 
-  it('the same at the timeout', async () => {
+  it('ends all processes of a task at its timeout', async () => {
     const stray = `86552.${process.pid}`;
     const wanted = { ...shell(`${hidden(stray)}; sleep ${stray}`), deadlineSec: 1.5 };
     await host.ensure(wanted);
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     expect(asleep(stray)).toEqual([]);
   });
 
-  it('a daemon that a task leaves at its own end stays, and is counted', async () => {
+  it('keeps and counts a daemon that a task leaves at its own end', async () => {
     const stray = `86553.${process.pid}`;
     const wanted = shell(hidden(stray));
     await host.ensure(wanted);
@@ -88,7 +88,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     for (const pid of left) process.kill(pid);
   });
 
-  it('what a killed runner has left is ended by the next runner', async () => {
+  it('has the processes of a killed runner ended by the next runner', async () => {
     const stray = `86554.${process.pid}`;
     const wanted = shell(`${hidden(stray)}; sleep ${stray}`);
     await host.ensure(wanted);

@@ -86,7 +86,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
       .split('\n')
       .filter((path) => path !== '' && !path.includes(`/${process.pid}/`) && existsSync(path));
 
-  it('a script runs once, however often and by however many it is asked for', async () => {
+  it('a script runs once, however often and by however many clients it is requested', async () => {
     const odd = `'"$(id) \`id\` ; \\ ü`;
     const wanted = shell(
       `echo x >>${at('count')}; printf '%s' "${odd.replaceAll(/["$`\\]/g, '\\$&')}"; echo err >&2; exit 0`,
@@ -103,7 +103,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(await a.ensure({ ...wanted, parameters: { cmd: 'other' } })).toEqual({ kind: 'conflict' });
   });
 
-  it('an intent that the node lost or garbled is set aside: what had not started starts, what had is not run again', async () => {
+  it('an intent that the node lost or garbled is set aside: an unstarted task starts, a started one is not run again', async () => {
     for (const damage of ['', '{"run":']) {
       const counter = at(`lost-${damage.length}`);
       const wanted = shell(`echo x >>${counter}`);
@@ -163,7 +163,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     await beats.return();
   });
 
-  it('a connection that is cut in mid-command is made again: the command ran once, its output is complete', async () => {
+  it('a connection that is cut in mid-command is reopened: the command ran once, its output is complete', async () => {
     const proxy = await TcpProxy.open(`127.0.0.1:${rig.target.port}`);
     try {
       const host = node({ target: rig.by(Number(proxy.address.split(':')[1])) });
@@ -221,7 +221,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(existsSync(at('never'))).toBe(false);
   });
 
-  it('limits, retries and exit codes are kept on the node', async () => {
+  it('limits, retries and exit codes hold on the node', async () => {
     expect(await carried(shell('sleep 50', { timeout: 0.5 }))).toMatchObject({
       outcome: 'timeout',
       failure: { kind: 'timeout', seconds: 0.5 },
@@ -255,7 +255,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     );
   });
 
-  it('a flood is cut and counted to the byte', async () => {
+  it('a flood of output is cut and counted to the byte', async () => {
     const wanted = execution(
       'shell',
       { cmd: 'head -c 3000000 /dev/zero | tr "\\0" x', retries: 0 },
@@ -268,7 +268,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(result.output.stdout).toMatchObject({ bytes: 3_000_000, dropped: 2_000_000, binary: false });
   });
 
-  it('files are placed by the same rules', async () => {
+  it('files are placed by the same rules as by an agent', async () => {
     const path = at('placed/deep/file');
     const upload = (parameters: Record<string, unknown>) =>
       carried(execution('upload_file', { retries: 0, ...parameters }));
@@ -315,7 +315,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     ).toBe(path);
   });
 
-  it('names are only names: nothing in ids, paths and folders is ever executed', async () => {
+  it('nothing in ids, paths and folders is ever executed', async () => {
     const trap = at('trap');
     const texts = [
       `;touch ${trap}`,
@@ -439,7 +439,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(readdirSync(join(at('state'), 'nodes/n1/ssh-content'))).toEqual([]);
   });
 
-  it.skipIf(!has('rsync'))('a folder is synchronised, and what changed is known', async () => {
+  it.skipIf(!has('rsync'))('a folder is synchronised, and changes are reported', async () => {
     mkdirSync(at('from'));
     writeFileSync(at('from/a'), 'a');
     const sync = () => carried(execution('sync', { src: `${at('from')}/`, dst: at('to'), retries: 0 }));
@@ -466,7 +466,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(await carried(puppet())).toMatchObject({ outcome: 'failed', exitCode: 1 });
   });
 
-  it('what the policy does not allow, and what needs an agent, is refused', async () => {
+  it('a task that the policy forbids, or that needs an agent, is refused', async () => {
     const refusal = async (wanted: Execution, host = node()) => JSON.stringify(await host.ensure(wanted));
 
     const bare = new SshNode({
@@ -497,7 +497,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     });
   });
 
-  it('one task at a time, also against an agent of the same node', async () => {
+  it('one task runs at a time, also with an agent on the same node', async () => {
     const lock = join(at('state'), 'nodes/n1/lock');
     const holder = spawn('flock', [lock, 'sh', '-c', 'echo held; read x'], { stdio: ['pipe', 'pipe', 'ignore'] });
     await new Promise((resolve) => holder.stdout.once('data', resolve));

@@ -14,7 +14,7 @@ import { SshdRig, sshdMissing } from '../rig/sshd.ts';
 const missing = sshdMissing();
 if (missing !== undefined) console.warn(`skipped: everything over ssh, because ${missing}`);
 
-it('reads [USER@]HOST, and takes nothing that ssh would take for something else', () => {
+it('[USER@]HOST is parsed, and anything that ssh would read as something else is refused', () => {
   expect(parseSshTarget('root@10.0.0.1')).toEqual({ user: 'root', host: '10.0.0.1' });
   expect(parseSshTarget('n1.example')).toEqual({ host: 'n1.example' });
   for (const good of ['a', 'a.b-c', '::1', 'fe80::1%eth0', 'root@h'])
@@ -33,13 +33,13 @@ describe.skipIf(missing !== undefined)('over a real sshd', () => {
   });
   afterAll(() => rig.close());
 
-  it('passes a script unchanged, and returns its exit code', async () => {
+  it('a script is passed unchanged, and its exit code returned', async () => {
     const odd = `'"$(id) \`id\` ; \\ ü\n`;
     const end = await runOverSsh(target, `printf %s ${shellWord(odd)}; echo x >&2; exit 7`);
     expect(end).toEqual({ exitCode: 7, stdout: odd, stderr: 'x\n' });
   });
 
-  it('refuses a host it does not know, and never learns it', async () => {
+  it('an unknown host is refused, and its key never stored', async () => {
     writeFileSync(at('empty'), '');
     const installation: SshInstallation = {
       ticket: { gateway: 'https://g', authority: 'x', token: 't' },
@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)('over a real sshd', () => {
     expect(await installOverSsh({ host: '-oProxyCommand=id' }, installation)).toMatchObject({ ok: false });
   });
 
-  it('makes a machine a node, once', async () => {
+  it('a machine becomes a node, once', async () => {
     const root = at('machine');
     mkdirSync(join(root, 'opt/sitewright/bin'), { recursive: true });
     const installation: SshInstallation = {

@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
   });
 
-  it('no one is let in without a token', async () => {
+  it('the API refuses requests without a token', async () => {
     const answer = await fetch(`http://127.0.0.1:${system.port('8080')}/api/v1/sites`);
     expect(answer.status).toBe(401);
   });
@@ -158,7 +158,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     expect(history).toContain('greeting');
   });
 
-  it('operations start and look at a graph with what docs/operating.md says, and nothing of ours', async () => {
+  it('operators start and watch a graph with the commands of docs/operating.md, and nothing of ours', async () => {
     const page = await readFile(path('docs/operating.md'), 'utf8');
     const documented = /^temporal (workflow start --type execute_graph .*)$/m.exec(page)?.[1] ?? '';
     const command = documented.replace('kernel-update', 'greeting');
@@ -174,7 +174,7 @@ describe.skipIf(missing !== undefined)('the topology of docker-compose.yml, on P
     expect(report).toContain('greeting');
   });
 
-  it('a service that dies is unhealthy, in the words of its check', async () => {
+  it('a dead service is reported unhealthy by its check', async () => {
     await temporal.stop();
     expect(await system.health('worker')).toMatch(/^unhealthy: /);
     expect(await system.health('api')).toBe('healthy');

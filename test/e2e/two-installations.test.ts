@@ -152,7 +152,7 @@ const upload = (one: Installation, name: string) =>
 
 const said = (name: string): string => readFileSync(at(`${name}.said`), 'utf8');
 
-it('they never see each other’s runs, tasks and schedules', async () => {
+it('two installations never see each other’s runs, tasks and schedules', async () => {
   expect([west.cluster, west.node]).toEqual([east.cluster, east.node]);
   await Promise.all([upload(west, 'west'), upload(east, 'east')]);
   const [transaction, other] = await Promise.all([run(west), run(east)]);
@@ -186,7 +186,7 @@ it('they never see each other’s runs, tasks and schedules', async () => {
   }
 });
 
-it('they have schedules of the same name', async () => {
+it('two installations can have schedules of the same name', async () => {
   for (const one of [west, east]) {
     const body = {
       name: 'nightly',
@@ -222,7 +222,7 @@ it('a health check passes TLS, with the certificate and the prefix of its instal
   ).toMatch(/^unhealthy: /m);
 });
 
-it('a renewed certificate is in use everywhere without a restart, before the old one is refused', async () => {
+it('a renewed certificate is used everywhere without a restart, before the old one is refused', async () => {
   const old = new X509Certificate(readFileSync(at('west.pem'))).fingerprint256;
   const before = proxy.count(old);
   const renewed = certify('west');

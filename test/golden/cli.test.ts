@@ -175,27 +175,27 @@ const cases: readonly (readonly [string, RunProgress])[] = [
 // promise: 5.6
 describe.each(cases)('a run %s', (name, progress) => {
   // promise: 5.42
-  it('as a report', async () => {
+  it('is shown as a report', async () => {
     const text = reportText(asAnswer<RunReport>(reportRun(progress)));
     await expect(text).toMatchFileSnapshot(golden(`report-${name}`));
   });
   // promise: 5.30
-  it('as a tree', async () => {
+  it('is shown as a tree', async () => {
     await expect(treeText(asAnswer<TreeNode>(treeOf(progress)))).toMatchFileSnapshot(golden(`tree-${name}`));
   });
-  it('as a status', async () => {
+  it('is shown as a status', async () => {
     await expect(statusText(asAnswer<RunStatus>(statusOf(progress)))).toMatchFileSnapshot(golden(`status-${name}`));
   });
 });
 
 // promise: 5.35 5.42
-it('all four states are shown, also with no node in them', () => {
+it('a report shows all four states, also those without nodes', () => {
   const text = reportText(asAnswer<RunReport>(reportRun(succeeded)));
   for (const state of ['never reached', 'prepared', 'success', 'failed'])
     expect(text).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
 });
 
-it('a report that was cut says so and still counts what it kept', () => {
+it('a truncated report notes that, and still has correct counts', () => {
   const report = asAnswer<RunReport>(fitReport(reportRun(halted), 4_000));
   const text = reportText(report);
   expect(report.cut?.nodes_omitted).toBeGreaterThan(0);
@@ -205,14 +205,14 @@ it('a report that was cut says so and still counts what it kept', () => {
   expect(text).toMatch(new RegExp(`^ {2}failed +${kept.length} {2}${kept.join(', ')}$`, 'm'));
 });
 
-it('other people’s control characters never reach the terminal; ours do only with colour', () => {
+it('control characters of others never reach the terminal; ours do only with colour', () => {
   const report = asAnswer<RunReport>(reportRun(halted));
   expect(reportText(report)).not.toContain('\u001b');
   expect(reportText(report, true)).toContain('\u001b[31m');
   expect(reportText(report, true)).not.toContain('\u001b[2J');
 });
 
-it('notes of nodes that went well are in the report', () => {
+it('notes of successful nodes are in the report', () => {
   const report = reportRun(succeeded);
   const noted = report.baremetal!.nodes.map((node, i) => (i === 0 ? { ...node, warnings: ['was taken over'] } : node));
   const released = [{ name: 'old01', state: 'success', attempts: 1, warnings: ['was released already'] }] as const;
@@ -242,10 +242,10 @@ it('a retried node shows its attempts', () => {
 // promise: 5.27
 describe('a strategy', () => {
   const view = asAnswer<Strategy>(viewStrategy({ strategy, strategyName: 'dc1 "main"', nodes } as never));
-  it('as a tree', async () => {
+  it('is shown as a tree', async () => {
     await expect(strategyText(view)).toMatchFileSnapshot(golden('strategy'));
   });
-  it('as a drawing', async () => {
+  it('is shown as a drawing', async () => {
     await expect(strategyDot(view)).toMatchFileSnapshot(golden('strategy-dot'));
   });
   it('shows every group exactly once, whatever its dependencies', () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import * as protocol from '../../workflows/protocol.ts';
 
 /** Renaming a wire name breaks runs in flight, scripts and habits: it must show up here as a changed line. */
-it('wire names are as they were', async () => {
+it('wire names are the recorded ones', async () => {
   const lines = (group: string, names: Readonly<Record<string, string>>) =>
     Object.entries(names).map(([key, name]) => `${group} ${key} = ${name}`);
   const text = [

@@ -16,7 +16,7 @@ describe('the model of identities', () => {
   });
 
   // threat: found-2 found-3
-  it.each(DEFECTS)('breaks one of them when a defect is put back: %s', (defect) => {
+  it.each(DEFECTS)('breaks a property when a defect is put back: %s', (defect) => {
     expect(explore(identityModel(new Set([defect]))).broken).toMatchObject({
       property: expect.any(String),
       actions: expect.arrayContaining([expect.any(String)]),
@@ -26,7 +26,7 @@ describe('the model of identities', () => {
 
 // What the model says of states is worth as much as it is like the store. The same calls, as an attacker may make them in any
 // order, are made of both.
-describe('the store answers as the model', () => {
+describe('the store behaves like the model', () => {
   let folder = '';
   let store: Store;
   beforeAll(async () => {

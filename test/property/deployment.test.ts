@@ -110,7 +110,7 @@ it('every simulated deployment follows the rules of the specification', () => {
 });
 
 // promise: 5.23 5.24 5.26
-it('the number of successes a group needs is exactly where its criteria turn', () => {
+it('the number of successes a group needs is exactly where its criteria become true', () => {
   fc.assert(
     fc.property(criteria, fc.integer({ min: 0, max: 40 }), (wanted, total) => {
       const needed = successesNeeded(wanted, total);
@@ -165,7 +165,7 @@ const smallGroups: fc.Arbitrary<GroupPlan[]> = fc
     })),
   );
 
-it('nodes retried beside the calls of groups are never at work twice, and each group is judged with them', () => {
+it('nodes retried in parallel with calls of groups never run twice at a time, and each group is judged with them', () => {
   const done = (ok: boolean) =>
     ok ? ({ ok } as const) : ({ ok, failure: { kind: 'failed', message: 'as drawn' } } as const);
   fc.assert(

@@ -157,7 +157,7 @@ describe('whatever is done to real documents', () => {
 });
 
 describe('data without a file', () => {
-  it('a strategy as JSON is accepted or refused with reasons, never thrown at', () => {
+  it('a strategy as JSON is accepted or refused with reasons, and never crashes', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (data) => {
         const parsed = parseStrategyData(data);
@@ -167,8 +167,8 @@ describe('data without a file', () => {
   });
 });
 
-describe('what JSON can write, YAML reads back', () => {
-  it('with the same value and the same hash, whatever the order of keys', () => {
+describe('JSON read as YAML', () => {
+  it('gives the same value and the same hash, whatever the order of keys', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         // JSON may escape half of a surrogate pair and write -0; neither is a YAML value.

@@ -7,13 +7,13 @@ import { TARGETS } from '../rig/fuzz/targets.ts';
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_500);
 
 // threat: viewer-4 node-4 temporal-5 owasp-4
-it.each(TARGETS)('$name takes or refuses whatever comes, and soon', (target) => {
+it.each(TARGETS)('$name quickly accepts or refuses any input', (target) => {
   const { inputs, findings } = fuzz(target, { random: seededRandom(7), more: (done) => done < INPUTS, guided: false });
   expect(findings).toEqual([]);
   expect(inputs).toBeGreaterThanOrEqual(INPUTS);
 });
 
-it('what is slow or breaks is found, and coverage leads to what blind mutation does not reach', () => {
+it('the fuzzer finds slow and crashing inputs, and coverage reaches code that blind mutation does not', () => {
   const wanted = 'fuzzing';
   // A lock that opens letter by letter: each is a block of its own.
   const lock = (text: string): void => {

@@ -67,7 +67,7 @@ function outcome(work: () => unknown): unknown {
 
 describe('evaluation', () => {
   // promise: 2.29
-  it('what nodes share is the same as worked out for each', () => {
+  it('values shared by nodes equal those evaluated for each', () => {
     fc.assert(
       fc.property(
         state,
@@ -161,7 +161,7 @@ function hasCircle(plan: Plan): boolean {
 }
 
 describe('order', () => {
-  it('edges and joins say the pairs of the relations, and joins are disjoint', () => {
+  it('edges and joins express the pairs of the relations, and joins are disjoint', () => {
     fc.assert(
       fc.property(graph, (input) => {
         const plan = planFor(input);

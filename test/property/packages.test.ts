@@ -10,7 +10,7 @@ const bases = [...vectors('mutated'), ...vectors('real')];
 
 describe('mutated packages', () => {
   // bench/fuzz-packages.ts does the same 10,000 times.
-  it('never crash the check, and every finding has a place', () => {
+  it('never crash the check, and get a place for every finding', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 31 }), fc.nat({ max: bases.length - 1 }), (seed, index) => {
         const base = bases[index]!;
@@ -36,7 +36,7 @@ describe('mutated packages', () => {
     );
   });
 
-  it('give any metadata.yaml an answer', () => {
+  it('get an answer for any metadata.yaml', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength: 60 }), fc.json()), (content) => {
         const report = checkPackage(packageTree('p', [['metadata.yaml', content]]));
@@ -53,7 +53,7 @@ describe('tar', () => {
   const name = fc.stringMatching(/^[a-zé_0-9-]{1,60}$/);
   const path = fc.array(name, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('/'));
 
-  it('reads what it writes', () => {
+  it('archives are read back as written', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.record({ path, content: fc.uint8Array({ maxLength: 1100 }), executable: fc.boolean() }), {
@@ -82,7 +82,7 @@ describe('tar', () => {
     );
   });
 
-  it('answers any bytes', () => {
+  it('any bytes get an answer', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 3000 }),

@@ -94,7 +94,7 @@ it('repeats of writes of a node, however late, change nothing', () => {
   );
 });
 
-it('in any order of arrival, phase and state end as the newest write says', () => {
+it('phase and state are those of the newest write, in any order of arrival', () => {
   fc.assert(
     fc.property(withRepeats(runWrite), fc.infiniteStream(fc.nat()), ({ plain }, random) => {
       const shuffled = plain.map((write) => ({ write, key: random.next().value as number }));

@@ -60,7 +60,7 @@ function refusal(plan: Simulation): string | undefined {
 
 describe('graph simulate, for lines as anybody may write them', () => {
   it(
-    'refuses what cannot run, with its reason, and keeps every invariant of what can',
+    'refuses an impossible run with its reason, and keeps every invariant of a possible one',
     () => {
       fc.assert(
         fc.property(randomInputs(), (input) => {
@@ -77,7 +77,7 @@ describe('graph simulate, for lines as anybody may write them', () => {
     PATIENCE_MS,
   );
 
-  it('is tried with every kind of end', () => {
+  it('is exercised with every kind of end', () => {
     const ends = fc.sample(randomInputs(), { numRuns: 1_000, seed: 6 }).map((input) => {
       const { reason, why, result } = simulate(read(input));
       return reason ?? why ?? result;
@@ -97,7 +97,7 @@ describe('graph simulate, for lines as anybody may write them', () => {
   });
 
   it(
-    'weighs tasks by every path, beyond what a number holds',
+    'weighs tasks by every path, beyond the range of numbers',
     () => {
       fc.assert(
         fc.property(randomInputs({ sound: true }), (input) => {
@@ -114,7 +114,7 @@ describe('graph simulate, for lines as anybody may write them', () => {
   );
 
   it(
-    'ends as it must where nothing depends on timing',
+    'ends as expected where nothing depends on timing',
     () => {
       fc.assert(
         fc.property(randomInputs({ sound: true, unstoppable: true }), (input) => {

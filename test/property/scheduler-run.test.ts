@@ -22,7 +22,7 @@ describe('a run with random timing', () => {
     );
   });
 
-  it('ends, within its limits, whatever an operator retries and skips', () => {
+  it('ends within its limits, whatever an operator retries and skips', () => {
     const plans = randomPlans({ failures: true, offline: true, retries: true });
     fc.assert(
       fc.property(plans, fc.nat(), (plan, seed) => {
@@ -56,7 +56,7 @@ describe('a run in parts', () => {
     });
   };
 
-  it('ends as in one when what fails does not depend on timing', () => {
+  it('ends as an unsplit run when failures do not depend on timing', () => {
     const plans = randomPlans({ failures: true, tolerant: true, offline: true, chained: true, retries: true });
     fc.assert(
       fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {
@@ -75,7 +75,7 @@ describe('a run in parts', () => {
     );
   });
 
-  it('keeps the invariants and every limit when parts fail, stop and hear late', () => {
+  it('keeps the invariants and every limit when parts fail, stop and receive messages late', () => {
     const plans = randomPlans({ failures: true, offline: true, retries: true });
     fc.assert(
       fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {
@@ -88,7 +88,7 @@ describe('a run in parts', () => {
     );
   });
 
-  it('ends, within its limits, whatever an operator retries and skips', () => {
+  it('ends within its limits, whatever an operator retries and skips', () => {
     const plans = randomPlans({ failures: true, offline: true, retries: true });
     fc.assert(
       fc.property(plans, cut, fc.nat(), (plan, draw, seed) => {

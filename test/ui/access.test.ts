@@ -42,7 +42,7 @@ describePage('the page of an API with tokens', () => {
   };
 
   // threat: remains-3
-  it('asks for a token, says when it is wrong, and shows what was asked for once it is right', async () => {
+  it('the page asks for a token, reports a wrong one, and shows the requested view for a valid one', async () => {
     const page = await at('/clusters');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     // Nothing but the question: no list that failed, no button that cannot work.
@@ -68,7 +68,7 @@ describePage('the page of an API with tokens', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  it('signs in through the provider of the organization, and out', async () => {
+  it('a user signs in through the provider of the organization, and out', async () => {
     const context = await browser.newContext();
     const page = await patientPage(context);
     await page.goto(`${origin}/clusters`);
@@ -90,7 +90,7 @@ describePage('the page of an API with tokens', () => {
     await context.close();
   });
 
-  it('the audit names the token, and a refused action says which roles are allowed to do it', async () => {
+  it('the audit names the token, and a refused action lists the roles that may do it', async () => {
     const page = await at('/');
     const signIn = async (role: Role) => {
       const cookie = {

@@ -59,7 +59,7 @@ describePage('looking at runs', () => {
     return one.page;
   };
 
-  it('two runs are compared: what was planned, what came of it, how long it took', async () => {
+  it('two runs are compared by plan, result and duration', async () => {
     const page = await at('/runs');
     await page.getByRole('checkbox', { name: 'Choose run 1' }).check();
     await page.getByRole('button', { name: 'Compare', disabled: true }).waitFor();
@@ -76,7 +76,7 @@ describePage('looking at runs', () => {
     await screenshot(page, 'page-compare');
   });
 
-  it('tasks by run that could not be read are read again', async () => {
+  it('a failed read of tasks by run is repeated', async () => {
     const page = await at('/clusters');
     await page.route('**/runs/second/counts', (route) => route.abort(), { times: 1 });
     await page.goto(`${origin}/clusters/${env.cluster}?view=runs`);
@@ -100,7 +100,7 @@ describePage('looking at runs', () => {
     await row.getByText('1 skipped').waitFor();
   });
 
-  it('200 nodes of a cluster are paged and filtered, and many are changed at once', async () => {
+  it('200 nodes of a cluster are paged and filtered, and many are changed together', async () => {
     const page = await at(`/clusters/${env.cluster}`);
     await page.getByText('1–50 of 200').waitFor();
     expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThan(4_000);
@@ -158,7 +158,7 @@ describePage('looking at runs', () => {
     await expect.poll(() => page.locator('.timeline .span').count()).toBe(6);
   });
 
-  it('ten thousand instances are one drawing in groups, which open', async () => {
+  it('ten thousand instances are one drawing with groups that expand', async () => {
     const nodes = Array.from({ length: 100 }, (_, n) => String(n + 1));
     const roles = ['compute', 'controller', 'storage', 'network', 'base'];
     const tasks = Array.from({ length: 100 }, (_, n) => ({
@@ -187,7 +187,7 @@ describePage('looking at runs', () => {
     await page.locator('g.node.is-found[data-task="task-42"]').waitFor();
   });
 
-  it('documents of a revision are shown and compared, and a plan stands beside Deploy', async () => {
+  it('documents of a revision are shown and compared, and the plan is next to Deploy', async () => {
     const page = await at('/sites/dc1');
     await page.getByLabel('nodes.yaml').getByText('rack: two').waitFor();
     await page.getByRole('link', { name: 'Show revision 2' }).click();

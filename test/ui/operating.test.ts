@@ -54,7 +54,7 @@ describePage('operating from the page alone', () => {
     return (await writePackageArchive(read, name, version, folder)).path;
   }
 
-  it('a system with nothing in it says on every page what to do next', async () => {
+  it('an empty system shows the next step on every page', async () => {
     for (const [path, next] of [
       ['sites', 'sitewright site create NAME'],
       ['runs', 'Deploy a'],
@@ -70,7 +70,7 @@ describePage('operating from the page alone', () => {
     }
   });
 
-  it('a package is installed from a file, and what it brought is shown', async () => {
+  it('a package is installed from a file, and its contents are shown', async () => {
     await page.goto(`${origin}/packages`);
     await page.getByText('No release is installed').waitFor();
     await page.getByRole('button', { name: 'Install a package' }).click();
@@ -174,7 +174,7 @@ describePage('operating from the page alone', () => {
     expect(await enabled()).toBe(false);
   });
 
-  it('settings are saved; invalid JSON is not, and the page says where', async () => {
+  it('settings are saved; invalid JSON is not, and the page shows its place', async () => {
     await rig.ask('PUT', `${api}/clusters/1/attributes`, { editable: { storage: { replicas: { value: '3' } } } });
     await page.goto(`${origin}/clusters/1?settings=1`);
     const box = page.getByLabel('Settings');

@@ -45,7 +45,7 @@ describePage('pages over a store', () => {
   };
 
   // promise: 4.5
-  it('without a release no cluster can be created, and the page says what to do', async () => {
+  it('without a release no cluster can be created, and the page shows the next step', async () => {
     const page = await at('/clusters');
     await page.getByText('No release is installed').waitFor();
     expect(await page.getByText('sitewright package install').count()).toBe(1);
@@ -222,7 +222,7 @@ describePage('pages over a store', () => {
     });
   }
 
-  it('a run on a site shows groups with criteria, and what failed first', async () => {
+  it('a run on a site shows groups with criteria, and failures first', async () => {
     await endedRun(24);
     const page = await at('/runs?kind=deploy_site');
     await page.getByRole('link', { name: /deploy dc1/ }).click();
@@ -247,7 +247,7 @@ describePage('pages over a store', () => {
     expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
   });
 
-  it('a thousand nodes are cells of a grid, and rows of a table that is drawn in part', async () => {
+  it('a thousand nodes are cells of a grid, and rows of a virtual table', async () => {
     await endedRun(1000);
     const page = await at('/runs/run1');
     await page.locator('.cell').nth(999).waitFor();
@@ -293,7 +293,7 @@ describePage('pages over a store', () => {
     await expect.poll(() => focused(page)).toBe('Create a cluster');
   });
 
-  it('it follows the dark color scheme, and fits a narrow screen', async () => {
+  it('the page follows the dark color scheme, and fits a narrow screen', async () => {
     await endedRun(24);
     const page = await at('/runs/run1', { dark: true });
     await page.locator('.cell').first().waitFor();
@@ -311,7 +311,7 @@ describePage('pages over a store', () => {
     expect(await narrow.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
   });
 
-  it('times go on by themselves, and stand still while there is no news', async () => {
+  it('times update themselves, and stop while there is no news', async () => {
     await rig.ask('POST', `${api}/sites`, { name: 'dc1' });
     const startedAt = new Date().toISOString();
     const run = { id: 'live1', workflowId: 'deploy_site:dc1', kind: 'deploy_site', site: 'dc1', startedAt };
@@ -420,7 +420,7 @@ describePage('pages over a store', () => {
     await page.getByRole('button', { name: 'Deploy', disabled: true }).waitFor();
   });
 
-  it('while the API is unavailable the page says so, and recovers when it is back', async () => {
+  it('the page reports an unavailable API, and recovers when it is back', async () => {
     const page = await at('/sites');
     await page.getByText('There is no site yet').waitFor();
     await page.route('**/api/**', (route) => route.abort());
@@ -434,7 +434,7 @@ describePage('pages over a store', () => {
     await page.getByText('The API has not answered since').waitFor({ state: 'detached' });
   });
 
-  it('a refusal of the API is shown with what to do, and an unknown run is reported as unknown', async () => {
+  it('a refusal of the API is shown with the next step, and an unknown run is reported as unknown', async () => {
     await environment(rig.store, 'prod');
     const page = await at('/clusters');
     await page.getByRole('button', { name: 'Create a cluster' }).click();

@@ -176,7 +176,7 @@ describePage('the page of a run of graphs', () => {
   const drawn = (page: Page, task: string, look: string) =>
     page.locator(`g.node.is-${look}[data-task="${task}"]`).waitFor();
 
-  it('is started from its cluster, watched live, paused with a reason, and repaired', async () => {
+  it('a run of graphs is started from its cluster, watched live, paused with a reason, and repaired', async () => {
     const gate = gates();
     await serve(gate.task);
     const tasks = TASKS.map(({ id, type }) => ({ id, type }));
@@ -235,7 +235,7 @@ describePage('the page of a run of graphs', () => {
     await page.getByText('disk was cleaned').waitFor();
   });
 
-  it('a task is skipped with a reason, its log page says that it has none, and a stopped run continues from its failure', async () => {
+  it('a task is skipped with a reason, its log page reports that there is none, and a stopped run continues from its failure', async () => {
     const gate = gates();
     await serve(gate.task);
     const page = await at('/clusters');
@@ -285,7 +285,7 @@ describePage('the page of a run of graphs', () => {
     await page.getByText('No such run.').waitFor();
   });
 
-  it('what a real task prints is read while it runs, and each try has its own log', async () => {
+  it('the output of a real task is shown live, and each attempt has its own log', async () => {
     const [started, go] = [join(folder, 'started'), join(folder, 'go')];
     const cmd = `echo try; echo warned >&2; if [ -e ${started} ]; then echo better; exit 0; fi; touch ${started}; until [ -e ${go} ]; do sleep 0.05; done; echo 'gone <b>wrong</b>'; exit 3`;
     const tasks = [shell('migrate', { role: ['controller'], parameters: { cmd, timeout: 600, retries: 0 } })];

@@ -96,7 +96,7 @@ describePage('the page of a run on a site', () => {
     expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
   });
 
-  it('the plan beside Deploy says what would happen to which node, and why, as a run would decide it', async () => {
+  it('the plan next to Deploy shows the change to each node with the reason, as a run would decide it', async () => {
     const [first, , , , fifth, last] = exampleHosts;
     const { port } = api.api.server.address() as AddressInfo;
     const one = await openPage(browser, `http://127.0.0.1:${port}/sites/stl1`);
@@ -121,7 +121,7 @@ describePage('the page of a run on a site', () => {
     expect(fates).toEqual(expect.arrayContaining(['leave', 'deploy', 'refuse']));
   });
 
-  it('the page of a site shows what was changed at MAAS since the deployment', async () => {
+  it('the page of a site shows changes at MAAS since the deployment', async () => {
     const maas = openMachines({
       url: site.maasUrl,
       apiKey: simulatorKeys.admin,
@@ -167,7 +167,7 @@ describePage('the page of a run on a site', () => {
     await row.getByRole('button', { name: 'Resume' }).waitFor();
   });
 
-  it('a run waits for approval on its page and in lists; notices of it are on theirs', async () => {
+  it('a run that waits for approval is shown so on its page and in lists; the page of notices shows its notices', async () => {
     const { port } = api.api.server.address() as AddressInfo;
     const base = `http://127.0.0.1:${port}`;
     const one = await openPage(browser, `${base}/notices`);

@@ -33,7 +33,7 @@ describe('docker-compose.yml', () => {
     expect(validate({ services: { api: { healthcheck: { tests: [] } } } })).toBe(false);
   });
 
-  it('has every process, and in addition only those of the demo', () => {
+  it('has every process, and otherwise only those of the demo', () => {
     expect(services.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name)).toEqual([
       'postgresql',
       'temporal',
@@ -47,14 +47,14 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  it('has Temporal keep ended runs for as long as the doctor expects', () => {
+  it('keeps ended runs in Temporal for as long as the doctor expects', () => {
     const loaded = loadSettings({ env: {}, cwd: '/' });
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
     const hours = 24 * loaded.settings.temporal.retention_days;
     expect(compose.services.temporal!.environment!.DEFAULT_NAMESPACE_RETENTION).toBe(`${hours}h`);
   });
 
-  it('has a PostgreSQL with connections for everything that connects to it', () => {
+  it('has a PostgreSQL with enough connections', () => {
     const [, most = ''] = /max_connections=(\d+)/.exec((compose.services.postgresql!.command ?? []).join(' ')) ?? [];
     const withStore = ours.filter(([, { environment }]) => environment?.SITEWRIGHT_STORE_URL !== undefined);
     // Of Temporal: four services with a pool for each of two databases. Of ours: three more workers and an API.
@@ -67,7 +67,7 @@ describe('docker-compose.yml', () => {
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  it.each(services)('%s waits for services there are, until they are healthy', (_name, service) => {
+  it.each(services)('%s waits for existing services to be healthy', (_name, service) => {
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
       expect(compose.services[other]?.healthcheck).toBeDefined();
       expect(condition).toBe('service_healthy');
@@ -76,7 +76,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it.each(services)('%s mounts files that are there and volumes that are declared', (_name, service) => {
+  it.each(services)('%s mounts existing files and declared volumes', (_name, service) => {
     for (const volume of service.volumes ?? []) {
       const [source = ''] = volume.split(':');
       if (source.startsWith('.')) expect(existsSync(new URL(source, root)), source).toBe(true);
@@ -165,7 +165,7 @@ describe('deploy/Dockerfile', () => {
     expect(last).not.toMatch(/npm |apt-get/);
   });
 
-  it('copies what is there, and the build’s context has it', () => {
+  it('copies only existing files of the build’s context', () => {
     const ignored = (path: string): boolean => !read('.dockerignore').split('\n').includes(`!${path}`);
     for (const [, paths = ''] of dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm))
       for (const path of paths.split(' ').filter((one) => one !== '.')) {
@@ -177,7 +177,7 @@ describe('deploy/Dockerfile', () => {
       if (!['dist', 'node_modules'].includes(path)) expect(ignored(path), path).toBe(false);
   });
 
-  it('its context has everything that is built from, and no more than is tracked', () => {
+  it('has a context with all sources of the build, and only tracked files', () => {
     const build = read('scripts/freshness.mjs').match(/const SOURCES = \[([^\]]+)\]/)?.[1] ?? '';
     const sources = [...build.matchAll(/'([^']+)'/g)].map(([, source]) => source!);
     expect(sources.length).toBeGreaterThan(4);

@@ -39,7 +39,7 @@ const shown = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr })
 const ON_FAILURE = ['temporal_workflow_task_execution_failed_total'];
 
 describe('the alert rules', () => {
-  it.skipIf(!hasPromtool)('do what their tests say, by promtool', () => {
+  it.skipIf(!hasPromtool)('pass their tests in promtool', () => {
     const done = spawnSync('promtool', ['test', 'rules', at('deploy/prometheus/alerts.test.yml')], {
       encoding: 'utf8',
     });
@@ -47,7 +47,7 @@ describe('the alert rules', () => {
     expect(done.status).toBe(0);
   });
 
-  it('each have a test in which they fire, and one in which they are silent', () => {
+  it('each have a test in which they fire, and one in which they do not', () => {
     const cases = tests.flatMap((test) => test.alert_rule_test);
     const tested = (fires: boolean) =>
       new Set(cases.filter(({ exp_alerts }) => exp_alerts.length > 0 === fires).map(({ alertname }) => alertname));
@@ -56,7 +56,7 @@ describe('the alert rules', () => {
     expect(tested(false)).toEqual(names);
   });
 
-  it('each say what to do', () => {
+  it('each have a next step', () => {
     for (const { alert, annotations } of rules)
       expect([alert, Object.keys(annotations).sort()]).toEqual([alert, ['action', 'summary']]);
   });

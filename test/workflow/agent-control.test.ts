@@ -27,7 +27,7 @@ class Operators implements ControlJudge {
   }
 }
 
-it('a cancellation in Temporal alone ends no task: the task continues, and so does its node', async () => {
+it('a cancellation in Temporal alone ends no task, and the node continues', async () => {
   const control = new Operators();
   const gate = site.gate('kept');
   await site.agents(['steady'], { control });
@@ -42,7 +42,7 @@ it('a cancellation in Temporal alone ends no task: the task continues, and so do
   expect((await next.result())['next@steady']).toMatchObject({ outcome: 'ok' });
 });
 
-it("an operator's later order ends the task, which says by whom; an unavailable gateway is asked again", async () => {
+it("an operator's later order ends the task, which names the operator; an unavailable gateway is asked again", async () => {
   const control = new Operators();
   const gate = site.gate('late');
   await site.agents(['ordered'], { control });

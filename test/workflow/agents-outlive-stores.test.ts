@@ -107,7 +107,7 @@ async function run(): Promise<number> {
 
 const ran = (): number => counted(files.folder, 'all').length;
 
-it('after a restore of an older backup the next run executes its tasks: none is answered from the run that had its number', {
+it('after a restore of an older backup the next run executes its tasks, and uses no result of the run with the same number', {
   timeout: 180_000,
 }, async () => {
   await open();
@@ -145,7 +145,7 @@ async function messageOf(id: number): Promise<string | null | undefined> {
   return (await system.store.taskHistory.list(graphs[0]!.id, { tasks: ['a'] }))[0]?.message;
 }
 
-it('a task that its supervisor ended while the agent was away is unknown until then, and neither a retry nor --from repeats it', async () => {
+it('a task that ended while its agent was offline is unknown until then, and neither a retry nor --from repeats it', async () => {
   const gate = files.path('gate');
   await open(undefined, `until [ -e ${gate} ]; do sleep 0.05; done; touch ${gate}.passed`, 2);
   const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
@@ -200,7 +200,7 @@ describe('a task that its node has not started when operators act', () => {
     expect(ran()).toBe(3);
   });
 
-  it('does not start any more when the run is stopped', async () => {
+  it('does not start when the run is stopped', async () => {
     const { id, run } = await taken();
     await run.signal('stop');
     ordersAreAway = false;
@@ -214,7 +214,7 @@ describe('a task that its node has not started when operators act', () => {
   });
 });
 
-it('tasks of a run that was terminated go on; after a reset they are followed, and those that had not started start', async () => {
+it('tasks of a terminated run continue; after a reset they are followed, and unstarted ones start', async () => {
   const gate = files.path('gate');
   await open(undefined, `until [ -e ${gate} ]; do sleep 0.05; done; touch ${gate}.passed`);
   const { body } = await system.ask('POST', `${api}/graphs/execute/`, {
@@ -268,7 +268,7 @@ describe('after a reset, long before the next heartbeat of the attempt that it m
     expect(ran()).toBe(3);
   });
 
-  it('a stop does not report a task as not started that runs', async () => {
+  it('a stop does not report a running task as not started', async () => {
     const { id, gate, again, isFollowed } = await resetMidTask();
     await again.signal('stop');
     await eventually(isFollowed);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 describe('agents in one process', () => {
-  it('100 nodes take their tasks, and none is late', async () => {
+  it('100 nodes run their tasks, and none is late', async () => {
     const nodes = site.names(100).map((name) => `many-${name}`);
     const agents = await site.agents(nodes);
     const run = await site.start({ nodes: site.queues(nodes), tasks: ['a'], type: 'noop' });
@@ -22,7 +22,7 @@ describe('agents in one process', () => {
     await agents.stop();
   });
 
-  it('a task runs once, its end says what it needs to, and its output is in the log store', async () => {
+  it('a task runs once, its result is complete, and its output is in the log store', async () => {
     site.script('fails', 'echo out; echo "no luck today" >&2; exit 3');
     await site.agents(['plain']);
     const run = await site.start({ nodes: site.queues(['plain']), tasks: ['works', 'fails'] });
@@ -65,8 +65,8 @@ describe('agents in one process', () => {
   });
 });
 
-describe('what an agent needs besides Temporal', () => {
-  it('orders that are away are asked for again; the task runs once', async () => {
+describe('the dependencies of an agent', () => {
+  it('unavailable orders are requested again, and the task runs once', async () => {
     const orders = site.orders();
     let asked = 0;
     await site.agents(['away'], {
@@ -85,7 +85,7 @@ describe('what an agent needs besides Temporal', () => {
     expect(site.counted('away')).toEqual(['a']);
   });
 
-  it('orders that stay away: the task ends after its time limit, and says that its outcome is unknown', async () => {
+  it('a task whose order stays unavailable ends after its time limit as unknown', async () => {
     await site.agents(['deserted'], {
       orders: site.orders({ fetch: async () => Promise.reject(new Error('the gateway is away')) }),
     });
@@ -108,7 +108,7 @@ describe('what an agent needs besides Temporal', () => {
     expect([site.counted('none'), site.counted('doubting')]).toEqual([[], []]);
   });
 
-  it('an order for another task than the one asked for is rejected', async () => {
+  it('an order for another task than the requested one is rejected', async () => {
     const orders = site.orders();
     await site.agents(['crossed'], { orders: { ...orders, fetch: (key) => orders.fetch({ ...key, task: 'other' }) } });
     const run = await site.start({ nodes: site.queues(['crossed']), tasks: ['a'] });
@@ -139,7 +139,7 @@ describe('what an agent needs besides Temporal', () => {
 });
 
 describe('cancelling', () => {
-  it('before the order came: nothing is run', async () => {
+  it('before the order arrives runs nothing', async () => {
     let asked: () => void = () => undefined;
     let release: () => void = () => undefined;
     const wasAsked = new Promise<void>((resolve) => {
@@ -168,7 +168,7 @@ describe('cancelling', () => {
     expect(site.counted('early')).toEqual([]);
   });
 
-  it('in mid-task, twice: it ends, with everything it started', async () => {
+  it('a running task twice ends it with all its processes', async () => {
     const gate = site.gate('endless');
     await site.agents(['busy']);
     const run = await site.start({ nodes: site.queues(['busy']), tasks: ['endless', 'next'] });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-it('a start is refused while a run holds its site: with how to stop it, and once it is cancelled with how long to wait', async () => {
+it('a start is refused while a run holds its site, with how to stop it, or how long to wait once it is cancelled', async () => {
   const site = scriptedSite({ groups: [group('all', ['n1'], { critical: true })] }, plainNodes('n1'));
   site.hold.add('deploy:n1');
   let aborted = (): void => undefined;

@@ -84,7 +84,7 @@ describe.each(BY_HAND)('an activity completed by hand with %s', (result) => {
   });
 });
 
-it('a step failed by hand has the reason that the operator gave', async () => {
+it('a step failed by hand has the operator’s reason', async () => {
   const site = scriptedSite(strategy, plainNodes('n1'));
   site.hold.add('deploy:n1');
   const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
@@ -101,7 +101,7 @@ it('a step failed by hand has the reason that the operator gave', async () => {
 });
 
 describe.each(BY_HAND)('the end of a run, completed by hand with %s', (result) => {
-  it('has failed, and is done again: the report says so, and the claim of the site is given back', async () => {
+  it('has failed, and is repeated: the report notes that, and the claim of the site is released', async () => {
     const site = scriptedSite(strategy, plainNodes('n1'));
     site.overrides.close_run = async () => {
       delete site.overrides.close_run;
@@ -116,7 +116,7 @@ describe.each(BY_HAND)('the end of a run, completed by hand with %s', (result) =
     expect(site.closed).toMatchObject([{ outcome: 'failed', report: { failure: { kind: 'step-failed', message } } }]);
   });
 
-  it('has failed, and is done again, for a graph', async () => {
+  it('has failed, and is repeated, for a graph', async () => {
     const graph = scriptedGraph({
       plans: {
         default: { nodes: [{ id: '1', kind: 'node' }], tasks: [{ id: 't', node: '1', type: 'shell' }], edges: [] },
@@ -137,7 +137,7 @@ describe.each(BY_HAND)('the end of a run, completed by hand with %s', (result) =
   });
 });
 
-it('a run whose end is completed by hand again and again ends, and its failure says so', async () => {
+it('a run whose end is repeatedly completed by hand ends, and its failure notes that', async () => {
   const site = scriptedSite(strategy, plainNodes('n1'));
   site.overrides.close_run = untilCancelled;
   const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
@@ -150,7 +150,7 @@ it('a run whose end is completed by hand again and again ends, and its failure s
   expect(causeOf(failure)).toMatchObject({ type: 'StepFailed', message: expect.stringContaining('close_run') });
 });
 
-it('a run started with Temporal’s own tool says in its memo where help is', async () => {
+it('a run started with Temporal’s own tool has a pointer to help in its memo', async () => {
   const site = scriptedSite(strategy, plainNodes('n1'));
   site.hold.add('deploy:n1');
   const worker = await rig.runWorker({ taskQueue: rig.workflowId('queue'), activities: site.activities });

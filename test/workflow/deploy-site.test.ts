@@ -56,7 +56,7 @@ describe('deploy_site', () => {
   };
   const nodes = plainNodes('c1', 'c2', 'w1', 'w2', 'ntp');
 
-  it('marks what it does for a group, for servers that show the events of a group together', async () => {
+  it('marks the events of a group, for servers that show them together', async () => {
     // The server of the tests forgets the marks. Their labels pass through the codec like all payloads.
     const sent = new Set<string>();
     const codec: PayloadCodec = {
@@ -78,7 +78,7 @@ describe('deploy_site', () => {
   });
 
   // promise: 5.3 5.33 5.37
-  it('goes group after group, prepare then deploy, and ends with a report', async () => {
+  it('prepares and deploys group after group, and ends with a report', async () => {
     const site = scriptedSite(strategy, nodes);
     const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina' }]);
     const { result } = await run.ended();
@@ -119,7 +119,7 @@ describe('deploy_site', () => {
   });
 
   // promise: 5.10 5.44
-  it('a critical failure halts with its reason; what waited for it is failed by dependency', async () => {
+  it('halts at a critical failure with its reason; dependents fail by dependency', async () => {
     const site = scriptedSite(strategy, nodes);
     site.results.set('deploy:c1', failure('failed-deployment', 'curtin: no disk'));
     const run = await start(site);
@@ -143,7 +143,7 @@ describe('deploy_site', () => {
     await recordHistory(run.handle, 'deploy_site--critical-failure');
   });
 
-  it('a tolerated failure is a success with failures', async () => {
+  it('ends with success_with_failures after a tolerated failure', async () => {
     const site = scriptedSite(strategy, nodes);
     site.results.set('prepare:w1', failure());
     const run = await start(site);
@@ -152,7 +152,7 @@ describe('deploy_site', () => {
     expect(site.closed[0]).toMatchObject({ failed_nodes: 1, deployed_revision: 1 });
   });
 
-  it('an activity that fails for good fails its node, not the run', async () => {
+  it('fails a node, not the run, when its activity fails for good', async () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('deploy:w1');
     const run = await start(site);
@@ -166,7 +166,7 @@ describe('deploy_site', () => {
     });
   });
 
-  it('an outage is retried by Temporal and visible nowhere else', async () => {
+  it('retries through an outage by Temporal alone', async () => {
     const site = scriptedSite(strategy, nodes);
     let down = 2;
     const original = site.activities.deploy_node;
@@ -276,7 +276,7 @@ describe('operators', () => {
       await recordHistory(run.handle, 'deploy_site--approved');
     });
 
-    it('ends as stopped when it is rejected, with who and why', async () => {
+    it('ends as stopped when it is rejected, with the person and reason', async () => {
       const site = scriptedSite(two, three);
       const run = await start(site, 'deploy_site', [{ site: 'dc1', hold_before: ['*'] }]);
       await reaches(run, (status) => status.awaiting_approval !== undefined);
@@ -298,7 +298,7 @@ describe('operators', () => {
       await recordHistory(run.handle, 'deploy_site--rejected');
     });
 
-    it('while it waits, it can be stopped, cancelled, and repaired; another person may be asked for', async () => {
+    it('can be stopped, cancelled and repaired while it waits; another person may be required', async () => {
       const site = scriptedSite(two, three);
       site.overrides.open_run = async () => openedSite({ approved_by_another: true });
       site.results.set('deploy:n1', failure());
@@ -336,7 +336,7 @@ describe('operators', () => {
     await recordHistory(run.handle, 'deploy_site--stopped');
   });
 
-  it('cancel aborts what runs, and still closes the run', async () => {
+  it('cancel aborts running work, and still closes the run', async () => {
     const site = scriptedSite(strategy, nodes);
     site.hold.add('deploy');
     const run = await start(site);
@@ -375,7 +375,7 @@ describe('operators', () => {
     await run.ended();
   });
 
-  it('a repaired node is retried, and all that waited for it runs', async () => {
+  it('a repaired node is retried, and its dependents run', async () => {
     const site = scriptedSite({ groups: [...strategy.groups, group('c', ['n5'], { depends_on: [] })] }, [
       ...nodes,
       ...plainNodes('n5'),
@@ -407,7 +407,7 @@ describe('time limits', () => {
   const nodes = plainNodes('n1', 'n2', 'n3', 'n4');
 
   // promise: 5.45
-  it('a call that takes too long fails its group, aborts its nodes and records what came late', async () => {
+  it('a call that takes too long fails its group, aborts its nodes and records late results', async () => {
     const site = scriptedSite(strategy, nodes);
     site.plan = { ...site.plan, pace: { ...site.plan.pace, deploy: { interval: 1, timeout: 1 } } };
     site.hold.add('deploy:n1');
@@ -423,7 +423,7 @@ describe('time limits', () => {
     await recordHistory(run.handle, 'deploy_site--timed-out');
   });
 
-  it('a node whose worker went silent is aborted too when its time is up', async () => {
+  it('a node whose worker died is aborted too at the time limit', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     site.plan = {
       ...site.plan,
@@ -447,7 +447,7 @@ describe('time limits', () => {
     expect(site.closed[0]!.report.baremetal!.nodes[0]).toMatchObject({ failure_kind: 'timeout', late: { ok: false } });
   });
 
-  it('the clock of a call stands still while the run is paused', async () => {
+  it('the clock of a call stops while the run is paused', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, prepare: { interval: 1, timeout: 600 } } };
     site.hold.add('prepare');
@@ -485,7 +485,7 @@ describe('input', () => {
     expect(causeOf(error).message).toContain(message);
   });
 
-  it('a busy site is refused with the id of the run that has it', async () => {
+  it('a busy site is refused with the id of the run that holds it', async () => {
     const busy = site();
     busy.overrides.open_run = async () => ({
       ok: false,
@@ -499,7 +499,7 @@ describe('input', () => {
     expect(busy.closed).toHaveLength(0);
   });
 
-  it('the details have what was said of the run, and the plan has the names of the nodes of each group', async () => {
+  it('the details have the description of the run, and the plan has the names of the nodes of each group', async () => {
     const input = { site: 'dc1', title: 'Racks 1–4', description: 'More *space*.', labels: { team: 'storage' } };
     const groups = [group('control', ['c1', 'c2']), group('ntp', ['ntp'])];
     const run = await start(scriptedSite({ groups }, plainNodes('c1', 'ntp', 'c2')), 'deploy_site', [input]);
@@ -515,7 +515,7 @@ describe('input', () => {
     await run.ended();
   });
 
-  it('search attributes that the server lacks are left alone', async () => {
+  it('search attributes that the server lacks are not set', async () => {
     const plain = site();
     plain.overrides.open_run = async () => openedSite();
     const run = await start(plain);
@@ -528,7 +528,7 @@ describe('input', () => {
 describe('notices of a run', () => {
   const strategy = { groups: [group('a', ['n1'], { critical: true, success_criteria: ALL })] };
 
-  it('are sent by a workflow of their own, which outlives the run and its worker; others are not sent', async () => {
+  it('are sent by a separate workflow, which outlives the run and its worker; unwanted ones are not sent', async () => {
     const site = scriptedSite(strategy, plainNodes('n1'));
     site.overrides.open_run = async () => openedSite({ notices: true });
     site.results.set('prepare:n1', failure());

@@ -47,7 +47,7 @@ async function historiesOf(workflowId: string): Promise<number[]> {
   }
 }
 
-it('a graph that does not fit into its run beside the others runs in a child, whose history continues as new when it is long', async () => {
+it('a graph that does not fit into its run runs in a child, which continues as new when its history is long', async () => {
   const [first, second] = [chain(12), chain(50)];
   const graph = scriptedGraph({ plans: { first, second }, maxEvents: 560 });
   graph.ends.set('t48@n1', [failed('no'), ok]);
@@ -127,7 +127,7 @@ it('a part that breaks ends the others, also one that has continued', async () =
 it.each([
   ['in one workflow', {}],
   ['in parts', { partOf: (id: string) => (id === 'n1' ? 0 : 1) }],
-])('operators say what they want until what is left would no longer fit, %s', async (_shape, split) => {
+])('requests of operators are accepted while the remaining work still fits, %s', async (_shape, split) => {
   const pair: SchedulerPlan = {
     nodes: ['n1', 'n2'].map((id) => ({ id, kind: 'node' })),
     tasks: ['n1', 'n2'].flatMap((node) => ['a', 'b'].map((id) => ({ id, node, type: 'shell' }))),
@@ -161,7 +161,7 @@ it.each([
   }
 });
 
-it('a graph of twenty nodes in two parts leaves no more history than it did', async () => {
+it('a graph of twenty nodes in two parts leaves no more history than recorded', async () => {
   const nodes = Array.from({ length: 20 }, (_, at) => `n${at}`);
   const names = Array.from({ length: 10 }, (_, at) => keyOf(at));
   const plan: SchedulerPlan = {

@@ -46,7 +46,7 @@ async function restarted(end: TaskEnd, power?: (graph: ScriptedGraph) => TaskEnd
 }
 
 describe('a node that does not restart', () => {
-  it('has its power cycled, and is restarted when it comes back with another boot id', async () => {
+  it('is power-cycled, and counts as restarted when it returns with another boot id', async () => {
     const { graph, cycled, result, row } = await restarted(stayed, ({ boots }) => {
       boots.set('n1', 'another');
       return ok;
@@ -58,14 +58,14 @@ describe('a node that does not restart', () => {
     expect(graph.began).toEqual(['restart@n1', 'after@n1']);
   });
 
-  it('has failed to when its boot id is still the same', async () => {
+  it('fails the task if its boot id is still the same', async () => {
     const { row, graph } = await restarted(stayed, () => ok);
     expect(row).toMatchObject({ status: 'failed', end: { outcome: 'failed' } });
     expect(row.end!.message).toContain('3 reboot command(s); its boot id is the same after a power cycle');
     expect(graph.began).toEqual(['restart@n1']);
   });
 
-  it('has failed to when its power cannot be cycled, with both reasons', async () => {
+  it('fails the task with both reasons if its power cannot be cycled', async () => {
     const { row } = await restarted(stayed);
     expect(row.end!.message).toBe(
       'the boot id stayed the same after 3 reboot command(s); its power was not cycled: there is no MAAS here',

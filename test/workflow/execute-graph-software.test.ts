@@ -69,7 +69,7 @@ it.each(['deploy_site', 'update_site'] as const)(
   },
 );
 
-it('the site says which run does the software, and how far it is; search attributes find it', async () => {
+it('the status of a site names the run of its software with its progress; search attributes find it', async () => {
   const { graph, worker, handle } = await start();
   graph.hold.add('a@n1');
   const held = await graph.heldTask('a@n1');
@@ -91,7 +91,7 @@ it('the site says which run does the software, and how far it is; search attribu
   await worker.stop();
 });
 
-it('a failed graph fails the site, which says that its nodes are deployed', async () => {
+it('a failed graph fails the site, which reports that its nodes are deployed', async () => {
   const { site, graph, worker, handle, phase } = await start();
   graph.ends.set('a@n1', [failed('no space left')]);
   const error = await handle.result().catch((caught: Error) => caught);

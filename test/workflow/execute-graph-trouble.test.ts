@@ -41,7 +41,7 @@ const pair: SchedulerPlan = {
 };
 
 describe('several graphs', () => {
-  it('the status says what the run is about at any moment', async () => {
+  it('the status shows the current work of the run at any time', async () => {
     const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
     const phases: string[] = [];
     const look = async (when: string) => {
@@ -69,7 +69,7 @@ describe('several graphs', () => {
     ]);
   });
 
-  it('each is planned when its turn comes, after the former succeeded', async () => {
+  it('each graph is planned after the previous one succeeded', async () => {
     const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
     const seen: string[] = [];
     const run = await startGraphRun(rig, graph, [{ cluster: 1, graphs: [{ type: 'provision' }, { type: 'deploy' }] }]);
@@ -90,7 +90,7 @@ describe('several graphs', () => {
     await recordHistory(run.handle, 'execute_graph--two-graphs');
   });
 
-  it('what fails aborts the rest', async () => {
+  it('a failed graph aborts the rest', async () => {
     const graph = scriptedGraph({ plans: { provision: pair, deploy: pair } });
     graph.ends.set('a@n1', [failed()]);
     const run = await startGraphRun(rig, graph);
@@ -113,7 +113,7 @@ describe('several graphs', () => {
     expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
   });
 
-  it('a cluster that belongs to another run is left alone', async () => {
+  it('a cluster that another run holds is not touched', async () => {
     const graph = scriptedGraph({ plans: { default: pair } });
     graph.overrides.open_graph_run = async () => ({
       ok: false,
@@ -127,7 +127,7 @@ describe('several graphs', () => {
     expect(graph.closed).toEqual([]);
   });
 
-  it('a store that refuses for good ends the run, which is closed all the same', async () => {
+  it('a store that refuses for good ends the run, which is still closed', async () => {
     const graph = scriptedGraph({ plans: { default: pair } });
     graph.overrides.load_graph_part = async () => {
       throw ApplicationFailure.nonRetryable('plan default is not in the store', 'PlanLost');
@@ -141,7 +141,7 @@ describe('several graphs', () => {
   });
 });
 
-it('a run in parts goes on after a reset, with children in the place of those from before', async () => {
+it('a run in parts continues after a reset, with new children in place of the old ones', async () => {
   const graph = scriptedGraph({ plans: { default: pair }, partOf: (id) => (id === 'n1' ? 0 : 1) });
   graph.hold.add('all');
   const run = await startGraphRun(rig, graph);
@@ -234,7 +234,7 @@ it.each([
   await recordHistory(run.handle, `execute_graph--${outcome}-while-planned`);
 });
 
-it('modes: a noop run drives the harmless variant and cannot fail, a dry run drives nothing', async () => {
+it('a noop run runs the harmless variant and cannot fail, a dry run runs nothing', async () => {
   const noop = scriptedGraph({ plans: { default: { ...pair, mode: 'noop_run' } } });
   noop.ends.set('a@n1', [failed()]);
   const first = await startGraphRun(rig, noop, [{ cluster: 1, mode: 'noop_run', debug: true }]);
@@ -273,7 +273,7 @@ it.each([
 });
 
 describe('agents', () => {
-  it('a type that the agent does not know fails its task at once, before it is sent', async () => {
+  it('a task type unknown to the agent fails its task immediately, before it is sent', async () => {
     // An hour between attempts: the run would not end if one followed.
     const tasks = pair.tasks.map((task) => ({ ...task, retry: { count: 5, interval: 3_600_000 } }));
     const plan = { ...pair, tasks, fault_tolerance_groups: all(['n1', 'n2'], 2) };
@@ -292,7 +292,7 @@ describe('agents', () => {
   ] as const) {
     const split = partOf ? { partOf } : {};
 
-    it(`a silent node that is not critical is left out ${shape}`, async () => {
+    it(`an offline node that is not critical is omitted ${shape}`, async () => {
       const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
       const absent = rig.workflowId('absent');
       const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
@@ -304,7 +304,7 @@ describe('agents', () => {
       expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'successful', n2: 'failed' });
     });
 
-    it(`nodes without a running agent are named while they are waited for ${shape}`, async () => {
+    it(`nodes without a running agent are listed while the run waits for them ${shape}`, async () => {
       const absent = rig.workflowId('absent');
       const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
       const graph = scriptedGraph({ plans: { default: pair }, controlOf, offlineWaitSeconds: 12, ...split });
@@ -317,7 +317,7 @@ describe('agents', () => {
       await run.ended();
     });
 
-    it(`a silent critical node refuses the run ${shape}`, async () => {
+    it(`an offline critical node fails the run ${shape}`, async () => {
       const absent = rig.workflowId('absent');
       const controlOf = (id: string) => (id === 'n2' ? absent : undefined);
       const graph = scriptedGraph({ plans: { default: pair }, controlOf, offlineWaitSeconds: 1, ...split });
@@ -329,7 +329,7 @@ describe('agents', () => {
     });
   }
 
-  it('a node that falls silent and returns continues with the same generation', async () => {
+  it('a node that goes offline and returns continues with the same generation', async () => {
     const queue = rig.workflowId('node');
     const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
     const controlOf = (id: string) => (id === 'n2' ? `${queue}.ctl` : undefined);
@@ -347,7 +347,7 @@ describe('agents', () => {
     await agent.stop();
   });
 
-  it('a node that stays silent fails its task, which says so', async () => {
+  it('a node that stays offline fails its task, with that reason', async () => {
     const queue = rig.workflowId('node');
     const plan = { ...pair, fault_tolerance_groups: all(['n1', 'n2'], 2) };
     const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
@@ -365,7 +365,7 @@ describe('agents', () => {
     await recordHistory(run.handle, 'execute_graph--node-silent');
   });
 
-  it('cancelling does not wait for the heartbeats of an agent that is away', async () => {
+  it('cancelling does not wait for the heartbeats of an offline agent', async () => {
     const queue = rig.workflowId('node');
     const queueOf = (id: string) => (id === 'n2' ? queue : undefined);
     const controlOf = (id: string) => (id === 'n2' ? null : undefined);

@@ -132,7 +132,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     });
   });
 
-  it('a failed task takes along what needs it, and the run fails with the root cause', async () => {
+  it('a failed task blocks its dependents, and the run fails with the root cause', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.ends.set('db@1', [failed('mysql did not start', 4)]);
     const run = await startGraphRun(rig, graph);
@@ -187,7 +187,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.closedGraphs[0]).toMatchObject({ result: 'failed' });
   });
 
-  it('an error that may be ignored is one, and its dependents go on', async () => {
+  it('an ignorable error is ignored, and its dependents continue', async () => {
     const plan = {
       ...six,
       tasks: six.tasks.map((task) => (task.id === 'net' ? { ...task, fail_on_error: false } : task)),
@@ -262,7 +262,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('paused-over-failures'));
   });
 
-  it('stop lets running tasks end and leaves the rest undone', async () => {
+  it('stop lets running tasks finish and leaves the rest undone', async () => {
     const graph = scriptedGraph({ plans: { default: six, more: six }, ...split });
     graph.hold.add('net@3');
     const run = await startGraphRun(rig, graph);
@@ -279,7 +279,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('stopped'));
   });
 
-  it('cancelling ends what runs, waits for it, and closes the run', async () => {
+  it('cancelling ends running tasks, waits for them, and closes the run', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@1');
     const run = await startGraphRun(rig, graph);
@@ -331,7 +331,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('held'));
   });
 
-  it('holds tasks until an operator approves; what does not wait for them goes on', async () => {
+  it('holds tasks until an operator approves; others continue', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_before: ['*', 'db', 'nova'] }]);
     await run.reaches((status) => status.awaiting_approval?.[0]?.before === '*');
@@ -371,7 +371,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     ]);
   });
 
-  it('a held run sends a notice each time it comes to be held', async () => {
+  it('a held run sends a notice each time it is held', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.ends.set('net@3', [failed(), failed('again')]);
     const noticed: Notice[] = [];
@@ -398,7 +398,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await recordHistory(run.handle, name('noticed'));
   });
 
-  it('a held run ends by stop', async () => {
+  it('a held run is ended by stop', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.ends.set('net@3', [failed()]);
     const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_on_failure: true }]);
@@ -409,7 +409,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     expect(graph.closed[0]).toMatchObject({ outcome: 'failed' });
   });
 
-  it('skip_task takes the work out of a task that waits', async () => {
+  it('skip_task skips a waiting task', async () => {
     const graph = scriptedGraph({ plans: { default: six }, ...split });
     graph.hold.add('net@3');
     const run = await startGraphRun(rig, graph);

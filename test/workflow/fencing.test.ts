@@ -105,7 +105,7 @@ describe('a reset of a run that has ended', () => {
   });
 
   // threat: owasp-6
-  it('says which run has the site, and leaves its machines alone', async () => {
+  it('names the run that holds the site, and does not touch its machines', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
     await done(await start('deploy_site'));
@@ -126,7 +126,7 @@ describe('a reset of a run that has ended', () => {
 
 describe('a reset of a run in flight', () => {
   it.each(['open_run', 'load_plan', 'prepare_node', 'deploy_node'])(
-    'before %s goes on as the same run, and does nothing twice',
+    'before %s continues as the same run, and does nothing twice',
     async (activity) => {
       site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
       await site.commit(await exampleDocuments());
@@ -169,7 +169,7 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.store.claims.holder({ site: site.name })).toBeNull();
   };
 
-  it('update_site goes on', async () => {
+  it('lets update_site continue', async () => {
     const first = await inFlight('update_site');
     await deploying(3);
     await goesOn(first, 'deploy_node');
@@ -178,7 +178,7 @@ describe('a reset of the other kinds in flight', () => {
 
   // Before `open_run` is what the Web UI offers as "first workflow task".
   it.each(['open_run', 'verify_site', 'release_node', 'deploy_node'])(
-    'redeploy_nodes before %s goes on, and releases no machine twice',
+    'lets redeploy_nodes before %s continue, and releases no machine twice',
     async (activity) => {
       const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes);
       await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s05 === 2);
@@ -210,7 +210,7 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.entered(MachineStatus.Deploying)).toEqual({ ...oneDeployEach, stl1r01s05: 2 });
   });
 
-  it('redeploy_nodes that is cancelled shows the released machine as what it is, not as a success', async () => {
+  it('lets a cancelled redeploy_nodes show the released machine as bare, not as a success', async () => {
     const first = await inFlight('redeploy_nodes', BY_KIND.redeploy_nodes);
     await until(async () => (await site.entered(MachineStatus.Deploying)).stl1r01s05 === 2);
     await first.cancel();
@@ -224,7 +224,7 @@ describe('a reset of the other kinds in flight', () => {
     expect(node).toMatchObject({ status: 'discover' });
   });
 
-  it('test_site goes on', async () => {
+  it('lets test_site continue', async () => {
     const first = await inFlight('test_site');
     await done(first);
     await site.control('faults', [{ match: '.', kind: 'slow', ms: 3_600_000, times: 1_000 }]);
@@ -237,7 +237,7 @@ describe('a reset of the other kinds in flight', () => {
     expect(await site.store.claims.holder({ site: site.name })).toBeNull();
   });
 
-  it('a run that was terminated, and was seen so, goes on', async () => {
+  it('lets a run that was recorded as terminated continue', async () => {
     const first = await inFlight('update_site');
     await deploying(3);
     await first.terminate('tests');
@@ -376,7 +376,7 @@ describe('a run whose calls are child workflows', () => {
         return events.slice(started).find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!;
       },
     ],
-  ])('goes on after a reset to %s', async (_where, eventOf) => {
+  ])('continues after a reset to %s', async (_where, eventOf) => {
     const old = await begin();
     const again = await resetAt(old, eventOf);
     await askReport(again);

@@ -169,7 +169,7 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     await client.close();
   });
 
-  it('a failed deployment is reported with the message of MAAS; starting again repairs it and touches nothing else', async () => {
+  it('a failed deployment is reported with the message of MAAS; another run repairs it and touches nothing else', async () => {
     site = await livingSite(rig, { seed: { machines }, auto: { fail: { deploy: ['stl1r01s03'] } } });
     await site.commit(await exampleDocuments());
     const failed = await run('deploy_site');
@@ -205,7 +205,7 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
   });
 
   // promise: 5.7
-  it('update_site takes new nodes, leaves deployed ones, releases removed ones only when asked', async () => {
+  it('update_site deploys new nodes, keeps deployed ones, and releases removed ones only on request', async () => {
     site = await livingSite(rig, { seed: { machines } });
     const documents = await exampleDocuments();
     const withoutLast = documents.map((file) =>
@@ -305,7 +305,7 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     ['requests arrive twice', ['double']],
     ['answers are web pages', ['garbled']],
     ['MAAS is busy with itself', ['500', '503']],
-  ])('%s: still one deploy a node', async (_what, kinds) => {
+  ])('each node is deployed once despite: %s', async (_what, kinds) => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
     const calls = ['op=allocate', 'op=set_workload_annotations', 'op=deploy', 'op=commission', 'GET .*machines'];
@@ -337,7 +337,7 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     expect((await site.effects()).filter((effect) => effect.cause !== 'seed')).toEqual([]);
   });
 
-  it('a MAAS that refuses the key ends the run at once; the reason says once what to do', async () => {
+  it('a MAAS that refuses the key ends the run immediately, with the next step once', async () => {
     const apiKey = simulatorKeys.admin.replace(/[^:]*$/, 'wrong');
     site = await livingSite(rig, { seed: { machines }, apiKey });
     await site.commit(await exampleDocuments());

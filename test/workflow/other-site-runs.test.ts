@@ -23,7 +23,7 @@ describe('update_site', () => {
   };
 
   // promise: 5.49
-  it('does not touch nodes that need nothing, and reports nodes that are gone', async () => {
+  it('does not touch unchanged nodes, and reports removed ones', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2', 'n3'), { done: [0, 1], removed: ['old1'] });
     const started = await run(site, 'update_site', { site: 'dc1' });
     const { result } = await started.ended();
@@ -84,7 +84,7 @@ describe('redeploy_nodes', () => {
     expect(site.closed[0]).toMatchObject({ outcome: 'failed' });
   });
 
-  it('that fails names as its next step only the nodes that are not in service again', async () => {
+  it('that fails names only the nodes still out of service in its next step', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2'));
     site.results.set('deploy:n2', failure('deployment-failed', 'no disk'));
     const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: ['n1', 'n2'] });
@@ -95,7 +95,7 @@ describe('redeploy_nodes', () => {
     expect(next_step).not.toContain('n1');
   });
 
-  it('that ends between release and deployment shows bare machines as what they are', async () => {
+  it('that ends between release and deployment shows machines as bare', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2'));
     site.hold.add('prepare:n2');
     const started = await run(site, 'redeploy_nodes', { site: 'dc1', nodes: ['n1', 'n2'] });
@@ -126,7 +126,7 @@ describe('redeploy_nodes', () => {
 });
 
 describe('test_site', () => {
-  it('verifies and looks, and changes nothing', async () => {
+  it('verifies and inspects, and changes nothing', async () => {
     const site = scriptedSite({ groups: [] }, plainNodes('n1'));
     site.overrides.inspect_nodes = async () => ({
       counts: { Deployed: 1, Ready: 1 },
@@ -175,7 +175,7 @@ describe('test_site', () => {
     await recordHistory(started.handle, 'test_site--paused-to-its-end');
   });
 
-  it('a step that cannot be made at all ends the run with a report all the same', async () => {
+  it('a step that cannot even start ends the run with a report', async () => {
     const site = scriptedSite({ groups: [] }, []);
     site.overrides.verify_site = async () => {
       throw ApplicationFailure.nonRetryable('MAAS is not configured: set maas.url', 'MaasNotConfigured');
@@ -273,7 +273,7 @@ describe('big sites run their calls in child workflows', () => {
     expect(site.began.every((call) => call.startsWith('prepare:'))).toBe(true);
   });
 
-  it('a child that someone ends fails its nodes, and the run goes on without them', async () => {
+  it('a child that someone ends fails its nodes, and the run continues without them', async () => {
     const site = scriptedSite(strategy, plainNodes(...names));
     site.plan = { ...site.plan, pace: { ...site.plan.pace, max_parallel_nodes: 60 } };
     site.hold.add('deploy');
@@ -361,7 +361,7 @@ describe('retry_node', () => {
   };
   const calls = ({ began }: ScriptedSite, node: string) => began.filter((call) => call.endsWith(`:${node}`));
 
-  it('starts at once, beside the call of another group; what waited for its group follows', async () => {
+  it('starts immediately, in parallel with the call of another group; dependents of its group follow', async () => {
     const { site, started, retry } = await begin(['prepare:n4'], 'deploy:n2');
     const other = await site.heldCall('prepare', 'n4');
     await retry('n2');
@@ -382,7 +382,7 @@ describe('retry_node', () => {
     await recordHistory(started.handle, 'deploy_site--node-retried-beside-another-group');
   });
 
-  it('in a call of its own group, that group is judged with it', async () => {
+  it('during a call of its own group counts for that group', async () => {
     const { site, started, retry } = await begin(['deploy:n1'], 'deploy:n2');
     const last = await site.heldCall('deploy', 'n1');
     await retry('n2', 'deploy:n2');
@@ -462,7 +462,7 @@ describe('retry_node', () => {
     expect(calls(site, 'n1')).toEqual(['prepare:n1', 'prepare:n1', 'deploy:n1']);
   });
 
-  it('of a paused run starts when that is resumed, and its group is not over before', async () => {
+  it('of a paused run starts when that is resumed, and its group does not end before', async () => {
     const { site, started } = await begin(['deploy:n1', 'deploy:n2']);
     const [one, two] = [await site.heldCall('deploy', 'n1'), await site.heldCall('deploy', 'n2')];
     await started.handle.executeUpdate('pause', { args: [{}] });

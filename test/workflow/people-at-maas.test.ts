@@ -81,7 +81,7 @@ describe('people who work at MAAS meanwhile', () => {
     expect((await site.effects()).filter(({ cause }) => cause === 'release')).toEqual([]);
   });
 
-  it('an image that MAAS lacks ends the run at once, before anything is touched', async () => {
+  it('an image that MAAS lacks ends the run immediately, before anything is touched', async () => {
     site = await livingSite(rig, { seed: { machines }, distroSeries: 'warty' });
     await site.commit(await exampleDocuments());
     await expect((await start('deploy_site')).result()).rejects.toMatchObject({
@@ -116,7 +116,7 @@ describe('people who work at MAAS meanwhile', () => {
     }
   });
 
-  it('Pending Activities shows the machine in the words of MAAS', async () => {
+  it('Pending Activities shows the state of the machine in MAAS', async () => {
     site = await livingSite(rig, { seed: { machines }, auto: { deploy_ms: 3_600_000 } });
     await site.commit(await exampleDocuments());
     const handle = await start('deploy_site');
@@ -141,7 +141,7 @@ describe('people who work at MAAS meanwhile', () => {
   });
 });
 
-describe('a pause while MAAS is away', () => {
+describe('a pause while MAAS is unreachable', () => {
   const heldIn = async (handle: Started, activity: string) => {
     const { raw } = await handle.describe();
     return (raw.pendingActivities ?? []).filter(
@@ -162,7 +162,7 @@ describe('a pause while MAAS is away', () => {
     ['deploy_node', 'deploy_site', 3, 2],
     ['release_node', 'redeploy_nodes', 2, 2],
   ] as const)(
-    'holds when MAAS is back: %s asks nothing of a machine before the resume',
+    'holds when MAAS is back: %s requests nothing of a machine before the resume',
     async (activity, kind, count, tries) => {
       const asNew = machines.map((one) => ({ ...one, status: MachineStatus.New, power_type: 'ipmi' }));
       site = await livingSite(rig, { seed: { machines: activity === 'prepare_node' ? asNew : machines } });
@@ -227,7 +227,7 @@ describe('a MAAS that takes connections and does not answer', () => {
     await recordHistory(handle, `test_site--${outcome}-while-looking`);
   });
 
-  it('stop ends steps of nodes that are retried within ten seconds, and says what is not known', async () => {
+  it('stop ends steps of retried nodes within ten seconds, and reports the unknown', async () => {
     site = await livingSite(rig, { seed: { machines }, silenceAfterMs: 500, auto: { deploy_ms: 3_600_000 } });
     await site.commit(await exampleDocuments());
     const handle = await start('deploy_site');
@@ -247,14 +247,17 @@ describe('a MAAS that takes connections and does not answer', () => {
     await recordHistory(handle, 'deploy_site--stopped-while-maas-is-silent');
   });
 
-  it.each(ends)('%s ends the loading of a plan, which says since when, within ten seconds', async (action, outcome) => {
-    site = await livingSite(rig, { seed: { machines }, silenceAfterMs: 500 });
-    await site.commit(await exampleDocuments());
-    expect((await reportOf(await start('deploy_site'))).outcome).toBe('success');
-    await hang();
-    const handle = await start('update_site');
-    while (!(await isAsked(handle, 'load_plan'))) await lookAgain();
-    while ((await handle.query<RunStatus>('status')).maas_silent_since === undefined) await lookAgain();
-    expect((await endInTime(handle, action)).outcome).toBe(outcome);
-  });
+  it.each(ends)(
+    '%s ends the loading of a plan within ten seconds, with since when it waited',
+    async (action, outcome) => {
+      site = await livingSite(rig, { seed: { machines }, silenceAfterMs: 500 });
+      await site.commit(await exampleDocuments());
+      expect((await reportOf(await start('deploy_site'))).outcome).toBe('success');
+      await hang();
+      const handle = await start('update_site');
+      while (!(await isAsked(handle, 'load_plan'))) await lookAgain();
+      while ((await handle.query<RunStatus>('status')).maas_silent_since === undefined) await lookAgain();
+      expect((await endInTime(handle, action)).outcome).toBe(outcome);
+    },
+  );
 });

@@ -37,7 +37,7 @@ function beganEarly(events: Events): string[] {
   return TASKS.slice(1).filter((task, at) => began.get(task)! < ended.get(`${TASKS[at]}@n1`)!);
 }
 
-it('runs go on as their histories say while more of them are looked at than the worker keeps', async () => {
+it('runs continue as recorded while more of them are queried than the worker caches', async () => {
   const taskQueue = rig.workflowId('queue');
   const graph = scriptedGraph({
     plans: {

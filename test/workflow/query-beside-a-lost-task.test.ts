@@ -19,7 +19,7 @@ const QUERIES = 8;
  * A worker that stops takes along what it has just been given: a workflow task that has started, and is tried again when its
  * time is over. A query that had waited all the while then comes to the next worker with a history that has the lost task in it.
  */
-it('a run goes on as its history says when a query is answered beside a workflow task that is lost', async () => {
+it('a run continues as recorded when a query is answered next to a lost workflow task', async () => {
   const { graph, agents, activities } = await graphWithAgents(rig, {
     plans: {
       default: {

@@ -41,7 +41,7 @@ const resetTo = (workflowId: string, runId: string, activity: string) =>
 const runOf = async (run: string) => (await system.ask('GET', `${api}/runs/${run}`)).body;
 
 it.each(['open_graph_run', 'plan_graph', 'run_task'])(
-  'a run of graphs in flight goes on after a reset to before %s, and its result says so',
+  'an open run of graphs continues after a reset to before %s, and its result notes that',
   async (activity) => {
     const asked: RunTask[] = [];
     let finish = (): void => undefined;
@@ -83,7 +83,7 @@ it.each(['open_graph_run', 'plan_graph', 'run_task'])(
 it.each([
   ['plan_graph', 'as long as no other run has had its cluster'],
   ['open_graph_run', 'also after another run has had its cluster'],
-])('a run of graphs that was terminated, and was seen so, goes on after a reset to before %s, %s', async (to) => {
+])('a run of graphs that was recorded as terminated continues after a reset to before %s, %s', async (to) => {
   let started = false;
   let finish = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -132,7 +132,7 @@ it.each(['open_graph_run', 'plan_graph', 'close_graph_run'])(
   },
 );
 
-it('a search attribute of another type is left out, and the others are set', async () => {
+it('a search attribute of another type is not set, and the others are', async () => {
   const { operatorService } = rig.connection;
   await operatorService.removeSearchAttributes({ namespace: rig.namespace, searchAttributes: ['RunPhase'] });
   await operatorService.addSearchAttributes({ namespace: rig.namespace, searchAttributes: { RunPhase: 3 } });

@@ -61,4 +61,5 @@ async function pausedEndedResumed(last: typeof ok, situation: string): Promise<v
 it('a run that was paused while its tasks ended is resumed by another worker', () =>
   pausedEndedResumed(ok, 'resumed-by-another-worker'));
 
-it('and so is one whose last task failed', () => pausedEndedResumed(failed(), 'resumed-after-a-failure'));
+it('a paused run whose last task failed is resumed by another worker', () =>
+  pausedEndedResumed(failed(), 'resumed-after-a-failure'));

@@ -152,7 +152,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-it('has the commands of all five workflows, and of what may be done to them', () => {
+it('the cookbook has the commands of all five workflows and of their control', () => {
   for (const type of ['deploy_site', 'update_site', 'redeploy_nodes', 'test_site', 'execute_graph'])
     expect(commands.join('\n')).toContain(`start --type ${type} `);
   expect(Object.keys(before).filter((start) => !commands.some((line) => line.startsWith(`temporal ${start}`)))).toEqual(
@@ -161,7 +161,7 @@ it('has the commands of all five workflows, and of what may be done to them', ()
 });
 
 // threat: temporal-1
-it('every command does what the page says', { timeout: 300_000 }, async () => {
+it('every command of the cookbook works as documented', { timeout: 300_000 }, async () => {
   for (const line of commands) {
     const start = Object.keys(before).find((one) => line.startsWith(`temporal ${one}`));
     if (start !== undefined) await before[start]!();

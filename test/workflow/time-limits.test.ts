@@ -113,7 +113,7 @@ describe.skipIf(whyNoTimeSkipping !== undefined)('hours-long time limits', () =>
     expect(result).toMatchObject({ outcome: 'success' });
   });
 
-  it('a node that a dead worker left is the next worker’s, hours later', async () => {
+  it('a node of a dead worker is taken over by the next worker, hours later', async () => {
     const site = scriptedSite({ groups: [group('a', ['n1'])] }, plainNodes('n1'));
     let tries = 0;
     site.overrides.prepare_node = async () => {

@@ -64,7 +64,7 @@ it.each([
     'setWorkerDeploymentCurrentVersion',
     'does not route new runs to this worker',
   ],
-])('runs go on without versions on a server %s', async (_which, call, why) => {
+])('runs continue without versions on a server %s', async (_which, call, why) => {
   const taskQueue = `${rig.taskQueue}.${call}`;
   const worker = await start(taskQueue, 'auto', refusing(rig.client, call));
   expect(lines.join('')).toContain(why);
@@ -75,7 +75,7 @@ it.each([
   await worker.done;
 });
 
-it('runs of workers with versions go on with workers without them', async () => {
+it('runs of workers with versions continue with workers without them', async () => {
   const taskQueue = `${rig.taskQueue}.off`;
   const versioned = await start(taskQueue, 'auto');
   const open = await sleep(taskQueue, 1);

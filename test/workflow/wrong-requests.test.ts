@@ -36,7 +36,7 @@ const signalRaw = (
     input: { payloads: [{ metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(data) }] },
   });
 
-it('a workflow type that does not exist fails once, and says which there are', async () => {
+it('an unknown workflow type fails once, and the error lists the known ones', async () => {
   const { run, call } = await deploying();
   const typo = await rig.client.workflow.start('deploy_sites', {
     taskQueue: run.worker.taskQueue,
@@ -59,7 +59,7 @@ it('a workflow type that does not exist fails once, and says which there are', a
 });
 
 // threat: temporal-5
-it('unknown and malformed signals are warnings in status, details, report and log; what fits takes effect', async () => {
+it('unknown and malformed signals are warnings in status, details, report and log; valid parts take effect', async () => {
   const logged: string[] = [];
   const ignored = { fn: () => undefined };
   const warn = { fn: (_run: unknown, message: string) => void logged.push(message) };
@@ -96,7 +96,7 @@ it('unknown and malformed signals are warnings in status, details, report and lo
 
 describe('updates and queries', () => {
   // threat: temporal-5
-  it('are refused with what there is instead, and without stack traces', async () => {
+  it('are refused with the known ones, and without stack traces', async () => {
     const { run, call } = await deploying();
     const refusal = async (work: Promise<unknown>): Promise<string> =>
       work.then(
@@ -132,7 +132,7 @@ describe('updates and queries', () => {
 });
 
 // threat: temporal-5
-it('inputs with mistakes fail at once, with each mistake', async () => {
+it('inputs with mistakes fail immediately, with each mistake', async () => {
   const worker = await rig.runWorker({ taskQueue: rig.workflowId('queue'), activities: {} });
   const start = async (type: string, ...args: unknown[]) => {
     const handle = await rig.client.workflow.start(type, {

@@ -71,7 +71,7 @@ const request = (systemId: string, run = 'r7') => ({ systemId, site: 'dc1', node
 const kindOf = (outcome: MachineOutcome) => (outcome.ok ? 'ok' : outcome.failure.kind);
 
 describe('against the simulator', () => {
-  it('a machine from nothing to deployed and back, each call also a second time', async () => {
+  it('a machine goes from nothing to deployed and back, with each call repeated', async () => {
     const wanted = {
       hostname: 'n001',
       macAddresses: ['52:54:00:aa:00:01'],

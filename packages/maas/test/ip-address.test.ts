@@ -25,7 +25,7 @@ describe('addresses as values', () => {
     );
   });
 
-  it('are in a network when Node says so', () => {
+  it('are in a network exactly when Node agrees', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.ipV4(), fc.integer({ min: 1, max: 32 }), (address, network, prefix) => {
         const list = new BlockList();
@@ -47,7 +47,7 @@ describe('addresses as values', () => {
     expect(isSameNetwork(given, canonical)).toBe(true);
   });
 
-  it('other texts are what they are', () => {
+  it('keep other texts unchanged', () => {
     for (const text of ['', '10.0.0', '10.0.0.256', '1::2::3', 'fd00::1%eth0', ':', '1:2:3:4:5:6:7:8:9']) {
       expect(canonicalAddress(text)).toBe(text);
       expect(isSameAddress(text, '::')).toBe(false);

@@ -9,11 +9,11 @@ const deployed: MachineState = {
   ...{ lock: '', domain: 'maas', powerType: 'ipmi', processors: '4', memory: '8192 MiB', storage: {} },
 };
 
-it('has nothing to say of a machine as it was deployed', () => {
+it('a machine as deployed has no drift', () => {
   expect(driftOf(deployed, structuredClone(deployed))).toEqual([]);
 });
 
-it('names what was changed, added and removed', () => {
+it('drift lists changed, added and removed properties', () => {
   const now: MachineState = {
     ...deployed,
     ...{ system: 'ubuntu/noble', zone: 'west', deployment: '', tags: ['gpu', 'rack1'] },
@@ -33,7 +33,7 @@ it('names what was changed, added and removed', () => {
   ]);
 });
 
-it('names what else MAAS keeps of it, but no kernel options where they were not known', () => {
+it('drift covers all recorded properties, but no kernel options where they were unknown', () => {
   const before: MachineState = {
     ...deployed,
     storage: { 'partition sda-part1': '1000 bytes, ext4 at /' },
@@ -60,14 +60,14 @@ it('names what else MAAS keeps of it, but no kernel options where they were not 
   expect(recordAfter(unknown, now, { added: [], removed: [] })).toEqual(now);
 });
 
-it('says of a released machine that it is released, and not what a release clears', () => {
+it('drift of a released machine is only that it is released', () => {
   const released = { ...deployed, status: 'Ready', owner: '', system: '', deployment: '' };
   expect(driftOf(deployed, released)).toEqual([{ what: 'status', deployed: 'Deployed', now: 'Ready' }]);
   // A refused release clears the system in MAAS only.
   expect(driftOf(deployed, { ...deployed, system: '' })).toEqual([]);
 });
 
-it('a run that leaves a machine alone keeps its record, and adds the tags that the run has set', () => {
+it('a run that does not change a machine keeps its record, and adds the tags it has set', () => {
   const now = { ...deployed, hostname: 'renamed', tags: ['by-hand', 'new', 'rack1'] };
   expect(recordAfter(deployed, now, { added: ['new', 'refused'], removed: [] })).toEqual({
     ...deployed,

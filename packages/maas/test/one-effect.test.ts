@@ -113,7 +113,7 @@ const untilServed = async <T extends { outcome: { ok: boolean; failure?: { kind:
 
 describe('whatever is dropped, doubled, delayed or killed', () => {
   for (const [name, state] of Object.entries(startingPoints)) {
-    it(`(19, 20, 21, 30) deploy from ${name}: one deployment, and only the release that was needed`, async () => {
+    it(`(19, 20, 21, 30) a deploy from ${name} makes one deployment, and only the necessary release`, async () => {
       await fc.assert(
         fc.asyncProperty(misfortune, async (planned) => {
           const { clock, maas } = scene(planned);
@@ -175,7 +175,7 @@ describe('whatever is dropped, doubled, delayed or killed', () => {
     );
   });
 
-  it('(24, 30) release then deploy: one release and one deployment', async () => {
+  it('(24, 30) release then deploy makes one release and one deployment', async () => {
     await fc.assert(
       fc.asyncProperty(misfortune, releaseMs, async (planned, releaseMs) => {
         const { clock, maas } = scene(survivable(planned), { releaseMs });
@@ -209,7 +209,7 @@ describe('whatever is dropped, doubled, delayed or killed', () => {
     ['release', 'released-by-hand'],
     ['abort', 'deployment-aborted'],
   ] as const) {
-    it(`${op} by hand in mid-deploy ends it, whichever process sees that`, async () => {
+    it(`${op} by hand during a deployment ends it, whichever process sees that`, async () => {
       await fc.assert(
         fc.asyncProperty(misfortune, releaseMs, seconds, async (planned, releaseMs, after) => {
           const { clock, maas } = scene(punctual(planned), {
@@ -252,7 +252,7 @@ describe('whatever is dropped, doubled, delayed or killed', () => {
     );
   });
 
-  it('(32) two sites want one machine: one deployment, one winner, and the other learns who won', async () => {
+  it('(32) of two sites that want one machine one deploys it, and the other learns which', async () => {
     await fc.assert(
       fc.asyncProperty(misfortune, fc.nat(8_000), async (planned, head) => {
         const { clock, maas } = scene(planned);

@@ -12,7 +12,7 @@ const rows = fc.array(
 );
 
 describe('where', () => {
-  it('keeps what holds, in order, and splits a list into two', () => {
+  it('keeps matching elements in order, and splits a list into two', () => {
     fc.assert(
       fc.property(numbers, (list) => {
         expect(evaluate('$.where($ > 0)', list)).toEqual(list.filter((x) => x > 0));
@@ -26,7 +26,7 @@ describe('where', () => {
 });
 
 describe('orderBy', () => {
-  it('is a stable permutation in order', () => {
+  it('gives a stable, sorted permutation', () => {
     fc.assert(
       fc.property(rows, (list) => {
         const expected = list.map((row, at) => ({ row, at })).sort((a, b) => a.row.k - b.row.k || a.at - b.at);
@@ -35,7 +35,7 @@ describe('orderBy', () => {
     );
   });
 
-  it('descending turns the order of keys round but not that of equals', () => {
+  it('descending reverses the order of keys but not that of equals', () => {
     fc.assert(
       fc.property(rows, (list) => {
         const expected = list.map((row, at) => ({ row, at })).sort((a, b) => b.row.k - a.row.k || a.at - b.at);
@@ -114,7 +114,7 @@ describe('sets', () => {
     );
   });
 
-  it('sets of text are walked in the same order, however they came about', () => {
+  it('sets of text have the same order, however they were built', () => {
     fc.assert(
       fc.property(words, (list) => {
         holds('$a.toList() = $b.toList()', list, [...list].reverse());
@@ -132,7 +132,7 @@ describe('sets', () => {
 });
 
 describe('numbers', () => {
-  it('divide with floor, as quotient and remainder say', () => {
+  it('divide with floor, consistent with quotient and remainder', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
@@ -146,7 +146,7 @@ describe('numbers', () => {
     );
   });
 
-  it('read back what they write', () => {
+  it('are read back as written', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true }), (x) => {
         expect(engine.evaluate('float(str(float($)))', String(x))).toEqual(engine.evaluate('float($)', String(x)));

@@ -10,7 +10,7 @@ const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, im
 const data = '../../data/fuel';
 
 // People compare digests of one version with those of another: what goes into them must not change by accident.
-it.each(['aio', 'six'])('the digest of the recorded cluster %s stays', (name) => {
+it.each(['aio', 'six'])('the digest of the recorded cluster %s is unchanged', (name) => {
   const input = readPlanInput({ tasks: read(`${data}/tasks.raw.json`), cluster: read(`${data}/cluster.${name}.json`) });
   const planned = input.ok ? planGraph(input.input) : input;
   if (!planned.ok) throw new Error(JSON.stringify(planned.problems));

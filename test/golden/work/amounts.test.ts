@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 /** Bench tables are measured by hand on a quiet machine; these counts are the same on any machine. */
-it('planning the recorded library takes no more work', () => {
+it('planning the recorded library takes no more work than recorded', () => {
   const steps = vi.spyOn(Runtime.prototype, 'step');
   const evaluations = vi.spyOn(Expression.prototype, 'evaluateIn');
   const counts: Record<string, number> = {};
@@ -41,7 +41,7 @@ it('planning the recorded library takes no more work', () => {
   expectNoMoreWork('plan', counts);
 });
 
-it('a run takes no longer by the order of its tasks', () => {
+it('the order of its tasks does not make a run longer', () => {
   const run = recordedRun(20, 'apply');
   const ratios = [1, 2, 3, 4, 5].map((draw) => {
     const durations = drawDurations(run, draw);
@@ -51,7 +51,7 @@ it('a run takes no longer by the order of its tasks', () => {
   expect(Math.max(...ratios)).toBeLessThanOrEqual(1.05);
 });
 
-it('a run of graphs is stored and read with no more statements', async () => {
+it('a run of graphs is stored and read with no more statements than recorded', async () => {
   const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
   const counts: Record<string, number> = {};
   const counted = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
@@ -78,7 +78,7 @@ it('a run of graphs is stored and read with no more statements', async () => {
   expectNoMoreWork('store', counts);
 });
 
-it('the command line loads no more code to start', async () => {
+it('the command line loads no more code to start than recorded', async () => {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const { metafile } = await build({
     absWorkingDir: root,

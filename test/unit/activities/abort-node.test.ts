@@ -46,11 +46,11 @@ const isAway = () =>
     } as never),
   );
 
-describe('an abort on a MAAS that has been silent for minutes', () => {
+describe('an abort while MAAS has not answered for minutes', () => {
   it.each([
     ['hangs', hangs],
     ['is away', isAway],
-  ] as const)('that %s gives up in seconds, and says so', async (_how, username) => {
+  ] as const)('gives up in seconds on a MAAS that %s, and reports it', async (_how, username) => {
     const since = NOW - 10 * 60_000;
     expect(await abort(since, username)).toEqual({
       found: 'failed',
@@ -58,12 +58,12 @@ describe('an abort on a MAAS that has been silent for minutes', () => {
     });
   });
 
-  it('is tried again while the silence is short', async () => {
+  it('is retried while the outage is short', async () => {
     await expect(abort(NOW - 7_000, isAway)).rejects.toMatchObject({ type: 'MaasConnectionLost', nonRetryable: false });
   });
 });
 
-it('an abort ends what runs, and does not wait for a resume', async () => {
+it('an abort ends running work, and does not wait for a resume', async () => {
   const annotations = { sitewright_site: 'dc1', sitewright_run: 'r1' };
   const status: number = MachineStatus.Deploying;
   const machine = { systemId: 'abc123', hostname: 'n1', status, owner: 'us', annotations };

@@ -53,7 +53,7 @@ async function deployed() {
 }
 
 describe('expressions of tasks over a stored cluster', () => {
-  it('see nothing changed when a run has ended and nothing was changed', async () => {
+  it('see no change when nothing has changed since the last run', async () => {
     const { value, controller } = await deployed();
     for (const expression of [
       '$',
@@ -77,7 +77,7 @@ describe('expressions of tasks over a stored cluster', () => {
   });
 
   // promise: 2.12
-  it('notice a node that was added or left, by its role', async () => {
+  it('notice an added or removed node, by its role', async () => {
     const { value, store, cluster, compute } = await deployed();
     const changes = "[changed($.nodes.where($.role = 'compute')), changed($.nodes.where($.role = 'controller'))]";
     const { id } = await store.nodes.create({ name: 'new' });
@@ -90,7 +90,7 @@ describe('expressions of tasks over a stored cluster', () => {
   });
 
   // promise: 2.2
-  it('notice controllers that are added beside those that are ready', async () => {
+  it('notice controllers that are added to ready ones', async () => {
     const { value, store, cluster, controller } = await deployed();
     const addition = `changed($.nodes.where($.status = 'ready' and 'controller' in $.roles))
 and changed($.nodes.where($.status = 'discover' and 'controller' in
@@ -153,7 +153,7 @@ $.roles and $.pending_addition = true))`;
     expect(await value('old($.settings.additional_components.murano.value)')).toBe(false);
   });
 
-  it('that read missing facts are one problem, with the command', async () => {
+  it('that read missing facts are reported as one problem, with the command', async () => {
     const { store, cluster, upload } = await deployed();
     const tasks = ['a', 'b', 'c'].map((id) => ({
       ...SHELL,
@@ -175,7 +175,7 @@ $.roles and $.pending_addition = true))`;
     ]);
   });
 
-  it('read what users gave rather than what is filled in', async () => {
+  it('read uploaded data rather than computed data', async () => {
     const { value, store, cluster, controller } = await deployed();
     await store.clusters.update(cluster, {
       deploymentInfo: {

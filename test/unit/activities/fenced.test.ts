@@ -154,14 +154,14 @@ describe('a step that has the claim, before its first change', () => {
     return environment.run(() => assertMayStart(gate, { site: SITE }));
   };
 
-  it('waits while its run is paused, and while no one says whether it is', async () => {
+  it('waits while its run is paused, and while that is unknown', async () => {
     const waits = { type: 'RunHeld', nonRetryable: false };
     await expect(asked(async () => ({ paused: { since: 'noon' }, stopping: false }))).rejects.toMatchObject(waits);
     await expect(asked(() => Promise.reject(new Error('no worker')))).rejects.toMatchObject(waits);
     await expect(asked(async () => ({ paused: null, stopping: false }))).resolves.toBeUndefined();
   });
 
-  it('is not started any more when its run is stopped, paused or not', async () => {
+  it('is not started when its run is stopped, paused or not', async () => {
     for (const paused of [null, { since: 'noon' }])
       await expect(asked(async () => ({ paused, stopping: true }))).rejects.toMatchObject({
         type: 'RunStopped',

@@ -73,7 +73,7 @@ async function wholeRun(diesAt: number) {
 }
 
 describe('a process that dies anywhere in a run', () => {
-  it('leaves a run that ends as if it had not', { timeout: 180_000 }, async () => {
+  it('does not change how the run ends', { timeout: 180_000 }, async () => {
     const undisturbed = await wholeRun(Number.POSITIVE_INFINITY);
     expect(undisturbed.stored).toMatchObject({
       run: ['ready', 100],

@@ -52,7 +52,7 @@ describe('opening a run', () => {
     expect((await world.store.transactions.get(made.run.id)).temporalRunId).toBe('run-1');
   });
 
-  it('is refused for a cluster there is not, and for one that another run has', async () => {
+  it('is refused for an unknown cluster, and for one that another run holds', async () => {
     const world = await twoNodes();
     expect((await world.refused({ cluster: 999 })).kind).toBe('cluster-not-found');
     await world.start();
@@ -103,7 +103,7 @@ describe('opening a run', () => {
     expect((await world.start({ sequence: id })).graphs.map(({ type }) => type)).toEqual(['provision', 'default']);
   });
 
-  it('of a sequence there is not leaves the cluster free', async () => {
+  it('with an unknown sequence leaves the cluster free', async () => {
     const world = await twoNodes();
     expect((await world.refused({ sequence: 77 })).kind).toBe('graph-not-found');
     expect(await world.store.claims.holder({ cluster: world.cluster })).toBeNull();
@@ -165,7 +165,7 @@ describe('planning a graph', () => {
     };
   };
 
-  it('that was found terminated has its tasks handed out again after a reset, but not of a graph that had ended', async () => {
+  it('of a run that was found terminated hands its tasks out again after a reset, but not those of an ended graph', async () => {
     const { world, started, graph, key, temporal, fetch, book } = await orders();
     const end = { outcome: 'terminated', at: new Date() };
     const terminated = async () => closeRun(world.store, await world.store.runs.get(started.run), end);
@@ -182,7 +182,7 @@ describe('planning a graph', () => {
     expect(await book.find(key)).toMatchObject({ isOpen: false });
   });
 
-  it('has its tasks handed out only while its run has the cluster, by the store and by the gateway', async () => {
+  it('allows its tasks to be handed out only while its run holds the cluster, by store and gateway', async () => {
     const { world, key, fetch, book } = await orders();
     expect((await fetch()).execution).toMatchObject({ task: 'a', parameters: { cmd: 'echo a' } });
     expect(await book.find(key)).toMatchObject({ isOpen: true });
@@ -225,7 +225,7 @@ describe('planning a graph', () => {
     ).toBe(1);
   });
 
-  it('hands a graph that its run has no room for to a child, and keeps to that when asked again', async () => {
+  it('moves a graph that does not fit into its run to a child, and repeats that when asked again', async () => {
     const world = await twoNodes();
     const started = await world.start();
     const request = { transaction: started.transaction, graph: started.graphs[0]!.transaction, room: 2_500 };
@@ -238,7 +238,7 @@ describe('planning a graph', () => {
     expect(planOf(await world.plan_graph({ ...request, room: 6 }))).toEqual(plan);
   });
 
-  it('calls nodes of a site by their names, in queues and in orders', async () => {
+  it('uses the names of a site’s nodes in queues and in orders', async () => {
     const world = await twoNodes('dc1');
     const started = await world.start();
     const plan = planOf(
@@ -250,7 +250,7 @@ describe('planning a graph', () => {
     for (const task of ['a', 'b']) expect(await world.store.plans.getOrder(plan.hash, 'rack-1', task)).toBeDefined();
   });
 
-  it('says in the history why a task will not run', async () => {
+  it('records in the history why a task will not run', async () => {
     const world = await twoNodes();
     await world.upload([shell('a', { condition: { yaql_exp: '$.setting = 2' } }), shell('b')]);
     const started = await world.start();
@@ -260,7 +260,7 @@ describe('planning a graph', () => {
     expect(first).toMatchObject({ status: 'skipped', message: 'condition is false: $.setting = 2; $.setting = 1' });
   });
 
-  it('refuses what cannot be run, each problem with its place', async () => {
+  it('refuses an invalid graph, each problem with its place', async () => {
     const world = await twoNodes();
     await world.upload([shell('a', { requires: ['b'] }), shell('b', { requires: ['a'] })]);
     const started = await world.start();
@@ -340,7 +340,7 @@ describe('a complete run', () => {
     expect(await world.store.taskHistory.count(forced.graph)).toEqual({ waiting: 4 });
   });
 
-  it('that fails on one node says why, and can be continued from there', async () => {
+  it('that fails on one node has the reason, and can be continued from there', async () => {
     const world = await twoNodes();
     const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
@@ -379,7 +379,7 @@ describe('a complete run', () => {
     expect(left.map(({ task, node }) => `${task}@${node}`)).toEqual([`a@${two}`, `b@${two}`]);
   });
 
-  it('that was stopped before a task had its turn does that task when it is continued', async () => {
+  it('that was stopped before a task runs that task when it is continued', async () => {
     const world = await twoNodes();
     const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
@@ -407,7 +407,7 @@ describe('a complete run', () => {
     expect(left.map(({ task }) => task)).toEqual(['b', 'b']);
   });
 
-  it('that is continued does what was left undone, tried before or not, and nothing an operator skipped', async () => {
+  it('that is continued runs the remaining tasks, attempted before or not, but not skipped ones', async () => {
     const world = await twoNodes();
     const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
@@ -503,7 +503,7 @@ describe('a complete run', () => {
     expect((await world.store.transactions.get(from)).message).toContain('ended without closing it');
   });
 
-  it('that ends lets old plans go that no transaction shows', async () => {
+  it('that ends removes old plans that no transaction shows', async () => {
     const world = await twoNodes();
     const plan = (hash: string) => ({
       hash,
@@ -533,7 +533,7 @@ describe('a complete run', () => {
     expect(await world.store.plans.getReference(planHash!)).toBeDefined();
   });
 
-  it('that only tries changes no node, no cluster and no state', async () => {
+  it('in noop mode changes no node, no cluster and no state', async () => {
     const world = await twoNodes();
     const { started, graph } = await run(world, 'run-1', { mode: 'dry_run' });
     await world.close_graph({
@@ -550,7 +550,7 @@ describe('a complete run', () => {
     expect(await world.refused({ from: started.transaction }, 'run-2')).toMatchObject({ kind: 'not-continuable' });
   });
 
-  it('of deletion takes its nodes out of the cluster', async () => {
+  it('of deletion removes its nodes from the cluster', async () => {
     const world = await twoNodes();
     await world.upload([shell('erase', { roles: '*' })], 'deletion', {
       nodeFilter: '$.pending_deletion',
@@ -574,7 +574,7 @@ describe('a complete run', () => {
   });
 });
 
-describe('a graph that says nothing of its nodes', () => {
+describe('a graph of deletion without node attributes', () => {
   const deletion = async (tasks: Parameters<Awaited<ReturnType<typeof twoNodes>>['upload']>[0]) => {
     const world = await twoNodes();
     await world.upload(tasks, 'deletion');
@@ -593,13 +593,13 @@ describe('a graph that says nothing of its nodes', () => {
     return { plan, one, end };
   };
 
-  it('takes what it removed out of the cluster', async () => {
+  it('removes its nodes from the cluster', async () => {
     const { plan, one, end } = await deletion([shell('erase', { roles: '*' })]);
     expect(plan).toMatchObject({ tasks: 1, nodes: 1 });
     expect(await end({ [one]: 'successful' })).toMatchObject({ clusterId: null, status: 'discover' });
   });
 
-  it('keeps it pending, with the reason, when removing it failed', async () => {
+  it('keeps a node pending, with the reason, when its removal failed', async () => {
     const { one, end } = await deletion([shell('erase', { roles: '*' })]);
     expect(await end({ [one]: 'failed' })).toMatchObject({
       pendingDeletion: true,
@@ -612,7 +612,7 @@ describe('a graph that says nothing of its nodes', () => {
     ['no tasks', []],
     ['none for the node', [shell('erase', { roles: ['nothing'] })]],
     ['none whose condition holds', [shell('erase', { roles: '*', condition: { yaql_exp: 'false' } })]],
-  ])('lets it go as it is where there are %s', async (_, tasks) => {
+  ])('lets a node leave as it is where there are %s', async (_, tasks) => {
     const { plan, one, end } = await deletion(tasks);
     expect(plan.warnings.join()).toContain(`node ${one} leaves the cluster as it is`);
     expect(await end({})).toMatchObject({ clusterId: null, status: 'provisioned', pendingDeletion: false });
@@ -631,7 +631,7 @@ describe('the checks of a cluster', () => {
     return { world, request, answer: await world.plan_graph(request) };
   };
 
-  it('refuse a run however it was started, unless it is forced', async () => {
+  it('refuse a run unless it is forced, however it was started', async () => {
     expect((await planned({})).answer).toMatchObject({
       ok: false,
       failure: { kind: 'plan-refused', problems: [expect.stringContaining("Role 'a' in conflict with role 'b'.")] },
@@ -640,7 +640,7 @@ describe('the checks of a cluster', () => {
     expect(planOf(answer).warnings).toEqual([expect.stringContaining('in conflict')]);
   });
 
-  it('name tags that no node has in the explanation, but warn no operator of them', async () => {
+  it('name tags without nodes in the explanation, but warn no operator of them', async () => {
     const { world, answer } = await planned({}, { nodes: [['a']] });
     expect(planOf(answer).warnings).toEqual([]);
     const sources = await readClusterSources(world.store, world.cluster);
@@ -657,7 +657,7 @@ describe('the checks of a cluster', () => {
     });
   });
 
-  it('do not hold up a plan without work: it says why there is none, counted', async () => {
+  it('do not block a plan without work, which counts the reasons', async () => {
     const world = await graphWorld({ roles, nodes: [['b'], ['b']] });
     await world.store.nodes.update(world.nodes[1]!, { status: 'discover', pendingAddition: true });
     await world.upload([task, { ...task, id: 'u', tags: ['b'], condition: { yaql_exp: 'false' } }]);
@@ -692,7 +692,7 @@ it.each([
   [300, 60, 360],
   [20, 3_600, 140],
 ])(
-  'heartbeats every %i s, %i s of waiting: the limit of agents is %i s, after which a run knows that one is away',
+  'with heartbeats every %i s and %i s of waiting, an agent counts as offline after %i s',
   async (heartbeat_seconds, offline_wait_seconds, limit) => {
     const world = await graphWorld({ nodes: [['compute']], waits: { heartbeat_seconds, offline_wait_seconds } });
     const opened = await world.start();
@@ -700,7 +700,7 @@ it.each([
   },
 );
 
-describe('tags that a changed role gives', () => {
+describe('tags of a changed role', () => {
   const changed = async (tagExtensions: string) => {
     const world = await graphWorld({
       roles: { data: { name: 'data', tags: ['data', 'mysql'] } },
@@ -724,7 +724,7 @@ describe('tags that a changed role gives', () => {
   };
 
   // promise: 3.10 3.41
-  it('are decided by extensions, in the plan as in what the run stores', async () => {
+  it('are decided by extensions, in the plan as in the store', async () => {
     const { world, ran } = await changed(fileURLToPath(new URL('examples/tag-extension/spread-mysql.mjs', root)));
     const [one, two] = world.nodes;
     expect(ran).toEqual([`on-mysql:1@${one}`, `on-mysql:2@${two}`]);
@@ -736,7 +736,7 @@ describe('tags that a changed role gives', () => {
     ]);
   });
 
-  it('refuse the plan when an extension does, with its reason', async () => {
+  it('are refused with the plan when an extension refuses them, with its reason', async () => {
     const { answer } = await changed('/no/such/module.mjs');
     expect(answer).toMatchObject({ ok: false, failure: { kind: 'plan-refused' } });
     expect(JSON.stringify(answer)).toContain('/no/such/module.mjs cannot be loaded');

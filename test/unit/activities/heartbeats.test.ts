@@ -4,8 +4,8 @@ import { beatOf } from '../../../activities/heartbeats.ts';
 const start = Date.UTC(2026, 10, 22, 11, 30);
 const machine = { hostname: 'n1', systemId: 'abc123', status: 9, statusMessage: 'Installing OS - curtin' };
 
-describe('what Pending Activities shows of a step', () => {
-  it('the machine in the words of MAAS, and the minutes so far', () => {
+describe('the heartbeat of a step in Pending Activities', () => {
+  it('shows the state of the machine in MAAS, and the minutes so far', () => {
     expect(beatOf(start + 12.9 * 60_000, start, machine, undefined)).toEqual({
       machine: 'n1 (abc123)',
       maas: 'Deploying: Installing OS - curtin',
@@ -15,7 +15,7 @@ describe('what Pending Activities shows of a step', () => {
     expect(beatOf(start, start, undefined, undefined)).toEqual({ minutes: 0 });
   });
 
-  it('from the first half minute on, that MAAS does not answer', () => {
+  it('shows after half a minute that MAAS does not answer', () => {
     const silent = Date.UTC(2026, 10, 22, 11, 42, 7);
     expect(beatOf(silent + 15_000, start, machine, silent)).not.toHaveProperty('waiting');
     expect(beatOf(silent + 25_000, start, machine, silent).waiting).toBe('MAAS has not answered since 11:42 UTC');

@@ -62,8 +62,8 @@ const later = (seconds: number): void => {
   now = noon + seconds * 1000;
 };
 
-describe('what is reported to a run about MAAS', () => {
-  it('once when it falls silent for twenty seconds, once when it answers, however many activities wait', async () => {
+describe('the outage of MAAS', () => {
+  it('is reported once after twenty seconds, and its end once, however many activities wait', async () => {
     const reports = process();
     const steps = Array.from({ length: 64 }, () => begin(reports));
     falls(0);
@@ -82,7 +82,7 @@ describe('what is reported to a run about MAAS', () => {
     expect(sent).toEqual([at(0), null]);
   });
 
-  it('tries that fail at once are seen in the pauses between them', async () => {
+  it('is noticed between attempts that fail immediately', async () => {
     const reports = process();
     falls(0);
     await begin(reports).fail();
@@ -96,7 +96,7 @@ describe('what is reported to a run about MAAS', () => {
     expect(sent).toEqual([at(0), null]);
   });
 
-  it('nothing asks any more: the step was cancelled', async () => {
+  it('ends when nothing asks any more because the step was cancelled', async () => {
     const reports = process();
     const step = begin(reports, { before: null, isOver: true });
     falls(0);
@@ -106,7 +106,7 @@ describe('what is reported to a run about MAAS', () => {
     expect(sent).toEqual([at(0), null]);
   });
 
-  it('what another process reported holds until MAAS answers this one', async () => {
+  it('stays as reported by another process until MAAS answers this one', async () => {
     const reports = process();
     const step = begin(reports, { before: at(0) });
     // The silence of this process has just started.
@@ -119,7 +119,7 @@ describe('what is reported to a run about MAAS', () => {
     expect(sent).toEqual([null]);
   });
 
-  it('what another process may have reported is corrected by the first answer', async () => {
+  it('that another process may have reported is corrected by the first answer', async () => {
     const reports = process();
     const step = begin(reports, { before: undefined });
     falls(300);
@@ -131,7 +131,7 @@ describe('what is reported to a run about MAAS', () => {
     expect(sent).toEqual([null]);
   });
 
-  it('the next try is made by another process, which reports the rest', async () => {
+  it('is reported further by the process that makes the next attempt', async () => {
     const reports = process();
     falls(0);
     await begin(reports).fail();
@@ -144,7 +144,7 @@ describe('what is reported to a run about MAAS', () => {
     expect(sent).toEqual([at(0), null]);
   });
 
-  it('again when Temporal was away', async () => {
+  it('is reported again when Temporal was unreachable', async () => {
     const reports = process();
     const step = begin(reports);
     falls(0);

@@ -50,7 +50,7 @@ function following(phases: readonly string[]) {
   return { beats, end, isFollowed, leaving, ping, environment };
 }
 
-it('a task has no heartbeats for its start and its phases, only for the limit, and a last one when it is left', async () => {
+it('a task sends heartbeats only for the time limit, and a last one when it is left', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
   try {
     const { beats, end, isFollowed, leaving } = following(['waiting', 'running', 'pausing', 'running']);
@@ -71,7 +71,7 @@ it('a task has no heartbeats for its start and its phases, only for the limit, a
   }
 });
 
-it('a ping has an agent send its heartbeat, and says whether an attempt has started', async () => {
+it('a ping makes an agent send its heartbeat, and returns whether an attempt has started', async () => {
   const { beats, end, isFollowed, leaving, ping } = following(['running']);
   await isFollowed;
   expect(await ping({ node: 'n' })).not.toHaveProperty('started');

@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it } from 'vitest';
 import { plainFailures } from '../../../activities/plain-failures.ts';
 
-it('what an activity throws has no stack trace, nor has its cause: histories would show folders of this machine', async () => {
+it('errors of activities have no stack traces, which would put folders of this machine into histories', async () => {
   const environment = new MockActivityEnvironment({}, { interceptors: [plainFailures] });
   const thrown = await environment
     .run(async () => {
@@ -19,7 +19,7 @@ it('what an activity throws has no stack trace, nor has its cause: histories wou
   ]);
 });
 
-it('every worker of the product has it', () => {
+it('every worker of the product removes stack traces', () => {
   const folder = new URL('../../../worker/', import.meta.url);
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))

@@ -7,7 +7,7 @@ describe('chunks of a stored plan', () => {
     ['full of quotes', '"'.repeat(3_000)],
     ['beyond the first plane', '😀'.repeat(1_000)],
     ['empty', ''],
-  ])('fit into a payload and are the text again: %s', (_, text) => {
+  ])('fit into a payload and join to the same text: %s', (_, text) => {
     const chunks = chunksOf(text, 500);
     expect(chunks.join('')).toBe(text);
     expect(chunks.filter((chunk) => Buffer.byteLength(JSON.stringify(chunk)) > 500)).toEqual([]);

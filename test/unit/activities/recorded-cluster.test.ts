@@ -43,7 +43,7 @@ describe('the recorded cluster of six nodes, in a store', () => {
     expect(serializedGraph(plan)).toEqual(expected);
   });
 
-  it('a second run without changes runs what has no condition of change', async () => {
+  it('a second run without changes runs only tasks without a condition on changes', async () => {
     const world = await recordedCluster('raw');
     const started = await world.start();
     const graph = started.graphs[0]!.transaction;

@@ -46,7 +46,7 @@ const reserve = (acting = async (): Promise<void> => undefined) =>
   reserveAddresses(store, { client }, 'dc1', acting, undefined);
 const vips = async (id: number) => (await store.clusters.get(id)).networkConfig.vips;
 
-it('chooses an address where the configuration has its network, stores it and reserves it once', async () => {
+it('a virtual address is chosen in its configured network, stored and reserved once', async () => {
   const id = await cluster({ networks: [{ name: 'public', cidr: '10.76.0.0/24' }] });
   expect(await reserve()).toEqual({
     warnings: [],
@@ -58,7 +58,7 @@ it('chooses an address where the configuration has its network, stores it and re
 });
 
 it.each(['10.76.0.0/24', 'prov', 'provisioning'])(
-  'chooses an address in the place that the cluster was made with: %s',
+  'a virtual address is chosen in the place given at the creation of the cluster: %s',
   async (place) => {
     const { id } = await store.releases.create({
       ...{ name: 'r', version: '1', operatingSystem: 'x' },
@@ -73,7 +73,7 @@ it.each(['10.76.0.0/24', 'prov', 'provisioning'])(
   },
 );
 
-it('reserves what an earlier try chose, and no second one', async () => {
+it('a retry reserves the address chosen before, and no second one', async () => {
   const id = await cluster({
     networks: [{ name: 'public', cidr: '10.76.0.0/24' }],
     vips: { web: { ipaddr: '10.76.0.9' } },
@@ -83,7 +83,7 @@ it('reserves what an earlier try chose, and no second one', async () => {
   expect(await vips(id)).toEqual({ web: { ipaddr: '10.76.0.9' } });
 });
 
-it('reports an address that someone else has, and a network that MAAS does not have', async () => {
+it('an address in use, and a network unknown to MAAS, are reported', async () => {
   await client.addresses.reserve('10.76.0.9');
   const operator = new MaasClient({ url: simulator.url, apiKey: simulatorKeys.operator });
   await operator.addresses.reserve('10.76.0.8');
@@ -98,19 +98,19 @@ it('reports an address that someone else has, and a network that MAAS does not h
   expect(warnings[1]).toContain('10.76.0.8 is already in use');
 });
 
-it('changes nothing once the run has lost the site', async () => {
+it('a run that has lost the site reserves no address', async () => {
   const id = await cluster({ networks: [{ name: 'public', cidr: '10.76.0.0/24' }] });
   await expect(reserve(() => Promise.reject(new Error('lost')))).rejects.toThrow('lost');
   expect([await vips(id), await client.addresses.reserved()]).toEqual([undefined, []]);
 });
 
-it('does not ask MAAS about a cluster without virtual addresses', async () => {
+it('a cluster without virtual addresses needs no request to MAAS', async () => {
   await cluster({}, []);
   await client.close();
   expect(await reserve()).toEqual({ warnings: [], changes: [] });
 });
 
-it('gives no machine a reserved address', async () => {
+it('no machine gets a reserved address', async () => {
   await client.addresses.reserve('10.76.0.2');
   expect(await client.addresses.free(1)).toEqual([{ start: '10.76.0.3', end: '10.76.0.254' }]);
 });

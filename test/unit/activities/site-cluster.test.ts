@@ -23,7 +23,7 @@ const shown = async (site = 'dc1') =>
   (await store.nodes.list({ site })).map(({ name, status, online }) => ({ name, status, online }));
 const deployed = (name: string) => ({ name, status: 'provisioned', online: true });
 
-it('machines that the inventory does not know are taken in once, under the names of the documents', async () => {
+it('machines unknown to the inventory are added once, under the names of the documents', async () => {
   await markProvisioned(store, 'dc1', ['a', 'b'], true);
   await markProvisioned(store, 'dc1', ['b', 'a'], true);
   await markProvisioned(store, 'dc2', ['a'], false);
@@ -36,7 +36,7 @@ it('machines that the inventory does not know are taken in once, under the names
   expect(await store.nodes.get(a!.id)).toMatchObject({ pendingRoles: ['web'], pendingAddition: false });
 });
 
-it('a registered machine is recorded as having its system, by its name or host name, even without a cluster', async () => {
+it('a registered machine is recorded as provisioned, by name or host name, even without a cluster', async () => {
   await store.nodes.create({ name: 'a', site: 'dc1', online: false });
   await store.nodes.create({ name: 'Rack 1', hostname: 'b', site: 'dc1' });
   await store.nodes.create({ name: 'c', site: 'dc1' });

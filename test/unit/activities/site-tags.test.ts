@@ -30,7 +30,7 @@ async function set(
   return { events, answer };
 }
 
-it('before each tag it is asked whether this run may add it', async () => {
+it('each tag is added only after a check that the run may do so', async () => {
   const { events } = await set(['a', 'b'], () => undefined);
   expect(events).toEqual(['asked', 'a', 'asked', 'b']);
 });
@@ -44,11 +44,11 @@ it('no tag is added after the claim was lost', async () => {
   expect(await set(['a', 'b'], lost)).toEqual({ events: ['asked', 'a', 'asked'], answer: 'Error: lost' });
 });
 
-it('machines that have their tags are left alone, and no one is asked', async () => {
+it('machines that have their tags are not changed, without a request', async () => {
   expect((await set([], () => undefined)).events).toEqual([]);
 });
 
-it('a tag that the documents have no more is taken away; others of the machine stay', async () => {
+it('a tag removed from the documents is removed from machines; their other tags stay', async () => {
   const { events, answer } = await set(['a'], () => undefined, {
     there: ['a', 'old', 'by-hand'],
     before: ['a', 'old', 'never-set'],

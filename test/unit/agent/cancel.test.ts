@@ -32,7 +32,7 @@ async function oneOutcome(task: Execution): Promise<string> {
 }
 
 describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
-  it('before it was ensured: it never starts', async () => {
+  it('cancelled before it was ensured, a task never starts', async () => {
     const { task, runs } = countedTask(gate());
     agent.cancel(task, 'changed my mind');
     expect(await rig.run(agent, task)).toMatchObject({ outcome: 'cancelled', changed: false, tries: [] });
@@ -40,7 +40,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
     expect(runs).toThrow('ENOENT');
   });
 
-  it('between the intent and its supervisor: it never starts', async () => {
+  it('cancelled between intent and supervisor, a task never starts', async () => {
     const { task, runs } = countedTask(gate());
     const [node, program] = supervisorProgram();
     const slow = gate();
@@ -53,7 +53,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
     expect(runs).toThrow('ENOENT');
   });
 
-  it('twice, by two agents at once: one reason wins, and it stays', async () => {
+  it('cancelled by two agents concurrently, a task keeps one reason', async () => {
     const { task, runs } = countedTask(gate());
     await agent.ensure(task);
     for await (const event of agent.follow(task)) {
@@ -67,7 +67,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
     expect(runs()).toBe('run\n');
   });
 
-  it('after the end: nothing changes', async () => {
+  it('cancelled after its end, a task does not change', async () => {
     const task = rig.task('shell', { cmd: 'true' });
     const result = await rig.run(agent, task);
     agent.cancel(task, 'late');
@@ -75,7 +75,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
     expect(await agent.result(task)).toEqual(result);
   });
 
-  it('at the exit: one outcome, whichever, and no process', async () => {
+  it('cancelled at its exit, a task has one of both outcomes, and no process', async () => {
     for (let round = 0; round < 3; round += 1) {
       const stand = gate();
       const { task, runs } = countedTask(stand);
@@ -89,7 +89,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
     }
   });
 
-  it('between two tries: there is no further one', async () => {
+  it('cancelled between two attempts, a task makes no further one', async () => {
     const task = rig.task('shell', { cmd: 'echo x; exit 1', interval: 1000, retries: 5 });
     await agent.ensure(task);
     for await (const event of agent.follow(task))
@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
     ['without a follower', 'before'],
     ['as the next agent starts', 'starting'],
     ['as it re-attaches', 'ensured'],
-  ] as const)('of one whose agent was killed, %s: it is cancelled once', async (_name, moment) => {
+  ] as const)('a task whose agent was killed, %s, is cancelled once', async (_name, moment) => {
     const { task, runs } = countedTask(gate());
     const first = new AgentProcess(rig, task);
     await first.said(({ kind }) => kind === 'output');
@@ -121,7 +121,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
     expect(runs()).toBe('run\n');
   });
 
-  it('with an agent and a supervisor that were killed, too: interrupted once, with nothing left', async () => {
+  it('a task whose agent and supervisor were killed is interrupted once, with nothing left', async () => {
     const { task, runs } = countedTask(gate());
     const first = new AgentProcess(rig, task);
     await first.said(({ kind }) => kind === 'output');

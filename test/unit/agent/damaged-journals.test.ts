@@ -44,7 +44,7 @@ const aside = (folder: string, file: string): boolean =>
 describe.each(kinds)('a file that is %s', (kind) => {
   const damage = DAMAGE[kind]!;
 
-  it('as the result: the outcome is unknown and said so, the agent and its other tasks go on', async () => {
+  it('as the result makes the outcome unknown; the agent and its other tasks continue', async () => {
     const { task, folder, runs, name } = counted();
     await rig.run(agent, task);
     // Its supervisor writes the result shortly before it ends.
@@ -62,7 +62,7 @@ describe.each(kinds)('a file that is %s', (kind) => {
     expect(agent.facts().unfinished).toEqual([]);
   });
 
-  it('as the claim of an ended task: its result counts; of a lost one: its outcome is unknown, and it is not run again', async () => {
+  it('as the claim does not hide the result of an ended task; a lost task is unknown, and not run again', async () => {
     const { task, folder, runs } = counted();
     await rig.run(agent, task);
     damage(join(folder, 'claim.json'));
@@ -72,7 +72,7 @@ describe.each(kinds)('a file that is %s', (kind) => {
     expect([runs(), aside(folder, 'claim.json')]).toEqual([1, true]);
   });
 
-  it('as the intent: what has not started is started by the order, what has ended is not run again', async () => {
+  it('as the intent lets the order start an unstarted task, and an ended one is not run again', async () => {
     const fresh = counted();
     mkdirSync(fresh.folder, { recursive: true });
     writeFileSync(join(fresh.folder, 'execution.json'), stableJson(fresh.task));
@@ -86,7 +86,7 @@ describe.each(kinds)('a file that is %s', (kind) => {
     expect([fresh.runs(), aside(fresh.folder, 'execution.json')]).toEqual([1, true]);
   });
 
-  it('as a request to cancel: the task is cancelled', async () => {
+  it('as a request to cancel cancels the task', async () => {
     const { task, folder, runs } = counted();
     agent.cancel(task, 'wrong release');
     damage(join(folder, 'cancel.json'));
@@ -116,7 +116,7 @@ describe('while a task runs', () => {
     },
   );
 
-  it('folders in the place of its other files lose what would have been in them, and no more', async () => {
+  it('folders in place of its other files lose only the content of those files', async () => {
     const { task, folder, runs } = counted();
     for (const name of ['reserve', 'supervisor.log', 'stdout.000000000000000', 'progress.json', 'try-1'])
       mkdirSync(join(folder, name), { recursive: true });
@@ -125,7 +125,7 @@ describe('while a task runs', () => {
   });
 });
 
-it('what is not a journal among the journals is passed over', async () => {
+it('anything among the journals that is not one is ignored', async () => {
   const node = nodeFolder(rig.stateDir, '1');
   writeFileSync(join(node, 'runs', 'stray'), 'x');
   mkdirSync(join(node, 'runs', 'odd', 'task'), { recursive: true });
@@ -137,7 +137,7 @@ it('what is not a journal among the journals is passed over', async () => {
   expect(await agent.ensure(task)).toMatchObject({ kind: 'refused', failure: { kind: 'io' } });
 });
 
-it('a folder in the place of the lock of the node fails its tasks with that reason', async () => {
+it('a folder in place of the lock of the node fails its tasks with that reason', async () => {
   const lock = join(nodeFolder(rig.stateDir, '1'), 'lock');
   rmSync(lock, { force: true });
   mkdirSync(lock);

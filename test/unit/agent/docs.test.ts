@@ -40,7 +40,7 @@ describe.skipIf(process.platform !== 'linux')('docs/task-types.md', () => {
     readSource: async (path) => (path in packages ? Buffer.from(packages[path]!) : readFileSync(path)),
   });
 
-  it('is what the descriptors say (npm run docs:task-types)', () => expect(page).toBe(taskTypesPage()));
+  it('is generated from the descriptors (npm run docs:task-types)', () => expect(page).toBe(taskTypesPage()));
 
   it('has an example for every type that agents carry out', () => {
     const shown = new Set(examples.map(({ task }) => task.type));
@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== 'linux')('docs/task-types.md', () => {
   // In their order: later ones use files of earlier ones.
   examples.forEach(({ task, result }, at) => {
     const missing = task.needs !== undefined && spawnSync(task.needs, ['--version']).status !== 0;
-    it.skipIf(missing)(`example ${at + 1}, ${task.type}, ends as it says`, async () => {
+    it.skipIf(missing)(`example ${at + 1}, ${task.type}, ends as documented`, async () => {
       expect(await rig.run(agent, rig.task(task.type, task.parameters))).toMatchObject(result);
     });
   });

@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('#16 placing a file', () => {
     expect(readdirSync(`${root}/a/b`)).toEqual(['file']);
   });
 
-  it('says whether anything changed: content, permissions', async () => {
+  it('reports whether content or permissions changed', async () => {
     const path = `${root}/same`;
     expect(await place(path, 'x')).toBe(true);
     const { ino } = statSync(path);
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== 'linux')('#16 placing a file', () => {
     expect([mode(`${root}/kept`), readFileSync(`${root}/kept/file`, 'utf8')]).toEqual(['700', 'first']);
   });
 
-  it('takes 0 bytes and 100 MB', async () => {
+  it('handles 0 bytes and 100 MB', async () => {
     expect(await place(`${root}/empty`, '')).toBe(true);
     expect(await place(`${root}/empty`, '')).toBe(false);
     const big = Buffer.alloc(100_000_000, 'x');
@@ -169,7 +169,7 @@ describe.skipIf(process.platform !== 'linux')('#16 placing a file', () => {
     expect([readFileSync(`${root}/one`, 'utf8'), readFileSync(`${root}/two`, 'utf8')]).toEqual(['shared', 'own']);
   });
 
-  it('knows owners by name and number, and says which it does not know', async () => {
+  it('accepts owners by name and number, and reports unknown ones', async () => {
     expect(await refused(place(`${root}/owned`, 'x', { owner: 'unknown-user' }))).toMatchObject({
       rule: 'this node has no "unknown-user" in /etc/passwd',
     });
@@ -181,7 +181,7 @@ describe.skipIf(process.platform !== 'linux')('#16 placing a file', () => {
     expect(await place(`${root}/owned`, 'x', { owner: 'root', group: '12345', permissions: 0o4750 })).toBe(true);
   });
 
-  it('refuses a missing folder when none may be made', async () => {
+  it('refuses a missing folder when none may be created', async () => {
     expect((await refused(place(`${root}/no/such`, 'x', { parents: false }))).kind).toBe('refused-path');
     expect(existsSync(`${root}/no`)).toBe(false);
   });
@@ -193,7 +193,7 @@ const problemsOf = (type: string, parameters: Record<string, unknown>) => {
 };
 
 describe('#16 parameters of uploads', () => {
-  it('name all problems at once, each with its place', () => {
+  it('are refused with all problems, each with its place', () => {
     const file = { path: 'x/../y', data: 5, permissions: '0888', dir_permissions: 755, overwrite: 'yes', timeout: -1 };
     expect(problemsOf('upload_file', file).sort()).toEqual(
       ['data', 'dir_permissions', 'overwrite', 'path', 'permissions', 'timeout'].map((name) => `parameters.${name}`),
@@ -210,14 +210,14 @@ describe('#16 parameters of uploads', () => {
     ]);
   });
 
-  it.each(['4777', '0666', '2755', '0002'])('permissions %s need the task to say so', (permissions) => {
+  it.each(['4777', '0666', '2755', '0002'])('permissions %s need explicit consent of the task', (permissions) => {
     const file = { path: '/tmp/x', data: '', permissions };
     expect(problemsOf('upload_file', file)).toEqual(['parameters.permissions']);
     expect(problemsOf('upload_file', { ...file, allow_special_permissions: true })).toEqual([]);
   });
 
   it.each(['0888', '648', '7', '00644', 'rw-', ' 644', 644, 0o644, -1, true])(
-    'permissions %s are none',
+    'permissions %s are invalid',
     (permissions) => {
       const problems = problemsOf('upload_file', { path: '/tmp/x', data: '', permissions });
       expect(problems).toEqual(['parameters.permissions']);
@@ -226,7 +226,7 @@ describe('#16 parameters of uploads', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('the types that place files', () => {
-  it('upload_file: defaults 0644 and 0755, a change is reported, a refusal is not retried', async () => {
+  it('upload_file has the defaults 0644 and 0755, reports a change, and does not retry a refusal', async () => {
     const path = `${root}/up/file`;
     const first = await rig.run(agent, rig.task('upload_file', { path, data: 'ü\n' }));
     expect(first).toMatchObject({ outcome: 'ok', changed: true, output: { stdout: { tail: `written: ${path}\n` } } });
@@ -241,7 +241,7 @@ describe.skipIf(process.platform !== 'linux')('the types that place files', () =
     });
   });
 
-  it('upload_files: in order, and after the first failure none', async () => {
+  it('upload_files places files in order, and none after the first failure', async () => {
     symlinkSync('/nowhere', `${root}/bad`);
     const files = ['x1', 'bad', 'x2'].map((name) => ({ dst: `${root}/${name}`, data: name, permissions: '0600' }));
     const result = await rig.run(agent, rig.task('upload_files', { nodes: [{ uid: '1', files }] }));
@@ -253,7 +253,7 @@ describe.skipIf(process.platform !== 'linux')('the types that place files', () =
     expect([mode(`${root}/x1`), existsSync(`${root}/x2`)]).toEqual(['600', false]);
   });
 
-  it('upload_files is parted by the node each file is for', () => {
+  it('upload_files is split by the node of each file', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((dst) => ({ dst }));
     const nodes = [
       { uid: '2', files: [a] },
@@ -276,7 +276,7 @@ describe.skipIf(process.platform !== 'linux')('the types that place files', () =
     expect(uploadFiles.partFor!({ nodes: 'none' }, '1', 'one')).toEqual({ parameters: { nodes: [] } });
   });
 
-  it('copy_files: permissions of the task as fallback; a missing source fails it, the others are there', async () => {
+  it('copy_files uses the task’s permissions as fallback; a missing source fails it, the others are placed', async () => {
     writeFileSync(rig.path('key'), Buffer.from([0, 255, 10]));
     const parameters = {
       permissions: '0600',
@@ -297,7 +297,7 @@ describe.skipIf(process.platform !== 'linux')('the types that place files', () =
     expect([mode(`${root}/keys`), mode(`${root}/keys/key`), mode(`${root}/keys/open`)]).toEqual(['700', '600', '644']);
   });
 
-  it('copy_files: the content may come from elsewhere', async () => {
+  it('copy_files can get the content from elsewhere', async () => {
     const remote = rig.agent({ readSource: async (path, key) => Buffer.from(`${path} for ${key.node}`) });
     const files = [{ src: '/on/the/master', dst: `${root}/copied` }];
     expect(await rig.run(remote, rig.task('copy_files', { files }))).toMatchObject({ outcome: 'ok' });

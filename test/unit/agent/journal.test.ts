@@ -40,10 +40,10 @@ const runs = (file: string): number => readFileSync(rig.path(file), 'utf8').spli
 const ended = { end: { kind: 'ended', result: { outcome: 'ok' } }, alarms: [] };
 const refused = { end: { kind: 'refused', reason: expect.stringContaining('another order') }, alarms: ['other-order'] };
 
-describe('what the journal has as done is not repeated', () => {
+describe('work that the journal records as done', () => {
   const again = (task: Execution, more: Partial<Execution>) => carryOut({ ...task, ...more }, 'p2');
 
-  it('by a retry, whatever the run believed of the attempt before', async () => {
+  it('is not repeated by a retry, whatever the run believed of the previous attempt', async () => {
     const task = counting('retried');
     await carryOut(task, 'p1');
     expect(await again(task, { generation: 2 })).toMatchObject({
@@ -53,7 +53,7 @@ describe('what the journal has as done is not repeated', () => {
     expect(runs('retried')).toBe(1);
   });
 
-  it('by a run that continues the one that did it; its newest attempt counts', async () => {
+  it('is not repeated by a run that continues the one that did it; its newest attempt counts', async () => {
     const task = counting('continued');
     await carryOut({ ...task, run: 'older' }, 'p1');
     agent.cancel({ ...task, run: 'newer' }, 'stopped');
@@ -69,7 +69,7 @@ describe('what the journal has as done is not repeated', () => {
     expect(runs('continued')).toBe(2);
   });
 
-  it('while it still runs: the retry waits for it, and a cancellation reaches it', async () => {
+  it('and still runs makes a retry wait for it, and is reached by a cancellation', async () => {
     const gate = new Gate(rig.path('running'));
     const task = rig.task('shell', { cmd: `read -r line < ${gate.path}`, retries: 0 });
     await agent.ensure(task);
@@ -85,7 +85,7 @@ describe('what the journal has as done is not repeated', () => {
     expect(await agent.result(endless)).toMatchObject({ outcome: 'cancelled' });
   });
 
-  it('but what failed there is run again', async () => {
+  it('is not mixed up with failures, which are run again', async () => {
     const task = rig.task('shell', { cmd: `echo ran >> ${rig.path('failing')}; exit 3`, retries: 0 });
     await carryOut(task, 'p1');
     expect(await again(task, { generation: 2 })).toMatchObject({ end: { result: { outcome: 'failed' } } });
@@ -94,14 +94,14 @@ describe('what the journal has as done is not repeated', () => {
 });
 
 describe('answers from the journal', () => {
-  it('are for the order of their plan, also while the source of orders is away', async () => {
+  it('are given for the order of their plan, also while the source of orders is unreachable', async () => {
     const task = counting('same');
     expect(await carryOut(task, 'p1')).toMatchObject(ended);
     expect(await carryOut(task, 'p1', { fetch: away })).toMatchObject(ended);
     expect(runs('same')).toBe(1);
   });
 
-  it('are for the same order in another plan, after a look at it', async () => {
+  it('are given for the same order in another plan, after a check of that order', async () => {
     const task = counting('replanned');
     await carryOut(task, 'p1');
     expect(await carryOut(task, 'p2')).toMatchObject(ended);
@@ -109,7 +109,7 @@ describe('answers from the journal', () => {
     expect(runs('replanned')).toBe(1);
   });
 
-  it('are never for another order: that is refused with an alarm, and nothing is run', async () => {
+  it('are never given for another order, which is refused with an alarm and not run', async () => {
     const task = counting('other');
     await carryOut(task, 'p1');
     const other = { ...task, parameters: { ...task.parameters, cmd: `echo other >> ${rig.path('other')}` } };

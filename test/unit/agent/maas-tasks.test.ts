@@ -77,7 +77,7 @@ describe('tasks that MAAS does', () => {
     ['erase_node', 'staying'],
     ['erase_node', 'new'],
     ['move_to_bootstrap', 'staying'],
-  ] as const)('%s leaves the machine of a node alone that is %s by now', async (type, standing) => {
+  ] as const)('%s does not touch the machine of a node that is %s by now', async (type, standing) => {
     const before = await asked();
     const machineOf = async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001', standing });
     expect((await run(request(type), { machineOf }))!.end).toMatchObject({
@@ -88,7 +88,7 @@ describe('tasks that MAAS does', () => {
     expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
-  it('a machine that was deployed as another node is left alone, whatever MAAS calls it by now', async () => {
+  it('a machine that was deployed as another node is not touched, whatever its name in MAAS now', async () => {
     const machineOf = async () => ({ hostname: 'n001', deployedAs: 'n002', site: 'dc1', agent: 'n002' });
     expect((await run(request('erase_node'), { machineOf }))!.end).toMatchObject({
       outcome: 'failed',
@@ -97,7 +97,7 @@ describe('tasks that MAAS does', () => {
     expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
-  it('a machine of another site is left alone', async () => {
+  it('a machine of another site is not touched', async () => {
     const machineOf = async () => ({ hostname: 'n001', site: 'dc2', agent: 'n001' });
     expect((await run(request('erase_node'), { machineOf }))!.end).toMatchObject({ outcome: 'failed' });
     expect(await machine.status()).toBe(MachineStatus.Deployed);
@@ -107,7 +107,7 @@ describe('tasks that MAAS does', () => {
     expect((await run(request('cobbler_sync')))!.end).toMatchObject({ outcome: 'ok', changed: false });
   });
 
-  it('reboot switches the power off and on; a try after the death of the process only on', async () => {
+  it('reboot switches the power off and on; a retry after the death of the process only on', async () => {
     const first = await run(request('reboot'));
     expect(first!.end).toMatchObject({ outcome: 'ok', changed: true });
     expect((await asked()).slice(-2)).toEqual(['power_off', 'power_on']);
@@ -123,7 +123,7 @@ describe('tasks that MAAS does', () => {
     expect(await asked()).toEqual(before);
   });
 
-  it('while MAAS is silent, the run of the task receives since when, and when it answers again', async () => {
+  it('while MAAS does not answer, the run of the task receives since when, and when it answers again', async () => {
     const [since, sent] = [Date.UTC(2026, 10, 22, 11, 42), [] as (string | null)[]];
     let silentSince: number | undefined = since;
     let lookAtPulse: () => void = () => undefined;
@@ -171,7 +171,7 @@ describe('tasks that MAAS does', () => {
     expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 
-  it('a type of the agents is not for MAAS', async () => {
+  it('a task type of agents is not accepted for MAAS', async () => {
     expect(await run(request('shell'))).toBeUndefined();
   });
 });

@@ -29,7 +29,7 @@ const claimOf = (task: Parameters<typeof executionFolder>[1]) =>
   new Journal(executionFolder(rig.stateDir, task)).readClaim()!;
 
 describe.skipIf(missing !== undefined)('without cgroups, whatever session and environment it has', () => {
-  it('all that a task started ends with it when it is cancelled', async () => {
+  it('all processes of a task end when it is cancelled', async () => {
     const stray = `86571.${process.pid}`;
     const task = rig.task(
       'shell',
@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)('without cgroups, whatever session and en
     expect(asleep(stray)).toEqual([]);
   });
 
-  it('and when its supervisor is killed', async () => {
+  it('all processes of a task end when its supervisor is killed', async () => {
     const stray = `86572.${process.pid}`;
     const task = rig.task('shell', { cmd: `${hidden(stray)}; ${standing(stray)}; sleep ${stray}` });
     await agent.ensure(task);
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)('without cgroups, whatever session and en
     expect(asleep(stray)).toEqual([]);
   });
 
-  it('what it leaves on purpose stays and is counted, its zombies are taken in, and nothing of ours stays', async () => {
+  it('a daemon left on purpose stays and is counted, zombies are reaped, and no process of ours stays', async () => {
     const stray = `86573.${process.pid}`;
     const zombies = 'for n in $(seq 50); do (true & exec true); done';
     const task = rig.task('shell', { cmd: `${hidden(stray)}; ${standing(stray)}; ${zombies}; ps -eo ppid,stat` });

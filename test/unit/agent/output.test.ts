@@ -68,7 +68,7 @@ describe('output files', () => {
     );
   });
 
-  it('can be read on from any offset', () => {
+  it('can be read from any offset', () => {
     const folder = mkdtempSync(join(rig.folder, 'output-'));
     const output = new SegmentedOutput(folder, 'stdout', 40);
     output.write(Buffer.from('abcdefghijklmnopqrstuvwxyz'.repeat(3)));
@@ -79,7 +79,7 @@ describe('output files', () => {
     expect(readAll(folder, 78)).toMatchObject({ text: '', gaps: 0, end: 78 });
   });
 
-  it('know text from binary, wherever a character is cut', () => {
+  it('are recognised as text or binary, wherever a character is cut', () => {
     const record = (...chunks: Buffer[]) => {
       const folder = mkdtempSync(join(rig.folder, 'output-'));
       const output = new SegmentedOutput(folder, 'stdout');
@@ -151,7 +151,7 @@ describe('#18 the scrubber', () => {
 });
 
 linux('output of a task', () => {
-  it('#9 of a gigabyte leaves agent and supervisor small, counts exactly and keeps start and end', {
+  it('#9 a gigabyte of output keeps agent and supervisor small, is counted exactly, and its start and end are kept', {
     timeout: 120_000,
   }, async () => {
     const gate = new Gate(rig.path('flood'));
@@ -182,7 +182,7 @@ linux('output of a task', () => {
     expect(Number(peak)).toBeLessThan(200 * 1024);
   });
 
-  it('#10 that is binary, or broken UTF-8, becomes valid JSON and says so; the bytes are kept', async () => {
+  it('#10 output that is binary or broken UTF-8 becomes valid JSON, marked as such; the bytes are kept', async () => {
     const task = rig.task('shell', { cmd: `printf 'a\\377\\000\\033[1mb'; printf '\\303' >&2` });
     const result = await rig.run(agent, task);
     expect(result.output.stdout).toEqual({ bytes: 8, dropped: 0, binary: true, tail: 'a\uFFFD\uFFFDb' });
@@ -190,7 +190,7 @@ linux('output of a task', () => {
     expect(await printed(agent, task)).toEqual(Buffer.from('a\xff\0\x1b[1mb', 'latin1'));
   });
 
-  it('#10 that is random stays under 64 KiB of valid JSON, and nothing of it is lost', async () => {
+  it('#10 random output stays under 64 KiB of valid JSON, and no byte is lost', async () => {
     const file = rig.path('random');
     const cmd = `head -c 1000000 /dev/urandom | tee ${file}; cat ${file} >&2; printf '\\033[31mred\\000'`;
     const task = rig.task('shell', { cmd, retries: 0 });
@@ -205,7 +205,7 @@ linux('output of a task', () => {
   });
 
   // threat: viewer-3
-  it('#18 holds no secret, and neither do journal, arguments and result', async () => {
+  it('#18 output has no secret, and neither do journal, arguments and result', async () => {
     const canaries = {
       'sec:env': 'canary-in-environment-7741',
       'sec:file': 'canary-in-file-8812',
@@ -283,7 +283,7 @@ linux('output of a task', () => {
       expect(bytes.toString('latin1')).not.toMatch(/canary-(of|in)-/);
   });
 
-  it('#18 a secret that reads like one of our own words takes nothing from the record', async () => {
+  it('#18 a secret that equals one of our own words removes nothing from the record', async () => {
     const secrets = [{ name: 'WORD', ref: 'w', as: 'environment' }] as const;
     for (const word of ['failed', 'exit', 'kind', 'stdout', 'number', '2026']) {
       const task = rig.task('shell', { cmd: 'echo "<$WORD>"; exit 4', retries: 0 }, { secrets });
@@ -296,7 +296,7 @@ linux('output of a task', () => {
     }
   });
 
-  it('#18 a secret that cannot be had stops nothing for ever: the execution starts when it can', async () => {
+  it('#18 an execution whose secret is unavailable starts once it is available', async () => {
     const task = rig.task(
       'shell',
       { cmd: 'echo "$WORD"' },
@@ -341,7 +341,7 @@ describe.skipIf(!mayMount)('#8 a full disk (needs root and mount)', () => {
     }
   });
 
-  it('under the log store keeps the output on the node, says so, and stops neither task nor agent', async () => {
+  it('under the log store keeps the output on the node, reports it, and stops neither task nor agent', async () => {
     const disk = smallDisk('log-disk', '1m');
     try {
       const logs = new TaskLogs({ folder: disk.path });
@@ -379,7 +379,7 @@ describe.skipIf(!mayMount)('#8 a full disk (needs root and mount)', () => {
     }
   });
 
-  it('is said before anything is accepted', async () => {
+  it('is reported before a task is accepted', async () => {
     const disk = smallDisk('refusing-disk', '1m');
     try {
       const careful = rig.agent({ stateDir: disk.path });
@@ -392,7 +392,7 @@ describe.skipIf(!mayMount)('#8 a full disk (needs root and mount)', () => {
     }
   });
 
-  it('of inodes is not of bytes', async () => {
+  it('of inodes is distinguished from one of bytes', async () => {
     const disk = smallDisk('files-disk', '8m,nr_inodes=2');
     try {
       const path = join(disk.path, 'file');

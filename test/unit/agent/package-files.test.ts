@@ -46,7 +46,7 @@ class Package {
 }
 
 describe('the files of a package on a node', () => {
-  it('become those of the package: placed, changed and deleted, and only what differs is fetched', async () => {
+  it('become those of the package: placed, changed and deleted, and only differing files are fetched', async () => {
     const pack = new Package({ 'a.pp': 'a', 'bin/run.sh': 'run', 'bin/more/b': 'b' });
     const dst = rig.path('plugin');
     expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({
@@ -90,7 +90,7 @@ describe('the files of a package on a node', () => {
     expect(pack.reads).toEqual(['', 'two']);
   });
 
-  it('are those that the order names, or none', async () => {
+  it('are refused if they are not those of the order', async () => {
     const pack = new Package({ a: 'a' });
     const ordered = pack.list;
     pack.files = { a: 'other' };
@@ -114,6 +114,6 @@ describe('the files of a package on a node', () => {
   });
 });
 
-it.each(['../x', '/x', 'a/../b', 'a//b', '', './a', 'a\0'])('a list with the path %j is not one', (path) => {
+it.each(['../x', '/x', 'a/../b', 'a//b', '', './a', 'a\0'])('a list with the path %j is refused', (path) => {
   expect(readManifest(formatManifest([{ path, sha256: sha256('x'), executable: false }]))).toBeUndefined();
 });

@@ -46,7 +46,7 @@ describe('#14 the verdict on puppet', () => {
     expect(end).toMatchObject({ failure, changed, exitCode: code });
   });
 
-  it('needs a summary, and one of this run', () => {
+  it('needs a summary of this run', () => {
     const stale = judgePuppet(exit(0), summaryText(clean, 999), 1000);
     expect([stale.failure?.kind, stale.summary]).toEqual(['puppet-summary', {}]);
     for (const text of [undefined, '', '\u0000garbage', '---\n- 1'])
@@ -96,7 +96,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
     rig.task('puppet', { puppet_manifest: manifest(text), puppet_modules: rig.folder, retries: 0, ...more });
   const target = rig.path('managed');
 
-  it('changes, then finds nothing to change; takes a prefix from the list', async () => {
+  it('changes something, then finds nothing to change; accepts a prefix from the list', async () => {
     const text = `file { '${target}': content => "managed\\n" }`;
     expect(await rig.run(agent, task(text, { command_prefix: 'nice -n 5' }))).toMatchObject({
       outcome: 'ok',
@@ -127,7 +127,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
     expect(readFileSync(`${target}-too`, 'utf8')).toBe('here');
   });
 
-  it('fails with what failed, even if there are changes; each retry is an attempt', async () => {
+  it('reports failed resources, even if there are changes; each retry is an attempt', async () => {
     // One says no, one takes longer than its own limit, and what needs them is left out.
     const failing = `exec { '/bin/false': } exec { '/bin/sleep 1000': timeout => 0.2 }`;
     const [dependent, both] = [rig.path('dependent'), rig.path('both')];
@@ -148,13 +148,13 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
     expect(await rig.run(agent, task(some))).toMatchObject({ outcome: 'failed', exitCode: 6, changed: true });
   });
 
-  it('a syntax error and a missing manifest are failures', async () => {
+  it('fails on a syntax error and on a missing manifest', async () => {
     expect(await rig.run(agent, task('file {'))).toMatchObject({ outcome: 'failed', exitCode: 1, changed: null });
     const missing = rig.task('puppet', { puppet_manifest: rig.path('none.pp'), retries: 0 });
     expect(await rig.run(agent, missing)).toMatchObject({ outcome: 'failed', exitCode: 1 });
   });
 
-  it('a class of a missing module is a failure', async () => {
+  it('fails on a class of a missing module', async () => {
     expect(await rig.run(agent, task('include no_such_module'))).toMatchObject({ outcome: 'failed', exitCode: 1 });
   });
 
@@ -165,7 +165,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
     expect(readFileSync(count, 'utf8')).toBe('x\nx\n');
   });
 
-  it('TERM in the middle of an exec is not a success, and the exec in its own session is ended', async () => {
+  it('does not succeed when it gets TERM during an exec, which is ended in its own session', async () => {
     const gate = new Gate(rig.path('exec-gate'));
     const here = rig.path('exec-here');
     const text = `exec { '/bin/sh -c "echo > ${here}; read x < ${gate.path}"': timeout => 0 }`;
@@ -201,7 +201,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
     },
   );
 
-  it('two at once run one after the other', async () => {
+  it('runs two tasks one after the other', async () => {
     const log = rig.path('serial');
     const text = (name: string) => `exec { '/bin/sh -c "echo ${name}-in >> ${log}; echo ${name}-out >> ${log}"': }`;
     const tasks = [task(text('a')), task(text('b'))];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { COMMON } from '../../../src/agent/ssh/remote-runner.ts';
 
-it('a result that the runner writes while a connection looks for the runner is kept', () => {
+it('a result that the runner writes while a connection searches for the runner is kept', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-runner-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'claim'), 'garbled');

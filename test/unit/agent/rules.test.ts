@@ -49,7 +49,7 @@ describe('task types', () => {
     expect(found).toMatchObject({ ok: true, task: { limits: { timeoutSec, retries, timeoutCovers } } });
   });
 
-  it('are refused when unknown, or forbidden by the policy of the node; parameters with all problems', async () => {
+  it('are refused when unknown or forbidden by the node’s policy, and bad parameters with all problems', async () => {
     expect(await rig.run(agent, rig.task('erase_all', {}))).toMatchObject({
       outcome: 'rejected',
       changed: false,
@@ -66,7 +66,7 @@ describe('task types', () => {
     );
   });
 
-  it('survive any parameters: a problem list or a task, never an exception', () => {
+  it('turn any parameters into a list of problems or a task, never an exception', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...typesOver('agent')),
@@ -234,7 +234,7 @@ describe('#15 a noop run', () => {
 });
 
 describe('#20 clock steps', () => {
-  it.each([3_600_000, -3_600_000])('of %i ms in mid-task move no deadline', async (step) => {
+  it.each([3_600_000, -3_600_000])('of %i ms during a task move no deadline', async (step) => {
     // The wall clock of the supervisor leaps as soon as the task has started.
     const [node, program] = supervisorProgram();
     const shift = `const now = Date.now; let calls = 0; Date.now = () => now() + (++calls > 2 ? ${step} : 0);`;
@@ -258,11 +258,11 @@ describe('#20 clock steps', () => {
 });
 
 describe('words', () => {
-  it('executions are equal however they are written', () => {
+  it('executions are equal in any notation', () => {
     expect(stableJson({ b: [{ d: 1, c: 2 }], a: undefined })).toBe(stableJson({ b: [{ c: 2, d: 1 }] }));
   });
 
-  it('a failure has an outcome and a sentence', () => {
+  it('every failure has an outcome and a sentence', () => {
     expect(outcomeOf({ kind: 'busy', holder: 'x' })).toBe('failed');
     const noSpace = { kind: 'no-space', path: '/var/lib/sitewright' } as const;
     const reserve = { of: 'reserve', free: 12 * 1024 * 1024, needed: 64 * 1024 * 1024 } as const;
@@ -279,7 +279,7 @@ describe('words', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('without file notification', () => {
-  it('a cancel is still seen, by looking now and then', async () => {
+  it('a cancellation is found by polling', async () => {
     // As on a machine whose inotify watches are used up.
     const [node, program] = supervisorProgram();
     const preload = rig.path('no-watch.cjs');

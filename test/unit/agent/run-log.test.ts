@@ -28,7 +28,7 @@ const said = (request: Parameters<typeof runLogPage>[2] = {}, runs = ['r']) =>
   page(request, runs).items.map(({ task, stream, text }) => `${task} ${stream} ${text}`);
 
 describe('the log of a run', () => {
-  it('has the lines of all tasks as they arrived, whole ones, and the end of each task', () => {
+  it('has the whole lines of all tasks in order of arrival, and the end of each task', () => {
     print('a', 0, 'one\ntw');
     print('b', 0, 'other\n', 'stderr');
     print('a', 6, 'o\nno end of li');
@@ -46,7 +46,7 @@ describe('the log of a run', () => {
     for (const { at } of page().items) expect(Date.parse(at)).not.toBeNaN();
   });
 
-  it('says nothing twice, whatever arrives twice or overlaps', () => {
+  it('has each line once, even if output arrives twice or overlaps', () => {
     print('a', 0, 'one\n');
     print('a', 0, 'one\ntwo\n');
     print('a', 4, 'two\n');
@@ -55,7 +55,7 @@ describe('the log of a run', () => {
     expect(said()).toEqual(['a stdout one', 'a stdout two', 'a ended successful']);
   });
 
-  it('is read from its end, page by page to its start, and goes on from where it was read', () => {
+  it('is read in pages from its end to its start, and continues from where it was read', () => {
     const lines = Array.from({ length: 2_500 }, (_, at) => `line ${at}`);
     let offset = 0;
     for (const line of lines) {
@@ -97,7 +97,7 @@ describe('the log of a run', () => {
     expect(said({ node: '2' })).toEqual([]);
   });
 
-  it('outlives a line that a crash left half written, and lines longer than a page', () => {
+  it('survives a line that a crash left half written, and lines longer than a page', () => {
     print('a', 0, `${'x'.repeat(20_000)}\n`);
     appendFileSync(join(folder, 'r', '=index'), '{"at": "2026-\n');
     print('a', 20_001, 'after\n');
@@ -106,5 +106,5 @@ describe('the log of a run', () => {
     expect(after!.text).toBe('after');
   });
 
-  it('is empty where nothing was kept', () => expect(page()).toEqual({ items: [], earlier: null, later: '0.0' }));
+  it('is empty if no output was kept', () => expect(page()).toEqual({ items: [], earlier: null, later: '0.0' }));
 });

@@ -113,7 +113,7 @@ it('events give offsets, gaps and the end; a character split between pieces arri
   ]);
 });
 
-it('what is missing is answered with a message', async () => {
+it('missing output is answered with a message', async () => {
   for (const [task, status] of [
     ['later@3', 404],
     ['nothing@3', 404],
@@ -130,7 +130,7 @@ it('what is missing is answered with a message', async () => {
   expect((await get('db@3', '', 'text/plain', 999)).statusCode).toBe(404);
 });
 
-it('a task without output is waited for only while its run is under way', async () => {
+it('a task without output is awaited only while its run is open', async () => {
   const hint = async () => (await get('later@3')).json<{ hint: string }>().hint;
   expect(await hint()).toContain('follow');
   await store.transactions.endRun(run, { status: 'error', message: 'stopped', childMessage: 'Aborted' });
@@ -138,7 +138,7 @@ it('a task without output is waited for only while its run is under way', async 
   expect((await get('later@3', '?follow=true')).statusCode).toBe(404);
 });
 
-it('a browser that asks for what is not there gets the page, which says so; a program gets an answer', async () => {
+it('a browser that requests a missing log gets the page, which reports it; a program gets an error', async () => {
   const ask = (url: string, accept: string) => api.inject({ url, headers: { accept } });
   const page = await ask('/nonsense', 'text/html,*/*');
   expect([page.statusCode, page.headers['content-type'], page.body]).toEqual([

@@ -7,7 +7,7 @@ const agent = rig.agent();
 afterAll(() => rig.tidy());
 
 describe.skipIf(process.platform !== 'linux')('shell', () => {
-  it('runs the script with bash in its folder, output and exit code kept', async () => {
+  it('runs the script with bash in its folder, and keeps output and exit code', async () => {
     const task = rig.task('shell', { cmd: 'pwd; echo "$0" | grep -c command.sh; echo to-stderr >&2', cwd: '/tmp' });
     const result = await rig.run(agent, task);
     expect(result).toMatchObject({ outcome: 'ok', exitCode: 0, failure: null, killed: null, leftRunning: 0 });
@@ -16,12 +16,12 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
     expect((await printed(agent, task)).toString()).toBe('/tmp\n1\n');
   });
 
-  it('takes the script as it is: quotes, dollars, newlines, a leading dash', async () => {
+  it('runs the script unchanged: quotes, dollars, newlines, a leading dash', async () => {
     const cmd = `-nothing 2>/dev/null\nprintf '%s|' "a b" 'c"d' $((1+1)) \`echo e\` "\\$HOME"`;
     expect((await rig.run(agent, rig.task('shell', { cmd }))).output.stdout.tail).toBe('a b|c"d|2|e|$HOME|');
   });
 
-  it('makes every retry a visible try and stops at the first success', async () => {
+  it('shows every retry as an attempt and stops at the first success', async () => {
     const counter = rig.path('counter');
     const cmd = `echo x >> ${counter}; [ $(wc -l < ${counter}) -ge 3 ] || exit 7`;
     const result = await rig.run(agent, rig.task('shell', { cmd, retries: 5, interval: 0 }));
@@ -34,7 +34,7 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
     expect(readFileSync(counter, 'utf8')).toBe('x\nx\nx\n');
   });
 
-  it('fails with the last exit code after 2 retries by default, after one try when the caller retries', async () => {
+  it('fails with the last exit code after 2 retries by default, and after one attempt when the caller retries', async () => {
     const all = await rig.run(agent, rig.task('shell', { cmd: 'exit 9', interval: 0 }));
     expect(all).toMatchObject({ outcome: 'failed', failure: { kind: 'exit', exitCode: 9 } });
     expect(all.tries).toHaveLength(3);
@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
     expect(result.output.stdout.tail).toBe('HOME LANG PATH PWD SHLVL SITEWRIGHT_EXECUTION _ ');
   });
 
-  it('says that a folder or bash is missing', async () => {
+  it('reports a missing folder or bash', async () => {
     const task = rig.task('shell', { cmd: 'true', cwd: rig.path('nowhere'), retries: 0 });
     expect(await rig.run(agent, task)).toMatchObject({ outcome: 'failed', failure: { kind: 'io', code: 'ENOENT' } });
     const bare = rig.agent({ taskPath: rig.path('empty') });

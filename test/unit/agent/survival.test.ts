@@ -63,7 +63,7 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     expect((await printed(agent, task, 'stderr')).toString()).toBe('err\n');
   });
 
-  it('#3 its agent never coming back: the result waits until someone asks', async () => {
+  it('#3 an agent that never returns: the result waits until someone asks', async () => {
     const stand = gate();
     const { task, runs } = countedTask(stand);
     const only = new AgentProcess(rig, task);
@@ -75,7 +75,7 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     expect(runs()).toBe('run\n');
   });
 
-  it('#23 an upgrade in mid-task: the next version follows from the offsets of the last', async () => {
+  it('#23 an upgrade during a task: the next version continues from the last offsets', async () => {
     const stand = gate();
     const { task } = countedTask(stand);
     await agent.ensure(task);
@@ -94,7 +94,7 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     expect(rest.sort()).toEqual(['stderr@0:err\n', 'stdout@5:there\n']);
   });
 
-  it('#3 requested many times at once: it runs once', async () => {
+  it('#3 many concurrent requests: it runs once', async () => {
     const counter = rig.path('once');
     const task = rig.task('shell', { cmd: `echo run >> ${counter}` });
     const answers = await Promise.all(Array.from({ length: 6 }, () => rig.agent().ensure(task)));
@@ -103,14 +103,14 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     expect(readFileSync(counter, 'utf8')).toBe('run\n');
   });
 
-  it('refuses the same key for something else', async () => {
+  it('only under its own key: the key is refused for another execution', async () => {
     const task = rig.task('shell', { cmd: 'true' });
     await rig.run(agent, task);
     expect(await agent.ensure({ ...task, parameters: { cmd: 'false' } })).toEqual({ kind: 'conflict' });
     expect(await agent.ensure({ ...task, node: '2' })).toMatchObject({ kind: 'refused' });
   });
 
-  it('an agent that was killed between intent and supervisor: the next one starts it', async () => {
+  it('an agent killed between intent and supervisor: the next agent starts it', async () => {
     const task = rig.task('shell', { cmd: 'echo late' });
     const journal = new Journal(executionFolder(rig.stateDir, task));
     journal.create();
@@ -118,12 +118,12 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok', output: { stdout: { tail: 'late\n' } } });
   });
 
-  it('also under the supervisor in the source folder', async () => {
+  it('under the supervisor in the source folder, too', async () => {
     const { supervisorCommand: _built, ...options } = rig.options();
     expect(await rig.run(new NodeAgent(options), rig.task('shell', { cmd: 'true' }))).toMatchObject({ outcome: 'ok' });
   });
 
-  it('says why a supervisor cannot start, and starts it when asked again', async () => {
+  it('a supervisor that cannot start: the reason is reported, and a retry starts it', async () => {
     const broken = rig.path('broken.mjs');
     writeFileSync(broken, 'throw new Error("no such luck")');
     const task = rig.task('shell', { cmd: 'true' });
@@ -154,7 +154,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
        for n in 1 2 3 4; do read -r line <&3; done; exec 3>&-
        trap "" TERM; echo here; read -r line < ${stand.path}`;
 
-    it.runIf(means === 'cgroup')('a group that systemd removes when it starts the agent again is made again', () => {
+    it.runIf(means === 'cgroup')('recreates a group that systemd removed at a restart of the agent', () => {
       const group = contain(root!, 'removed');
       rmdirSync(join(root!, 'sitewright-removed'));
       const within = group.run(() => group.members());
@@ -294,7 +294,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
 }
 
 describe.skipIf(process.platform !== 'linux')('one task at a time on a node', () => {
-  it('also by another agent: the second waits for the first', async () => {
+  it('holds between agents: the second waits for the first', async () => {
     const stand = gate();
     const { task: first } = countedTask(stand);
     await agent.ensure(first);
@@ -308,7 +308,7 @@ describe.skipIf(process.platform !== 'linux')('one task at a time on a node', ()
     expect(b.startedAt >= a.endedAt.slice(0, 22)).toBe(true);
   });
 
-  it('is not waited for without end: busy, with who has it; other nodes are free', async () => {
+  it('bounds the wait: busy, with the holder; other nodes are free', async () => {
     const stand = gate();
     const { task: first } = countedTask(stand);
     await agent.ensure(first);
@@ -325,7 +325,7 @@ describe.skipIf(process.platform !== 'linux')('one task at a time on a node', ()
     expect(await agent.result(first)).toMatchObject({ outcome: 'ok' });
   });
 
-  it('a cancel ends the waiting', async () => {
+  it('ends the wait on a cancellation', async () => {
     const stand = gate();
     const { task: first } = countedTask(stand);
     await agent.ensure(first);
@@ -342,7 +342,7 @@ describe.skipIf(process.platform !== 'linux')('#7 a restart of the machine', () 
   const bootIdPath = join(rig.folder, 'boot_id');
   const booted = (id: string) => writeFileSync(bootIdPath, `${id}\n`);
 
-  it('interrupts what was running, found by the next agent at its start', async () => {
+  it('interrupts the running task, which the next agent finds at its start', async () => {
     booted('boot-1');
     const stand = gate();
     const { task, runs } = countedTask(stand);
@@ -363,7 +363,7 @@ describe.skipIf(process.platform !== 'linux')('#7 a restart of the machine', () 
     expect(runs()).toBe('run\n');
   });
 
-  it('is success for the reboot task that asked for it, by the boot id', async () => {
+  it('is a success for the reboot task that requested it, by the boot id', async () => {
     booted('boot-1');
     const fired = rig.path('fired');
     const gone = gate();
@@ -385,7 +385,7 @@ describe.skipIf(process.platform !== 'linux')('#7 a restart of the machine', () 
     });
   });
 
-  it('that does not come is asked for three times, then failed', async () => {
+  it('that does not happen is requested three times, then fails', async () => {
     booted('boot-1');
     const fired = rig.path('fired-thrice');
     const rebootCommand = ['bash', '-c', `echo fired >> ${fired}`] as const;
@@ -416,7 +416,7 @@ describe.skipIf(process.platform !== 'linux')('#7 a restart of the machine', () 
 });
 
 describe.skipIf(process.platform !== 'linux')('journals', () => {
-  it('are listed while unfinished, and forgotten some time after they ended', async () => {
+  it('are listed while unfinished, and deleted some time after they ended', async () => {
     const stand = gate();
     const { task } = countedTask(stand, { run: 'long' });
     const done = rig.task('noop', {}, { run: 'short' });

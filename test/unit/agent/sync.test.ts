@@ -39,7 +39,7 @@ describe('the parameters of sync', () => {
     'h-1.example:/x y',
   ])('%s is a source', (src) => expect(problems({ src, dst: '/etc/x' })).toEqual([]));
   it.each(['-e sh', '--rsh=touch x', 'http://x/y', 'relative', '', 'a;b:/x', 'rsync://$(id)/x', '/a\nb'])(
-    '%j is none',
+    '%j is refused',
     (src) => {
       expect(problems({ src, dst: '/etc/x' })).toEqual(['parameters.src']);
     },
@@ -59,7 +59,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
   writeFileSync(`${source}/sub/$(touch x);\nb`, 'odd');
   symlinkSync('file', `${source}/link`);
 
-  it('makes the folder equal, says whether it changed anything, and deletes what is too much', async () => {
+  it('makes the folder equal, reports whether anything changed, and deletes extra files', async () => {
     const dst = rig.path('deep/target');
     const task = () => rig.task('sync', { src: `${source}/`, dst });
     expect(await rig.run(agent, task())).toMatchObject({ outcome: 'ok', changed: true, exitCode: 0 });
@@ -98,7 +98,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
     expect(existsSync(rig.path('elsewhere'))).toBe(false);
   });
 
-  it('stays in the folder it opened when a link is put in its place meanwhile', async () => {
+  it('stays in the folder it opened when a link replaces it meanwhile', async () => {
     const [allowed, outside, bin] = ['swapped', 'outside', 'bin-swap'].map((name) => rig.path(name));
     for (const folder of [`${allowed}/dst`, outside!, bin!]) mkdirSync(folder, { recursive: true });
     const swap = `mv '${allowed}/dst' '${allowed}/away' && ln -s '${outside}' '${allowed}/dst' && exec /usr/bin/rsync "$@"`;
@@ -110,7 +110,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
     expect(readFileSync(`${allowed}/away/file`, 'utf8')).toBe('two');
   });
 
-  it('gets from a daemon; a module it does not have is exit code 5', async () => {
+  it('copies from a daemon; an unknown module is exit code 5', async () => {
     const port = await freePort();
     const asRoot = process.getuid?.() === 0 ? 'uid = root\ngid = root\n' : '';
     const config = rig.path('rsyncd.conf');
@@ -149,7 +149,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
     return rig.agent({ taskPath: `${folder}:/usr/bin:/bin` });
   };
 
-  it('meets a source that changes under it: the try fails, the next one makes the folder equal', async () => {
+  it('fails on a source that changes meanwhile, and the next attempt makes the folder equal', async () => {
     const [moving, dst] = [rig.path('moving'), rig.path('moved')];
     mkdirSync(moving);
     for (const name of ['a', 'b', 'z']) writeFileSync(`${moving}/${name}`, randomBytes(2_000_000));
@@ -200,7 +200,7 @@ exit "\${PIPESTATUS[0]}"`,
   const noSshd = sshdMissing();
   if (noSshd !== undefined) console.warn(`skipped: rsync over ssh, because ${noSshd}`);
 
-  it.skipIf(noSshd !== undefined)('gets over ssh; a host that does not let it in fails the task', async () => {
+  it.skipIf(noSshd !== undefined)('copies over ssh; a host that refuses the login fails the task', async () => {
     const sshd = await SshdRig.open();
     try {
       const { port, knownHostsFile } = sshd.target;

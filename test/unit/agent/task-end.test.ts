@@ -22,7 +22,7 @@ const result = (more: Partial<TaskResult>): TaskResult => ({
   ...more,
 });
 
-it('a success needs no words', () => {
+it('a success has no message', () => {
   expect(taskEnd({ kind: 'ended', result: result({}) })).toEqual({
     outcome: 'ok',
     exit_code: 0,
@@ -33,7 +33,7 @@ it('a success needs no words', () => {
   });
 });
 
-it('a failure says what the program said last: on stderr, else on stdout', () => {
+it('the message of a failure is the last output of the program: of stderr, or else of stdout', () => {
   const failed = {
     outcome: 'failed',
     message: 'ended with exit code 1',
@@ -49,7 +49,7 @@ it('a failure says what the program said last: on stderr, else on stdout', () =>
   );
 });
 
-it('whatever a runner reports, the end stays under 2 KB and its message under 300 characters', () => {
+it('the end of a task stays under 2 KB and its message under 300 characters, whatever a runner reports', () => {
   const long = '\u{1f4a5}'.repeat(5_000);
   const summary = {
     ...Object.fromEntries(Array.from({ length: 200 }, (_unused, at) => [`${'n'.repeat(100)}${at}`, long])),

@@ -32,7 +32,7 @@ const textOf = (parts: readonly LogPart[]): string =>
   parts.map((part) => (part.kind === 'output' ? part.bytes.toString('latin1') : '')).join('');
 
 describe('the log store', () => {
-  it('pieces in any order, twice and overlapping, make the same text', async () => {
+  it('joins chunks in any order, repeated and overlapping, to the same text', async () => {
     const text = Array.from({ length: 3_000 }, (_unused, at) => String.fromCharCode(97 + (at % 26))).join('');
     const piece = fc.tuple(fc.nat(2_999), fc.integer({ min: 1, max: 700 }));
     await fc.assert(
@@ -59,7 +59,7 @@ describe('the log store', () => {
     );
   });
 
-  it('over the limit the middle goes, and every byte is accounted for', async () => {
+  it('drops the middle beyond the limit, and accounts for every byte', async () => {
     const key = newKey();
     const [piece, pieces] = [Buffer.alloc(300, 'x'), 100];
     for (let at = 0; at < pieces; at += 1)
@@ -75,7 +75,7 @@ describe('the log store', () => {
     expect(parts.at(-1)).toMatchObject({ kind: 'ended' });
   });
 
-  it('what was dropped on the node is a gap, also at the end', async () => {
+  it('shows output dropped on the node as a gap, also at the end', async () => {
     const key = newKey();
     logs.append(key, { kind: 'output', stream: 'stdout', offset: 0, bytes: Buffer.from('first') });
     logs.append(key, { kind: 'output', stream: 'stdout', offset: 100, bytes: Buffer.from('last') });
@@ -89,7 +89,7 @@ describe('the log store', () => {
     ]);
   });
 
-  it('a follower waits for the beginning, reads on as it comes, and ends with the task', async () => {
+  it('lets a follower wait for the start, read as output arrives, and end with the task', async () => {
     const key = newKey();
     const reader = logs.read(key, 'stdout', { follow: true })[Symbol.asyncIterator]();
     const first = reader.next();
@@ -104,14 +104,14 @@ describe('the log store', () => {
     expect((await reader.next()).done).toBe(true);
   });
 
-  it('a follower ends when it is asked to stop', async () => {
+  it('ends a follower on request', async () => {
     const stop = new AbortController();
     const reading = all(logs.read(newKey(), 'stdout', { follow: true, stop: stop.signal }));
     stop.abort();
     expect(await reading).toEqual([]);
   });
 
-  it('names of tasks and nodes cannot leave the folder', () => {
+  it('keeps names of tasks and nodes inside its folder', () => {
     const key = { run: '../../x', task: '../../../etc/passwd', node: '..', generation: 1 };
     logs.append(key, { kind: 'output', stream: 'stdout', offset: 0, bytes: Buffer.from('x') });
     expect(logs.attempts(key)).toEqual([1]);

@@ -24,7 +24,7 @@ const dense = (size: number) =>
   ).join(' ')} }`;
 
 describe('a drawer', () => {
-  it('draws what the caller would draw, and continues after what is not DOT', async () => {
+  it('draws the same as its caller, and continues after invalid DOT', async () => {
     const own = drawer();
     const dot = 'digraph G { "a-b"; c; "a-b" -> c; }';
     const [first, refused, second] = await Promise.allSettled([
@@ -41,7 +41,7 @@ describe('a drawer', () => {
     });
   });
 
-  it('leaves its caller free meanwhile', async () => {
+  it('does not block its caller', async () => {
     const own = drawer();
     await svgOf(own, 'digraph { a }');
     let drawn = false;
@@ -61,7 +61,7 @@ describe('a drawer', () => {
   });
 
   // threat: viewer-4 found-9
-  it('ends a graph that is not laid out in time, or for which no one waits, and draws the next', async () => {
+  it('aborts a graph that takes too long, or that no one waits for, and draws the next', async () => {
     const own = drawer(2_000);
     await svgOf(own, 'digraph { a }');
     await expect(svgOf(own, dense(4_000))).rejects.toMatchObject({ problem: { code: 'invalid' } });
@@ -73,7 +73,7 @@ describe('a drawer', () => {
   });
 
   // threat: viewer-4 found-9
-  it('small pictures do not wait for a large one', async () => {
+  it('draws small pictures without waiting for a large one', async () => {
     const own = drawer();
     const gone = new AbortController();
     const large = svgOf(own, dense(3_000), gone.signal);
@@ -82,7 +82,7 @@ describe('a drawer', () => {
     await expect(large).rejects.toThrow('enough');
   });
 
-  it('rejects what waits when it is closed, and draws no more', async () => {
+  it('rejects waiting requests when it is closed, and draws no more', async () => {
     const own = drawer();
     const waiting = [svgOf(own, dense(60)), svgOf(own, 'digraph { a }')].map((one) =>
       expect(one).rejects.toThrow(/process is ending/),

@@ -18,7 +18,7 @@ function heldDrawer() {
   return { drawer, asked };
 }
 
-it('a drawing is drawn once, however many ask, and also while it is drawn', async () => {
+it('a drawing is made once, however many request it, also meanwhile', async () => {
   const { drawer, asked } = heldDrawer();
   const pictures = new Pictures(drawer);
   const both = [pictures.svg('digraph { a }'), pictures.svg('digraph { a }')];
@@ -39,7 +39,7 @@ it('a picture that failed is drawn again for the next request', async () => {
   expect(await second).toBe(SVG);
 });
 
-it('the picture that was longest not asked for makes room', async () => {
+it('the least recently used picture is dropped', async () => {
   const drawn: string[] = [];
   const pictures = new Pictures({
     svg: async (dot) => {
@@ -58,7 +58,7 @@ it('the picture that was longest not asked for makes room', async () => {
 });
 
 // threat: viewer-5
-it('pictures that are kept have a limit of bytes: the oldest make room for a large one', async () => {
+it('cached pictures have a limit of bytes: the oldest make room for a large one', async () => {
   const drawn: string[] = [];
   const pictures = new Pictures({
     svg: async (dot) => {
@@ -74,7 +74,7 @@ it('pictures that are kept have a limit of bytes: the oldest make room for a lar
 });
 
 // threat: viewer-4 found-9
-it('a drawing ends when all who waited for it have gone, and is drawn anew for who comes then', async () => {
+it('a drawing is aborted when all its clients have disconnected, and restarted for the next', async () => {
   const { drawer, asked } = heldDrawer();
   const pictures = new Pictures(drawer);
   const [one, other] = [new AbortController(), new AbortController()];

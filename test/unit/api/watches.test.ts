@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { changesSince, everything, type Frame, type Sent } from '../../../src/api/page/changes.ts';
 import { type Seen, Watches } from '../../../src/api/page/watches.ts';
 
-it('only what differs is a change, entry by entry, and what is gone is null', () => {
+it('only differing entries are changes, and removed ones are null', () => {
   const sent: Sent = new Map();
   expect(changesSince(sent, { a: { x: 1, y: [1, 2] }, b: {} })).toEqual({ a: { x: 1, y: [1, 2] } });
   expect(changesSince(sent, { a: { x: 1, y: [1, 2] }, b: {} })).toEqual({});
@@ -11,7 +11,7 @@ it('only what differs is a change, entry by entry, and what is gone is null', ()
   expect(everything(sent)).toEqual({ a: { y: [2] }, b: { z: null } });
 });
 
-it('entries named as something JavaScript knows are entries like all others', () => {
+it('entries named like properties of JavaScript objects are ordinary entries', () => {
   const sent: Sent = new Map();
   const frame: Frame = { a: { constructor: 1, toString: 2 } };
   expect(changesSince(sent, frame)).toEqual(frame);
@@ -59,7 +59,7 @@ async function next(stream: Readable): Promise<{ event: string; data: unknown } 
   return { event: event!, data: JSON.parse(data!) };
 }
 
-it('many watch, one looks; who comes later gets everything, and the end ends all', async () => {
+it('many watchers share one poll; a later one gets everything, and the end ends all', async () => {
   const { look, answer, count } = looks();
   const watches = new Watches({ intervalMs: 1 });
   const first = watches.open('run', look);
@@ -79,7 +79,7 @@ it('many watch, one looks; who comes later gets everything, and the end ends all
   expect(count()).toBe(3);
 });
 
-it('a failure is sent without what is inside, which goes to the log, and the streams go on', async () => {
+it('a failure is sent without internals, which go to the log, and the streams continue', async () => {
   const { look, answer } = looks();
   const logged: unknown[] = [];
   const watches = new Watches({ intervalMs: 1, defect: (error) => logged.push(error) });
@@ -94,7 +94,7 @@ it('a failure is sent without what is inside, which goes to the log, and the str
   expect(await next(stream)).toBeNull();
 });
 
-it('nothing is looked at once the last reader has left', async () => {
+it('polling stops once the last reader has left', async () => {
   const { look, answer, count } = looks();
   const watches = new Watches({ intervalMs: 1 });
   const stream = watches.open('run', look);

@@ -36,9 +36,9 @@ const attempt = (work: () => unknown): void => {
   }
 };
 
-describe('an expression over texts of others', () => {
+describe('a regular expression over foreign text', () => {
   // threat: anyone-12 found-1
-  it('is proven to be linear, was tried, or stands on the list with its reason', () => {
+  it('is proven linear, was timed, or is on the list with its reason', () => {
     expect(all.length).toBeGreaterThan(400);
     const known = new Set([...proven, ...tried]);
     const isException = (file: string, text: string): boolean =>
@@ -52,20 +52,20 @@ describe('an expression over texts of others', () => {
     ).toEqual([]);
   });
 
-  it('leaves nothing in the lists that no source has', () => {
+  it('is in some source if it is on a list', () => {
     const texts = new Set(all.map(({ text }) => text));
     expect([...proven, ...tried].filter((text) => !texts.has(text))).toEqual([]);
     const places = new Set(all.map(({ file, text }) => `${file} ${text}`));
     expect(exceptions.filter((one) => !places.has(`${one.file} ${one.literal ?? one.made}`))).toEqual([]);
   });
 
-  it('is found in every form in which a source can have it', () => {
+  it('is found in every form that a source can have', () => {
     const found = expressionsIn('x.ts', 'a(/b+$/); new RegExp(`c`); RegExp(d, "g"); // /e/\nconst f = "/g/";');
     expect(found.map(({ text }) => text)).toEqual(['/b+$/', 'new RegExp(`c`)', 'RegExp(d, "g")']);
   });
 
   // What a search for bad texts did not find is no proof: each also meets runs of what it is made of.
-  it.each(tried)('takes time in proportion to runs of all its characters: %s', (text) => {
+  it.each(tried)('takes time in proportion to repetitions of its characters: %s', (text) => {
     const [, source = '', flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(text)!;
     const expression = new RegExp(source, flags);
     const units = [...new Set([...' a0', ...source.replaceAll('\\', '')])];
@@ -103,7 +103,7 @@ const WAYS: readonly (readonly [string, (text: string) => unknown, (n: number) =
   ['blanks in a format of time', (text) => parseTimeByFormat('2026', text), (n) => `%Y${' a'.repeat(n / 16)}`],
 ];
 
-describe('a text of someone who means harm takes time in proportion to its length', () => {
+describe('a malicious text takes time in proportion to its length', () => {
   // threat: anyone-12
   it.each(WAYS)('%s', (_name, read, text) => {
     expect(growthOf((given: string) => attempt(() => read(given)), text)).toBeLessThan(MUCH_GROWTH);

@@ -51,12 +51,12 @@ describe('logs', () => {
     ['bearer', (n: number) => 'bearer '.repeat(n / 7)],
     ['blanks', (n: number) => `bearer${' '.repeat(n)}`],
     ['oauth_token=', (n: number) => 'oauth_token='.repeat(n / 12)],
-  ])('what redaction takes grows with the line, no faster: %s', (_name, text) => {
+  ])('redaction takes time in proportion to the line: %s', (_name, text) => {
     expect(growthOf(withoutSecretTexts, text)).toBeLessThan(MUCH_GROWTH);
   });
 
   // threat: found-14
-  it('no text makes a line of its own, or reaches the terminal as it is', async () => {
+  it('foreign text never adds a line, nor reaches the terminal unescaped', async () => {
     const forged = `x\n12:00:00 info  api  an admin signed in${CLEAR}`;
     const { log, lines } = logged('pretty');
     await auditedAlarms(store.audit, log)({ site: 'dc1', node: 'n1', kind: 'odd', message: forged });
@@ -81,7 +81,7 @@ describe('an anonymous request with a long path', () => {
   afterAll(() => rig.close());
 
   // threat: anyone-10 found-5
-  it('is logged in a few words', async () => {
+  it('is logged briefly', async () => {
     await rig.api.listen({ host: '127.0.0.1', port: 0 });
     const { port } = rig.api.server.address() as { port: number };
     const long = `/${'a'.repeat(15_000)}?${'b'.repeat(300)}`;
@@ -102,7 +102,7 @@ describe('an anonymous request with a long path', () => {
 
 describe('the terminal of an operator', () => {
   // threat: node-5 found-10
-  it('gets no control characters of a node, whichever command shows its output', async () => {
+  it('gets no control characters from a node, whichever command shows its output', async () => {
     const output = `a${CLEAR}b\r\nprogress 1%\rprogress 2%\n`;
     const event = (name: string, id: number, data: object) =>
       `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -157,7 +157,7 @@ describe('names', () => {
   };
 
   // threat: anyone-11 found-16
-  it('an address is verified, or no name, whatever claim it is in', () => {
+  it('an unverified address is not used as a name, whatever claim it is in', () => {
     for (const verified of [false, 'false', 'FALSE', 0, null, 'no', '', {}])
       for (const [claim, value] of [
         ['email', 'nina@example.org'],
@@ -174,7 +174,7 @@ describe('names', () => {
 
   // threat: anyone-11 found-16
   it.each(['webhook', 'Webhook', 'sitewright', 'temporal', 'api', 'unknown', 'schedule', 'anonymous'])(
-    'no one is called as a part of the service is: %s',
+    'no user can have the name of a part of the service: %s',
     async (name) => {
       expect(getsIn({ name })).toBe(false);
       const tokens = tokenOperations({ store } as never);
@@ -185,7 +185,7 @@ describe('names', () => {
   );
 
   // threat: network-3 found-13
-  it('over TLS a cookie counts only with the prefix that nothing but this host over TLS can set', () => {
+  it('over TLS a cookie needs the prefix that only this host can set over TLS', () => {
     for (const cookie of [TOKEN_COOKIE, SIGN_IN_COOKIE]) {
       const plain = { cookie: `${cookie.name}=planted` };
       const both = { cookie: `${cookie.name}=planted; __Host-${cookie.name}=ours` };
@@ -204,7 +204,7 @@ describe('names', () => {
   );
 
   it.each(['u-x@h::x', 'a-b:/x', 'rsync://h-1/m/p', 'rsync://[::1]/m/p', 'rsync://u@h:873/m/p', '/x'])(
-    'what is no option stays a source: %s',
+    'a valid source is accepted: %s',
     (src) => expect(checkParameters('sync', { src, dst: '/srv/x' })).toEqual([]),
   );
 
@@ -223,7 +223,7 @@ describe('names', () => {
 
 describe('the store', () => {
   // threat: remains-5 found-15
-  it('is for this user alone, also in a folder that others may read, whatever their umask is', async () => {
+  it('is private to this user, also in a readable folder, whatever the umask', async () => {
     const open = join(folder, 'open');
     mkdirSync(open, { mode: 0o755 });
     const before = process.umask(0o022);

@@ -52,14 +52,14 @@ const run = (...args: string[]) => spawnSync(process.execPath, command(...args),
 /** The Node.js that was fetched before. */
 const cached = (text: string) => write(`cache/node-${version}/bin/node`, `#!/bin/sh\n${text}\n`, 0o755);
 
-it('an old Node.js goes on in the one that was fetched, with its arguments, its exit code and its place on PATH', () => {
+it('an old Node.js continues in the fetched one, with its arguments, its exit code and its place on PATH', () => {
   cached(`echo "$PATH"; "${process.execPath}" "$@"; exit 7`);
   const { status, stdout, stderr } = run('a', 'b');
   expect({ status, stderr }).toEqual({ status: 7, stderr: '' });
   expect(stdout).toBe(`${join(folder, `cache/node-${version}/bin`)}:${join(folder, 'path')}\nran with a b\n`);
 });
 
-it('a signal reaches the program, and the end by a signal is passed on', async () => {
+it('a signal reaches the program, and its end by a signal is passed on', async () => {
   cached('echo ready; exec cat');
   const child = spawn(process.execPath, command(), { env: env(), stdio: ['pipe', 'pipe', 'inherit'] });
   await new Promise((ready) => child.stdout.once('data', ready));
@@ -75,7 +75,7 @@ it('a download with another checksum than ours is not unpacked', () => {
   expect(existsSync(join(folder, `cache/node-${version}`))).toBe(false);
 });
 
-it('without a registry one sentence says what is needed and why it cannot be had', () => {
+it('without a registry one sentence names the requirement and why it is unavailable', () => {
   write('path/npm', '#!/bin/sh\necho "npm error network request failed" >&2\nexit 1\n', 0o755);
   const { status, stderr } = run();
   expect(status).toBe(1);

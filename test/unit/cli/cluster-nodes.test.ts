@@ -37,7 +37,7 @@ async function addNodes(tagged: Readonly<Record<string, readonly string[]>>, ...
 }
 
 describe('cluster add-nodes --from-site', () => {
-  it('adds what is in no cluster, with the roles that its documents have as tags', async () => {
+  it('adds nodes that are in no cluster, with the roles that their documents have as tags', async () => {
     const { code, out, sent } = await addNodes({ web: ['a', 'c'], database: ['a', 'b'] }, '3', '--from-site');
     expect([code, out]).toEqual([0, 'cluster 3 has node 1 as web, database\ncluster 3 has node 2 as database\n']);
     expect(sent).toEqual([

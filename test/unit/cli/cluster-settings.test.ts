@@ -13,7 +13,7 @@ it.each(['storage', 'storage=1', '.a=1', 'a.=1', ''])('%j is refused with the fo
   expect(() => changedSettings([text])).toThrow(/is not a setting with a value/);
 });
 
-it('facts of many nodes are sent in portions, each with fewer values than the API takes, and none is lost', () => {
+it('facts of many nodes are sent in portions within the limit of the API, and none is lost', () => {
   const facts = Array.from({ length: 1_000 }, (_unused, uid) => ({
     uid,
     volumes: Array.from({ length: 700 }, () => 0),

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runCli } from '../../../src/cli/run-cli.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
-it('shows a warning with its fix', async () => {
+it('the doctor shows a warning with its fix', async () => {
   const env = {
     SITEWRIGHT_STORE_URL: 'sqlite::memory:',
     SITEWRIGHT_API: 'http://127.0.0.1:9',

@@ -31,7 +31,7 @@ function sectionOf(name: string): string {
 // promise: 1.43
 describe('docs/cli.md', () => {
   const commands = leaves(program);
-  it('there are commands', () => expect(commands.length).toBeGreaterThan(35));
+  it('has commands', () => expect(commands.length).toBeGreaterThan(35));
 
   it.each(commands.map(({ path, command }) => [path, command] as const))('describes %s', (path, command) => {
     const [top = '', sub] = path.split(' ');
@@ -82,7 +82,7 @@ describe('-f', () => {
   );
 });
 
-it('every command that a message or a document names exists', () => {
+it('every command named in a message or a document exists', () => {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const files = execFileSync(
     'git',
@@ -108,14 +108,14 @@ it('every command that a message or a document names exists', () => {
   expect(named.filter(({ top }) => !known.has(top) && !groups.has(top))).toEqual([]);
 });
 
-it('every command says what it does, and so does every option', () => {
+it('every command and option has a description', () => {
   for (const { path, command } of leaves(program)) {
     expect(command.description(), path).not.toBe('');
     for (const option of command.options) expect(option.description, `${path} ${option.flags}`).not.toBe('');
   }
 });
 
-it('the exit codes of answers are those the use cases give their problems', () => {
+it('the exit codes of answers are those of the problems of use cases', () => {
   for (const [code, { status, exit }] of Object.entries(PROBLEM_CODES))
     expect([code, exitCodeOfStatus(status)]).toEqual([code, exit]);
 });

@@ -20,7 +20,7 @@ it('a table lines up, numbers to the right, nothing ends in blanks', () => {
   );
 });
 
-it('wide and combining characters count as what they take', () => {
+it('wide and combining characters count with their width', () => {
   const text = formatTable(
     [
       { a: '日本', b: 'x' },
@@ -39,18 +39,15 @@ describe('a list on a terminal', () => {
   const all = ['id', 'kind', 'site', 'state', 'failed_nodes', 'title', 'started_at', 'started_by', 'revision'];
   const widthOf = (line: string) => [...line].reduce((sum, one) => sum + (/[日本]/.test(one) ? 2 : 1), 0);
 
-  it.each([40, 60, 80, 100, 132])(
-    'is not wider than its %i columns, names each row in full and what it leaves out',
-    async (most) => {
-      const terminal = recordingTerminal({ columns: most });
-      await printList(terminal, { format: 'table' }, wide, all);
-      const lines = terminal.said.out.trimEnd().split('\n');
-      for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(most);
-      for (const [at, { id }] of wide.entries()) expect(lines[at + 1]).toMatch(new RegExp(`^${id} `));
-      const text = lines.join(' ').toLowerCase();
-      for (const column of all) expect(text).toMatch(new RegExp(column.replace('_', '[ _]')));
-    },
-  );
+  it.each([40, 60, 80, 100, 132])('fits %i columns, names each row in full and lists omitted columns', async (most) => {
+    const terminal = recordingTerminal({ columns: most });
+    await printList(terminal, { format: 'table' }, wide, all);
+    const lines = terminal.said.out.trimEnd().split('\n');
+    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(most);
+    for (const [at, { id }] of wide.entries()) expect(lines[at + 1]).toMatch(new RegExp(`^${id} `));
+    const text = lines.join(' ').toLowerCase();
+    for (const column of all) expect(text).toMatch(new RegExp(column.replace('_', '[ _]')));
+  });
 
   it('has whole kinds and times on 80 columns: times by their distance from now', async () => {
     const terminal = recordingTerminal({ columns: 80 });
@@ -59,7 +56,7 @@ describe('a list on a terminal', () => {
       expect(line).toMatch(/ execute_graph .* (\d+ (s|min|h|days) ago|in \d+ (s|min|h|days))( |$)/);
   });
 
-  it('has whole values where there is room for them, and in files', async () => {
+  it('has full values where they fit, and in files', async () => {
     for (const columns of [500, undefined]) {
       const terminal = recordingTerminal(columns === undefined ? {} : { columns });
       await printList(terminal, { format: 'table' }, wide, all);
@@ -85,7 +82,7 @@ describe('on a terminal', () => {
     expect(text).not.toMatch(/…|more columns/);
   });
 
-  it('times stand beside how long ago they were, or how soon they come', () => {
+  it('times are shown with their distance from now', () => {
     const rows = ['2026-05-02T10:00:00.000Z', '2026-05-01T12:00:00Z', '2026-04-20T10:00:00Z', '2026-05-02T12:04:30Z'];
     const text = formatTable(
       rows.map((at) => ({ at })),
@@ -126,13 +123,13 @@ describe('output', () => {
     expect(await print('csv', ['count'])).toBe('count\r\n5\r\n12\r\n');
     expect(JSON.parse(await print('json', ['count']))).toEqual([{ count: 5 }, { count: 12 }]);
   });
-  it('a column that is not there is named, with those that are', async () => {
+  it('an unknown column is named, with the known ones', async () => {
     await expect(print('table', ['nmae'])).rejects.toMatchObject({
       exitCode: 2,
       problem: { message: 'there is no column nmae', hint: 'Columns are: name, count, tags, note.' },
     });
   });
-  it('colour only where it is wanted', async () => {
+  it('colour is used only where it is wanted', async () => {
     const terminal = recordingTerminal({ color: true });
     await printList(terminal, { format: 'table' }, rows, ['name']);
     expect(terminal.said.out).toContain('\u001b[1mNAME');

@@ -48,7 +48,7 @@ describe('names of clusters and nodes', () => {
     return [200, {}];
   };
 
-  it('stand for their ids, in arguments, options and lists; ids are taken as they are', async () => {
+  it('are accepted in place of ids, in arguments, options and lists', async () => {
     const args = ['cluster', 'add-nodes', 'lab', '--nodes', 'node-2,1', 'node-1', '--roles', 'web'];
     const { code, requests } = await against(named, args);
     expect(code).toBe(0);
@@ -101,7 +101,7 @@ describe('graph upload', () => {
   });
 
   // promise: 1.35
-  it('makes the graph when there is none of its type', async () => {
+  it('creates the graph if there is none of its type', async () => {
     const { code, requests } = await against(
       ({ method }) => (method === 'PUT' ? problem('not-found', 404, 'no graph') : [201, STORED]),
       ['graph', 'upload', '-r', '2', '-t', 'custom', '--file', file('t.yaml', TASKS)],
@@ -142,7 +142,7 @@ describe('graph upload', () => {
   });
 
   // promise: 1.36
-  it('takes the answer from standard input, too', async () => {
+  it('reads the answer from standard input, too', async () => {
     const args = ['graph', 'upload', '-e', '1', '--file', file('t.yaml', TASKS)];
     const declined = await against(() => [200, STORED], args, { piped: 'n' });
     expect([declined.code, declined.requests.length, declined.err]).toEqual([2, 0, 'error: nothing was done\n']);
@@ -151,7 +151,7 @@ describe('graph upload', () => {
     expect([code, requests[0]!.at]).toEqual([0, '/clusters/1/deployment_graphs/default']);
   });
 
-  it('says everything that is wrong, with its place, and sends nothing', async () => {
+  it('reports every problem with its place, and sends nothing', async () => {
     const text = `${TASKS}- {id: b, type: bogus, version: 2.1.0}\n- {id: c, type: shell, version: x}\n`;
     const args = ['graph', 'upload', '-e', '1', '-t', 'x', '--file', file('bad.yaml', text)];
     const { code, err, requests } = await against(() => [200, STORED], args);
@@ -160,7 +160,7 @@ describe('graph upload', () => {
     expect(err).toContain('bad.yaml:3:');
   });
 
-  it('takes a folder: metadata and every tasks.yaml, problems with their files', async () => {
+  it('accepts a folder with metadata and every tasks.yaml, and reports problems with their files', async () => {
     const { mkdirSync } = await import('node:fs');
     mkdirSync(join(folder, 'g/deep'), { recursive: true });
     writeFileSync(join(folder, 'g/metadata.yaml'), 'name: nightly\n');
@@ -190,7 +190,7 @@ describe('graph upload', () => {
 
 describe('stored graphs', () => {
   // promise: 1.34
-  it('are listed with whose they are', async () => {
+  it('are listed with their owners', async () => {
     const { out, requests } = await against(() => [200, [STORED]], ['graph', 'list', '-e', '1,2']);
     expect(requests[0]!.at).toContain('clusters_ids=1%2C2');
     expect(out).toContain('as "default" to cluster(ID=1)');
@@ -214,7 +214,7 @@ describe('stored graphs', () => {
     expect([code, requests[0]!.method]).toEqual([0, 'DELETE']);
   });
 
-  it('are planned, with the nodes that a run would leave out, and what is doubtful', async () => {
+  it('are planned, with omitted nodes and warnings', async () => {
     const plan = {
       totals: { nodes: 1, tasks: 1, running: 1, first_time: 1 },
       nodes: [{ node: '1', runs: [{ task: 'a', type: 'shell', first_time: true, changed: [] }], skipped: [] }],
@@ -241,7 +241,7 @@ describe('stored graphs', () => {
 });
 
 describe('cluster check', () => {
-  it('shows all findings; an error is one of the exit code, too', async () => {
+  it('shows all findings, and an error sets the exit code', async () => {
     const info = {
       severity: 'info',
       code: 'check.tags-unassigned',
@@ -262,7 +262,7 @@ describe('graph execute', () => {
   const execute = (...flags: string[]) => against(() => [202, started], ['graph', 'execute', '-e', '1', ...flags]);
 
   // promise: 1.38
-  it('sends what was asked for, and says where to look', async () => {
+  it('sends the options, and prints the next commands', async () => {
     const { code, out, requests } = await execute(
       ...['-t', 'a', 'b', '-n', '1,2', '-T', 'x', '-S', 's/1,3-5:e', ':e2', '--noop', '--force', '--trace'],
       ...['--max-nodes', '5', '--hold-on-failure', '--reason', 'disk'],
@@ -286,7 +286,7 @@ describe('graph execute', () => {
     expect(out).toContain('sitewright run watch execute_graph:1:12');
   });
 
-  it('prints what the checks found, beside the answer', async () => {
+  it('prints the findings of the checks with the answer', async () => {
     const warnings = [
       { severity: 'warning', code: 'check.x', message: 'Nodes 4, 5 are away.', hint: 'Start their agents.' },
       { severity: 'error', code: 'check.y', message: 'Two roles exclude each other.' },
@@ -302,7 +302,7 @@ describe('graph execute', () => {
     expect(out).toMatch(/^ {2}page {6}http:\S+\/runs\/r-1$/m);
   });
 
-  it('says what the run is called', async () => {
+  it('sends title, reason and labels of the run', async () => {
     const { requests } = await execute(
       '--title',
       'Ceph 18',
@@ -395,7 +395,7 @@ describe('runs of graphs', () => {
     );
   });
 
-  it('take tasks up again, or go on without them', async () => {
+  it('retry tasks, or continue without them', async () => {
     const args = ['run', 'retry-task', 'execute_graph:1:12', 'a@2', '--reason', 'fixed'];
     const { code, out, requests } = await against(answer, args);
     expect([code, out]).toEqual([0, expect.stringContaining('task a@2 of run')]);
@@ -405,7 +405,7 @@ describe('runs of graphs', () => {
 });
 
 describe('yaql over a cluster', () => {
-  it('is found by name; an unknown one is answered with the known ones', async () => {
+  it('finds the cluster by name; an unknown one is answered with the known ones', async () => {
     const clusters = [{ id: 3, name: 'east' }];
     const states = { now: { common: { a: 1 }, node: null }, before: null };
     const answer = ({ at }: StubRequest): StubAnswer => (at.endsWith('/clusters') ? [200, clusters] : [200, states]);

@@ -27,7 +27,7 @@ describe('progress of a run of graphs', () => {
     expect(graphStatusText(statusOf('running'))).not.toContain('retry-task');
   });
 
-  it('says of when it is, if the run is too busy to answer', () => {
+  it('shows its time, if the run is too busy to answer', () => {
     const as_of = '2026-11-23T10:00:00.000Z';
     const now = Date.parse(as_of) + 3_000;
     expect(graphStatusText(statusOf('running', { as_of }), false, now)).toContain(
@@ -43,7 +43,7 @@ describe('progress of a run of graphs', () => {
     expect(graphStatusText(statusOf('failed'))).toMatch(/^graph default: failed, 6 of 15 tasks$/m);
   });
 
-  it('is followed with one line for each phase', () => {
+  it('is printed with one line for each phase', () => {
     const paint = paintFor(false);
     const planning = statusOf('planning');
     expect(graphChanges(planning, undefined, paint).filter((line) => line.includes('planning'))).toHaveLength(1);

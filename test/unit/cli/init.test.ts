@@ -7,7 +7,7 @@ import { cli } from './recording-terminal.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-init-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('a site of one’s own is valid as it is, with comments, and says how to go on', async () => {
+it('`init site` writes a valid, commented site, and prints the next commands', async () => {
   const site = join(folder, 'dc1');
   const { code, out } = await cli(['init', 'site', site]);
   expect(code).toBe(0);
@@ -16,7 +16,7 @@ it('a site of one’s own is valid as it is, with comments, and says how to go o
   expect(readFileSync(join(site, 'strategy.yaml'), 'utf8')).toMatch(/^ *# /m);
 });
 
-it('a release of one’s own has a graph of five tasks, its own name, and no problem', async () => {
+it('`init release` writes a valid release with its own name and a graph of five tasks', async () => {
   const release = join(folder, 'shop');
   const { code, out } = await cli(['init', 'release', release]);
   expect(code).toBe(0);
@@ -31,6 +31,6 @@ it('a release of one’s own has a graph of five tasks, its own name, and no pro
 it.each([
   ['a folder with files', 'dc1', 4],
   ['a name that no site can have', 'Not a name', 2],
-])('%s is refused, and left as it is', async (_, name, expected) => {
+])('%s is refused, and not changed', async (_, name, expected) => {
   expect((await cli(['init', 'site', join(folder, name)])).code).toBe(expected);
 });

@@ -11,6 +11,6 @@ it.each([
   ['the system, where no variable says it (cron, a container)', {}, 'root', 'root'],
   ['none, where the system has no name for a number', {}, undefined, undefined],
   ['none, when no header can carry the name', { USER: 'jörg' }, 'root', undefined],
-])('who acts: %s', (_from, env, login, user) => expect(whoIs(env, login)).toBe(user));
+])('the actor is found: %s', (_from, env, login, user) => expect(whoIs(env, login)).toBe(user));
 
 it('a process has a login name', () => expect(processTerminal().loginName?.()).toMatch(/./));

@@ -49,7 +49,7 @@ describe('agents', () => {
   });
   const nodes = [node(1, 'a', { cluster: 3 }), node(2, 'b', { cluster: 3 }), node(4, 'c')];
 
-  it('are listed with their nodes, and the command that starts those that are not there', async () => {
+  it('are listed with their nodes, and the command that starts missing ones', async () => {
     const { out, err } = await against(
       ({ at }) => [200, at.startsWith('/agents') ? [agent(1, true), agent(2, false)] : nodes],
       ...['list', '-c', 'id', '-c', 'agent'],
@@ -58,7 +58,7 @@ describe('agents', () => {
     expect(err).toContain('\n  sitewright agent run --env 3\n');
   });
 
-  it('are not known while Temporal is away: the list is there anyway', async () => {
+  it('are unknown while Temporal is unreachable, and nodes are listed anyway', async () => {
     const { code, out, err } = await against(
       ({ at }) => (at.startsWith('/agents') ? [503, { code: 'temporal-unreachable', message: 'away' }] : [200, nodes]),
       ...['list', '-c', 'agent'],
@@ -71,7 +71,7 @@ describe('node register', () => {
   let last = 0;
   const made = ({ body }: StubRequest): StubAnswer => [201, node(++last, (body as { name: string }).name)];
 
-  it('takes several machines in, one request each', async () => {
+  it('registers several machines, one request each', async () => {
     last = 0;
     const { code, out, requests } = await against(made, 'register', '--name', 'a', 'b', '--provisioned');
     expect([code, out]).toEqual([0, 'registered node 1 a\nregistered node 2 b\n']);
@@ -81,7 +81,7 @@ describe('node register', () => {
     ]);
   });
 
-  it('takes in what is not known yet of a whole site', async () => {
+  it('registers the unknown machines of a whole site', async () => {
     last = 7;
     const answer = (request: StubRequest): StubAnswer => {
       if (request.at.startsWith('/sites/')) return [200, { revision: 1, nodes: ['a', 'b'] }];
@@ -104,7 +104,7 @@ describe('node register', () => {
 });
 
 describe('node forget', () => {
-  it('deletes all or none, after a word', async () => {
+  it('deletes all or none, after confirmation', async () => {
     const refused = await against(() => [204, undefined], 'forget', '1,2', '3');
     expect([refused.code, refused.requests.length]).toEqual([2, 0]);
     await api!.close();

@@ -45,20 +45,20 @@ describe('exit codes', () => {
     [[200, '<html>'] as const, 5],
     [[404, '<html>'] as const, 3],
     [null, 5],
-  ])('of the answer %j', async (answer, code) => {
+  ])('are set by the answer %j', async (answer, code) => {
     const result = await against(() => answer, ['site', 'show', 'dc1']);
     expect(result.code).toBe(code);
     expect(result.out).toBe('');
     expect(result.err).toMatch(/^error: /);
   });
 
-  it('an error says what, which run, and what to do', async () => {
+  it('come with an error that has the problem, the run and the next step', async () => {
     const more = { hint: 'wait for it', run: { id: RUN_ID, workflow_id: 'deploy_site:dc1' } };
     const { err } = await against(() => problem('site-busy', 409, 'busy', more), ['site', 'deploy', 'dc1']);
     expect(err).toBe(`error: busy\n  run:  ${RUN_ID} (deploy_site:dc1)\n  hint: wait for it\n`);
   });
 
-  it.each([['-f', 'json'], ['--format=json']])('with %s the problem is JSON', async (...flags) => {
+  it.each([['-f', 'json'], ['--format=json']])('come with a JSON problem with %s', async (...flags) => {
     const answer = problem('conflict', 409, 'taken', { hint: 'choose another' });
     const { err, out } = await against(() => answer, ['site', 'create', 'dc1', ...flags]);
     expect(JSON.parse(err)).toEqual({ code: 'conflict', message: 'taken', hint: 'choose another' });
@@ -75,13 +75,13 @@ describe('exit codes', () => {
       [{ severity: 'error', code: 'run.input', message: 'another' }],
       'error[run.input]: another\n\n1 error\nerror: it is bad; really\n',
     ],
-  ])('each problem is printed once: %j', async (errors, text) => {
+  ])('come with each problem once: %j', async (errors, text) => {
     const answer = problem('invalid', 400, 'it is bad; really', { errors });
     const { err } = await against(() => answer, ['site', 'create', 'dc1']);
     expect(err).toBe(text);
   });
 
-  it('an API that is not there is unreachable, with the way to start it', async () => {
+  it('report an unreachable API, with the way to start it', async () => {
     const gone = await stubApi(() => null);
     await gone.close();
     const { code, err } = await cli(['run', 'list', '--api', gone.url]);
@@ -100,13 +100,13 @@ describe('exit codes', () => {
     [['site'], /Usage: sitewright site/],
     [[], /Usage: sitewright/],
     [['run', 'list', '--api', 'ftp://x'], /is not an address of an API/],
-  ])('wrong use: %j', async (args, message) => {
+  ])('report wrong use: %j', async (args, message) => {
     const { code, err } = await cli(args, { env: { SITEWRIGHT_API: 'http://127.0.0.1:9' } });
     expect(code).toBe(2);
     expect(err).toMatch(message);
   });
 
-  it('with -f json, wrong use is JSON as well', async () => {
+  it('report wrong use as JSON with -f json', async () => {
     const { code, err } = await cli(['run', 'list', '--sit', 'x', '-f', 'json']);
     expect(code).toBe(2);
     expect(JSON.parse(err)).toMatchObject({
@@ -123,7 +123,7 @@ describe('exit codes', () => {
 });
 
 describe('settings', () => {
-  it('all their problems are reported at once, with exit code 2', async () => {
+  it('with problems are all reported, with exit code 2', async () => {
     const env = { SITEWRIGHT_API_PORT: 'x', SITEWRIGHT_LOG_LEVEL: 'loud' };
     const { code, err } = await cli(['run', 'list'], { env });
     expect(code).toBe(2);
@@ -131,7 +131,7 @@ describe('settings', () => {
     expect(err).toMatch(/SITEWRIGHT_LOG_LEVEL/);
   });
 
-  it('config show names origins and hides secrets', async () => {
+  it('are shown by config show with origins, and without secrets', async () => {
     const env = { SITEWRIGHT_MAAS_KEY: 'aaa:bbb:ccc', SITEWRIGHT_STORE_URL: 'postgres://u:pw@h/d' };
     const { code, out } = await cli(['config', 'show', '-f', 'json'], { env, cwd: '/' });
     expect(code).toBe(0);
@@ -180,7 +180,7 @@ describe('a run is found', () => {
     expect(JSON.parse(out)).toMatchObject({ id });
   });
 
-  it('unless several begin so', async () => {
+  it('unless several ids begin with the prefix', async () => {
     const { code, err } = await against(answer, ['run', 'show', '0199aa']);
     expect(code).toBe(2);
     expect(err).toMatch(/'0199aa' means 2 runs/);
@@ -208,7 +208,7 @@ describe('starting a run', () => {
     return problem('not-found', 404, at);
   };
 
-  it('prints where to look next, and sends what was said', async () => {
+  it('prints the next commands, and sends title, reason and labels', async () => {
     const args = ['site', 'deploy', 'dc1', '--revision', '3', '--reason', 'new rack'];
     const { code, out, requests } = await against(started, args, { env: { USER: 'ann' } });
     expect(code).toBe(0);
@@ -244,7 +244,7 @@ describe('starting a run', () => {
     expect(requests.at(-1)?.body).toEqual({ kind: 'update_site', release_removed: true });
   });
 
-  it('destructive commands need --yes without a terminal', async () => {
+  it('needs --yes without a terminal if it is destructive', async () => {
     const without = await against(started, ['site', 'redeploy', 'dc1', 'a', 'b', '--erase']);
     expect(without.code).toBe(2);
     expect(without.requests).toEqual([]);
@@ -305,7 +305,7 @@ describe('following a run', () => {
     expect(result.code).toBe(code);
   });
 
-  it('says each change once, and beats in between', async () => {
+  it('prints each change once, and a sign of life in between', async () => {
     const failing = { failed: [{ node: 'a', group: 'g', reason: 'no boot' }] };
     const groups = (state: string) => [{ name: 'g', critical: true, state, reason: 'too few' }];
     const looks = [
@@ -349,7 +349,7 @@ describe('following a run', () => {
     ]);
   });
 
-  it('with --wait is silent until the end; for programs it is one object', async () => {
+  it('with --wait prints nothing until the end; for programs it is one object', async () => {
     const looks = [runStatus(), runStatus(), ended('success')];
     const scripted = script(looks, 'success');
     const { code, out, err } = await against(
@@ -361,7 +361,7 @@ describe('following a run', () => {
     expect(err).toBe('');
   });
 
-  it('says why a run ended that had no failed node to say it', async () => {
+  it('prints why a run without a failed node ended', async () => {
     const failure = 'the site could not be verified: nothing was released; n1: it is locked in MAAS';
     const refused = script([runStatus(), ended('failed')], 'failed');
     const { out, code } = await against(
@@ -376,13 +376,13 @@ describe('following a run', () => {
     expect(out).toContain(`deploy_site of dc1: failed\n  reason:   ${failure}\n  see why:  sitewright run report`);
   });
 
-  it('says what answers again after no worker answered', async () => {
+  it('prints what answers again after an outage of workers', async () => {
     const looks = [runStatus(), { code: 'worker-unavailable' }, ended('success')];
     const { out } = await against(script(looks, 'success'), ['run', 'watch', RUN_ID]);
     expect(out).toMatch(/no worker answered for the run; still trying\n\S+ {2}the run answers again\n/);
   });
 
-  it('gives up when the API stays away, with exit code 5', async () => {
+  it('gives up when the API stays unreachable, with exit code 5', async () => {
     const { code, err } = await against(script([null], 'x'), ['run', 'watch', RUN_ID, '--api', 'http://127.0.0.1:9']);
     expect(code).toBe(5);
     expect(err).toMatch(/cannot be reached/);
@@ -398,7 +398,7 @@ describe('following a run', () => {
     expect(terminal.now() - from).toBeLessThan(6 * 60_000);
   });
 
-  it('Ctrl-C ends the watching, not the run', async () => {
+  it('is ended by Ctrl-C, which does not end the run', async () => {
     api = await stubApi(script([runStatus()], 'x'));
     const terminal = recordingTerminal({ env: { SITEWRIGHT_API: api.url } });
     terminal.onSleep = () => terminal.interrupt();
@@ -420,7 +420,7 @@ describe('documents', () => {
     ...more,
   });
 
-  it('are committed with what was said of them', async () => {
+  it('are committed with message and author', async () => {
     const args = ['site', 'commit', 'dc1', example, '-m', 'first', '--force'];
     const { code, out, requests } = await against(() => [201, commit({})], args, { env: { USER: 'ann' } });
     expect(code).toBe(0);
@@ -445,7 +445,7 @@ describe('documents', () => {
     expect(err).toContain(`${file}:1:1: error[x.y]: bad thing\n  1 | `);
   });
 
-  it('a dry run of bad ones is exit code 2 as well', async () => {
+  it('with errors give exit code 2 in a dry run as well', async () => {
     const answer = commit({ valid: false, revision: null, created: false });
     const { code, out } = await against(() => [200, answer], ['site', 'commit', 'dc1', example, '--dry-run']);
     expect(code).toBe(2);
@@ -456,7 +456,7 @@ describe('documents', () => {
     ['site', 'commit', 'dc1', '/nowhere/at.yaml'],
     ['site', 'check', '/nowhere/at.yaml'],
     ['strategy', 'show', '/nowhere/at.yaml'],
-  ])('that are not there are not found: %s %s', async (...args) => {
+  ])('that do not exist are not found: %s %s', async (...args) => {
     const { code, err } = await cli(args);
     expect(code).toBe(3);
     expect(err).toContain('/nowhere/at.yaml');
@@ -472,7 +472,7 @@ describe('documents', () => {
 
 describe('nodes', () => {
   // promise: 5.29
-  it('are selected by all criteria given', async () => {
+  it('are selected by all given criteria', async () => {
     const args = ['node', 'select', 'dc1', '--tag', 'a', '--tag', 'b', '--label', 'k:v', '--rack', 'r', '--name', 'n'];
     const { out, requests } = await against(() => [200, { revision: 1, nodes: ['n', 'm'] }], args);
     expect(out).toBe('n\nm\n');
@@ -482,7 +482,7 @@ describe('nodes', () => {
     });
   });
 
-  it('seen last are shown with a warning', async () => {
+  it('are shown in their last known state with a warning', async () => {
     const node = { node: 'a', status: 'Deployed', power: 'on', system_id: 's', zone: 'z', tags: [], seen_at: 'then' };
     const answer = { site: 'dc1', revision: 1, stale: true, reason: 'timeout', nodes: [node] };
     const { out, err } = await against(() => [200, answer], ['node', 'status', 'dc1', '-c', 'node', '-c', 'status']);
@@ -494,7 +494,7 @@ describe('nodes', () => {
 describe('site follow', () => {
   const site = { name: 'dc1', cluster: null, source: null, created_at: '2026-01-01T00:00:00Z' };
 
-  it('sends the branch and the names of secrets, and says what to do next', async () => {
+  it('sends the branch and the names of secrets, and prints the next step', async () => {
     const flags = ['--folder', 'dc1', '--credential', 'git/reader', '--webhook-secret', 'git/hook'];
     const args = ['site', 'follow', 'dc1', 'https://git.example.org/sites.git', ...flags];
     const { code, out, requests } = await against(() => [200, site], args);
@@ -608,7 +608,7 @@ describe('schedule', () => {
   });
 });
 
-it('a cluster without any release installed says how to get one', async () => {
+it('cluster create without a release prints how to get one', async () => {
   const { code, err } = await against(() => [200, []], ['cluster', 'create', 'c1', '--release', 'base']);
   expect(code).toBe(3);
   expect(err).toContain("there is no release 'base'");

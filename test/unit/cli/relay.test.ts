@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { relay } from '../../../src/cli/processes/relay.ts';
 import { freePort } from '../../../src/platform/free-port.ts';
 
-it('passes connections on, and ends them when it stops', async () => {
+it('the relay forwards connections, and ends them when it stops', async () => {
   const server = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -24,7 +24,7 @@ it('passes connections on, and ends them when it stops', async () => {
   }
 });
 
-it('says why it cannot listen', async () => {
+it('the relay reports why it cannot listen', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -26,7 +26,7 @@ describe('a run of a site', () => {
     parameters: { site: 'dc1', started_by: 'ann', reason: 'first', labels: { team: 'a' }, title: 'Racks 1–4' },
   };
 
-  it('is started with the revision and the arguments it had, by the current user', async () => {
+  it('is started again with its revision and arguments, by the current user', async () => {
     const { code, sent } = await againstRun(deployed, ['--reason', 'power is back']);
     expect(code).toBe(0);
     expect(sent).toEqual([
@@ -46,12 +46,12 @@ describe('a run of a site', () => {
     ]);
   });
 
-  it('or with another one', async () => {
+  it('can be started again with another revision', async () => {
     const { sent } = await againstRun(deployed, ['--revision', 'latest', '--title', 'Rack 5', '--label', 'team:b']);
     expect(sent[0]!.body).toMatchObject({ revision: 'latest', title: 'Rack 5', labels: { team: 'b' } });
   });
 
-  it('that destroyed asks first', async () => {
+  it('that destroys data is only started again after confirmation', async () => {
     const destroyed = {
       kind: 'redeploy_nodes',
       revision: 3,
@@ -64,13 +64,13 @@ describe('a run of a site', () => {
     expect(sent[0]!.body).toMatchObject({ kind: 'redeploy_nodes', nodes: ['a', 'b'], erase: true });
   });
 
-  it('asks on a terminal', async () => {
+  it('is started again after confirmation on a terminal', async () => {
     const { code, out, sent } = await againstRun(deployed, [], 'n');
     expect([code, sent]).toEqual([2, []]);
     expect(out).toContain('Start deploy_site of site dc1 again, with revision 3? [y/N]');
   });
 
-  it('takes nothing that is for graphs', async () => {
+  it('refuses options for graphs', async () => {
     const { code, err } = await againstRun(deployed, ['--apply', '--force']);
     expect(code).toBe(2);
     expect(err).toContain('has no --apply, --force');

@@ -26,15 +26,15 @@ describe('bin/sitewright', () => {
     return join(folder, 'bin/sitewright');
   };
 
-  it('may be run by itself', () => expect(spawnSync('test', ['-x', bin]).status).toBe(0));
+  it('is executable', () => expect(spawnSync('test', ['-x', bin]).status).toBe(0));
 
-  it('an incomplete package says what to do', () => {
+  it('prints the next step for an incomplete package', () => {
     const { status, stderr } = spawnSync(process.execPath, [installed()], { encoding: 'utf8' });
     expect(status).toBe(2);
     expect(stderr).toBe('Sitewright is incomplete: dist/programs is missing. Install it again.\n');
   });
 
-  it('runs what is built', () => {
+  it('runs the built program', () => {
     const program = installed();
     mkdirSync(join(folder, 'dist/programs'), { recursive: true });
     writeFileSync(join(folder, 'dist/programs/main.js'), 'console.log(process.argv.slice(2).join(" "))');
@@ -50,7 +50,7 @@ describe('as a process of its own', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
 
-  it('Ctrl-C ends the watching with 130 and says that the run continues', async () => {
+  it('Ctrl-C ends watching with 130 and reports that the run continues', async () => {
     const api = await stubApi(({ at }) => [
       200,
       at.endsWith('/status') ? runStatus() : { ...runRecord(), parameters: {} },
@@ -134,7 +134,7 @@ COMP_WORDS=(sitewright ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWOR
     }
   });
 
-  it('of another shell is refused', async () => {
+  it('for another shell is refused', async () => {
     expect((await cli(['completion', 'tcsh'])).code).toBe(2);
   });
 });
@@ -154,14 +154,14 @@ it('the JSON Schemas are written as the documentation has them', async () => {
 describe('the store', () => {
   const env = () => ({ SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'a.db')}` });
 
-  it('that is not there yet is not made by looking', async () => {
+  it('is not created by reading it', async () => {
     const { code, err } = await cli(['db', 'status'], { env: env(), cwd: folder });
     expect(code).toBe(3);
     expect(err).toMatch(/no database yet at .*a\.db/);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is made by migrating, and then up to date', async () => {
+  it('is created by migrating, and then up to date', async () => {
     const made = await cli(['db', 'migrate'], { env: env(), cwd: folder });
     expect(made).toMatchObject({ code: 0 });
     expect(made.out).toMatch(/^applied 1 /);
@@ -176,7 +176,7 @@ describe('the store', () => {
   });
 });
 
-it('the doctor works when everything is down, and says what to do', async () => {
+it('the doctor works when everything is down, and prints the fixes', async () => {
   const env = { SITEWRIGHT_TEMPORAL_ADDRESS: '127.0.0.1:9', SITEWRIGHT_API: 'http://127.0.0.1:9' };
   const { code, out } = await cli(['doctor'], { env, cwd: folder });
   expect(code).toBe(5);

@@ -70,7 +70,7 @@ function judge(vector: Vector, line: Line): void {
 
 // promise: 5.34
 describe('recorded cases', () => {
-  it('come out as expected, each file separately', async () => {
+  it('give the expected results, each file separately', async () => {
     expect(files.length).toBe(31);
     for (const [at, file] of files.entries()) {
       const { code, out, err } = await cli(['strategy', 'simulate', '--input', file]);
@@ -81,7 +81,7 @@ describe('recorded cases', () => {
     }
   });
 
-  it('come out the same as JSON Lines, and as one list', async () => {
+  it('give the same results as JSON Lines, and as one list', async () => {
     for (const text of [vectors.map((vector) => JSON.stringify(vector)).join('\n'), JSON.stringify(vectors)]) {
       const { code, out } = await cli(['strategy', 'simulate', '--input', written(text)]);
       expect(code).toBe(0);
@@ -98,14 +98,14 @@ describe('recorded cases', () => {
     ['33-duplicate-name', /duplicate group name/],
     ['34-bad-label', /'gold' is not key:value/],
     ['35-missing-field', /'depends_on' is missing/],
-  ])('%s says why it is refused', (id, reason) => {
+  ])('%s is refused with the reason', (id, reason) => {
     const vector = vectors.find((one) => one.id === id)!;
     const result = simulateCase(vector);
     expect('rejected' in result && result.rejected.join()).toMatch(reason);
   });
 });
 
-describe('what is malformed', () => {
+describe('malformed input', () => {
   const good = { id: 'good', input: { strategy: null, nodes: [{ name: 'a' }] } };
 
   it('never stops the other lines; a line that is not JSON makes the exit code 2', async () => {
@@ -130,7 +130,7 @@ describe('what is malformed', () => {
     expect(results).toEqual([{ id: null, rejected: [expect.stringMatching(/no case|not JSON/)] }]);
   });
 
-  it('all reasons are given at once', () => {
+  it('is refused with all reasons', () => {
     const result = simulateCase({
       id: 7,
       input: {
@@ -158,13 +158,13 @@ describe('what is malformed', () => {
     });
   });
 
-  it('a file that is not there is not found', async () => {
+  it('that is a missing file is reported as not found', async () => {
     const { code, err } = await cli(['strategy', 'simulate', '--input', join(scratch, 'absent')]);
     expect(code).toBe(3);
     expect(err).toMatch(/there is no such file/);
   });
 
-  it('any JSON at all gets an answer', () => {
+  it('that is any JSON gets an answer', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const { id, ...result } = simulateCase(value);

@@ -33,7 +33,7 @@ const running = ({ plan }: ReturnType<typeof planned>): string[] =>
   plan.instances.filter(({ skip }) => skip === undefined).map((one) => `${one.id}@${plan.nodes[one.node]}`);
 
 describe('settings', () => {
-  it('are seen by their values: common at the top, chosen components as enabled, generated below edited', () => {
+  it('are read as values: common at the top, chosen components as enabled, edited over generated', () => {
     const settings = {
       editable: {
         metadata: { label: 'x' },
@@ -86,7 +86,7 @@ describe('the state of a cluster', () => {
     expect(found.facts?.nodes['8']).toMatchObject({ status: 'provisioned', online: true, pending_addition: false });
   });
 
-  it('is merged with what a user uploaded, key by key; uploaded lists of nodes stand for themselves', () => {
+  it('is merged with uploaded data, key by key; uploaded lists of nodes are used as they are', () => {
     const deploymentInfo = {
       common: { storage: { size: 2 }, network_metadata: { nodes: { a: {} } } },
       nodes: { '8': { roles: ['x'], extra: { deep: 1 } }, '99': { stray: true } },
@@ -110,7 +110,7 @@ describe('the state of a cluster', () => {
     expect(running(planned(plain(nodes, { placesByTags: true }), [task]))).toEqual(['a@8']);
   });
 
-  it('leaves uploaded facts of a node as they are, until its tags are moved by hand', () => {
+  it('keeps uploaded facts of a node, until its tags are moved by hand', () => {
     const deploymentInfo = { common: {}, nodes: { '8': { uid: '8' }, '9': { uid: '9' } } };
     const nodes = [node(8, ['compute'], { tags: ['compute'] }), node(9, ['compute'], { tags: ['mysql:1'] })];
     const found = state(plain(nodes, { placesByTags: true, deploymentInfo }));
@@ -118,7 +118,7 @@ describe('the state of a cluster', () => {
     expect(found.nodes['9']).toMatchObject({ tags: ['mysql:1', 'compute'] });
   });
 
-  it('gives the same for all nodes, whichever of them a run is for', () => {
+  it('is the same for all nodes, whichever of them a run is for', () => {
     const sources = plain(
       [node(8, ['controller'], { tags: ['controller'] }), node(9, ['compute'], { tags: ['mysql:2'] })],
       {
@@ -140,7 +140,7 @@ describe('the nodes of a plan', () => {
     node(3, ['compute'], { pendingAddition: true }),
     node(4, ['compute'], { pendingDeletion: true }),
   ];
-  it('are those that have their system and stay, with a reason for every other', () => {
+  it('are provisioned ones that stay, with a reason for every other', () => {
     const result = planned(plain(nodes), [shell('a')]);
     expect(running(result)).toEqual(['a@1']);
     expect(result.leftOut).toEqual([
@@ -151,7 +151,7 @@ describe('the nodes of a plan', () => {
   });
 
   // promise: 1.25
-  it('asked for by id are taken, unless offline; one of another cluster is refused at its place', () => {
+  it('requested by id are used, unless offline; one of another cluster is refused at its place', () => {
     expect(running(planned(plain([...nodes, node(5, ['compute'])]), [shell('a')], { nodes: [2, 5] }))).toEqual(['a@5']);
     const refused = planCluster(plain(nodes), [layer('release', [shell('a')])], { type: 'default', nodes: [1, 77] });
     expect(refused).toMatchObject({ ok: false, problems: [{ code: 'graph.foreign-node', path: 'nodes[1]' }] });
@@ -214,7 +214,7 @@ describe('a configuration that is executed', () => {
     expect(running(planned(plain(nodes), tasks, files))).toEqual(expected);
   });
 
-  it('has an expression in refresh_on that fails refused, whatever the run', () => {
+  it('is refused if an expression in refresh_on fails, whatever the run', () => {
     const tasks = [shell('a', { refresh_on: { yaql_exp: '$.nowhere.at' } })];
     for (const request of [files, {}]) {
       expect(planCluster(plain(nodes), [layer('release', tasks)], { type: 'default', ...request })).toMatchObject({
@@ -244,7 +244,7 @@ describe('work that destroys', () => {
     ['a release', erase({ type: 'move_to_bootstrap' }), { type: 'default' }],
     ['a type by an expression', erase({ type: { yaql_exp: "'erase_' + 'node'" } }), { type: 'default' }],
     ['the orchestrator’s own host', erase({ roles: ['master'] }), { type: 'deletion' }],
-  ])('is refused on what does not leave: %s', (_, tasks, request) => {
+  ])('is refused on nodes that do not leave: %s', (_, tasks, request) => {
     expect(attempt(tasks, request)).toMatchObject({
       ok: false,
       reason: 'refused',
@@ -252,7 +252,7 @@ describe('work that destroys', () => {
     });
   });
 
-  it('runs on what leaves; a new node may be made bare before it is provisioned', () => {
+  it('runs on leaving nodes; a new node may be made bare before it is provisioned', () => {
     const leaving = attempt(erase(), { type: 'deletion' });
     expect(leaving.ok && running(leaving)).toEqual(['erase@4']);
     const bare = attempt(erase({ type: 'move_to_bootstrap' }), { type: 'provisioning' });
@@ -323,7 +323,7 @@ describe('old states', () => {
     tasks: ['1', '2', '3'].map((uid) => ({ task: 'a', node: uid, state: 's', at: '2026-11-21T10:00:00.000Z' })),
   });
   // promise: 2.5
-  it('count by task and node, but not for nodes that start over', () => {
+  it('apply by task and node, but not to nodes that start over', () => {
     const sources = plain([
       node(1, ['compute'], { status: 'ready' }),
       node(2, ['compute'], { status: 'provisioned' }),
@@ -337,7 +337,7 @@ describe('old states', () => {
   });
 });
 
-describe('what follows from a run', () => {
+describe('after a run', () => {
   it.each([
     ['operational', ['ready', 'ready'], 'success'],
     ['partially_deployed', ['ready', 'error'], 'failed'],
@@ -349,7 +349,7 @@ describe('what follows from a run', () => {
     expect(clusterStatusAfter(nodes, outcome)).toBe(expected);
   });
 
-  it('nodes change as the graph says, or as they always do; an empty word changes nothing', () => {
+  it('nodes change as set by the graph, or by default; an empty value changes nothing', () => {
     const metadata = {
       nodeFilter: null,
       onSuccess: { node_attributes: {} },
@@ -363,7 +363,7 @@ describe('what follows from a run', () => {
     });
   });
 
-  it('agents are called by names in a site where they are unique, else by host names; elsewhere by ids', () => {
+  it('agents of a site have unique names or host names; others have ids', () => {
     const nodes = [
       node(1, [], { name: 'rack-1' }),
       node(2, [], { name: 'Untitled (aa:bb)' }),

@@ -11,7 +11,7 @@ const since: SinceThen = { nodes: [7, 8, 9], withLosses: new Set() };
 const runOf = (graphs: readonly TransactionRecord[], run: Partial<TransactionRecord> = {}): RunTransactions =>
   ({ run: { id: 7, status: 'error', mode: 'apply', ...run }, graphs }) as RunTransactions;
 
-it('the first graph that did not end well is left, and all after it, as they were asked for', () => {
+it('the first failed graph and all after it remain, as they were requested', () => {
   const earlier = runOf([
     graph('provision', 'ready'),
     graph('deploy', 'error', { type: 'deploy', nodes: [8], tasks: ['a'] }),
@@ -29,7 +29,7 @@ it.each([
   ['ran as dry_run: it changed nothing', runOf([graph('a', 'error')], { mode: 'dry_run' })],
   ['is not a graph run', runOf([])],
   ['succeeded: nothing is left to do', runOf([graph('a', 'ready')], { status: 'ready' })],
-])('a run that %s is not gone on from', (why, earlier) => {
+])('a run that %s cannot be continued', (why, earlier) => {
   expect(graphsLeft(earlier, since)).toMatchObject({ ok: false, why });
 });
 
@@ -41,7 +41,7 @@ it('a run that succeeded although it lost tasks continues at the first lost task
   });
 });
 
-it('what failed comes first: losses that an earlier graph could do without are left', () => {
+it('a failed graph is continued first: tolerated losses of an earlier graph stay', () => {
   const earlier = runOf([graph('a', 'ready'), graph('b', 'error')]);
   expect(graphsLeft(earlier, { ...since, withLosses: new Set([1, 2]) })).toEqual({
     ok: true,
@@ -49,7 +49,7 @@ it('what failed comes first: losses that an earlier graph could do without are l
   });
 });
 
-it('nodes that left the cluster are left out, unless none is left', () => {
+it('nodes that left the cluster are omitted, unless none remains', () => {
   const earlier = runOf([graph('a', 'error', { type: 'a', nodes: [3, 8] }), graph('b', 'pending')]);
   expect(graphsLeft(earlier, since)).toEqual({ ok: true, graphs: [{ type: 'a', nodes: [8] }, { type: 'b' }] });
   expect(graphsLeft(earlier, { ...since, nodes: [7] })).toMatchObject({

@@ -22,7 +22,7 @@ const run = (change: object = {}) => ({
 });
 
 describe('decisions', () => {
-  it('wait for what the run has reached, until it no longer waits there', () => {
+  it('apply to groups and tasks that the run has reached, until it no longer waits there', () => {
     const reached = reach(run().holds, ['control'], NOW);
     expect(awaitingOf(run({ holds: reached }))).toEqual([{ before: 'control', since: NOW }]);
     expect(reach(reached, ['control'], 'later')).toEqual(reached);
@@ -47,7 +47,7 @@ describe('decisions', () => {
     );
   });
 
-  it('are refused where there is nothing to decide, with what there is', () => {
+  it('are refused where nothing is pending, with the pending ones', () => {
     expect(whyNotDecide(run({ holds: [] }), 'approved', {})).toContain('without hold_before');
     expect(whyNotDecide(run(), 'approved', { before: 'controll' })).toContain("Did you mean 'control'?");
     expect(whyNotDecide(run(), 'approved', {})).toBe('nothing can be approved now; to come: control, compute');
@@ -57,7 +57,7 @@ describe('decisions', () => {
     expect(whyNotDecide(run(), 'approved', { before: 'control' })).toBeNull();
   });
 
-  it('of another person than who started the run, where that is asked for', () => {
+  it('need another person than the starter, where that is required', () => {
     const asks = run({ approved_by_another: true });
     expect(whyNotDecide(asks, 'approved', { before: 'control' })).toContain('name the approver');
     expect(whyNotDecide(asks, 'approved', { before: 'control', by: 'nina' })).toContain('another person');
@@ -68,7 +68,7 @@ describe('decisions', () => {
 });
 
 describe('hold_before', () => {
-  it('is a list of different names, in all inputs of runs that change something', () => {
+  it('is a list of unique names, in all inputs of runs that change something', () => {
     const of = (hold_before: unknown) => parseSiteRunInput('deploy_site', [{ site: 'dc1', hold_before }]);
     expect(of(['a', '*']).ok).toBe(true);
     expect(of([])).toMatchObject({ problems: ["field 'hold_before' must have at least 1"] });
@@ -86,7 +86,7 @@ describe('hold_before', () => {
   });
   const groups = [group('a', [0]), group('b', [1], ['a']), group('c', [1, 2]), group('d', [2], ['b'])];
 
-  it('names groups: all that do not exist are reported, and nodes that other groups deploy', () => {
+  it('names groups: all unknown ones are reported, and nodes that other groups deploy', () => {
     expect(checkHolds(['*', 'a', 'B', 'bb'], groups, ['n0', 'n1', 'n2']).problems).toEqual([
       expect.stringContaining("hold_before: there is no group 'B' (known: a, b, c, d). Did you mean 'b'"),
       expect.stringContaining("hold_before: there is no group 'bb'"),
@@ -98,7 +98,7 @@ describe('hold_before', () => {
     expect(checkHolds(['b', 'c'], groups, ['n0', 'n1', 'n2']).warnings).toEqual([]);
   });
 
-  it('holds a group and what depends on it; the rest goes on', () => {
+  it('holds a group and its dependents; the rest continues', () => {
     let state = startBaremetal(groups, ['n0', 'n1', 'n2']);
     const made: string[] = [];
     const go = (held: string[]) => {
@@ -142,7 +142,7 @@ describe('a scheduler', () => {
   const { graph } = compiled;
   const options = { holdBefore: ['gate', 'db'] };
 
-  it('holds tasks of a name on all nodes, also those without work, and lets others go on', () => {
+  it('holds tasks of a name on all nodes, also those without work, and lets others continue', () => {
     let s = createScheduler(graph, options);
     const started: string[] = [];
     const send = (...events: Parameters<typeof apply>[1][]): void => {
@@ -172,7 +172,7 @@ describe('a scheduler', () => {
     expect(s.finished).toBe(true);
   });
 
-  it('waits for nothing after a stop, and for no task that is lost', () => {
+  it('waits for nothing after a stop, nor for a blocked task', () => {
     const s = createScheduler(graph, options);
     apply(s, { type: 'approve', name: 'gate' }, { type: 'begin' });
     apply(s, { type: 'ended', task: 'net@1', attempt: 1, outcome: 'failed' });

@@ -4,7 +4,7 @@ import { isMapping, printPath, setKey, valueAt } from '../../../src/core/plain-v
 import { checkShape, flag, listOf, objectOf, textOf, withRule } from '../../../src/core/shape.ts';
 
 describe('values of users', () => {
-  it('are mappings when they have keys', () => {
+  it('are mappings if they have keys', () => {
     expect([{}, Object.create(null), [], null, 'x', 1, undefined].map(isMapping)).toEqual([
       true,
       true,
@@ -12,7 +12,7 @@ describe('values of users', () => {
     ]);
   });
 
-  it('have paths that can be read, whatever their keys are', () => {
+  it('have readable paths, whatever their keys are', () => {
     expect(printPath(['data', 'groups', 2, 'depends-on', 0, 'a b', ''])).toBe(
       'data.groups[2].depends-on[0]["a b"][""]',
     );
@@ -41,11 +41,11 @@ describe('a shape', () => {
     ['name'],
   );
 
-  it('gives the value back when nothing is wrong', () => {
+  it('returns a valid value unchanged', () => {
     expect(checkShape(shape, { name: 'a', flags: [true] })).toEqual({ ok: true, value: { name: 'a', flags: [true] } });
   });
 
-  it('finds everything at once, each with its path, and asks a rule only when the parts fit', () => {
+  it('reports all problems with their paths, and checks a rule only when the parts are valid', () => {
     const found = (value: unknown) => {
       const result = checkShape(shape, value);
       return result.ok ? [] : result.problems.map(({ kind, path }) => `${kind} ${printPath(path)}`);
@@ -70,7 +70,7 @@ describe('problems of one cause', () => {
     line,
   });
 
-  it('are one group, where the first is', () => {
+  it('are grouped at the first', () => {
     const groups = groupProblems([problem(1), problem(2, 'other'), problem(3), problem(4)]);
     expect(groups.map(({ first, others }) => [first.line, others.map(({ line }) => line)])).toEqual([
       [1, [3, 4]],
@@ -78,7 +78,7 @@ describe('problems of one cause', () => {
     ]);
   });
 
-  it('are of one kind when only names and numbers differ: three are shown, and the others counted', () => {
+  it('differ only in names and numbers: three are shown, and the others counted', () => {
     const lacks = Array.from({ length: 200 }, (_, n) => problem(n, `no data for node '${n}'`));
     const groups = groupProblems([...lacks, ...lacks, problem(500, 'other')]);
     expect(firstOfEachKind(groups).map(({ first, others, alike }) => [first.line, others.length, alike])).toEqual([

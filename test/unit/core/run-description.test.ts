@@ -14,7 +14,7 @@ function problemsOf(said: object): readonly (readonly string[])[] {
   return answers.map((answer) => (answer.ok ? [] : answer.problems));
 }
 
-it('runs of both kinds take them', () => expect(problemsOf(good)).toEqual([[], []]));
+it('runs of both kinds accept title, description and labels', () => expect(problemsOf(good)).toEqual([[], []]));
 
 it.each([
   [{ title: '' }, 'title'],
@@ -31,19 +31,19 @@ it.each([
   [{ labels: { cluster: '1' } }, 'labels'],
   [{ labels: { transaction: '1' } }, 'labels'],
   [{ labels: Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`l${at}`, ''])) }, 'labels'],
-])('and refuse %j', (said, field) => {
+])('runs of both kinds refuse %j', (said, field) => {
   for (const problems of problemsOf(said)) {
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^field '${field}' (must|has|cannot)`));
   }
 });
 
-it('all problems of labels are reported at once', () => {
+it('all problems of labels are reported together', () => {
   const [[problem = ''] = []] = problemsOf({ labels: { cluster: '1', 'a b': 'x', c: 1 } });
   for (const name of ["'cluster'", '"a b"', "'c'"]) expect(problem).toContain(name);
 });
 
-it('what a run has by itself stays its own', () => {
+it('reserved labels cannot be set', () => {
   const own = { title: 'default on cluster lab', labels: { cluster: '1' } };
   expect(describedRun({}, own)).toEqual(own);
   expect(describedRun(good, own)).toEqual({ title: good.title, labels: { ...good.labels, cluster: '1' } });

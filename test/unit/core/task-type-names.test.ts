@@ -13,7 +13,7 @@ import {
 import { readTasks } from '../../../src/graph/index.ts';
 
 describe('the types of tasks', () => {
-  it('are these, which graphs, journals and policies name', () => {
+  it('have recorded names, used in graphs, journals and policies', () => {
     expect(TASK_TYPE_NAMES).toEqual([
       'cobbler_sync',
       'copy_files',
@@ -38,7 +38,7 @@ describe('the types of tasks', () => {
     expect(TASK_TYPE_NAMES.filter(goesToMaster)).toEqual(['cobbler_sync', 'erase_node', 'move_to_bootstrap']);
   });
 
-  it('are carried out by what they say, and by nothing else', () => {
+  it('are carried out as declared, and by nothing else', () => {
     const byAgents = TASK_TYPE_NAMES.filter((name) => findRunner(name) !== undefined);
     expect(byAgents).toEqual(typesOver('agent'));
     const overSsh = TASK_TYPE_NAMES.filter((name) => findRunner(name)?.ssh !== undefined);
@@ -46,7 +46,7 @@ describe('the types of tasks', () => {
     expect([...maasTaskTypes.keys()].sort()).toEqual(typesOver('maas'));
   });
 
-  it('have an example and a meaning of every parameter where an agent carries them out', () => {
+  it('have an example and a description of every parameter if agents carry them out', () => {
     const lacking = TASK_TYPES.filter(
       ({ does, over, kind, examples }) =>
         does === '' || (kind === 'work' && over.some((one) => one === 'agent') && examples.length === 0),
@@ -59,7 +59,7 @@ describe('parameters', () => {
   const found = (type: string, parameters: unknown) =>
     checkParameters(type, parameters).map(({ kind, path, hint }) => [kind, path.join('.'), hint]);
 
-  it('that are missing and that no one reads are reported, with the name that was meant', () => {
+  it('that are missing or unused are reported, with suggestions', () => {
     expect(found('shell', { cmnd: 'true', timeout: 5 })).toEqual([
       ['missing', 'cmd', 'Add it.'],
       ['unknown', 'cmnd', "Did you mean 'cmd'?"],
@@ -69,7 +69,7 @@ describe('parameters', () => {
     ).toEqual([['unknown', 'nodes.0.files.0.permission', "Did you mean 'permissions'?"]]);
   });
 
-  it('that planning adds, or that Fuel gives, are accepted', () => {
+  it('that planning or Fuel adds are accepted', () => {
     expect(found('sync', { src: '/a', dst: '/b', cwd: '/', strategy: { type: 'parallel' } })).toEqual([]);
     expect(found('move_to_bootstrap', { provisioning_info: {}, slave_name: 'node-1', timeout: 3600 })).toEqual([]);
   });
@@ -79,14 +79,14 @@ describe('a graph', () => {
   const problems = (...tasks: object[]) =>
     readTasks(tasks).problems.map(({ severity, code, path, hint }) => [severity, code, path, hint]);
 
-  it('is refused for a slip in the name of a parameter that must be there', () => {
+  it('is refused for a typo in the name of a required parameter', () => {
     expect(problems({ id: 'a', type: 'shell', roles: '*', parameters: { cmnd: 'true' } })).toEqual([
       ['warning', 'graph.bad-parameters', '[0].parameters.cmd', 'Add it.'],
       ['error', 'graph.unknown-key', '[0].parameters.cmnd', "Did you mean 'cmd'?"],
     ]);
   });
 
-  it('is warned of a field that is nearly one that is read, and of what its nodes would refuse', () => {
+  it('gets warnings for near misses of field names, and for parameters that its nodes would refuse', () => {
     expect(problems({ id: 'a', type: 'shell', parametres: { cmd: 'true' }, test_post: {} })).toEqual([
       ['warning', 'graph.unknown-key', '[0].parametres', "Did you mean 'parameters'?"],
       ['warning', 'graph.bad-parameters', '[0].parameters.cmd', 'Add it.'],
@@ -96,7 +96,7 @@ describe('a graph', () => {
     ]);
   });
 
-  it('may leave parameters open until they are evaluated', () => {
+  it('can leave parameters to evaluation', () => {
     const open = { yaql_exp: '$.x' };
     expect(problems({ id: 'a', type: 'shell', parameters: { cmd: open, timeout: open } })).toEqual([]);
     expect(problems({ id: 'a', type: 'shell', parameters: open })).toEqual([]);

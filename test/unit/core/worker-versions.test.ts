@@ -14,7 +14,7 @@ const fresh = { wasCurrent: false };
 const nothing = { takeOver: false, adopt: [], waiting: [] };
 
 describe('which build of the workers new runs go to', () => {
-  it('is the first there is', () => {
+  it('is the first one', () => {
     expect(stepsOf(build('1', fresh), null, [build(null, unserved)])).toMatchObject({ takeOver: true });
     expect(stepsOf(build('1', fresh), null, [build(null, unserved)], true)).toMatchObject({ takeOver: true });
   });
@@ -35,7 +35,7 @@ describe('which build of the workers new runs go to', () => {
     expect(stepsOf(build('1'), '2', [build('2', unserved)])).toEqual({ takeOver: true, adopt: [], waiting: ['2'] });
   });
 
-  it('is none where workers have no versions any more', () => {
+  it('is none if workers have no versions any more', () => {
     expect(stepsOf(without, '2', [build('2')])).toEqual(nothing);
     const left = [build('2', unserved), build('1', unserved)];
     expect(stepsOf(without, '2', left)).toEqual({ takeOver: true, adopt: ['2', '1'], waiting: [] });
@@ -43,12 +43,12 @@ describe('which build of the workers new runs go to', () => {
 });
 
 describe('runs of builds without workers', () => {
-  it('go on with the current build, if it is later', () => {
+  it('continue with the current build, if it is later', () => {
     const others = [build('1', unserved), build('2'), build('4', unserved), without];
     expect(stepsOf(build('3'), '3', others)).toEqual({ takeOver: false, adopt: ['1'], waiting: ['4'] });
   });
 
-  it('are left alone by builds that are not current', () => {
+  it('are not taken over by builds that are not current', () => {
     expect(stepsOf(build('2'), '3', [build('3'), build('1', unserved)])).toEqual(nothing);
   });
 });

@@ -29,12 +29,12 @@ const templates = readdirSync(join(CHART, 'templates')).map((name) =>
 );
 
 describe('the Helm chart', () => {
-  it('takes the settings that there are: `npm run docs:settings` writes its schema', () => {
+  it('accepts exactly the existing settings: `npm run docs:settings` writes its schema', () => {
     const schema = readFileSync(CHART_SCHEMA, 'utf8');
     expect(chartSchema(schema)).toBe(schema);
   });
 
-  it('sets only variables of settings, and each that values cannot set, except secrets', () => {
+  it('sets only variables of settings, and all that values cannot set, except secrets', () => {
     const named = templates.flatMap((text) => [...text.matchAll(/\bSITEWRIGHT_[A-Z_]+\b/g)].map(([name]) => name));
     const known = new Map(settingDefinitions.map(({ path, variable }) => [path, variable]));
     // The beginning of what is computed, and an example in a comment.
@@ -45,7 +45,7 @@ describe('the Helm chart', () => {
     expect(notSet).toEqual(['maas.key', 'secrets.directory']);
   });
 
-  it('has the version of the program, and calls what its image has', () => {
+  it('has the version of the program, and runs commands of its image', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
     expect(load(readFileSync(join(CHART, 'Chart.yaml'), 'utf8'))).toMatchObject({ version, appVersion: version });
     const dockerfile = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
@@ -107,7 +107,7 @@ describe.skipIf(!hasHelm)('the Helm chart, by helm and Kubernetes’ schemas', (
     );
   });
 
-  it('the values on its page are right', async () => {
+  it('the values on its page are valid', async () => {
     const page = readFileSync(join(root, 'docs/kubernetes.md'), 'utf8');
     const [first, ...more] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
       ([, text = '']) => load(text) as object,
@@ -244,7 +244,7 @@ describe.skipIf(!hasHelm)('the Helm chart, by helm and Kubernetes’ schemas', (
     }
   });
 
-  it('the schema comes first: the job that migrates the store needs nothing of the chart', async () => {
+  it('the job that migrates the store runs first, and needs nothing of the chart', async () => {
     const objects = await rendered(least);
     const job = objects.find(({ kind }) => kind === 'Job')!;
     expect(job.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' });
@@ -278,7 +278,7 @@ describe.skipIf(!hasHelm)('the Helm chart, by helm and Kubernetes’ schemas', (
     );
   });
 
-  it('keeps workers of earlier versions beside the current ones', async () => {
+  it('keeps workers of earlier versions next to the current ones', async () => {
     const sets = (await rendered(everything)).filter(({ kind }) => kind === 'StatefulSet');
     expect(
       sets.map(({ metadata, spec }) => [metadata.name, spec.replicas, spec.template.spec.containers[0].image]),
@@ -349,7 +349,7 @@ describe.skipIf(!hasHelm)('the Helm chart, by helm and Kubernetes’ schemas', (
     ],
     ['root', { ...least, runAsUser: 0 }, ["'/runAsUser': minimum: got 0, want 1"]],
     ['no name', { ...least, api: { replica: 1 } }, ["'/api': additional properties 'replica' not allowed"]],
-  ] as const)('refuses %s, and says where', async (_what, values, expected) => {
+  ] as const)('refuses %s, with its place', async (_what, values, expected) => {
     const refusal = await rendered(values).then(
       () => 'accepted',
       (error: Error) => error.message,

@@ -32,7 +32,7 @@ const HARDENED = [
 
 // `npm run debian` installs and runs all of this.
 describe('units of systemd', () => {
-  it('the agent’s is the one that user data and `agent install` place, but for its program and settings', () => {
+  it('the agent’s unit is the one from user data and `agent install`, except for its program and settings', () => {
     const own = unit('sitewright-agent.service');
     const other = systemdUnit('/usr/bin/sitewright-agent', '/etc/sitewright').split('\n');
     const differing = /^(ExecStart|Environment)=/;
@@ -52,7 +52,7 @@ describe('units of systemd', () => {
       expect(lines).toContain(line);
   });
 
-  it('Temporal’s development server is confined, and set as that of `up`, with what deploy/temporal says', () => {
+  it('Temporal’s development server is confined, and configured like that of `up`, with deploy/temporal', () => {
     const lines = unit('sitewright-temporal.service');
     for (const line of [...HARDENED, 'User=sitewright-temporal']) expect(lines).toContain(line);
     const [, start = ''] = /^ExecStart=(.*)$/m.exec(lines.join('\n')) ?? [];
@@ -69,7 +69,7 @@ describe('units of systemd', () => {
 });
 
 describe('the Debian packages', () => {
-  it('come with settings that load, for the command line as for the services', () => {
+  it('include valid settings, for the command line and the services', () => {
     for (const path of [debian('server/sitewright.yaml'), debian('agent/agent.yaml')]) {
       const loaded = loadSettings({ cwd: '/', configFile: path, env: {} });
       if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
@@ -79,7 +79,7 @@ describe('the Debian packages', () => {
     expect(settingDefinitions.map(({ variable }) => variable)).toEqual(expect.arrayContaining(variables));
   });
 
-  it.each(['agent', 'server'])('the scripts of the %s are valid, and name units that there are', (kind) => {
+  it.each(['agent', 'server'])('the scripts of the %s are valid, and name existing units', (kind) => {
     for (const name of ['postinst', 'prerm', 'postrm']) {
       const path = debian(kind, name);
       execFileSync('sh', ['-n', path]);

@@ -57,7 +57,7 @@ describe('operator retries', () => {
   const failed = run(startBaremetal(groups, ['n0', 'n1', 'n2']), ['deploy:0']);
 
   // promise: 5.11 5.13
-  it('the failure spreads with its root cause', () => {
+  it('start from a failure that spreads with its root cause', () => {
     const report = reportBaremetal(failed);
     expect(report.groups.map((group) => group.state)).toEqual(['failed', 'failed', 'failed']);
     expect(report.groups[2]!.failure).toEqual({ kind: 'dependency', dependencies: ['b'], root: ['a'] });
@@ -72,7 +72,7 @@ describe('operator retries', () => {
     expect(halts(failed)).toBe(true);
   });
 
-  it('a repaired node reopens its group and all that waited for it', () => {
+  it('reopen the group of a repaired node and all that waited for it', () => {
     const calls: string[] = [];
     const repaired = run(retryNode(failed, 'n0'), [], calls);
     expect(calls).toEqual(['prepare:a:0', 'deploy:a:0', 'prepare:b:1', 'deploy:b:1', 'prepare:c:2', 'deploy:c:2']);
@@ -81,12 +81,12 @@ describe('operator retries', () => {
     expect(repaired.nodes[0]!.attempts).toBe(2);
   });
 
-  it('a second failure fails the same groups again', () => {
+  it('fail the same groups again after a second failure', () => {
     const again = run(retryNode(failed, 'n0'), ['prepare:0']);
     expect(again.groups.map((group) => group.state)).toEqual(['failed', 'failed', 'failed']);
   });
 
-  it('groups that depend on another failed group stay failed', () => {
+  it('keep groups failed that depend on another failed group', () => {
     const two = [
       plan('a', [0], [], false, { minimum_successful_nodes: 1 }),
       plan('x', [1], [], false, { minimum_successful_nodes: 1 }),
@@ -97,7 +97,7 @@ describe('operator retries', () => {
     expect(one.groups[2]!.failure).toEqual({ kind: 'dependency', dependencies: ['x'], root: ['x'] });
   });
 
-  it('is refused with a reason where it makes no sense', () => {
+  it('are refused with a reason where they make no sense', () => {
     expect(whyNotRetry(failed, 'n9')).toBe('no node n9 in this run');
     expect(whyNotRetry(failed, 'n1')).toBe('node n1 has not failed: it is waiting');
     expect(whyNotRetry(failed, 'n0')).toBeNull();
@@ -113,7 +113,7 @@ describe('calls cut short', () => {
     return finishNode(state, 0, 'prepare', ok, 2_000);
   };
 
-  it('a timeout fails the group whatever its criteria, and every node without a result', () => {
+  it('by a timeout fail the group whatever its criteria, and every node without a result', () => {
     const state = finishCall(open(), { kind: 'timeout', after_seconds: 1800 }, 1_801_000);
     expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failed', 'failed']);
     const report = reportBaremetal(state);
@@ -123,33 +123,33 @@ describe('calls cut short', () => {
   });
 
   // promise: 5.45
-  it('a late result is kept as late and changes nothing', () => {
+  it('keep a late result as late, which changes nothing', () => {
     const timedOut = finishCall(open(), { kind: 'timeout' }, 2_000);
     const late = finishNode(timedOut, 1, 'prepare', ok, 9_000);
     expect(late.nodes[1]).toMatchObject({ state: 'failed', late: { call: 'prepare', ok: true, at: 9_000 } });
     expect(late.groups).toEqual(timedOut.groups);
   });
 
-  it('a stop leaves nodes that never began as they are', () => {
+  it('by a stop leave unstarted nodes as they are', () => {
     const finished = finishNode(open(), 1, 'prepare', bad, 2_000);
     const state = finishCall(finished, { kind: 'stopped' }, 3_000);
     expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failed', 'waiting']);
     expect(reportBaremetal(state).groups[0]!.reason).toBe('the run was stopped during prepare');
   });
 
-  it('a cancel fails what was running', () => {
+  it('by a cancellation fail running nodes', () => {
     const state = finishCall(open(), { kind: 'cancelled' }, 3_000);
     expect(state.nodes.map((node) => node.state)).toEqual(['prepared', 'failed', 'waiting']);
     expect(state.nodes[1]!.failure).toMatchObject({ kind: 'cancelled' });
   });
 
-  it('a call cannot be closed as complete while results are missing', () => {
+  it('cannot be closed as complete while results are missing', () => {
     expect(() => finishCall(open(), { kind: 'complete' }, 0)).toThrow('2 nodes have no result');
   });
 });
 
 // promise: 5.21
-it('nodes that need nothing count as successful and are never sent', () => {
+it('nodes without work count as successful and are never sent', () => {
   const calls: string[] = [];
   const groups = [plan('g', [0, 1], [], true, { percent_successful_nodes: 100 })];
   const state = run(startBaremetal(groups, ['n0', 'n1'], [0]), [], calls);

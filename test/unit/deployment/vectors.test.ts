@@ -26,7 +26,7 @@ function simulate(input: SimulationInput) {
   return simulateStrategy({ ...input, strategy: parsed.strategy });
 }
 
-it('all recorded cases are here', () => expect(vectors.length).toBe(31));
+it('all recorded cases are present', () => expect(vectors.length).toBe(31));
 
 // promise: 5.5 5.20 5.25
 describe.each(vectors.map((vector) => [vector.id, vector] as const))('%s', (_id, vector) => {

@@ -118,7 +118,7 @@ describe('the pages', () => {
   });
 });
 
-it('the map of folders in docs/architecture.md has every folder, and none that is gone', () => {
+it('the map of folders in docs/architecture.md has exactly the existing folders', () => {
   const [, map = ''] = /^## Folders\n([\s\S]*?)^## /m.exec(read('docs/architecture.md')) ?? [];
   const cells = [...map.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell]) => cell!);
   const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w/-]+)\/`/g)].map(([, folder]) => folder!));
@@ -127,7 +127,7 @@ it('the map of folders in docs/architecture.md has every folder, and none that i
   expect(named.filter((folder) => !existsSync(new URL(folder, root)))).toEqual([]);
 });
 
-it('docs/operating.md has every search attribute with its type, and the command that makes them all', () => {
+it('docs/operating.md has every search attribute with its type, and the command that creates them', () => {
   const page = read('docs/operating.md');
   const command = /^temporal operator search-attribute create .*$/m.exec(page)?.[0];
   for (const { name, type } of searchAttributes) {
@@ -145,7 +145,7 @@ it('docs/operating.md describes every field of the input of execute_graph', () =
   expect(known.filter((field) => field !== 'transaction' && !page.includes(`\`${field}\``))).toEqual([]);
 });
 
-it('terms has the words there are, and the page on Shipyard its actions', () => {
+it('docs/terms.md has the words of the code, and the page on Shipyard its actions', () => {
   const terms = read('docs/terms.md');
   for (const word of ['site', 'document', 'revision', 'deployment group', 'cluster', 'release', 'plugin', 'package'])
     expect(terms).toContain(`| **${word}**`);
@@ -163,7 +163,7 @@ it('terms has the words there are, and the page on Shipyard its actions', () => 
     expect(shipyard).toContain(`create action ${action}`);
 });
 
-it('what does not exist would be found', () => {
+it('a missing link, command or option would be found', () => {
   expect(problemOf(['site', 'deploi', 'dc1'])).toMatch(/deploi/);
   expect(problemOf(['site', 'deploy', 'dc1', '--whait'])).toMatch(/--whait/);
   expect(problemOf(['nothing'])).toMatch(/nothing/);

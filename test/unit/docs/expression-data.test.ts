@@ -20,7 +20,7 @@ function withTables(page: string): string {
 }
 
 describe('docs/expression-data.md', () => {
-  it('has every key there is, and where it comes from (UPDATE_GOLDEN=1 writes it)', () => {
+  it('has every key and its source (UPDATE_GOLDEN=1 writes it)', () => {
     const page = readFileSync(PAGE, 'utf8');
     const wanted = withTables(page.replace(/(<!-- \w+ \w+ -->\n)\n/g, '$1'));
     if (process.env.UPDATE_GOLDEN === '1') writeFileSync(PAGE, wanted);

@@ -6,7 +6,7 @@ import { allSentences, SECURITY_PAGE, securityPage, threats } from '../../../scr
 const tests = holdingTests('threat');
 const sentences = allSentences(threats());
 
-it('names every party and all ten risks, each sentence once', () => {
+it('the threat model has every party and all ten risks, each sentence once', () => {
   const ids = sentences.map(({ id }) => id);
   expect(ids).toEqual([...new Set(ids)]);
   expect(threats().owasp.map(({ risk }) => risk.split(' ')[0])).toEqual(
@@ -19,12 +19,12 @@ it('names every party and all ten risks, each sentence once', () => {
     ).toBe(true);
 });
 
-it('every sentence has a test, and every mark a sentence', () => {
+it('every sentence of the threat model has a test, and every mark a sentence', () => {
   expect(sentences.filter(({ id }) => !tests.has(id)).map(({ id, sentence }) => `${id}: ${sentence}`)).toEqual([]);
   const known = new Set(sentences.map(({ id }) => id));
   expect([...tests.keys()].filter((id) => !known.has(id))).toEqual([]);
 });
 
-it('docs/security.md is made of them', () => {
+it('docs/security.md is generated from the threat model', () => {
   expect(readFileSync(SECURITY_PAGE, 'utf8'), 'run npm run docs:threats').toBe(securityPage());
 });

@@ -25,14 +25,14 @@ const missing = (kinds: readonly string[], heading: string): string[] => {
   return kinds.filter((kind) => !named.has(kind));
 };
 
-it('every code of the use cases and of HTTP', () => {
+it('troubleshooting has every code of the use cases and of HTTP', () => {
   const http = /const HTTP_CODES = \{([\s\S]*?)\n\}/.exec(read('src/api/problems/http-problem.ts'))?.[1] ?? '';
   const own = [...http.matchAll(/^ {2}'?([a-z-]+)'?: \{/gm)].map(([, code]) => code!);
   expect(own.length).toBeGreaterThan(4);
   expect(missing([...Object.keys(PROBLEM_CODES), ...own], 'Answers')).toEqual([]);
 });
 
-it('every code of the command line', () => {
+it('troubleshooting has every code of the command line', () => {
   const files = readdirSync(new URL('src/cli', root), { recursive: true, encoding: 'utf8' });
   const codes = files
     .filter((file) => file.endsWith('.ts'))
@@ -40,12 +40,12 @@ it('every code of the command line', () => {
   expect(missing([...new Set(codes)], 'Answers')).toEqual([]);
 });
 
-it('every failure of runs', () => {
+it('troubleshooting has every failure of runs', () => {
   const kinds = [...kindsIn('src/core/site-run/failure.ts'), ...kindsIn('src/core/graph-run/failure.ts')];
   expect(missing(kinds.map(pascalCase), 'Runs')).toEqual([]);
 });
 
-it('every failure of groups, nodes and tasks', () => {
+it('troubleshooting has every failure of groups, nodes and tasks', () => {
   expect(missing(kindsIn('src/core/deployment/failures.ts'), 'Groups')).toEqual([]);
   expect(missing(kindsIn('packages/maas/src/machine-outcome.ts'), 'Nodes')).toEqual([]);
   const outcomes = /type TaskOutcomeKind =([^;]+);/.exec(read('src/core/graph-run/task-end.ts'))?.[1] ?? '';
@@ -53,7 +53,7 @@ it('every failure of groups, nodes and tasks', () => {
   expect(missing([...bad, 'dep_failed'], 'Tasks')).toEqual([]);
 });
 
-it('every failure of MAAS and of the store', () => {
+it('troubleshooting has every failure of MAAS and of the store', () => {
   expect(missing(kindsIn('packages/maas/src/failure.ts'), 'MAAS')).toEqual([]);
   const store = read('src/store/failure.ts').split('export type StoreFailure')[1] ?? '';
   const kinds = [...store.matchAll(/readonly kind: '([a-z-]+)' ?[}&;]?/g)].map(([, kind]) => kind!);

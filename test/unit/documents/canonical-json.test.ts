@@ -14,7 +14,7 @@ describe('canonical JSON', () => {
     expect(canonicalJson(value)).toBe(text);
   });
 
-  it('refuses what JSON has no form for', () => {
+  it('refuses values that JSON cannot express', () => {
     expect(() => canonicalJson(() => 1)).toThrow(TypeError);
   });
 });

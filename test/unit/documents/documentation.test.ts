@@ -24,7 +24,7 @@ const blocks = [...page.matchAll(/(?:<!-- ([^>]*) -->\n)?```(\w+)\n([\s\S]*?)```
 const block = (remark: string) => blocks.find((candidate) => candidate.remark === remark)!.text;
 
 describe('docs/documents.md', () => {
-  it('has YAML that can be read', () => {
+  it('has valid YAML', () => {
     const yaml = blocks.filter(({ language }) => language === 'yaml');
     expect(yaml.length).toBeGreaterThan(5);
     for (const { text } of yaml) expect(parseYaml(text).diagnostics).toEqual([]);
@@ -36,13 +36,13 @@ describe('docs/documents.md', () => {
     expect(site).toBeDefined();
   });
 
-  it('shows what a node comes out as', () => {
+  it('shows a node as it is resolved', () => {
     const text = blocks.filter(({ remark }) => remark === 'site')[1]!.text;
     expect(loadSite([{ name: 'site.yaml', text }]).site!.nodes).toEqual(JSON.parse(block('nodes of the site above')));
   });
 
   // promise: 5.27
-  it('shows a strategy that is one', () => {
+  it('shows a valid strategy', () => {
     const [data] = parseYaml(block('data of shipyard/DeploymentStrategy/v1')).documents;
     expect(parseStrategyData(data!.value)).toMatchObject({ ok: true, warnings: [] });
   });
@@ -55,7 +55,7 @@ describe('docs/documents.md', () => {
     expect(data!.value).toEqual({ physical_provisioner: times, ...others });
   });
 
-  it('says what scalars become', () => {
+  it('describes how scalars are read', () => {
     const table = page.slice(page.indexOf('<!-- scalars -->'), page.indexOf('Anchors, aliases'));
     const rows = [...table.matchAll(/^\| (`.*?) +\| (.*?) +\|$/gm)];
     expect(rows.length).toBeGreaterThan(8);
@@ -74,7 +74,7 @@ describe('docs/documents.md', () => {
     expect(formatDiagnostics(shown, files)).toBe(block('report of the document below'));
   });
 
-  it('names the limits as they are', () => {
+  it('has the actual limits', () => {
     const { maxBytes, maxDocuments, maxDepth, maxAliases, maxExpandedValues } = DEFAULT_READ_LIMITS;
     expect([maxBytes, maxDocuments, maxDepth, maxAliases, maxExpandedValues]).toEqual([
       8 * 2 ** 20,
@@ -91,7 +91,7 @@ describe('docs/documents.md', () => {
   });
 
   // promise: 5.48
-  it('explains every code there is, and no other', () => {
+  it('explains every existing code, and no other', () => {
     const folder = new URL('../../../src/documents/', import.meta.url);
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const text = sources.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
@@ -114,7 +114,7 @@ describe('docs/documents.md', () => {
     expect([...explained].sort()).toEqual([...all].sort());
   });
 
-  it('points at schemas that are there', () => {
+  it('links to existing schemas', () => {
     const [, path] = /\$schema=(\S+\.json)$/m.exec(page)!;
     expect(existsSync(new URL(path!, new URL('../../../examples/stl1/', import.meta.url)))).toBe(true);
   });

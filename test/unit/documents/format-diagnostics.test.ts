@@ -17,7 +17,7 @@ describe('a site full of mistakes', () => {
     await expect(formatDiagnostics(diagnostics, files)).toMatchFileSnapshot(path('broken-site.golden.txt'));
   });
 
-  it('is printed one line each', async () => {
+  it('is printed with one line for each', async () => {
     const lines = diagnostics.map((diagnostic) => `${formatDiagnosticLine(diagnostic)}\n`).join('');
     await expect(lines).toMatchFileSnapshot(path('broken-site.lines.golden.txt'));
   });
@@ -70,7 +70,7 @@ describe('one diagnostic', () => {
     expect(formatDiagnostics([diagnostic], new Map([['f', text]]))).toBe(printed);
   });
 
-  it('cuts a long line so that the place is seen', () => {
+  it('is printed with a long line cut around its place', () => {
     const text = `${'x'.repeat(500)}HERE${'y'.repeat(500)}`;
     const printed = formatDiagnostics(
       [{ ...base, file: 'f', line: 1, column: 501, text: 'HERE' }],

@@ -8,8 +8,8 @@ const errorsOf = (...texts: string[]) =>
     .diagnostics.filter(({ severity }) => severity === 'error')
     .map(({ code, message, hint, file, line }) => [code, message, hint, `${file}:${line}`]);
 
-describe('what a node inherits', () => {
-  it('own values first, then profile by profile', () => {
+describe('inheritance of a node', () => {
+  it('takes own values first, then profile by profile', () => {
     const [n1, n2] = nodesOf(
       profile(
         'base',
@@ -46,7 +46,7 @@ describe('what a node inherits', () => {
     });
   });
 
-  it('can be taken away with !', () => {
+  it('can be removed with !', () => {
     const [n1] = nodesOf(
       profile(
         'base',
@@ -68,8 +68,8 @@ describe('what a node inherits', () => {
   });
 });
 
-describe('profiles that are not there', () => {
-  it('none given at all: one warning, nodes as they are', () => {
+describe('missing profiles', () => {
+  it('are one warning if none is given, and nodes stay as they are', () => {
     expect(
       findings(
         CONFIGURATION,
@@ -78,7 +78,7 @@ describe('profiles that are not there', () => {
     ).toEqual(['info site.all-at-once 1.yaml:5:1 data', 'warning node.profiles-not-given 2.yaml:5:22 cp']);
   });
 
-  it('one of several missing: an error for each use, with the nearest name', () => {
+  it('are an error for each use if others are given, with the nearest name', () => {
     expect(
       errorsOf(
         profile('control') + profile('data', '{host_profile: defautls}') + profile('defaults'),
@@ -96,7 +96,7 @@ describe('profiles that are not there', () => {
     ]);
   });
 
-  it('a profile with errors is not called missing', () => {
+  it('do not include a profile with errors', () => {
     expect(
       errorsOf(profile('p', '{metadata: {tags: x}}'), node('n1', '{host_profile: p}')).map(([code]) => code),
     ).toEqual(['document.wrong-type']);

@@ -15,7 +15,7 @@ describe('the published JSON Schemas', () => {
     await expect(text).toMatchFileSnapshot(fileURLToPath(new URL(file, published)));
   });
 
-  it('are all there is in docs/schemas', () => {
+  it('are all files of docs/schemas', () => {
     expect(readdirSync(published).sort()).toEqual(Object.keys(schemas).sort());
   });
 });
@@ -29,7 +29,7 @@ describe('read back as schemas', () => {
   const files = readdirSync(data).filter((name) => name.endsWith('.yaml'));
 
   // promise: 5.47
-  it.each(files)('they judge %s as its publishers do', (name) => {
+  it.each(files)('accept or refuse %s as its publishers do', (name) => {
     for (const { value } of parseYaml(readFileSync(new URL(name, data), 'utf8')).documents) {
       const file = byKind[(value as { schema: string }).schema]!;
       const judge = z.fromJSONSchema(schemas[file] as Parameters<typeof z.fromJSONSchema>[0]);

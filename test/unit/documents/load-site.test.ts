@@ -7,7 +7,7 @@ const group = (name: string, depends_on: string, selectors = '[]') =>
   `- name: ${name}\n  critical: false\n  depends_on: ${depends_on}\n  selectors: ${selectors}`;
 
 describe('a sound site', () => {
-  it('has nothing to say, whatever the order of files and documents', () => {
+  it('has no findings, whatever the order of files and documents', () => {
     const parts = [CONFIGURATION, ALL, node('n1') + node('n2')];
     for (const texts of [parts, [...parts].reverse(), [parts.join('')]]) {
       const { site, diagnostics } = loadSite(files(...texts));
@@ -27,7 +27,7 @@ describe('a sound site', () => {
 });
 
 describe('the frame of documents', () => {
-  it('is checked in every document, all problems at once', () => {
+  it('is checked in every document, with all problems', () => {
     expect(
       findings(
         CONFIGURATION + ALL + node('n1'),
@@ -50,7 +50,7 @@ describe('the frame of documents', () => {
     ]);
   });
 
-  it('names other schemas once each as not used, and warns of one that is nearly known', () => {
+  it('reports other schemas once each as unused, and warns of a near miss', () => {
     const other = document('drydock/Rack/v1', 'a', '{}') + document('drydock/Rack/v1', 'b', '{}');
     const near = document('drydock/BaremetalNod/v1', 'c', '{}');
     const { diagnostics } = loadSite(files(CONFIGURATION, ALL, node('n1'), other, near));
@@ -62,7 +62,7 @@ describe('the frame of documents', () => {
     expect(diagnostics[0]!.message).toBe("2 documents of the schema 'drydock/Rack/v1' are not used by a deployment");
   });
 
-  it('leaves the contents of documents it does not read to those who do', () => {
+  it('does not check the contents of documents that it does not read', () => {
     const chart = document('armada/Chart/v1', 'ceph', '{pod: 1, pod: 2, key: !vault x, profile: *gone}');
     const action = document('drydock/BootAction/v1', 'dell', '{}');
     expect(findings(CONFIGURATION, ALL, node('n1'), chart, action)).toEqual([
@@ -78,7 +78,7 @@ describe('the frame of documents', () => {
     ]);
   });
 
-  it('leaves abstract documents out and says that substitutions are not carried out', () => {
+  it('omits abstract documents and reports that substitutions are not applied', () => {
     const abstract = node('base', '7').replace(
       'name: base',
       'name: base\n  layeringDefinition: {abstract: true, layer: global}',
@@ -93,7 +93,7 @@ describe('the frame of documents', () => {
     ]);
   });
 
-  it('says which document layering would have changed', () => {
+  it('reports documents that layering would change', () => {
     const layered = (layering: string) =>
       document('drydock/HostProfile/v1', 'dell', '{}').replace(
         'name: dell',
@@ -138,7 +138,7 @@ describe('the frame of documents', () => {
     ]);
   });
 
-  it('lets a replacement stand in for the document it replaces, in either order', () => {
+  it('uses a replacement instead of the document it replaces, in either order', () => {
     const replacement = strategy(group('new', '[]')).replace('metadata:', 'metadata:\n  replacement: true');
     for (const texts of [
       [ALL, replacement],
@@ -151,12 +151,12 @@ describe('the frame of documents', () => {
   });
 });
 
-describe('which strategy holds', () => {
+describe('the strategy in effect', () => {
   const named = (name: string) =>
     configuration(`{physical_provisioner: {deployment_strategy: ${name}}, armada: {manifest: m}}`);
 
   // promise: 5.28
-  it('the one the configuration names', () => {
+  it('is the one named in the configuration', () => {
     const other = strategy(group('g', '[]'), 'by-rack');
     const { site, diagnostics } = loadSite(files(named('by-rack'), ALL, other, node('n1')));
     expect(site!.strategyName).toBe('by-rack');
@@ -164,7 +164,7 @@ describe('which strategy holds', () => {
   });
 
   // promise: 5.31
-  it('a named one that is missing is an error, with the nearest name', () => {
+  it('that is named but missing is an error, with the nearest name', () => {
     const { site, diagnostics } = loadSite(files(named('deploymet-strategy'), ALL, node('n1')));
     expect(site).toBeUndefined();
     expect(diagnostics[0]).toMatchObject({
@@ -175,28 +175,28 @@ describe('which strategy holds', () => {
     });
   });
 
-  it('all-at-once names no document: an error that says what to do instead', () => {
+  it('cannot be all-at-once, which is an error with the alternative', () => {
     const { diagnostics } = loadSite(files(named('all-at-once'), node('n1')));
     expect(diagnostics[0]).toMatchObject({ severity: 'error', code: 'site.strategy-missing', text: 'all-at-once' });
     expect(diagnostics[0]!.hint).toContain('omit deployment_strategy');
   });
 
   // promise: 5.28
-  it('none named and none there: all at once', () => {
+  it('is all nodes together if none is named and none exists', () => {
     const { site, diagnostics } = loadSite(files(CONFIGURATION, node('n1')));
     expect(site).toMatchObject({ strategy: null, strategyName: null });
     expect(diagnostics.map(({ severity, code }) => [severity, code])).toEqual([['info', 'site.all-at-once']]);
     expect(loadSite(files(named("''"), node('n1'))).site!.strategy).toBeNull();
   });
 
-  it('one of another name is not taken by guess', () => {
+  it('is not guessed from another name', () => {
     const { site, diagnostics } = loadSite(files(CONFIGURATION, strategy(group('g', '[]'), 'mine'), node('n1')));
     expect(site!.strategy).toBeNull();
     expect(diagnostics.map(({ code }) => code)).toEqual(['site.all-at-once', 'site.strategy-not-used']);
     expect(diagnostics[1]!.hint).toContain("'deployment_strategy: mine'");
   });
 
-  it('a broken one is not called missing', () => {
+  it('that is broken is not reported as missing', () => {
     expect(findings(named('deployment-strategy'), ALL.replace('critical: false', 'critical: 1'), node('n1'))).toEqual([
       'error document.wrong-type 2.yaml:7:29 1',
     ]);
@@ -206,14 +206,14 @@ describe('which strategy holds', () => {
   });
 });
 
-describe('which configuration holds', () => {
-  it('a site must have one, unless only looked at', () => {
+describe('the configuration in effect', () => {
+  it('is required, unless the site is only checked', () => {
     expect(findings(ALL, node('n1'))).toEqual(['error site.no-configuration 1.yaml:1:1']);
     const { site } = loadSite(files(ALL, node('n1')), { configuration: 'optional' });
     expect(site!.configuration.physical_provisioner).toMatchObject({ deploy_timeout: 3600, join_wait: 120 });
   });
 
-  it('of several the one with the usual name', () => {
+  it('is the one with the usual name among several', () => {
     const other = configuration('{armada: {manifest: other}}', 'other');
     const { site, diagnostics } = loadSite(files(other, CONFIGURATION, ALL, node('n1')));
     expect(site!.configuration.armada.manifest).toBe('full-site');
@@ -315,7 +315,7 @@ describe('which configuration holds', () => {
 
 describe('groups', () => {
   // promise: 5.14
-  it('reports every problem of their meaning at once, each in its place', () => {
+  it('are refused with every semantic problem, each in its place', () => {
     const text = strategy(
       [
         group('masters', '[storag]'),
@@ -344,7 +344,7 @@ describe('groups', () => {
   });
 
   // promise: 5.8 5.9
-  it('refuses shapes the published schema refuses', () => {
+  it('are refused if the published schema refuses them', () => {
     const text = strategy(
       '- name: a\n  critical: "true"\n  depends_on: b\n  selectors: [{node_name: [x]}]\n  success_criteria: {}\n- just text\n- {name: 7, critical: no, depends_on: , selectors: [], sucess_criteria: {}}',
     );
@@ -396,7 +396,7 @@ describe('groups', () => {
     ]);
   });
 
-  it('warns of a critical group that nothing can fail', () => {
+  it('are warned of if they are critical and can never fail', () => {
     const text = strategy('- {name: a, critical: true, depends_on: [], selectors: []}');
     const { diagnostics } = loadSite(files(CONFIGURATION, text, node('n1')));
     expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(['warning strategy.no-criteria']);
@@ -404,7 +404,7 @@ describe('groups', () => {
     expect(findings(CONFIGURATION, judged, node('n1'))).toEqual([]);
   });
 
-  it('a document that cannot be read gives no problems of what may be in it', () => {
+  it('in an unreadable document cause no further problems', () => {
     const broken = strategy('- {name: a, critical: false, depends_on: [, selectors: []}');
     expect(findings(CONFIGURATION, broken, node('n1', '{host_profile: p}'))).toEqual([
       expect.stringContaining('error yaml.syntax'),
@@ -415,7 +415,7 @@ describe('groups', () => {
     ]);
   });
 
-  it('warns of selectors that match nothing, of empty groups, of nodes in no group', () => {
+  it('are warned of for selectors that match nothing, no nodes, and nodes in no group', () => {
     const text = strategy(
       [
         group('a', '[]', '[{node_names: [n1, nn2]}]'),
@@ -439,7 +439,7 @@ describe('groups', () => {
 });
 
 describe('nodes', () => {
-  it('are warned of keys that nothing reads, with what was perhaps meant; what is for Drydock is known', () => {
+  it('are warned of for unused keys, with suggestions; keys of Drydock are known', () => {
     const data =
       '{metadata: {rac: r2, tags: [x]}, oob: {type: ipmi}, storage: {}, interfaces: {}, platfrom: {image: jammy}}';
     const { diagnostics } = loadSite(files(CONFIGURATION, ALL, node('n1', data)));
@@ -485,7 +485,7 @@ describe('nodes', () => {
     ]);
   });
 
-  it('a site without any is worth a warning', () => {
+  it('are required: a site without any gets a warning', () => {
     expect(findings(CONFIGURATION, strategy('- {name: g, critical: false, depends_on: [], selectors: []}'))).toEqual([
       'warning site.no-nodes 1.yaml:1:1',
       'warning strategy.empty-group 2.yaml:7:14 g',

@@ -27,7 +27,7 @@ const layoutOf = (data: string, ...others: string[]) =>
   loadSite(files(CONFIGURATION, LINKS, ...others, node('n1', data))).site?.nodes[0]?.layout;
 
 describe('interfaces and disks of documents', () => {
-  it('are none unless they are described', () => {
+  it('are absent unless they are described', () => {
     expect(layoutOf('{interfaces: {}, storage: {}, addressing: [{network: pxe, address: 10.0.0.5}]}')).toBeUndefined();
   });
 
@@ -193,7 +193,7 @@ describe('interfaces and disks of documents', () => {
     });
   });
 
-  it('all that MAAS cannot configure is reported at once, in its place', () => {
+  it('that MAAS cannot configure are all reported, each in its place', () => {
     const data = `{hardware_profile: dell, primary_network: none, addressing: [
         {network: pxe, address: 10.0.9.9}, {network: oam, address: there}, {network: attic, address: 10.9.9.9}],
       interfaces: {
@@ -240,7 +240,7 @@ describe('interfaces and disks of documents', () => {
     `);
   });
 
-  it('wrong words of documents: sizes, filesystems, bonds, tags', () => {
+  it('with wrong sizes, filesystems, bonds or tags are refused', () => {
     const found = (data: string) => problemsOf(data).map((text) => text.split(': ')[0]);
     const disk = (partition: string) => found(`{storage: {physical_devices: {sda: {partitions: [${partition}]}}}}`);
     expect(disk('{name: a, size: big}')).toEqual([

@@ -13,7 +13,7 @@ describe('values', () => {
     ]);
   });
 
-  it('knows an empty document from a null one with a place', () => {
+  it('distinguishes an empty document from a null one with a place', () => {
     const { documents } = parseYaml('---\n# nothing\n---\na: 1\n---\nnull\n');
     expect(documents.map(({ empty }) => empty)).toEqual([true, false, false]);
   });
@@ -121,8 +121,8 @@ describe('places', () => {
   });
 });
 
-describe('what is wrong', () => {
-  it('finds every duplicate key, with both places', () => {
+describe('mistakes', () => {
+  it('include every duplicate key, with both places', () => {
     const { diagnostics } = parseYaml('a: 1\nb:\n  c: [1]\n  c: [2]\na: 2\nd: 1\nd: 1\n', { file: 'f.yaml' });
     expect(diagnostics.map(({ severity, line, column, message }) => [severity, line, column, message])).toEqual([
       ['error', 4, 3, "duplicate key 'c'; first on line 3, column 3"],
@@ -132,7 +132,7 @@ describe('what is wrong', () => {
     ]);
   });
 
-  it('reports a syntax error of each document, and the problems of the sound ones', () => {
+  it('include a syntax error of each document, and the problems of the valid ones', () => {
     const text = 'a: [1\n---\nb: 1\nb: 2\n---\nc: "x\n---\nd: *nowhere\n';
     expect(problems(text)).toEqual([
       ['yaml.syntax', 1, 1, 'a: [1'],
@@ -164,13 +164,13 @@ describe('what is wrong', () => {
     expect(diagnostics[0]!.line).toBeGreaterThan(0);
   });
 
-  it('suggests the anchor that was meant', () => {
+  it('in anchors come with a suggestion', () => {
     expect(parseYaml('a: &defaults 1\nb: *defualts').diagnostics[0]!.hint).toBe("Did you mean 'defaults'?");
   });
 });
 
 describe('limits', () => {
-  it('refuses an alias bomb without writing it out', () => {
+  it('refuses an alias bomb without expanding it', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let level = 1; level < 12; level++) {
       lines.push(

@@ -28,7 +28,7 @@ const read = async (paths: string[], limits = {}) => {
 };
 
 describe('a folder', () => {
-  it('gives its YAML files at any depth, sorted', async () => {
+  it('returns its YAML files at any depth, sorted', async () => {
     for (const path of ['site/z.yaml', 'site/a/b/c.yml', 'site/a.YAML', 'site/readme.md', 'site/.git/x.yaml'])
       await put(path);
     const { names, problems } = await read(['site']);
@@ -36,7 +36,7 @@ describe('a folder', () => {
     expect(problems).toEqual([]);
   });
 
-  it('is not left through links; links inside are taken once', async () => {
+  it('is not left through links; links inside are followed once', async () => {
     await put('secret/key.yaml', 'secret');
     await put('site/real.yaml');
     await put('site/sub/x.yaml');

@@ -77,7 +77,7 @@ describe('without a token', () => {
   });
 
   // threat: anyone-9
-  it('an address that tries again and again has to wait, and no one else', async () => {
+  it('an address that retries too often has to wait, and no other', async () => {
     const codes = new Set<number>();
     for (let i = 0; i < 40; i++) codes.add((await raw(enrolment(`swt_guess${i}`, 'x'))).status);
     expect([...codes].sort()).toEqual([403, 429]);
@@ -98,7 +98,7 @@ const addressed = ({ key, certificate }: Identity) =>
 describe('with the token and the key of a node that was revoked', () => {
   // threat: node-3 found-2
   it.each(['revoked', 'replaced by another machine'])(
-    '%s: it does not come back, and the attempt is seen',
+    '%s: it does not return, and the attempt is recorded',
     async (how) => {
       const { token } = await rig.ticket('dc1', 'n1');
       const { request } = someRequest();
@@ -119,7 +119,7 @@ describe('with the token and the key of a node that was revoked', () => {
     },
   );
 
-  it('once the node has renewed its certificate, its token is worth nothing', async () => {
+  it('the token is worthless once the node has renewed its certificate', async () => {
     const { token } = await rig.ticket('dc1', 'n1');
     const { key, request } = someRequest();
     const { certificate } = JSON.parse((await raw(enrolment(token, request))).body) as { certificate: string };
@@ -137,7 +137,7 @@ describe('with the certificate of a node that is being revoked', () => {
   it.each([
     ['between the look at the certificate and the new one', true],
     ['at the same moment', false],
-  ])('a renewal under way ends with the identity: %s', async (_when, isBetween) => {
+  ])('a running renewal ends with the identity: %s', async (_when, isBetween) => {
     for (let round = 0; round < 5; round++) {
       const node = `${isBetween ? 'between' : 'beside'}${round}`;
       const { key, certificate } = (await rig.node('dc1', node)).credentials;
@@ -191,7 +191,7 @@ describe('with the certificate and key of a node', () => {
   });
 
   // threat: node-6 found-11
-  it('alarms that differ fill no store, and hide no other', async () => {
+  it('varying alarms neither fill the store nor hide others', async () => {
     const { key, certificate } = (await rig.node('dc1', 'n1')).credentials;
     for (let i = 0; i < 60; i++)
       await raw(JSON.stringify({ kind: `made-up-${'x'.repeat(i % 20)}`, message: `m${i}` }), '/v1/alarm', {

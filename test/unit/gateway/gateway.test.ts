@@ -72,7 +72,7 @@ describe('enrolment', () => {
     expect(await rig.alarms()).toEqual(['dc1/n1 token-used-twice']);
   });
 
-  it('lets no one in with an unknown or an expired token', async () => {
+  it('refuses an unknown or expired token', async () => {
     const ticket = await rig.ticket('dc1', 'n1', 5);
     expect(await codeOf(enrolNode(rig.nodeFolder(), { ...ticket, token: 'swt_guess' }))).toBe('token-unknown');
     rig.now = new Date(rig.now.getTime() + 6 * 60_000);
@@ -89,7 +89,7 @@ describe('enrolment', () => {
   });
 
   // threat: node-3
-  it('ends the identity that a node had before it was installed again', async () => {
+  it('revokes the identity that a node had before it was reinstalled', async () => {
     const before = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
     expect(await codeOf(before.fetch(key))).toBe('ok');
@@ -101,7 +101,7 @@ describe('enrolment', () => {
     expect(await rig.alarms()).toEqual(['dc1/n1 revoked-certificate']);
   });
 
-  it('renews certificates in time, with a new key, and pins the keys of the day', async () => {
+  it('renews certificates in time, with a new key, and pins the current keys', async () => {
     const node = await rig.node('dc1', 'n1');
     expect(await node.renewWhenDue()).toBe(false);
     const { key, certificate } = node.credentials;
@@ -151,7 +151,7 @@ describe('without a certificate of ours', () => {
 
 describe('orders (test 19: a stolen credential of the namespace commands no agent)', () => {
   // threat: node-1 temporal-2
-  it('are handed out signed, and only what the plan of an open run has', async () => {
+  it('are handed out signed, and only those in the plan of an open run', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
     const order = await node.fetch(key);
@@ -218,7 +218,7 @@ describe('orders (test 19: a stolen credential of the namespace commands no agen
     ]);
   });
 
-  it('once signed are the same for ever, and later tries need the end of the one before', async () => {
+  it('never change once signed, and later attempts need the end of the previous one', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
     expect(await codeOf(node.fetch(key))).toBe('ok');
@@ -233,7 +233,7 @@ describe('orders (test 19: a stolen credential of the namespace commands no agen
     expect(await rig.alarms()).toEqual(['dc1/n1 generation', 'dc1/n1 other-parameters']);
   });
 
-  it('of a new key are accepted at once, and of an unknown key never', async () => {
+  it('of a new key are accepted immediately, and of an unknown key never', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
     rig.orderKeys.rotate();
@@ -277,7 +277,7 @@ describe('secrets and sources', () => {
   });
 
   // threat: operator-4 owasp-7
-  it('come from the folders for sources only', async () => {
+  it('are read from the folders for sources only', async () => {
     const sources = rig.path('sources');
     mkdirSync(join(sources, 'folder'), { recursive: true });
     writeFileSync(join(sources, 'a'), Buffer.from([0, 255, 13, 10]));
@@ -388,7 +388,7 @@ describe('an agent with a gateway', () => {
     for (const text of seen) expect(text).not.toContain(canary);
   });
 
-  it('does not repeat what a run that this one continues has done, also if the gateway does not know it', async () => {
+  it('does not repeat work of the run that this one continues, also if the gateway does not know it', async () => {
     const node = await rig.node('dc1', 'n1');
     const counts = agents.path('counts');
     const first = shell({ parameters: { cmd: `echo ran >> ${counts}`, retries: 0 } });
@@ -408,7 +408,7 @@ describe('an agent with a gateway', () => {
   });
 
   // threat: temporal-2 network-2
-  it('runs nothing that someone else put onto its queue, and says so', async () => {
+  it('refuses anything that someone else put onto its queue, and reports it', async () => {
     const node = await rig.node('dc1', 'n1');
     const execution = shell({ parameters: { cmd: `touch ${agents.path('done')}` } });
     const key = rig.plan(execution);
@@ -426,7 +426,7 @@ describe('an agent with a gateway', () => {
 
 describe('cancelling and draining', () => {
   // threat: temporal-3
-  it('is signed when an operator ordered it, for the very task, and otherwise refused with an alarm', async () => {
+  it('is signed if an operator ordered it for this task, and otherwise refused with an alarm', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
     expect(await node.cancelled(key)).toBeUndefined();
@@ -449,7 +449,7 @@ describe('cancelling and draining', () => {
     expect(await node.drained('n1', 'its successor')).toBeUndefined();
   });
 
-  it('a signature for another is not accepted, and an unavailable gateway is not an answer', async () => {
+  it('a signature for another task is not accepted, and an unavailable gateway is not a refusal', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
     rig.cancelledRuns.set(key.run, { reason: 'wrong release' });
@@ -467,7 +467,7 @@ describe('cancelling and draining', () => {
 });
 
 describe('content of any size', () => {
-  it('of a file comes with its order, signed; none of it passes through Temporal, whose payloads are small', async () => {
+  it('of a file is fetched with its order, signed, and does not pass through Temporal', async () => {
     const node = await rig.node('dc1', 'n1');
     const data = 'ü'.repeat(2_000_000);
     const key = rig.plan(shell({ type: 'upload_file', parameters: { path: '/srv/big', data } }));
@@ -478,7 +478,7 @@ describe('content of any size', () => {
     expect(await node.verify(cut, key)).toContain('differ from the signed ones');
   });
 
-  it('of a source comes in bytes', async () => {
+  it('of a source is fetched as bytes', async () => {
     const node = await rig.node('dc1', 'n1');
     const src = rig.path('sources/big');
     mkdirSync(rig.path('sources'), { recursive: true });
@@ -488,7 +488,7 @@ describe('content of any size', () => {
     expect(bytes.equals(Buffer.from(await node.source(src, key)))).toBe(true);
   });
 
-  it('of a folder of a package comes with its files, and with those of no other folder', async () => {
+  it('of a package folder is its files, and those of no other folder', async () => {
     const node = await rig.node('dc1', 'n1');
     const folder = 'package:metrics==1.0.0/scripts';
     const parameters = { src: folder, digest: 'a'.repeat(64), dst: '/etc/fuel/plugins/metrics-1.0' };

@@ -37,8 +37,8 @@ const cancel = (run: string, actor = 'nina', reason?: string) =>
     ...(reason === undefined ? {} : { reason }),
   });
 
-describe('what operators have ordered', () => {
-  it('a graph is cancelled with its run, and with the run of the site that it belongs to', async () => {
+describe('orders of operators', () => {
+  it('cancel a graph with its run, and with the run of its site', async () => {
     const { cancelled } = operatorOrders(store);
     const alone = await runOf('run-1', (cluster) => graphWorkflowId(cluster, 'x'));
     const ofSite = await runOf('run-2', (cluster) => graphWorkflowId(cluster, 'site-run'));
@@ -52,7 +52,7 @@ describe('what operators have ordered', () => {
       expect(await cancelled(nothing)).toBeUndefined();
   });
 
-  it('a drain is ordered for a node, and counts for a quarter of an hour', async () => {
+  it('to drain are for a node, and valid for a quarter of an hour', async () => {
     const { drained } = operatorOrders(store);
     const { id, at } = await store.audit.append({ actor: 'nina', action: 'agent.drain', target: 'node/dc1/n1' });
     expect(await drained('dc1', 'n1')).toEqual({ id, reason: 'the agent is drained', by: 'nina' });
@@ -62,7 +62,7 @@ describe('what operators have ordered', () => {
     expect(await drained('dc1', 'n1', later(15.1))).toBeUndefined();
   });
 
-  it('agents beside the store do what Temporal asks, and know what the operator said', async () => {
+  it('are read by agents with access to the store', async () => {
     const judge = storeControl(store);
     const run = await runOf('run-3', (cluster) => graphWorkflowId(cluster, 'y'));
     const key = { run, task: 'db', node: 'n7', generation: 1 };

@@ -28,7 +28,7 @@ function comparable(graph: Record<string, Json[]>): unknown {
 }
 
 describe('random graphs, as the reference plans them', () => {
-  it('has cases', () => expect(cases.length).toBeGreaterThan(40));
+  it('have cases', () => expect(cases.length).toBeGreaterThan(40));
 
   it.each(cases.map((one) => [one.id as string, one] as const))('%s', (_id, { id, expected, ...input }) => {
     const { tasks_graph, tasks_metadata, tasks_directory } = resultOf(input);

@@ -77,7 +77,7 @@ describe('docs/graphs.md', () => {
     expect(await run(line)).toBe(output);
   });
 
-  it('says what to do about every code there is', () => {
+  it('has the next step for every code', () => {
     const sources = ['src/graph/', 'src/cli/commands/'].flatMap((at) =>
       readdirSync(new URL(at, root), { recursive: true, encoding: 'utf8' })
         .filter((name) => name.endsWith('.ts') && (at === 'src/graph/' || name.startsWith('graph-')))
@@ -163,7 +163,7 @@ describe('the commands', () => {
     expect(said).not.toContain(': : ');
   });
 
-  it('a drawing of what is not there is refused', async () => {
+  it('a drawing of unknown tasks is refused', async () => {
     expect(await run('sitewright graph draw --input layers.json --tasks zzz')).toContain(
       'Tasks zzz are not present in deployment graph',
     );

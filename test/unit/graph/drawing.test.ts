@@ -67,7 +67,7 @@ describe('drawing for Graphviz', () => {
 });
 
 describe('graphs without nodes', () => {
-  it('the recorded graphs have nothing wrong', () => {
+  it('the recorded graphs have no problems', () => {
     const { tasks, problems } = readTasks(recorded('tasks.raw.json'));
     const errors = [...problems, ...checkGraph(tasks)].filter(({ severity }) => severity === 'error');
     expect(errors).toEqual([]);
@@ -81,7 +81,7 @@ describe('graphs without nodes', () => {
     }
   });
 
-  it('the stored form of a graph is no different from the uploaded one', () => {
+  it('the stored form of a graph equals the uploaded one', () => {
     const [raw, stored] = ['raw', 'normalized'].map((form) =>
       readTasks(recorded(`tasks.${form}.json`)).tasks.map(({ task }) => task),
     );

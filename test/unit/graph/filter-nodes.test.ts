@@ -38,7 +38,7 @@ describe('the nodes of a run', () => {
     expect(ids(choice)).toEqual(expected);
   });
 
-  it.each(['$.(', '$.nothing = 1'])('a filter that fails says so: %s', (filter) => {
+  it.each(['$.(', '$.nothing = 1'])('are refused with the reason if the filter fails: %s', (filter) => {
     expect(() => filterNodes(nodes, { filter })).toThrow(GraphProblemError);
   });
 });

@@ -44,7 +44,7 @@ describe('a large graph with mistakes', () => {
     );
   });
 
-  it('is refused when its patterns would be compared with too many names', () => {
+  it('is refused if its patterns would be compared with too many names', () => {
     const graph = tasks(1_000, (at) => task(`t${at}`, [`/.*${at}$/`]));
     const codes = checkGraphUpload({ tasks: graph }).problems.map(({ severity, code }) => `${severity} ${code}`);
     expect(codes).toContain('error graph.too-many-patterns');
@@ -65,7 +65,7 @@ describe('a large graph with mistakes', () => {
     '/[ab]c/',
     '/a-1/',
     '/abc\\d/',
-  ])('a pattern matches among names what it matches alone: %s', (pattern) => {
+  ])('has patterns that match the same names as one by one: %s', (pattern) => {
     const names = [
       'abc',
       'ab',

@@ -14,7 +14,7 @@ describe('the recorded clusters', () => {
     expect(result).toEqual(withChoice(expected, chosen[0]!));
   });
 
-  it('six keeps to recorded choices when they are given', () => {
+  it('six repeats recorded choices when they are given', () => {
     const expected = recorded('expected/six.default.json') as Json;
     const { any_choices } = expected;
     const result = resultOf({ tasks: recorded('tasks.raw.json'), cluster: recorded('cluster.six.json'), any_choices });
@@ -27,7 +27,7 @@ describe('the recorded clusters', () => {
   });
 
   // promise: 2.5
-  it('a second run without changes runs what has no condition of change', () => {
+  it('a second run without changes runs only tasks without a condition on changes', () => {
     const tasks = recorded('tasks.normalized.json') as Json[];
     const cluster = recorded('cluster.six.json') as Json;
     const old_state = {
@@ -45,7 +45,7 @@ describe('the recorded clusters', () => {
     ]);
   });
 
-  it('a task switched off by an override without roles is on no node, and the plan says what is lost', () => {
+  it('a task disabled by an override without roles is on no node, and the plan reports the lost order', () => {
     const release = recorded('tasks.raw.json') as Json[];
     const plan = planOf({
       layers: { release, cluster: [{ id: 'netconfig', type: 'skipped' }] },
@@ -66,7 +66,7 @@ describe('the stored form of tasks', () => {
   });
 
   // promise: 1.12
-  it('a presented task read again is the same task', () => {
+  it('a presented task that is read again is the same task', () => {
     expect(stored.map(normaliseTask)).toEqual(raw.map(normaliseTask));
   });
 

@@ -54,7 +54,7 @@ describe('placing', () => {
     expect(plan.tasks[0]!.skippedPrimaries.map(({ node, tag }) => `${node} ${tag}`)).toEqual(expected);
   });
 
-  it('a task that only the primary node could have says which node that is', () => {
+  it('a task that only the primary node could have names that node', () => {
     const plan = planOf({
       tasks: [task('t', { roles: ['controller'] })],
       cluster: cluster({ '4': ['primary-controller'] }),
@@ -68,7 +68,7 @@ describe('placing', () => {
   });
 
   // promise: 3.7
-  it('a group puts its tasks on its nodes too, and says how many may fail', () => {
+  it('a group also places its tasks on its nodes, and sets how many may fail', () => {
     const tasks = [
       task('a', { roles: ['compute'] }),
       { id: 'g', type: 'group', roles: ['/.*controller/'], tasks: ['a'], fault_tolerance: '-50%' },
@@ -106,7 +106,7 @@ describe('fields', () => {
   const fieldsOf = (more: Json, data: Json = {}): Json =>
     taskOf(resultOf({ tasks: [task('t', more)], cluster: cluster({ '1': ['x'] }, data) }), 't', '1')!;
 
-  it('names in texts are replaced, in keys they are not', () => {
+  it('names are replaced in texts, but not in keys', () => {
     const data = { cluster: { id: 7 }, openstack_version: 'v', public_ssl: { hostname: 'h' } };
     const parameters = {
       '{CLUSTER_ID}': '{CLUSTER_ID:03d}/{OPENSTACK_VERSION}/{MASTER_IP}/{CN_HOSTNAME}',
@@ -119,15 +119,18 @@ describe('fields', () => {
     });
   });
 
-  it.each(['{NOPE} {CLUSTER_ID}', '{ {{', 'a } b', '{}', '{0}', "awk '{print $1}' {{x}}"])('%j stays whole', (text) => {
-    expect(fieldsOf({ parameters: { text } }, { cluster: { id: 7 } }).parameters.text).toBe(text);
-  });
+  it.each(['{NOPE} {CLUSTER_ID}', '{ {{', 'a } b', '{}', '{0}', "awk '{print $1}' {{x}}"])(
+    '%j is not replaced',
+    (text) => {
+      expect(fieldsOf({ parameters: { text } }, { cluster: { id: 7 } }).parameters.text).toBe(text);
+    },
+  );
 
-  it('a regular expression under the key regex is left alone', () => {
+  it('a regular expression under the key regex is not changed', () => {
     expect(fieldsOf({ parameters: { regex: 'a{{2}}' } }).parameters.regex).toBe('a{{2}}');
   });
 
-  it('whole numbers of any size come out as they are', () => {
+  it('whole numbers of any size are preserved', () => {
     const plan = planOf({
       tasks: [task('t', { parameters: { n: { yaql_exp: '2 * 1180591620717411303424' } } })],
       cluster: cluster({ '1': ['x'] }),
@@ -166,7 +169,7 @@ describe('fields', () => {
     expect(schedulerPlan(planOf(input)).tasks[0]).toMatchObject({ id: 't', strategy });
   });
 
-  it('a cwd and fail_on_error that are given stay; what is not for executors goes', () => {
+  it('a given cwd and fail_on_error stay; fields that are not for executors are removed', () => {
     const given = fieldsOf({ parameters: { cwd: '/x' }, fail_on_error: false, test_pre: { cmd: 'x' } });
     expect(given).toEqual({ id: 't', type: 'shell', parameters: { cwd: '/x' }, fail_on_error: false });
   });
@@ -182,7 +185,7 @@ describe('fields', () => {
     expect(running(resultOf({ tasks, cluster: now, old_state }))).toEqual(['t@2', 'u@1', 'u@2']);
   });
 
-  it('what places a task is compared with the state with which the task last succeeded: changed() in tags, roles and type', () => {
+  it('changed() in tags, roles and type compares with the state of the last success of the task', () => {
     const moves = (at: 'tags' | 'roles' | 'groups'): object => ({
       tags: undefined,
       roles: undefined,
@@ -213,7 +216,7 @@ describe('fields', () => {
   });
 
   // promise: 2.29
-  it('what a node reads of its own decides, with the shared parts worked out once', () => {
+  it('a node’s own data decides, and shared parts are evaluated once', () => {
     const expression = 'changedAny($.own, $.big) and ($.uid in added($.big)) and not changed($.same)';
     const own = Object.fromEntries(['1', '2', '3'].map((uid) => [uid, { uid, own: uid === '3' ? 'new' : 'old' }]));
     const now = cluster({ '1': ['a'], '2': ['a'], '3': ['a'] }, { big: ['1', '3'], same: 1 }, own);
@@ -264,7 +267,7 @@ describe('conditions', () => {
   });
 
   // promise: 2.21
-  it('a false one keeps the order and drops the parameters, and nothing else is worked out', () => {
+  it('that are false keep the order and drop the parameters, and nothing else is evaluated', () => {
     const tasks = [
       task('a'),
       task('b', { requires: ['a'], condition: { yaql_exp: 'false' }, parameters: { x: { yaql_exp: '$.missing' } } }),
@@ -280,7 +283,7 @@ describe('conditions', () => {
     expect(taskOf(result, 'c', '2')!.requires).toEqual([{ name: 'b', node_id: '2' }]);
   });
 
-  it('tasks that were not selected are skipped; stages and groups are what they are', () => {
+  it('do not apply to unselected tasks, which are skipped; stages and groups stay', () => {
     const tasks = [task('a'), task('b', { requires: ['a'] }), { id: 's', type: 'stage', requires: ['a'] }];
     const plan = planOf(one(tasks, { selected_tasks: ['b', 'zz'] }));
     expect(plan.instances.filter(({ id }) => id === 'a').map(({ skip }) => skip)).toEqual([
@@ -348,7 +351,7 @@ describe('order', () => {
     expect(cycleProblems(plan, findCycles(plan))[0]!.message).toMatch(/a@\d -> b@\d -> a@\d/);
   });
 
-  it('names that wait for each other are no cycle unless their tasks do', () => {
+  it('names that wait for each other are a cycle only if their tasks do', () => {
     // a@2 waits for b@2, which waits for a@1, which has no b on its node.
     const waiting = (role: string): Json =>
       one([
@@ -450,7 +453,7 @@ describe('tasks from before dependencies between nodes', () => {
   const adapted = (propagate: boolean): Json =>
     resultOf({ tasks, cluster: cluster(nodes, { propagate_task_deploy: propagate }) });
 
-  it('are put between the brackets of their roles', () => {
+  it('are placed between the start and end of their roles', () => {
     const result = adapted(true);
     expect(taskOf(result, 'old', '10')).toMatchObject({
       requires: [{ name: 'compute_start', node_id: '10' }],
@@ -468,7 +471,7 @@ describe('tasks from before dependencies between nodes', () => {
     });
   });
 
-  it('are taken as they are when the cluster does not ask for it', () => {
+  it('are unchanged if the cluster does not request it', () => {
     expect(taskOf(adapted(false), 'old', '10')).toEqual({
       id: 'old',
       type: 'shell',
@@ -493,7 +496,7 @@ describe('tasks from before dependencies between nodes', () => {
 });
 
 // promise: 2.33
-describe('what is refused', () => {
+describe('a graph is refused for', () => {
   const bad = (more: Json): Json => one([task('t', more)]);
   it.each([
     [
@@ -609,7 +612,7 @@ describe('what is refused', () => {
     expect(refusalOf({ tasks: [task('t')], cluster: without })).toMatchObject([{ code: 'graph.no-node-state' }]);
   });
 
-  it('all at once, and a problem of many nodes is reported once', () => {
+  it('all problems together, and a problem of many nodes is reported once', () => {
     const many = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`${n + 1}`, ['x']]));
     const tasks = [
       task('a', { parameters: { x: { yaql_exp: '$.missing' } } }),

@@ -51,18 +51,18 @@ const serialized = (text: string, file: string): string => {
 };
 
 describe('a graph as YAML', () => {
-  it('plans as the same in JSON does', () => {
+  it('is planned like the same graph in JSON', () => {
     expect(serialized(YAML_INPUT, 'input.yaml')).toBe(serialized(JSON.stringify(JSON_INPUT), 'input.json'));
   });
 
-  it('scalars are read as PyYAML reads them', () => {
+  it('has scalars read as by PyYAML', () => {
     const read = readSource('- {id: on, version: 2.10, mode: 0644, when: 2020-01-02, f: 1.0, n: ~}', 'tasks.yaml');
     expect(read.ok && JSON.parse(JSON.stringify(read.source.value))).toEqual([
       { id: true, version: 2.1, mode: 420, when: expect.stringMatching(/^2020-01-02/), f: expect.anything(), n: null },
     ]);
   });
 
-  it('a problem has its line and column', () => {
+  it('has problems with line and column', () => {
     const read = readPlanText(YAML_INPUT.replace("roles: '*'", 'roles: "/(/"'), 'input.yaml');
     const planned = read.ok ? planGraph(read.input) : read;
     expect(planned.ok).toBe(false);
@@ -74,14 +74,14 @@ describe('a graph as YAML', () => {
     });
   });
 
-  it('a syntax error is reported with its place, and tags are refused', () => {
+  it('has syntax errors reported with their place, and tags refused', () => {
     const broken = readSource('- id: a\n  type: [shell\n', 'tasks.yaml');
     expect(!broken.ok && broken.problems[0]).toMatchObject({ severity: 'error', file: 'tasks.yaml' });
     const tagged = readSource('- id: !!python/object:os.system a', 'tasks.yaml');
     expect(!tagged.ok && tagged.problems[0]).toMatchObject({ line: 1 });
   });
 
-  it('text that begins like JSON is JSON unless the file is called otherwise', () => {
+  it('is read as JSON if it begins like JSON, unless the file name differs', () => {
     const flow = '[{id: a, type: skipped}]';
     expect(readSource(flow, '-').ok).toBe(false);
     const read = readSource(flow, 'tasks.yaml');
@@ -90,7 +90,7 @@ describe('a graph as YAML', () => {
 });
 
 describe('unused keys', () => {
-  it('are refused when they are nearly one that is read, with their places', () => {
+  it('are refused if they are near misses of known keys, with their places', () => {
     const { cluster, tasks } = JSON_INPUT;
     const typo = readPlanText(
       JSON.stringify({ tasks, cluster, old_sate: {}, selected_task: ['a'] }, null, 1),
@@ -105,7 +105,7 @@ describe('unused keys', () => {
     for (const { line } of problems) expect(line).toBeGreaterThan(1);
   });
 
-  it('are reported differently: a recorded case may carry more than is to be planned', () => {
+  it('are only reported in a recorded case, which may have extra data', () => {
     const read = readPlanText(JSON.stringify({ ...JSON_INPUT, expected: {}, about: 'x' }), 'x.json');
     expect(read.ok).toBe(true);
     expect(read.problems.map(({ severity, code, path }) => [severity, code, path])).toEqual([
@@ -115,7 +115,7 @@ describe('unused keys', () => {
   });
 });
 
-it('a group that lists an undefined task is reported with the effect, a dependency with what it lacks', () => {
+it('a group that lists an undefined task is reported with the effect, as is an undefined dependency', () => {
   const tasks = [
     { id: 'a', type: 'shell', version: '2.1.0', tags: '*', requires: ['gone'] },
     { id: 'g', type: 'group', tags: ['web'], tasks: ['a', 'nope'] },

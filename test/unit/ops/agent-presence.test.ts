@@ -69,7 +69,7 @@ function world(polled: Readonly<Record<string, number | undefined>>) {
   };
 }
 
-it('an agent is online when it asked for work within 90 seconds, on the queue where it always answers', async () => {
+it('an agent is online if it polled its control queue within 90 seconds', async () => {
   const { presence, asked, most } = world({
     'node.dc1.a.ctl': 70_000,
     'node.dc1.b.ctl': 91_000,
@@ -101,7 +101,7 @@ it('presence is polled once a minute at most, and only on demand', async () => {
   expect(presence.latest()).toMatchObject({ online: 0, at: new Date(START + 2 * MINUTE) });
 });
 
-it('nothing is reported while Temporal is away, and everything again when it is back', async () => {
+it('nothing is reported while Temporal is unreachable, and everything again when it is back', async () => {
   const { presence, later, goAway } = world({ 'node.dc1.a.ctl': 0 });
   await presence.check();
   goAway(true);
@@ -114,7 +114,7 @@ it('nothing is reported while Temporal is away, and everything again when it is 
   expect(presence.latest()).toMatchObject({ online: 0, offline: 43 });
 });
 
-it('the metrics of the API show it, with the time of the look, and do not wait for it', async () => {
+it('the metrics of the API show the presence of agents with its time, and do not wait for it', async () => {
   const { presence, goAway, later } = world({ 'node.dc1.a.ctl': 0 });
   const rig = await apiAlone();
   const metrics = new ApiMetrics('1', rig.store, presence);

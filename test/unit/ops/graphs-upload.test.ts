@@ -43,7 +43,7 @@ describe('a graph that is uploaded', () => {
     expect(bad[0]).toMatchObject({ severity: 'error', path: expect.stringContaining(place) });
   });
 
-  it("takes the library's real graphs and says which of their dependencies are undefined", () => {
+  it('can be any real graph of the library, with warnings for undefined dependencies', () => {
     const { problems, upload } = checkTaskList(data('fuel/tasks.raw.json'));
     expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(upload.tasks).toHaveLength(204);
@@ -64,7 +64,7 @@ describe('a graph that is uploaded', () => {
     ]);
   });
 
-  it('is refused with every mistake in it and its place', () => {
+  it('is refused with every mistake and its place', () => {
     expect(
       found({
         nmae: 1,
@@ -135,7 +135,7 @@ describe('a graph that is uploaded', () => {
   );
 
   // promise: 1.13
-  it('is refused for duplicate ids, all named at once, sorted', () => {
+  it('is refused for duplicate ids, all named, sorted', () => {
     const tasks = ['y', 'x', 'y', 'x', 'z'].map((id) => ({ id, type: 'noop' }));
     expect(found({ tasks })).toEqual(['error tasks: Tasks duplication found: x, y']);
   });
@@ -150,7 +150,7 @@ describe('a graph that is uploaded', () => {
   });
 
   // promise: 3.47
-  it('is taken from every recorded plugin, with parameters that its tasks can run with', () => {
+  it('is accepted from every recorded plugin, with valid parameters', () => {
     const plugins = new URL('../../data/plugins/', import.meta.url);
     const files = readdirSync(plugins)
       .map((name) => new URL(`${name}/deployment_tasks.yaml`, plugins))
@@ -164,7 +164,7 @@ describe('a graph that is uploaded', () => {
     }
   });
 
-  it('is not refused for a cycle that no node can have, such as of Contrail', () => {
+  it('is accepted with a cycle that no node can have, such as Contrail’s', () => {
     const group = (id: string, requires: string[], more = {}) => ({ id, type: 'group', role: [id], requires, ...more });
     const tasks = [
       group('primary-db', []),
@@ -190,7 +190,7 @@ describe('a graph that is uploaded', () => {
     );
   });
 
-  it('takes a null role in a relation: it means the sync node', () => {
+  it('can have a null role in a relation, which means the sync node', () => {
     expect(
       found({
         tasks: [
@@ -201,7 +201,7 @@ describe('a graph that is uploaded', () => {
     ).toEqual([]);
   });
 
-  it('gives warnings for undefined names, in its own layer or below, within and across nodes', () => {
+  it('gets warnings for undefined names, in its own layer or below, within and across nodes', () => {
     const body = {
       tasks: [
         { id: 'prepare', type: 'noop', requires: ['prepair', 'base', 'elsewhere'] },

@@ -44,7 +44,7 @@ function busyRun(requests: readonly number[] = []) {
 }
 
 describe('the status of an open run', () => {
-  it('is what the run answers at once', async () => {
+  it('is the immediate answer of the run', async () => {
     const { said } = busyRun();
     expect(await said(having(3))).toEqual(having(3));
   });
@@ -57,7 +57,7 @@ describe('the status of an open run', () => {
     expect(Date.now() - Date.parse(status.as_of ?? '')).toBeLessThan(10_000);
   });
 
-  it('is the newest answer: one that came too late for who asked serves the next', async () => {
+  it('is the newest answer: a late one serves the next request', async () => {
     const { statuses, said, answer } = busyRun();
     await said(having(3));
     await statuses.of(run, { execution });
@@ -82,7 +82,7 @@ describe('the status of an open run', () => {
     expect(await statuses.of(run, { execution: { ...execution, events: 49 } })).toMatchObject({ done: 4 });
   });
 
-  it('waits for the end of a turn, during which requests do not get into the history', async () => {
+  it('waits for the end of a workflow task, during which requests do not reach the history', async () => {
     const { statuses, said, looked, turns } = busyRun();
     await said(having(3));
     turns.push(true, false);
@@ -101,7 +101,7 @@ describe('the status of an open run', () => {
     await expect(asked).rejects.toThrow('no worker answers');
   });
 
-  it('is not kept for a list, which does not look at the execution first, but serves one', async () => {
+  it('is not cached by a list, but used for one', async () => {
     const { statuses, said, looked } = busyRun();
     await said(having(3));
     expect(await statuses.of(run, { limitMs: 900 })).toMatchObject({ done: 3 });

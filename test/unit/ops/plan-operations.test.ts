@@ -6,7 +6,7 @@ import { planOperations } from '../../../src/ops/graphs/plan-operations.ts';
 import { graphWorld, MASTER_IP, planOf } from '../activities/graph-world.ts';
 import type { Json } from '../graph/recorded.ts';
 
-it('what the API shows is what a run does: addresses and functions of users are the same', async () => {
+it('the plan of the API equals that of a run: addresses and user functions are the same', async () => {
   const planner = await openPlanner(fileURLToPath(new URL('../clusters/planning/functions.mjs', import.meta.url)));
   try {
     const world = await graphWorld({ nodes: [['compute']], site: 'dc1', planner });

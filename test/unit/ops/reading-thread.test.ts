@@ -14,8 +14,8 @@ afterAll(() => reader.close());
 
 const file = (text: string) => [{ name: 'a.yaml', text }];
 
-describe('what users send is read in threads', () => {
-  it('with the same result as here', async () => {
+describe('user input is read in threads', () => {
+  it('with the same result as in this thread', async () => {
     const documents = file('schema: x/Y/v1\nmetadata: {name: n}\ndata: {a: "\\0"}\n');
     expect(await reader.site(documents)).toEqual(await readerHere.site(documents));
     const graph = {
@@ -26,7 +26,7 @@ describe('what users send is read in threads', () => {
     expect(await reader.graph(graph)).toEqual(await readerHere.graph(graph));
   });
 
-  it('and refusals are those of here', async () => {
+  it('with the same refusals as in this thread', async () => {
     const broken = { source: { yaml: 'a: [' }, as: 'graph', surroundings: {} } as const;
     const refusal = await readerHere.graph(broken).catch(({ problem }: { problem: unknown }) => problem);
     expect(refusal).toMatchObject({ code: 'invalid', errors: [{ line: 1 }] });
@@ -38,7 +38,7 @@ describe('what users send is read in threads', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('and archives hold to the limits that are set', async () => {
+  it('with the configured limits of archives', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sitewright-reading-'));
     const archive = join(folder, 'p.tar.gz');
     await writeFile(archive, gzipSync(Buffer.alloc(2_000_000)));
@@ -49,7 +49,7 @@ describe('what users send is read in threads', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('while this thread goes on, and small things do not wait for large ones', async () => {
+  it('without blocking this thread, and small inputs do not wait for large ones', async () => {
     const ends: string[] = [];
     const large = reader.site(file('k: v\n'.repeat(100_000))).then(() => ends.push('large'));
     const small = reader.site(file('a: 1\n')).then(() => ends.push('small'));

@@ -52,7 +52,7 @@ const nightly = { name: 'nightly', kind: 'update_site' as const, cron: ['@daily'
 const hold = { site: 'dc1', hold_before: ['*'] };
 
 // threat: operator-2 found-7
-it('an operator cannot have a schedule act in the name of another, nor pass for another schedule', async () => {
+it('a schedule cannot act in the name of another person or schedule', async () => {
   const { operations, schedules } = server();
   for (const field of ['started_by', 'responsible'])
     await expect(
@@ -70,7 +70,7 @@ it('an operator cannot have a schedule act in the name of another, nor pass for 
 });
 
 // threat: operator-5 found-7
-it('who made a schedule, and who triggered it, may not approve its runs', async () => {
+it('the maker of a schedule, and who triggered it, may not approve its runs', async () => {
   const { operations, started } = server();
   await operations.create({ ...nightly, input: hold }, 'nina');
   for (const by of ['otto', 'nina', 'otto']) await operations.run('nightly', { by });

@@ -39,7 +39,7 @@ describe('the difference of two revisions', () => {
     expect(unchanged_nodes).toBe(0);
   });
 
-  it('names what is new, changed by field, and gone', () => {
+  it('lists new, changed and removed nodes, with changed fields', () => {
     const before = siteOf(edited());
     const [first, second, ...others] = before.nodes;
     const after: SiteDocuments = {
@@ -65,7 +65,7 @@ describe('the difference of two revisions', () => {
   });
 });
 
-it('people read it as signs and counts', () => {
+it('is shown as signs and counts', () => {
   const text = differenceText({
     site: 'dc1',
     revision: 3,
@@ -89,7 +89,7 @@ nodes: 1 new, 1 changed, 1 removed, 4 unchanged
 `);
 });
 
-it('the API compares with the last good revision, of which there may be none', async () => {
+it('is by default from the last good revision, if there is one', async () => {
   const rig = await apiAlone();
   await rig.ask('POST', '/api/v1/sites', { name: 'stl1' });
   const commit = async (of: ReturnType<typeof edited>) =>

@@ -54,7 +54,7 @@ function driftOfSite(recorded: readonly string[], machines: readonly object[], n
   return siteDrift({ store, maas } as never, sites as never, 'dc1').then((drift) => ({ ...drift, asked }));
 }
 
-it('asks MAAS once for all machines, and says of each how it is', async () => {
+it('drift is read by one request to MAAS for all machines', async () => {
   const { nodes, asked } = await driftOfSite(
     ['a', 'b', 'c'],
     // Another address from DHCP or order of tags does not count; another static address does.
@@ -83,11 +83,11 @@ it('asks MAAS once for all machines, and says of each how it is', async () => {
   });
 });
 
-it('asks MAAS nothing where nothing was deployed', async () => {
+it('drift needs no request to MAAS if nothing was deployed', async () => {
   expect(await driftOfSite([], [])).toMatchObject({ nodes: [], asked: [] });
 });
 
-it('records what MAAS keeps, in words', () => {
+it('the record of a deployment has the properties that MAAS keeps, in words', () => {
   const state: MachineState = {
     ...{ status: 'Deployed', hostname: 'host-a', owner: 'us', system: 'ubuntu/jammy', kernel: 'ga-22.04' },
     ...{ zone: 'default', pool: 'default', deployment: 'r1', tags: ['a', 'b'], disks: { sda: '1000 bytes' } },

@@ -29,7 +29,7 @@ it.each([
   ['no answer came in time, and the server is there: no worker answers', 4, true],
   ['the call was cancelled by the server at its deadline', 1, true],
   ['an error of the server', 13, true],
-])('a request whose answer is lost may have been taken: %s', async (_why, code, isThere) => {
+])('a request whose answer is lost is reported as possibly executed: %s', async (_why, code, isThere) => {
   const fails = () => Promise.reject(grpc(code, 'lost'));
   expect(await messageOf(requestOfTemporal(server(isThere), fails))).toMatch(
     /the request may have been executed: check/,
@@ -40,7 +40,7 @@ it.each([
 it.each([
   ['the server has no capacity', 8],
   ['the server refused it', 3],
-])('a request that was refused was not taken: %s', async (_why, code) => {
+])('a refused request is not reported as possibly executed: %s', async (_why, code) => {
   expect(await messageOf(requestOfTemporal(server(true), () => Promise.reject(grpc(code, 'no'))))).not.toMatch(
     /may have been taken/,
   );

@@ -19,7 +19,7 @@ data:
     manifest: full-site
 `;
 
-describe('the series that MAAS is going to be asked for', () => {
+describe('the wanted Ubuntu series', () => {
   it('are those of the settings and of the latest documents of every site', async () => {
     const store = await openStore(':memory:');
     await store.migrate();

@@ -17,19 +17,19 @@ function queried(...ends: readonly (string | Error)[]) {
 const dropped = new QueryNotRegisteredError('the worker has loaded the run', 3);
 
 describe('a query', () => {
-  it('is asked again when the worker dropped the run with it', async () => {
+  it('is repeated if the worker dropped the run with it', async () => {
     const { run, asked } = queried(dropped, dropped, 'status');
     expect(await run.query('status')).toBe('status');
     expect(asked()).toBe(3);
   });
 
-  it('fails in the end when the run does not know it', async () => {
+  it('fails in the end if the run does not know it', async () => {
     const { run, asked } = queried(dropped);
     await expect(run.query('status')).rejects.toBe(dropped);
     expect(asked()).toBe(4);
   });
 
-  it('is not asked again for any other reason', async () => {
+  it('is not repeated for any other reason', async () => {
     const gone = new WorkflowNotFoundError('gone', 'w', 'r');
     const { run, asked } = queried(gone, 'status');
     await expect(run.query('status')).rejects.toBe(gone);

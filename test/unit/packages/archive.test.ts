@@ -67,7 +67,7 @@ describe('building', () => {
     expect(readFileSync((await buildIn(folder, 'p')).path).equals(first)).toBe(true);
   });
 
-  it('is an archive tar and sha256sum understand, long paths too', async () => {
+  it('makes archives that tar and sha256sum read, long paths included', async () => {
     const folder = await newPackage('p');
     const long = `release/repositories/${'long-name-'.repeat(20)}é.deb`;
     writeFileSync(join(folder, long), new Uint8Array(1500));
@@ -79,7 +79,7 @@ describe('building', () => {
     });
   });
 
-  it('comes back as it went in', async () => {
+  it('makes archives that unpack to the same files', async () => {
     const folder = await newPackage('p');
     mkdirSync(join(folder, 'empty/folder'), { recursive: true });
     const { path } = await buildIn(folder, 'out');
@@ -139,7 +139,7 @@ const type = (letter: string) => (block: Uint8Array) => {
 };
 
 describe('hostile archives', () => {
-  it('reads a harmless one', async () => {
+  it('are told from a harmless one, which is read', async () => {
     expect(await codes(archive([{ path: 'metadata.yaml' }, { path: 'a/b.yaml' }]))).toEqual([]);
   });
 
@@ -181,7 +181,7 @@ describe('hostile archives', () => {
     expect(await codes(file, { ...DEFAULT_ARCHIVE_LIMITS, maxUnpackedBytes: 1024 })).toEqual(['archive.bomb']);
   });
 
-  it('keeps in memory what checks read, and a bounded amount of that', async () => {
+  it('keeps only data for checks in memory, with a limit', async () => {
     const large = 'x'.repeat(9 * 1024 * 1024);
     const file = archive([{ path: 'metadata.yaml' }, { path: 'repo/a.deb', content: large }]);
     const into = join(work, 'into');
@@ -255,7 +255,7 @@ describe('package folders', () => {
     ]);
   });
 
-  it('says that a folder is not there, or there already', async () => {
+  it('are reported if missing, or already present', async () => {
     await expect(readPackageFolder(join(work, 'none'))).rejects.toThrow(/none does not exist$/);
     const folder = await newPackage('p');
     await expect(writePackageFolder(packageTemplate('p', 'release'), folder)).rejects.toSatisfy(
@@ -268,7 +268,7 @@ describe('templates', () => {
   it.each([
     ['a release', 'release'],
     ['an extension', 'extension'],
-  ] as const)('of %s pass the check without a word', (_what, kind) => {
+  ] as const)('of %s pass the check without findings', (_what, kind) => {
     for (const name of ['thing', 'Thing_2', 'x-y']) {
       const { verdict, warnings } = checkPackage(packageTemplate(name, kind));
       expect([verdict, warnings]).toEqual(['valid', []]);

@@ -42,7 +42,7 @@ describe('docs/packages.md', () => {
   });
 
   // promise: 4.1 4.32
-  it('does what it says, from top to bottom', async () => {
+  it('has commands that work from top to bottom', async () => {
     let commands = 0;
     for (const step of steps()) {
       if (step.kind === 'write') {
@@ -60,7 +60,7 @@ describe('docs/packages.md', () => {
     expect(commands).toBe(9);
   });
 
-  it('answers in JSON and YAML what the page says of them', async () => {
+  it('has JSON and YAML answers as documented', async () => {
     const { out, status } = await sitewright(['package', 'check', 'example', '-f', 'json']);
     const answer = JSON.parse(out) as Record<string, unknown>;
     expect([status, Object.keys(answer)]).toEqual([0, ['verdict', 'errors', 'warnings', 'tree']]);

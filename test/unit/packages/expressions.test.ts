@@ -121,7 +121,7 @@ describe.each(WAYS)('in %s, a YAQL expression', (_way, errorsOf) => {
     expect(errorsOf(taskWith(given))).toEqual([]);
   });
 
-  it('that cannot be parsed is found, wherever it stands', () => {
+  it('that cannot be parsed is found in any place', () => {
     const broken = FIELDS.map(([field, given]) => [field, JSON.parse(JSON.stringify(given, broke)) as Json] as const);
     const accepted = broken.filter(([, given]) => errorsOf(taskWith(given)).length === 0).map(([field]) => field);
     expect(accepted).toEqual([]);
@@ -136,7 +136,7 @@ describe.each(WAYS)('in %s, a YAQL expression', (_way, errorsOf) => {
 const broke = (key: string, value: unknown) => (key === 'yaql_exp' ? `${value} +` : value);
 
 // promise: 2.31
-it('an expression that cannot be parsed is an error in 5.0.0, and a warning in formats whose packages Fuel took with it', () => {
+it('an expression that cannot be parsed is an error in 5.0.0, and a warning in formats where Fuel accepted it', () => {
   const broken = { ...base, condition: yaql('$.a and') };
   expect(
     ['3.0.0', '4.0.0', '5.0.0'].map((version) => errorsInPackage(broken, version, 'deployment_tasks.yaml')),
@@ -144,7 +144,7 @@ it('an expression that cannot be parsed is an error in 5.0.0, and a warning in f
 });
 
 // promise: 2.31
-it('a package names all broken expressions at once, each with its line and place', () => {
+it('all broken expressions of a package are reported, each with its line and place', () => {
   const graph = [
     { ...base, condition: yaql('$.a and') },
     { ...base, id: 'u', parameters: { cmd: 'x', timeout: 1, deep: [{ regex: yaql('no +') }, yaql(' \n$..')] } },
@@ -185,7 +185,7 @@ it('a package names all broken expressions at once, each with its line and place
 });
 
 // promise: 2.32
-it.each(FIELDS)('as %s it is evaluated as if its value had been written', (_field, given) => {
+it.each(FIELDS)('as %s an expression is evaluated as if its value had been written', (_field, given) => {
   const written = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(written);
     if (typeof value !== 'object' || value === null) return value;

@@ -30,7 +30,7 @@ const found = (report: PackageReport) =>
 
 describe('paths of metadata.yaml', () => {
   // promise: 4.14 4.25 4.26
-  it('replaces a file by its data and leaves a folder alone', () => {
+  it('replaces a file by its data and keeps a folder', () => {
     const report = check('    x_path: a.yaml\n    y_path: some/folder\n    z_path: ""\n', { 'a.yaml': '{b: 1}' }, [
       'some/folder',
     ]);
@@ -67,7 +67,7 @@ describe('paths of metadata.yaml', () => {
     expect(record(report)).toMatchObject({ x_path: 'g/*.yaml' });
   });
 
-  it('lets an empty file add nothing to a mapping, and a null to a list', () => {
+  it('adds nothing to a mapping for an empty file, and a null to a list', () => {
     const files = { 'g/a.yaml': '# no data', 'g/b.yaml': '{a: 1}', 'h/a.yaml': '', 'h/b.yaml': '[1]' };
     expect(record(check('    x_path: g/*.yaml\n    y_path: h/*.yaml\n', files))).toMatchObject({
       x: { a: 1 },
@@ -75,7 +75,7 @@ describe('paths of metadata.yaml', () => {
     });
   });
 
-  it('does not look into what it loaded', () => {
+  it('does not expand loaded data', () => {
     expect(record(check('    x_path: a.yaml\n', { 'a.yaml': 'y_path: nowhere.yaml' }))).toMatchObject({
       x: { y_path: 'nowhere.yaml' },
     });
@@ -93,7 +93,7 @@ describe('paths of metadata.yaml', () => {
     expect(check(`    ${key}: ../elsewhere\n`).errors.map(({ code }) => code)).toEqual(['package.path-outside']);
   });
 
-  it.each(['roles', 'graphs', 'volumes', 'anything'])('refuses %s beside its path', (key) => {
+  it.each(['roles', 'graphs', 'volumes', 'anything'])('refuses %s together with its path', (key) => {
     const report = check(`    ${key}: []\n    ${key}_path: a.yaml\n`, { 'a.yaml': '[]' });
     expect(found(report)).toContainEqual({
       code: 'package.key-and-path',
@@ -113,7 +113,7 @@ describe('paths of metadata.yaml', () => {
     },
   );
 
-  it('reports all problems at once, each with its place', () => {
+  it('reports all problems, each with its place', () => {
     const report = check('    a_path: none.yaml\n    b_path: b.yaml\n    graphs: [{tasks: [{id: 1}], colour: red}]\n', {
       'b.yaml': 'x: [1\n',
     });
@@ -127,7 +127,7 @@ describe('paths of metadata.yaml', () => {
     for (const { hint, code } of report.errors) if (code !== 'package.kind') expect(hint).toBeTruthy();
   });
 
-  it('answers quickly to aliases that stand for a billion values', () => {
+  it('quickly refuses aliases that expand to a billion values', () => {
     const levels = Array.from(
       { length: 12 },
       (_, level) => `l${level + 1}: &l${level + 1} [${Array(9).fill(`*l${level}`).join(', ')}]`,
@@ -136,14 +136,14 @@ describe('paths of metadata.yaml', () => {
     expect(report.errors.map(({ code }) => code)).toEqual(['package.too-many-values']);
   });
 
-  it('refuses a long text that many keys name', () => {
+  it('refuses a long text that many keys refer to', () => {
     const keys = Array.from({ length: 100 }, (_, index) => `    x${index}_path: a.txt\n`).join('');
     const report = check(keys, { 'a.txt': 'x'.repeat(2_000_000) });
     expect(report.errors.map(({ code }) => code)).toEqual(['package.too-many-values']);
     expect(report.tree).toBeNull();
   });
 
-  it('lists a thousand errors of a package that has more, and finds errors behind any number of warnings', () => {
+  it('lists at most a thousand errors, and finds errors behind any number of warnings', () => {
     const tasks = Array.from({ length: 1500 }, () => '- {id: a, type: b}\n').join('');
     const many = check('    graphs: [{type: t, tasks_path: t.yaml}]\n', { 't.yaml': tasks });
     expect(many.errors).toHaveLength(1001);
@@ -163,7 +163,7 @@ describe('paths of metadata.yaml', () => {
     ]);
   });
 
-  it('answers quickly to a glob of many stars', () => {
+  it('quickly handles a glob of many stars', () => {
     const report = check(`    x_path: '${'*a'.repeat(60)}b.yaml'\n`, { [`${'a'.repeat(240)}.yaml`]: '1' });
     expect(report.errors.map(({ code }) => code)).toEqual(['package.file-not-found']);
   });
@@ -192,7 +192,7 @@ describe('scalars', () => {
     });
   });
 
-  it('knows a date and a fraction from text and a whole number', () => {
+  it('distinguishes dates and fractions from texts and whole numbers', () => {
     const report = check('    graphs: [{type: t, tasks: [{id: a, type: shell, version: 2016-01-01}]}]\n');
     expect(report.errors.map(({ code, message }) => [code, message])).toEqual([
       ['package.kind', "'version' must be text, not a date"],
@@ -271,7 +271,7 @@ describe('releases', () => {
   });
 
   // promise: 4.12
-  it('refuses a release beside an extension', () => {
+  it('refuses a release together with an extension', () => {
     expect(found(check('  - {os: ubuntu, version: v}\n'))).toEqual([
       { code: 'package.release-beside-extension', file: 'metadata.yaml', line: 16, path: 'releases[1]' },
     ]);
@@ -300,11 +300,11 @@ describe('YAML as PyYAML reads it', () => {
     },
   );
 
-  it.each(['#\tc', 'a: "x\ty"', "a: 'x\ty'", 'a: |\n  x\ty', 'a: x #\tc'])('takes a tab in %j', (text) => {
+  it.each(['#\tc', 'a: "x\ty"', "a: 'x\ty'", 'a: |\n  x\ty', 'a: x #\tc'])('accepts a tab in %j', (text) => {
     expect(environment(`${text}\n`).filter((found) => found.startsWith('yaml.'))).toEqual([]);
   });
 
-  it('takes any indentation inside brackets', () => {
+  it('accepts any indentation inside brackets', () => {
     const report = check('    x_path: a.yaml\n', { 'a.yaml': 'b: [\n1,\n2\n]\n' });
     expect(record(report)).toMatchObject({ x: { b: [1, 2] } });
   });

@@ -25,7 +25,7 @@ const metadata = {
   ],
 };
 
-it('the graphs of a plugin’s release record are installed, with the places of their tasks', () => {
+it('the graphs of a plugin’s release record are installed, with their task places', () => {
   const files = {
     'metadata.yaml': dump(metadata),
     'graphs/default.yaml': dump([task('first')]),
@@ -47,7 +47,7 @@ it('the graphs of a plugin’s release record are installed, with the places of 
   });
 });
 
-it('a graph type in two records is one graph: the same may be repeated, another one is refused at its place', () => {
+it('a graph type in two records is one graph: an equal one is accepted, a different one refused at its place', () => {
   const [record] = metadata.releases;
   const both = (second: string) =>
     checkPackage(

@@ -92,7 +92,7 @@ describe('the formats before 5.0.0', () => {
     expect(report.errors.filter((problem) => problem.file === file).map(({ code }) => code)).toEqual(codes);
   });
 
-  it('check tasks.yaml as each did', () => {
+  it('check tasks.yaml like each original', () => {
     const task = '- {type: reboot, stage: post_deployment/100.5, role: [a], parameters: {timeout: -1}}\n';
     expect(errors(check('fpb-example-v1', write('tasks.yaml', task)))).toEqual([
       'tasks.yaml:1 tasks[0].type package.value',
@@ -104,7 +104,7 @@ describe('the formats before 5.0.0', () => {
     ]);
   });
 
-  it('of 3.0.0 want a role where later ones only warn', () => {
+  it('require a role in 3.0.0 where later ones only warn', () => {
     const task = '- {id: a, type: shell, parameters: {cmd: x}}\n';
     expect(errors(check('fpb-example-v3', write('deployment_tasks.yaml', task)))).toEqual([
       'deployment_tasks.yaml:1 deployment_tasks[0].role package.missing-key',

@@ -77,7 +77,7 @@ const isolated = (program: string): boolean =>
   process.getuid?.() === 0 && has(program) && spawnSync('unshare', ['-m', 'true']).status === 0;
 
 describe.skipIf(!has('dpkg-scanpackages'))('the repository of a package', () => {
-  it('is indexed at the build on request, and its absence is said otherwise', async () => {
+  it('is indexed at the build on request, otherwise a missing index is reported', async () => {
     makeDeb('sitewright-probe');
     const without = await build();
     expect(without.code).toBe(0);
@@ -133,7 +133,7 @@ describe.skipIf(!has('createrepo_c') || !has('rpmbuild'))('a repository of RPM p
     ]);
   });
 
-  it('is indexed at the build on request, the same each time, and its absence is said otherwise', async () => {
+  it('is indexed reproducibly at the build on request, otherwise a missing index is reported', async () => {
     expect((await build()).err).toContain('repo has packages without an index, so nodes cannot install them');
     const made = await build('--index', '-f', 'json');
     expect([made.code, made.err]).toEqual([0, '']);

@@ -42,7 +42,7 @@ describe('recorded mutated packages', () => {
   };
 
   // promise: 4.10 4.23 4.29
-  it('warns of everything the rulings warn of', () => {
+  it('get a warning for every ruling', () => {
     const missing = vectors('mutated').flatMap((vector) => {
       const found = new Set(checkPackage(treeOf(vector)).warnings.map(({ code }) => code));
       return vector

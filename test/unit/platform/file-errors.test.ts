@@ -16,11 +16,11 @@ it.each([
   ['EISDIR', () => readFile(tmpdir())],
   ['ENOTDIR', () => readFile(join(process.execPath, 'below'))],
   ['ENAMETOOLONG', () => readFile(join(tmpdir(), 'x'.repeat(300)))],
-])('%s concerns the file: a repetition does not help', async (code, read) => {
+])('%s is an error of the file, not worth a retry', async (code, read) => {
   expect(fileErrorCode(await failureOf(read()))).toBe(code);
 });
 
-it('a refused connection, a full disk and anything else are outages, which a repetition may outlast', async () => {
+it('a refused connection, a full disk and other errors are outages, worth a retry', async () => {
   const refused = await new Promise((resolve) => connect(1, '127.0.0.1').once('error', resolve));
   expect(refused).toMatchObject({ code: 'ECONNREFUSED' });
   const full = Object.assign(new Error('full'), { code: 'ENOSPC' });

@@ -44,7 +44,7 @@ describe.each(Object.entries(SERVERS))('%s', (section, [start, more]) => {
   it.each([
     ['127.0.0.1', 'the port is already in use', EXIT.conflict],
     ['192.0.2.1', 'this machine does not have that address', undefined],
-  ])('that cannot listen at %s says why and what to set, without a stack', async (host, why, exit) => {
+  ])('reports why it cannot listen at %s and the setting to change, without a stack', async (host, why, exit) => {
     const env: Record<string, string> = { SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'store.db')}`, ...more };
     env[`SITEWRIGHT_${section}_HOST`] = host;
     env[`SITEWRIGHT_${section}_PORT`] = port;

@@ -19,7 +19,7 @@ const read = (text: string) => {
 };
 
 describe('a file of receivers', () => {
-  it('has a URL each, by default for all events, as JSON', async () => {
+  it('has a URL for each, by default for all events, as JSON', async () => {
     const [chat] = await read('receivers: [{ name: chat, url: "https://x.example/hooks/T0/s3cret" }]');
     expect(chat).toEqual({
       name: 'chat',
@@ -69,7 +69,7 @@ describe('a notice', () => {
     ...change,
   });
 
-  it('says all in a few words', () => {
+  it('has one short sentence', () => {
     expect(body.text).toBe(
       'deploy_site of dc1 failed: critical group failed. Next: repair it https://page.example/runs/r1',
     );
@@ -98,13 +98,13 @@ describe('a notice', () => {
     expect(Math.abs(Date.now() / 1000 - Number(time))).toBeLessThan(60);
   });
 
-  it('goes unsigned without a secret, and as text alone to chats', async () => {
+  it('is unsigned without a secret, and only text for chats', async () => {
     await sendNotice(to({ format: 'text' }), body, 1);
     expect(receiver.received[0]!.headers).not.toHaveProperty('sitewright-signature');
     expect(JSON.parse(receiver.received[0]!.text)).toEqual({ text: body.text });
   });
 
-  it('is not delivered by errors and redirects, nor without a receiver; why names no address', async () => {
+  it('counts as undelivered on errors, redirects and without a receiver, with a reason without address', async () => {
     receiver.answers.push(500, 302);
     expect(await sendNotice(to(), body, 1)).toEqual({ delivered: false, status: 500, message: 'it answered 500' });
     expect(await sendNotice(to(), body, 2)).toMatchObject({

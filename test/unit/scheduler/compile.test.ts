@@ -11,7 +11,7 @@ const refusal = (plan: SchedulerPlan, offline: string[] = []) => {
 };
 
 describe('a plan is refused', () => {
-  it('for every name that is undefined or given twice, all at once', () => {
+  it('for every undefined or duplicate name, all together', () => {
     const plan = planOf(['a@n1', 'a@n1'], ['a@n1 > b@n1'], { joins: [{ before: ['c@n1'], after: ['a@n1'] }] });
     expect(refusal({ ...plan, tasks: [...plan.tasks, { id: 'z', node: 'n9' }] })).toEqual({
       reason: 'bad_reference',
@@ -49,7 +49,7 @@ describe('a plan is refused', () => {
     });
   });
 
-  it('for an offline critical node before it is for anything else', () => {
+  it('for an offline critical node before any other reason', () => {
     const plan = planOf(['a@n1', 'b@n1'], ['a@n1 > b@n1', 'b@n1 > a@n1'], { fault_tolerance_groups: [] });
     expect(refusal(plan, ['n1'])).toEqual({ reason: 'offline_critical', nodes: ['n1'] });
   });
@@ -87,7 +87,7 @@ describe('a join', () => {
 });
 
 describe('a split run', () => {
-  it('passes only what crosses: joins by count, tasks that others wait for', () => {
+  it('passes only crossing dependencies: joins by count, and tasks that others wait for', () => {
     const nodes = ['n1', 'n2', 'n3', 'n4'];
     const keys = (name: string) => nodes.map((node) => `${name}@${node}`);
     const plan = planOf([...keys('a'), ...keys('b'), ...keys('c')], ['a@n1 > b@n1', 'c@n1 > a@n4'], {

@@ -83,7 +83,7 @@ describe('a run in parts', () => {
     expect(run.result()).toBe('success');
   });
 
-  it('passes an operator retry on, and reopens what was lost elsewhere', () => {
+  it('passes an operator’s retry on, and reopens blocked tasks in other parts', () => {
     const run = split(planOf(['a@n1', 'b@n2', 'long@n3'], ['a@n1 > b@n2']));
     run.ask({ type: 'begin' });
     expect(run.settle()).toEqual(['a@n1', 'long@n3']);
@@ -112,7 +112,7 @@ describe('a run in parts', () => {
     expect(run.send(0, { type: 'pause' })).toEqual(['ask_the_coordinator']);
   });
 
-  it.each(['resume', 'stop'] as const)('of a paused run end at a %s, not by themselves', (end) => {
+  it.each(['resume', 'stop'] as const)('that is paused ends at a %s, not by itself', (end) => {
     const run = split(planOf(['a@n1', 'b@n2'], []));
     run.ask({ type: 'begin' });
     run.settle();

@@ -37,7 +37,7 @@ const lines = (run: ReturnType<typeof inRecordedWords>): string[] =>
 const startsAfterTheStop = ['33-critical-by-waiting'];
 
 describe('recorded runs', () => {
-  it('are all there', () => {
+  it('are complete', () => {
     expect(recorded).toHaveLength(66);
   });
 
@@ -45,7 +45,7 @@ describe('recorded runs', () => {
     const run = inRecordedWords(simulate(one.input));
     const { expected } = one;
 
-    it('ends as it must', () => {
+    it('ends as recorded', () => {
       expect(one.allowed_results ?? [expected.result]).toContain(run.result);
       expect(run.reason).toBe(expected.reason);
       expect(Object.keys(run.tasks).sort()).toEqual(Object.keys(expected.tasks ?? {}).sort());
@@ -55,7 +55,7 @@ describe('recorded runs', () => {
       if (!startsAfterTheStop.includes(id)) expect(run.nodes).toEqual(expected.nodes ?? {});
     });
 
-    it('explains each lost task', () => {
+    it('explains each blocked task', () => {
       for (const [task, causes] of Object.entries(run.root_causes)) {
         expect(causes.length).toBeGreaterThan(0);
         if (expected.tasks?.[task] === 'dep_failed')

@@ -51,7 +51,7 @@ describe('attempts', () => {
     expect(r.send({ type: 'retry_task', task: 'a@n1' })).toContain('start a@n1 #2');
   });
 
-  it('are held by a pause and go on with the resume', () => {
+  it('are held by a pause and continue with the resume', () => {
     const r = run(retried);
     r.begin();
     r.fail('a@n1', 0);
@@ -60,7 +60,7 @@ describe('attempts', () => {
     expect(r.send({ type: 'resume', now: 500 })).toEqual(['start a@n1 #2']);
   });
 
-  it('wake the driver again after a resume that comes before they are due', () => {
+  it('wake the driver again after a resume before they are due', () => {
     const r = run(retried);
     r.begin();
     r.fail('a@n1', 0);
@@ -80,7 +80,7 @@ describe('attempts', () => {
     ]);
   });
 
-  it('that their node did not start any more when the run stopped leave the task failed', () => {
+  it('that their node did not start because the run stopped leave the task failed', () => {
     const r = run(retried);
     r.begin();
     r.fail('a@n1', 0);
@@ -101,7 +101,7 @@ describe('attempts', () => {
 });
 
 describe('pause and stop', () => {
-  it('let running tasks end and start nothing', () => {
+  it('let running tasks finish and start nothing', () => {
     const r = run(planOf(['a@n1', 'b@n1', 'c@n2'], ['a@n1 > b@n1', 'a@n1 > c@n2']));
     r.begin();
     r.send({ type: 'pause' });
@@ -110,7 +110,7 @@ describe('pause and stop', () => {
     expect(r.send({ type: 'resume' })).toEqual(['start b@n1', 'start c@n2']);
   });
 
-  it('a task that its node did not start any more is left undone like those that were not sent', () => {
+  it('leave a task undone that its node did not start, like unsent ones', () => {
     const r = run(planOf(['a@n1', 'b@n1', 'c@n2'], ['a@n1 > b@n1']));
     r.begin();
     r.send({ type: 'stop' });
@@ -123,7 +123,7 @@ describe('pause and stop', () => {
     ]);
   });
 
-  it('a node that knew of the stop first is asked again, as the same attempt', () => {
+  it('repeat the request to a node that knew of the stop first, as the same attempt', () => {
     const r = run(planOf(['a@n1']));
     r.begin();
     expect(r.withdraw('a@n1')).toEqual(['start a@n1']);
@@ -131,7 +131,7 @@ describe('pause and stop', () => {
     expect(r.withdraw('a@n1')).toEqual(['a@n1 skipped (undone)', 'finish: stopped']);
   });
 
-  it.each(['succeed', 'fail'] as const)('a paused run does not end by itself when its last tasks %s', (how) => {
+  it.each(['succeed', 'fail'] as const)('do not let a paused run end by itself when its last tasks %s', (how) => {
     const r = run(planOf(['a@n1'], [], { fault_tolerance_groups: [] }));
     r.begin();
     r.send({ type: 'pause' });
@@ -139,7 +139,7 @@ describe('pause and stop', () => {
     expect(r.send({ type: 'resume' })).toEqual([`finish: ${how === 'fail' ? 'failed' : 'success'}`]);
   });
 
-  it('a failed task of a paused run can be retried', () => {
+  it('let a failed task of a paused run be retried', () => {
     const r = run(planOf(['a@n1'], [], { fault_tolerance_groups: [] }));
     r.begin();
     r.send({ type: 'pause' });
@@ -149,7 +149,7 @@ describe('pause and stop', () => {
     expect(r.succeed('a@n1').at(-1)).toBe('finish: success');
   });
 
-  it('end the run immediately when nothing runs, with what was left undone', () => {
+  it('end the run immediately when nothing runs, with the undone tasks', () => {
     const r = run(planOf(['a@n1', 'b@n1'], ['a@n1 > b@n1']));
     r.begin();
     r.send({ type: 'pause' });
@@ -162,7 +162,7 @@ describe('pause and stop', () => {
 describe('an operator', () => {
   const plan = planOf(['a@n1', 'x@n1', 'b@n2', 'long@n3'], ['a@n1 > b@n2', 'a@n1 > x@n1']);
 
-  it('retries a failed task, and what it took along comes back', () => {
+  it('retries a failed task, which unblocks its dependents', () => {
     const r = run(plan);
     r.begin();
     expect(r.fail('a@n1')).toEqual(['a@n1 failed', 'x@n1 dep_failed by a@n1', 'b@n2 dep_failed by a@n1']);
@@ -188,7 +188,7 @@ describe('an operator', () => {
     expect(r.succeed('c@n2')).toEqual(['c@n2 successful', 'finish: success']);
   });
 
-  it('keeps lost what another failure still holds, and names that one', () => {
+  it('keeps tasks blocked that another failure blocks, and names it', () => {
     const r = run(planOf(['a@n1', 'b@n2', 'c@n3', 'long@n4'], ['a@n1 > c@n3', 'b@n2 > c@n3']));
     r.begin();
     r.fail('a@n1');
@@ -202,7 +202,7 @@ describe('an operator', () => {
     expect(rootCauses(r.scheduler)).toEqual(new Map([['c@n3', ['b@n2']]]));
   });
 
-  it('skips a failed task: what needs it continues', () => {
+  it('skips a failed task, and its dependents continue', () => {
     const r = run(plan);
     r.begin();
     r.fail('a@n1');
@@ -215,14 +215,14 @@ describe('an operator', () => {
     ]);
   });
 
-  it('skips a waiting task, whose place in the order stays', () => {
+  it('skips a waiting task, which keeps its place in the order', () => {
     const r = run(planOf(['a@n1', 'b@n1', 'c@n1'], ['a@n1 > b@n1', 'b@n1 > c@n1']));
     r.begin();
     expect(r.send({ type: 'skip_task', task: 'b@n1' })).toEqual([]);
     expect(r.succeed('a@n1')).toEqual(['a@n1 successful', 'b@n1 skipped', 'start c@n1']);
   });
 
-  it('learns why something cannot be done', () => {
+  it('gets the reason for a refusal', () => {
     const r = run(plan);
     expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['rejected: not_started']);
     r.begin();
@@ -270,7 +270,7 @@ describe('tasks without work', () => {
 describe('continuing from an earlier run', () => {
   const plan = planOf(['a@n1', 'b@n1', 'c@n1', 'x@n2', 'y@n3'], ['a@n1 > b@n1', 'b@n1 > c@n1', 'x@n2 > y@n3']);
 
-  it('runs what failed and everything after it', () => {
+  it('runs failed tasks and everything after them', () => {
     const first = run(plan);
     first.begin();
     first.succeed('a@n1');
@@ -286,7 +286,7 @@ describe('continuing from an earlier run', () => {
     expect(second.succeed('c@n1')).toEqual(['c@n1 successful', 'finish: success']);
   });
 
-  it('runs again what comes after a join that failed, what a stop left undone, and what is new', () => {
+  it('runs tasks after a failed join, tasks that a stop left undone, and new ones', () => {
     const joined = { ...plan, joins: [{ before: ['a@n1', 'x@n2'], after: ['c@n1', 'y@n3'] }] };
     expect(
       continueFrom(joined, {

@@ -71,7 +71,7 @@ describe('sitewright graph simulate', () => {
     ]);
   });
 
-  it('refuses undefined names, all of them at once', async () => {
+  it('refuses undefined names, all of them together', async () => {
     const { code, out } = await run(
       JSON.stringify({
         ...plan('x'),
@@ -89,14 +89,14 @@ describe('sitewright graph simulate', () => {
     });
   });
 
-  it.each(['', 'nonsense', '[]]', '3', 'null', '"x"'])('complains about %j without crashing', async (content) => {
+  it.each(['', 'nonsense', '[]]', '3', 'null', '"x"'])('refuses %j without crashing', async (content) => {
     const { code, out, err } = await run(content);
     expect(code).toBe(1);
     expect(out).toBe('');
     expect(err).toContain('plans.json');
   });
 
-  it('complains about a file that is not there', async () => {
+  it('reports a missing file', async () => {
     let err = '';
     expect(await simulateFile(join(folder, 'none'), () => undefined, { err: (text) => void (err += text) })).toBe(1);
     expect(err).toContain('Name a readable file');

@@ -33,7 +33,7 @@ it('every package is verified by its checksum, from a registry, and runs scripts
   ]);
 });
 
-it('a vulnerable one is named, with what fixes it', () => {
+it('a vulnerable package is named, with the fixed version', () => {
   const known = [{ id: 'GHSA-mg2h-6x62-wpwc', package: 'fastify', from: '5.0.0', below: '5.3.2', title: 'a bypass' }];
   expect(vulnerable([{ name: 'fastify', version: '5.3.1' }], known)).toEqual([
     expect.stringMatching(/^fastify 5\.3\.1: GHSA-.*; fixed in 5\.3\.2$/),

@@ -37,11 +37,11 @@ it.each([
   ],
   ['a bad end though nothing failed', 1, 0, [{ status: 'passed', assertionResults: [passedTest] }], 1, '1 1'],
   ['no test at all', 0, 0, [], 0, '0 1'],
-])('counts %s', (_, numPassedTests, numFailedTests, testResults, exitCode, expected) => {
+])('the count of tests includes %s', (_, numPassedTests, numFailedTests, testResults, exitCode, expected) => {
   expect(count({ numPassedTests, numFailedTests, testResults }, exitCode)).toBe(expected);
 });
 
-it('lists the tests that passed only when they were run again', () => {
+it('the count of tests lists those that passed only on retry', () => {
   const retried = { ...failedTest, status: 'passed' };
   const testResults = [{ name: 'a.test.ts', status: 'passed', assertionResults: [passedTest, retried] }];
   const { stdout, stderr } = run({ numPassedTests: 2, numFailedTests: 0, testResults }, 0);
@@ -49,6 +49,6 @@ it('lists the tests that passed only when they were run again', () => {
   expect(stderr).toBe('RETRIED: a.test.ts > it fails: Error: it is wrong\n');
 });
 
-it('fails without a report', () => {
+it('the count of tests fails without a report', () => {
   expect(spawnSync(process.execPath, [script, join(folder, 'absent'), '1']).status).not.toBe(0);
 });

@@ -24,12 +24,12 @@ describe('installProblem', () => {
     expect(await installProblem(fileURLToPath(new URL('../../..', import.meta.url)))).toBeUndefined();
   });
 
-  it('is a folder that npm did not make', async () => {
+  it('reports a folder that npm did not make', async () => {
     await write({ 'node_modules/a': a });
     expect(await installProblem(root)).toContain('not created by npm');
   });
 
-  it('is another version, another content, or a package that is not there', async () => {
+  it('reports another version, other content, or a missing package', async () => {
     await write({ 'node_modules/a': a }, { 'node_modules/a': a });
     expect(await installProblem(root)).toBeUndefined();
     await write({ 'node_modules/a': { ...a, version: '1.0.1' } }, { 'node_modules/a': a });
@@ -40,7 +40,7 @@ describe('installProblem', () => {
     expect(await installProblem(root)).toBe('@s/b is not at 1.0.0');
   });
 
-  it('is not an optional package of another platform', async () => {
+  it('ignores an optional package of another platform', async () => {
     await write({ 'node_modules/a': a, 'node_modules/o': { ...a, optional: true } }, { 'node_modules/a': a });
     expect(await installProblem(root)).toBeUndefined();
   });

@@ -39,7 +39,7 @@ it('a process has one name while it runs, and none afterwards', () => {
   expect(processName(2 ** 22 + 1)).toBeUndefined();
 });
 
-it('the witness knows tasks from what their programs were called with, and leaves out the other calls', async () => {
+it('the witness recognises tasks by the arguments of their programs, and ignores other calls', async () => {
   const { executions } = await placeWitness(folder);
   const put = (line: string) => appendFileSync(join(folder, 'witness/record/executions'), `${line}\n`);
   put('-c true');
@@ -56,7 +56,7 @@ it('the witness knows tasks from what their programs were called with, and leave
 });
 
 it.runIf(process.platform === 'linux')(
-  'with patience, a command is typed again while the API is away, and no other failure is',
+  'with patience, a command is repeated while the API is unreachable, and after no other failure',
   async () => {
     const [typed, stub] = [join(folder, 'typed'), join(folder, 'stub')];
     await placePrograms(typed, true);

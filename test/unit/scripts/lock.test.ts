@@ -15,7 +15,7 @@ describe('withLock', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('lets one in at a time, and all in the end', async () => {
+  it('admits one at a time, and all in the end', async () => {
     let inside = 0;
     let most = 0;
     const enter = () =>
@@ -33,7 +33,7 @@ describe('withLock', () => {
     expect(await readdir(join(folder, 'deep'))).toEqual([]);
   });
 
-  it('is given back when the work fails', async () => {
+  it('is released when the work fails', async () => {
     await expect(withLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await withLock(lock, async () => 'again')).toBe('again');
   });
@@ -59,7 +59,7 @@ describe('withLock', () => {
     expect(most).toBe(1);
   });
 
-  it('says whom it waits for, once', async () => {
+  it('reports the holder it waits for, once', async () => {
     const holder = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
     await once(holder, 'spawn');
     await withLock(lock, async () => {});
@@ -75,7 +75,7 @@ describe('withLock', () => {
     expect(waitedFor).toEqual([holder.pid]);
   });
 
-  it('knows the living from the dead', () => {
+  it('distinguishes live from dead processes', () => {
     expect(isAlive(process.pid)).toBe(true);
     expect(isAlive(2 ** 22 + 1)).toBe(false);
   });

@@ -43,7 +43,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('the quick tests', () => {
-  it('are those that see what changed, the nearest first', () => {
+  it('are those that depend on changes, the nearest first', () => {
     write('src/low.ts', 'export const low = 2;');
     expect(quick().files).toEqual(['test/unit/low.test.ts', 'test/architecture/all.test.ts', 'test/unit/high.test.ts']);
   });
@@ -65,7 +65,7 @@ describe('the quick tests', () => {
     expect(quick().files).toContain('test/ui/page.test.ts');
   });
 
-  it('count from where the branch left main, with what is committed and what is new', () => {
+  it('compare with the branch point, including uncommitted and new files', () => {
     git('switch', '-qc', 'branch');
     write('src/low.ts', 'export const low = 2;');
     commit();
@@ -75,14 +75,14 @@ describe('the quick tests', () => {
     expect(others).toContain('test/unit/low.test.ts');
   });
 
-  it('are those of the last commit where nothing has changed since', () => {
+  it('are those of the last commit if nothing has changed since', () => {
     write('src/other.ts', 'export {};');
     commit();
     expect(quick().files).toContain('test/unit/other.test.ts');
     expect(quick().files).not.toContain('test/unit/low.test.ts');
   });
 
-  it('leave out what would take too long, and say so', () => {
+  it('omit files that would take too long, and report that', () => {
     write('src/low.ts', 'export const low = 2;');
     write('test/durations.json', JSON.stringify({ 'test/unit/low.test.ts': 500 }));
     const { files, said } = quick();

@@ -77,7 +77,7 @@ describe('a release', () => {
     expect(git('diff', '--shortstat', 'HEAD~1')).toMatch(new RegExp(`^${5 + MANIFESTS.length} files changed`));
   });
 
-  it('says everything that stands in its way, and changes nothing', () => {
+  it('reports every obstacle, and changes nothing', () => {
     write('CHANGELOG.md', CHANGELOG.replace('### Added\n\n- A thing.\n\n', ''));
     write(`${HISTORIES}/b--success--v10.0.0.json`, '{}\n');
     write(`${HISTORIES}/c.json`, '{}\n');
@@ -99,7 +99,7 @@ describe('a release', () => {
     expect(git('rev-parse', 'HEAD')).toBe(before);
   });
 
-  it('is refused when a history that an earlier release recorded has changed or is gone', () => {
+  it('is refused if a history of an earlier release has changed or is missing', () => {
     expect(release('9.0.0')).toMatchObject({ status: 0 });
     write('CHANGELOG.md', read('CHANGELOG.md').replace('## [Unreleased]\n', '## [Unreleased]\n\n- More.\n'));
     write(`${HISTORIES}/a--success--v0.1.0.json`, '{"changed": true}\n');

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it('bundles once for two callers, and again only after a change', async () => {
+it('the workflow bundle is made once for two callers, and again only after a change', async () => {
   const entry = join(folder, 'workflows/index.ts');
   const bundle = () =>
     bundleWorkflows({
@@ -39,7 +39,7 @@ it('bundles once for two callers, and again only after a change', async () => {
   expect((await bundle()).fresh).toBe(true);
 });
 
-it('says what is wrong with code that cannot be bundled', async () => {
+it('code that cannot be bundled is reported with the reason', async () => {
   const entry = join(folder, 'workflows/index.ts');
   await writeFile(entry, "export * from './absent.js';\n");
   const target = join(folder, 'bundle.js');

@@ -34,7 +34,7 @@ describe('computable task fields', () => {
   });
 
   // promise: 2.30
-  it('what the document wants to express is documented, function by function, with a link to the syntax', () => {
+  it('every function of the document is documented, with a link to the syntax', () => {
     const page = readFileSync(new URL('../../../docs/yaql.md', import.meta.url), 'utf8');
     const functions = new Set(
       [...`${spec('changes.txt')}${condition}`.matchAll(/\b([a-z_]+)\(/g)].map(([, name]) => name!),
@@ -71,7 +71,7 @@ describe('role decomposition', () => {
   });
 
   // promise: 3.5
-  it('a node without any tag has the tasks of the name of its role, and no others', () => {
+  it('a node without tags runs only the tasks for the name of its role', () => {
     // All three name the role: `tags: [controller, mysql]`, `role: [controller]`, and `/.*/`, which matches its name.
     expect(placed([])).toEqual(['globals@1', 'haproxy@1', 'mysql@1']);
     const [mysql] = tasks;

@@ -5,7 +5,7 @@ import { failureOf } from './failures.ts';
 describeStore('AuditStore', (backend) => {
   const entry = { actor: 'ann', action: 'run.pause', target: 'site/dc1' };
 
-  it('keeps who did what, when and why', async () => {
+  it('keeps audit entries with who did what, when and why', async () => {
     const { audit } = await backend.fresh();
     const given = { ...entry, at: '2026-01-01T01:00:00+01:00', reason: "Wärme; '--", details: { a: ['\0'] } };
     const stored = await audit.append(given);
@@ -43,7 +43,7 @@ describeStore('AuditStore', (backend) => {
     });
   });
 
-  it('refuses an entry that says nothing', async () => {
+  it('refuses an empty entry', async () => {
     const { audit } = await backend.fresh();
     const failure = await failureOf(audit.append({ actor: '', action: '', target: '' }));
     expect(failure).toMatchObject({ problems: [{ path: 'actor' }, { path: 'action' }, { path: 'target' }] });
@@ -58,7 +58,7 @@ describeStore('NodeFactStore', (backend) => {
     return store.nodeFacts;
   };
 
-  it('remembers what was seen last, by name', async () => {
+  it('keeps the last known facts, by name', async () => {
     const facts = await withSite();
     const seen = { node: 'n2', systemId: 'abc', hostname: 'n2.☃', status: 'Ready', power: 'off', zone: 'z' };
     await facts.put('dc1', [
@@ -81,7 +81,7 @@ describeStore('NodeFactStore', (backend) => {
     ]);
   });
 
-  it('lets a newer sighting replace all of an older one, never the reverse', async () => {
+  it('replaces older facts by newer ones, never the reverse', async () => {
     const facts = await withSite();
     await facts.put('dc1', [{ node: 'n', status: 'Ready', power: 'on', seenAt: at(2) }]);
     await facts.put('dc1', [{ node: 'n', status: 'New', seenAt: at(1) }]);
@@ -93,14 +93,14 @@ describeStore('NodeFactStore', (backend) => {
     expect(await facts.list('dc1')).toMatchObject([{ status: '6' }]);
   });
 
-  it('takes thousands at once', async () => {
+  it('accepts thousands of facts in one call', async () => {
     const facts = await withSite();
     const many = Array.from({ length: 2500 }, (_, n) => ({ node: `n${n}`, seenAt: at(0) }));
     await facts.put('dc1', many);
     expect(await facts.list('dc1')).toHaveLength(2500);
   });
 
-  it('knows only sites there are', async () => {
+  it('refuses unknown sites', async () => {
     const facts = await withSite();
     const calls = [facts.put('x', []), facts.list('x')];
     for (const failure of await Promise.all(calls.map(failureOf))) {

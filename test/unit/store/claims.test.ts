@@ -40,7 +40,7 @@ describeStore('ClaimStore', (backend) => {
     expect(await claims.holder({ site: 'dc1' })).toEqual(before);
   });
 
-  it('releases only for the holder, and is free then', async () => {
+  it('releases a claim only for its holder, which frees the site', async () => {
     const claims = await withSite();
     await claims.claim({ site: 'dc1' }, A);
     expect(await claims.release({ site: 'dc1' }, B)).toBe(false);
@@ -72,7 +72,7 @@ describeStore('ClaimStore', (backend) => {
     expect(await claims.holder({ site: 'dc2' })).toMatchObject(B);
   });
 
-  it('knows only sites there are, and ids that are something', async () => {
+  it('refuses unknown sites and empty ids', async () => {
     const claims = await withSite();
     for (const failure of await Promise.all(
       [

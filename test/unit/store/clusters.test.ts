@@ -4,7 +4,7 @@ import { withCluster, withNodes, withRun } from './cluster-rig.ts';
 import { failureOf } from './failures.ts';
 
 describeStore('ReleaseStore and PluginStore', (backend) => {
-  it('keeps what it is given, and fills in the rest', async () => {
+  it('keeps given fields, and fills in the rest', async () => {
     const { releases } = await backend.fresh();
     const made = await releases.create({
       name: 'stack',
@@ -34,7 +34,7 @@ describeStore('ReleaseStore and PluginStore', (backend) => {
     expect(await failureOf(twice)).toMatchObject({ kind: 'conflict' });
   });
 
-  it('removes a release or plugin only when no cluster needs it, and names those that do', async () => {
+  it('removes a release or plugin only if no cluster uses it, and names the clusters', async () => {
     const store = await backend.fresh();
     const { release, cluster } = await withCluster(store);
     const next = await store.releases.create({ name: 'stack', version: '2.0' });
@@ -60,7 +60,7 @@ describeStore('ReleaseStore and PluginStore', (backend) => {
     expect(await failureOf(store.releases.get(release.id))).toMatchObject({ kind: 'not-found', what: 'release' });
   });
 
-  it('leaves nodes that can be used again when it is deleted', async () => {
+  it('frees its nodes when it is deleted', async () => {
     const store = await backend.fresh();
     const { cluster, nodes } = await withNodes(store, 5);
     const ended = [
@@ -141,7 +141,7 @@ describeStore('ClusterStore', (backend) => {
     expect(await failureOf(store.clusters.create({ name: 'two', releaseId: 99 }))).toMatchObject({ what: 'release' });
   });
 
-  it('knows only ids that can be', async () => {
+  it('refuses impossible ids', async () => {
     const { clusters } = await backend.fresh();
     for (const id of [0, -1, 1.5, Number.NaN, 1e30, 99]) {
       expect(await failureOf(clusters.get(id))).toMatchObject({ kind: 'not-found', what: 'cluster' });
@@ -149,7 +149,7 @@ describeStore('ClusterStore', (backend) => {
     }
   });
 
-  it('takes as primary only a node of the cluster, and forgets it when the node leaves', async () => {
+  it('accepts as primary only a node of the cluster, and clears it when the node leaves', async () => {
     const store = await backend.fresh();
     const { cluster, nodes } = await withNodes(store, 2);
     const primaries = { controller: nodes[0]!.id, mysql: nodes[1]!.id };
@@ -162,7 +162,7 @@ describeStore('ClusterStore', (backend) => {
     expect((await store.clusters.get(cluster.id)).primaries).toEqual({ mysql: nodes[1]!.id });
   });
 
-  it('leaves nothing behind when it goes but its nodes, freed', async () => {
+  it('leaves only its freed nodes when it is deleted', async () => {
     const url = await backend.newUrl();
     const store = await backend.open(url);
     const { cluster, nodes } = await withNodes(store, 2);

@@ -40,7 +40,7 @@ describeStore('a holder that may be gone', (backend) => {
     expect(answers.filter((busy) => busy === null)).toHaveLength(1);
   });
 
-  it('has its run of graphs ended, unless that is running or about to start', async () => {
+  it('ends its run of graphs, unless that is running or about to start', async () => {
     const store = await backend.fresh();
     const { cluster } = await withNodes(store, 0);
     const graphs = [{ graphType: 'default' }];

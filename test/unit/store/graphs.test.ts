@@ -25,7 +25,7 @@ const FULL_TASK = {
 };
 
 describeStore('GraphStore', (backend) => {
-  it('gives tasks back as they came, in their order', async () => {
+  it('returns tasks unchanged and in order', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
     const owner = { kind: 'cluster', id: cluster.id } as const;
@@ -41,7 +41,7 @@ describeStore('GraphStore', (backend) => {
     expect(await store.graphs.listBrief({ types: ['custom'] })).toEqual([{ ...brief, taskNames: ['full', 'a', 'Z'] }]);
   });
 
-  it('changes only what is given, and tasks all at once', async () => {
+  it('changes only given fields, and replaces all tasks', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
     const owner = { kind: 'cluster', id: cluster.id } as const;

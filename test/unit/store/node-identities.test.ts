@@ -21,7 +21,7 @@ describeStore('NodeIdentityStore', (backend) => {
     reason: 'again',
   });
 
-  it('lets one key in with a token, however many come at once', async () => {
+  it('accepts one key for a token, however many concurrent requests there are', async () => {
     const { nodeIdentities } = await backend.fresh();
     await nodeIdentities.addToken(token);
     const keys = Array.from({ length: 12 }, (_, n) => `key${n}`);
@@ -40,7 +40,7 @@ describeStore('NodeIdentityStore', (backend) => {
     expect(await nodeIdentities.findCertificate('theirs')).toBeNull();
   });
 
-  it('knows tokens by their hash, until they expire', async () => {
+  it('finds tokens by their hash, until they expire', async () => {
     const { nodeIdentities } = await backend.fresh();
     expect(await nodeIdentities.enrol(enrolment('k', 'a'))).toBe('unknown');
     expect(await nodeIdentities.findToken('h1')).toBeNull();
@@ -89,7 +89,7 @@ describeStore('NodeIdentityStore', (backend) => {
     expect(await names('dc1')).toEqual(['a', 'b', 'd', 'g']);
   });
 
-  it('renews nothing of an identity that ends at the same moment', async () => {
+  it('renews nothing of an identity that is revoked at the same time', async () => {
     const { nodeIdentities } = await backend.fresh();
     for (let round = 0; round < 10; round++) {
       const node = `n${round}`;
@@ -117,7 +117,7 @@ describeStore('NodeIdentityStore', (backend) => {
     expect(await nodeIdentities.renew('unknown', certificate('b'))).toBe(false);
   });
 
-  it('keeps what was signed first', async () => {
+  it('keeps the first signature', async () => {
     const { nodeIdentities } = await backend.fresh();
     const key = { run: '1', node: 'n', task: 't', generation: 1 };
     expect(await nodeIdentities.recordOrder(key, 'x', at)).toBe('x');

@@ -4,7 +4,7 @@ import { withCluster, withNodes } from './cluster-rig.ts';
 import { failureOf } from './failures.ts';
 
 describeStore('NodeStore', (backend) => {
-  it('keeps a machine, with what it did not say filled in', async () => {
+  it('keeps a machine, and fills in missing fields', async () => {
     const { nodes } = await backend.fresh();
     const node = await nodes.create({
       name: 'a',
@@ -46,7 +46,7 @@ describeStore('NodeStore', (backend) => {
     });
   });
 
-  it('filters by all that is given', async () => {
+  it('filters by all given criteria', async () => {
     const store = await backend.fresh();
     const { cluster, nodes } = await withNodes(store, 2);
     const free = await store.nodes.create({ name: 'free', labels: { rack: '1', os: null }, online: false, groupId: 7 });
@@ -67,7 +67,7 @@ describeStore('NodeStore', (backend) => {
     expect(await shown({ ids: [Number.NaN] })).toEqual([]);
   });
 
-  it('gives a cluster nodes, all or none', async () => {
+  it('adds nodes to a cluster, all or none', async () => {
     const store = await backend.fresh();
     const { cluster, nodes } = await withNodes(store, 1);
     const other = await withCluster(store, 'two');
@@ -94,7 +94,7 @@ describeStore('NodeStore', (backend) => {
     ]);
   });
 
-  it('takes nodes out with all they had there', async () => {
+  it('removes nodes from a cluster with all their data there', async () => {
     const store = await backend.fresh();
     const { cluster, nodes } = await withNodes(store, 2);
     const [one, other] = nodes.map(({ id }) => id);

@@ -33,7 +33,7 @@ describeStore('Opening a store', (backend) => {
   const children: Child[] = [];
   afterEach(() => Promise.all(children.splice(0).map((child) => child.kill9())));
 
-  it('makes the schema of an empty database, and nothing the second time', async () => {
+  it('opening creates the schema of an empty database, and changes nothing the second time', async () => {
     const url = await backend.newUrl('empty');
     const store = await backend.open(url);
     const status = await store.status();
@@ -50,7 +50,7 @@ describeStore('Opening a store', (backend) => {
     expect(await (await backend.open(url)).status()).toEqual(status);
   });
 
-  it('works beside a later release that has added to every table', async () => {
+  it('works with a database that a later release has extended', async () => {
     const url = await backend.newUrl();
     const old = await backend.open(url);
     await old.sites.create({ name: 'before' });
@@ -77,7 +77,7 @@ describeStore('Opening a store', (backend) => {
     }
   });
 
-  it('refuses a database that a newer program broke for it, says what to do, and leaves it alone', async () => {
+  it('refuses a database with a breaking newer schema, with the next step, and does not change it', async () => {
     const url = await backend.newUrl();
     const options = { knownMigrations: [...migrations, next(true)], migrations: 'apply' } as const;
     const newer = await backend.open(url, options);
@@ -92,7 +92,7 @@ describeStore('Opening a store', (backend) => {
     expect(await newer.status()).toEqual(before);
   });
 
-  it('applies what is missing to data that is there', async () => {
+  it('applies missing migrations to existing data', async () => {
     const url = await backend.newUrl();
     await (await backend.open(url)).sites.create({ name: 'dc1' });
     const store = await backend.open(url, { knownMigrations: [...migrations, next(false)] });
@@ -131,7 +131,7 @@ describeStore('Opening a store', (backend) => {
     expect(await store.status()).toMatchObject({ schemaVersion: latest, pending: [] });
   });
 
-  it('takes back a migration that fails, with its number', async () => {
+  it('rolls back a failed migration, with its number', async () => {
     const url = await backend.newUrl();
     const half = next(false, async (db, { text }) => {
       await db.schema.createTable('half').addColumn('a', text).execute();
@@ -160,7 +160,7 @@ describeStore('Opening a store', (backend) => {
     expect(seen).toContainEqual({ version: latest + 1, breaking: 1 });
   });
 
-  it('lets a second starter wait for the one that migrates, and find it done', async () => {
+  it('lets a second process wait for the one that migrates', async () => {
     const url = await backend.newUrl();
     const [started, finish] = [signal(), signal()];
     let runs = 0;
@@ -191,7 +191,7 @@ describeStore('Opening a store', (backend) => {
     while ((await backend.sql(url, blocked)).length === 0) await turn();
   };
 
-  it('refuses a database that no release has made, and says how to start with an empty one', async () => {
+  it('refuses a database that no release has made, with the way to start with an empty one', async () => {
     const url = await backend.newUrl('empty');
     const earlier = ['sites-and-runs', 'graphs-and-clusters'].map(
       (name, index): Migration => ({ ...next(index === 1), version: index + 1, name, up: async () => {} }),
@@ -225,7 +225,7 @@ describeStore('Opening a store', (backend) => {
     }
   });
 
-  it('lets work under way end when it closes, refuses more, and may close twice', async () => {
+  it('finishes running work when it closes, refuses more, and may be closed twice', async () => {
     const url = await backend.newUrl();
     const store = await backend.open(url);
     const underWay = Promise.all(['a', 'b', 'c'].map((name) => store.sites.create({ name })));

@@ -23,7 +23,7 @@ const failure = (store: Store) =>
     (error: { failure: { kind: string; message: string } }) => error.failure,
   );
 
-it('a store whose file was removed says so, and its data can be saved from the process as the page describes', async () => {
+it('a store whose file was removed reports that, and its data can be saved as documented', async () => {
   const { store, file } = await opened('removed');
   for (const ending of ['', '-wal', '-shm']) await rm(file + ending);
   await store.sites.create({ name: 'dc1' });
@@ -43,7 +43,7 @@ it('a store whose file was removed says so, and its data can be saved from the p
   await again.close();
 });
 
-it('a store whose file was replaced says so', async () => {
+it('a store whose file was replaced reports that', async () => {
   const { store, file } = await opened('replaced');
   await rename(file, `${file}.old`);
   await writeFile(file, '');
@@ -51,7 +51,7 @@ it('a store whose file was replaced says so', async () => {
   await store.close();
 });
 
-it('a store on a full disk says so before a change fails', async ({ skip }) => {
+it('a store on a full disk reports that before a change fails', async ({ skip }) => {
   const place = join(folder, 'full');
   await mkdir(place);
   try {

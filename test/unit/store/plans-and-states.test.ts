@@ -19,7 +19,7 @@ const plan = (hash: string): NewPlan => ({
 });
 
 describeStore('PlanStore', (backend) => {
-  it('gives each piece back', async () => {
+  it('returns each chunk of a plan', async () => {
     const { plans } = await backend.fresh();
     expect(await plans.put(plan('h'))).toEqual({ created: true });
     expect(await plans.put(plan('h'))).toEqual({ created: false });
@@ -35,7 +35,7 @@ describeStore('PlanStore', (backend) => {
     }
   });
 
-  it('says what there is not', async () => {
+  it('reports missing plans and states', async () => {
     const { plans } = await backend.fresh();
     await plans.put(plan('h'));
     const missing = [
@@ -56,7 +56,7 @@ describeStore('PlanStore', (backend) => {
     expect(await failureOf(plans.put({ ...plan('i'), orders: twice }))).toMatchObject({ kind: 'invalid' });
   });
 
-  it('prunes what no transaction refers to and was not written recently', async () => {
+  it('prunes plans that no transaction refers to and that are not recent', async () => {
     const url = await backend.newUrl();
     const store = await backend.open(url);
     const { cluster } = await withCluster(store);
@@ -74,7 +74,7 @@ describeStore('TaskStateStore', (backend) => {
   const [ONE, TWO] = ['{"common":{"n":1.0},"nodes":{}}', '{"common":{"n":2},"nodes":{}}'];
   const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`;
 
-  it('keeps for each task and node the state of its last good end, whatever comes first', async () => {
+  it('keeps for each task and node the state of its last success, in any order of writes', async () => {
     const url = await backend.newUrl();
     const store = await backend.open(url);
     const { cluster } = await withCluster(store);

@@ -14,7 +14,7 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
   });
   afterAll(() => server?.stop());
 
-  it('connects by unix socket too', async () => {
+  it('accepts a unix socket', async () => {
     const url = await server.createDatabase();
     const store = await openStore(server.socketUrl(new URL(url).pathname.slice(1)));
     expect(await store.status()).toMatchObject({ pending: [] });
@@ -92,7 +92,7 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
     await store.close();
   });
 
-  it('says which right is missing', async () => {
+  it('reports the missing privilege', async () => {
     const url = await server.createDatabase();
     await server.query('postgres', `create role guest login password 'guest-word'`);
     const asGuest = url.replace(/\/\/[^@]*@/, '//guest:guest-word@');

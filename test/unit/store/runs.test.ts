@@ -23,7 +23,7 @@ const node = (name: string, sequence: number, more: Partial<RunNodeWrite> = {}):
 });
 
 describeStore('RunStore', (backend) => {
-  it('gives back all of a run', async () => {
+  it('returns a run unchanged', async () => {
     const { runs } = await backend.fresh();
     const given: RunWrite = {
       ...write('01J', 0),
@@ -70,14 +70,14 @@ describeStore('RunStore', (backend) => {
     expect(await found('\\')).toEqual([]);
   });
 
-  it('makes one row of a write that is repeated', async () => {
+  it('keeps one row for a repeated write', async () => {
     const { runs } = await backend.fresh();
     const first = await runs.put(write('r', 0, { title: 'a' }));
     expect(await runs.put(write('r', 0, { title: 'a' }))).toEqual(first);
     expect((await runs.list()).items).toHaveLength(1);
   });
 
-  it('lets no earlier write undo a later one', async () => {
+  it('ignores a write older than the stored one', async () => {
     const { runs } = await backend.fresh();
     await runs.put(write('r', 0));
     await runs.put(write('r', 5, { phase: 'deploying', failedNodes: 2 }));
@@ -88,7 +88,7 @@ describeStore('RunStore', (backend) => {
     expect(final).toMatchObject({ phase: 'done', outcome: 'failed', failedNodes: 2, sequence: 6 });
   });
 
-  it('keeps what a later write does not say, and clears what it says is null', async () => {
+  it('keeps fields that a later write omits, and clears those it sets to null', async () => {
     const { runs } = await backend.fresh();
     await runs.put(write('r', 0, { title: 't', parameters: { a: 1 }, outcome: 'failed', endedAt: START }));
     await runs.put(write('r', 1, { phase: 'retrying', outcome: null, endedAt: null, title: 'other' }));
@@ -101,7 +101,7 @@ describeStore('RunStore', (backend) => {
     });
   });
 
-  it('takes circumstances from the first write that has them, even when it comes late', async () => {
+  it('takes the circumstances of a run from the first write that has them, even a late one', async () => {
     const { runs } = await backend.fresh();
     await runs.put(write('r', 3, { phase: 'deploying' }));
     await runs.put(write('r', 0, { title: 'late', startedBy: 'ann', site: 'dc1', labels: { a: 'b' }, revision: 2 }));
@@ -125,7 +125,7 @@ describeStore('RunStore', (backend) => {
     expect(await stores[0]!.runs.get('r')).toMatchObject({ sequence: 10, phase: 'p10' });
   });
 
-  it('refuses impossible values, all at once', async () => {
+  it('refuses impossible values, all together', async () => {
     const { runs } = await backend.fresh();
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
@@ -148,7 +148,7 @@ describeStore('RunStore', (backend) => {
     expect((await runs.list()).items).toEqual([]);
   });
 
-  it('takes ids as long as Temporal’s', async () => {
+  it('accepts ids as long as Temporal’s', async () => {
     const { runs } = await backend.fresh();
     const long = { ...write('é'.repeat(500), 0), workflowId: 'ü'.repeat(500), site: 's' };
     await runs.put(long);
@@ -157,7 +157,7 @@ describeStore('RunStore', (backend) => {
     expect(await runs.listNodes(long.id)).toHaveLength(1);
   });
 
-  it('filters', async () => {
+  it('filters runs', async () => {
     const { runs } = await backend.fresh();
     await runs.put(write('1', 0, { site: 'a', startedAt: '2026-01-01T00:00:00Z' }));
     await runs.put(write('2', 0, { site: 'b', kind: 'update_site', startedAt: '2026-01-02T00:00:00Z' }));
@@ -186,7 +186,7 @@ describeStore('RunStore', (backend) => {
     expect(await ids({ site: 'a\0' })).toEqual([]);
   });
 
-  it('finds them by labels, who started them, and when', async () => {
+  it('finds runs by labels, starter and time', async () => {
     const { runs } = await backend.fresh();
     const at = (minute: number) => `2026-05-01T00:0${minute}:00.000Z`;
     const made: [string, Partial<RunWrite>][] = [
@@ -227,7 +227,7 @@ describeStore('RunStore', (backend) => {
     await expect(ids({ since: 'yesterday' })).rejects.toThrow(/since/);
   });
 
-  it('pages runs that began in the same moment, each once, while new ones come', async () => {
+  it('pages runs with the same start time, each once, while new ones are added', async () => {
     const { runs } = await backend.fresh();
     for (const id of ['b', 'a', 'd', 'c', 'Z', 'é']) await runs.put(write(id, 0));
     const seen: string[] = [];
@@ -296,7 +296,7 @@ describeStore('RunStore', (backend) => {
     expect(await runs.listNodes('r', { state: 'failed' })).toEqual([]);
   });
 
-  it('takes a batch of any size, with nodes named twice, all or nothing', async () => {
+  it('accepts a batch of any size, with repeated nodes, all or nothing', async () => {
     const { runs } = await backend.fresh();
     await runs.put(write('r', 0));
     await runs.putNodes('r', []);
@@ -342,7 +342,7 @@ describeStore('RunStore', (backend) => {
     }
   });
 
-  it('gives the history of a node over the runs of its site', async () => {
+  it('returns the history of a node over the runs of its site', async () => {
     const { runs } = await backend.fresh();
     for (const [id, site, day] of [
       ['1', 'a', 1],

@@ -11,7 +11,7 @@ it('numbers migrations by their place, and names each once', () => {
 
 // Drift: a released migration must not change. After adding one, look at the difference and update with `-u`.
 describeStore('The schema', (backend) => {
-  it('is the one on record', async () => {
+  it('is the recorded schema', async () => {
     const url = await backend.newUrl('empty');
     await backend.open(url);
     const lines: string[] = [];
@@ -34,7 +34,7 @@ describeStore('The schema', (backend) => {
   });
 
   // Two releases run beside each other during an upgrade: the earlier one reads and writes the schema of the later.
-  it('is only added to by migrations that say so', async () => {
+  it('is only extended by migrations that are not breaking', async () => {
     const url = await backend.newUrl('empty');
     let before: Shape | undefined;
     for (const { version, name, breaking } of migrations) {
@@ -76,7 +76,7 @@ describeStore('The schema', (backend) => {
       async (db) => db.schema.createIndex('one_commit').unique().on('revision').column('commit_id').execute(),
       ['one_commit'],
     ],
-  ])('shows what an earlier release would miss where %s', async (_what, up, broken) => {
+  ])('reports what an earlier release would miss if %s', async (_what, up, broken) => {
     const url = await backend.newUrl();
     const before = await shapeOf(backend, url);
     const planted = { version: migrations.length + 1, name: 'planted', breaking: false, up };

@@ -18,7 +18,7 @@ describeStore('SiteStore', (backend) => {
     expect(await failureOf(sites.delete('b'))).toMatchObject({ kind: 'not-found' });
   });
 
-  it('takes names by the pattern alone', async () => {
+  it('accepts names by the pattern alone', async () => {
     const { sites } = await backend.fresh();
     const longest = 'a'.repeat(63);
     await sites.create({ name: longest });
@@ -42,13 +42,13 @@ describeStore('SiteStore', (backend) => {
     expect(await sites.list()).toHaveLength(1);
   });
 
-  it('reports all problems of a call at once', async () => {
+  it('reports all problems of a call together', async () => {
     const { sites } = await backend.fresh();
     const failure = await failureOf(sites.create({ name: 'NO', cluster: '' }));
     expect(failure).toMatchObject({ kind: 'invalid', problems: [{ path: 'name' }, { path: 'cluster' }] });
   });
 
-  it('refuses a name that is taken, also when many ask at once', async () => {
+  it('refuses a name in use, also for concurrent requests', async () => {
     const url = await backend.newUrl();
     const stores = await Promise.all([1, 2, 3].map(() => backend.open(url)));
     const attempts = await Promise.allSettled(stores.map((store) => store.sites.create({ name: 'dc1' })));
@@ -73,7 +73,7 @@ describeStore('SiteStore', (backend) => {
     expect((await sites.get('dc1')).latestRevision).toBe(texts.length);
   });
 
-  it('keeps what belongs to a revision: forced, diagnostics, author, message', async () => {
+  it('keeps forced, diagnostics, author and message of a revision', async () => {
     const { sites } = await backend.fresh();
     await sites.create({ name: 'dc1' });
     const diagnostics = [{ severity: 'error', code: 'a.b', message: 'No “x”.', line: 3 }] as const;
@@ -167,7 +167,7 @@ describeStore('SiteStore', (backend) => {
     expect(await failureOf(sites.findRevision('dc1', { hash: 'abcdef0' }))).toMatchObject({ kind: 'conflict' });
   });
 
-  it('never changes a stored revision, whatever follows', async () => {
+  it('never changes a stored revision', async () => {
     const { sites } = await backend.fresh();
     await sites.create({ name: 'dc1' });
     await sites.addRevision('dc1', { ...file('one'), author: 'a' });
@@ -178,7 +178,7 @@ describeStore('SiteStore', (backend) => {
     expect(await sites.getRevision('dc1', { number: 1 })).toEqual(before);
   });
 
-  it('numbers without gap or double when many commit at once', async () => {
+  it('numbers concurrent commits without gaps or duplicates', async () => {
     const url = await backend.newUrl();
     const stores = await Promise.all([1, 2, 3, 4].map(() => backend.open(url)));
     await stores[0]!.sites.create({ name: 'dc1' });
@@ -268,7 +268,7 @@ async function populated({ sites, runs, claims, nodeFacts }: Store): Promise<voi
   await claims.claim({ site: 'dc1' }, { workflowId: 'w', runId: 'r', executionId: 'r' });
 }
 
-it('reads the ways a user names a revision', () => {
+it('parses all forms of a revision name', () => {
   expect(parseRevisionReference('latest')).toBe('latest');
   expect(parseRevisionReference('last-good')).toBe('last-good');
   expect(parseRevisionReference('12')).toEqual({ number: 12 });

@@ -40,7 +40,7 @@ describe('The store on a SQLite file', () => {
     await other.close();
   });
 
-  it('waits for another process’ lock without holding up this one', async () => {
+  it('waits for another process’ lock without blocking this one', async () => {
     const file = join(folder, 'locked.db');
     const store = await openStore(file);
     const raw = new DatabaseSync(file);
@@ -61,7 +61,7 @@ describe('The store on a SQLite file', () => {
     await store.close();
   });
 
-  it('waits for another process that has a new file to itself', async () => {
+  it('waits for another process that has locked a new file', async () => {
     const file = join(folder, 'new-and-locked.db');
     const raw = new DatabaseSync(file);
     raw.exec('begin exclusive');
@@ -82,7 +82,7 @@ describe('The store on a SQLite file', () => {
     await store.close();
   });
 
-  it('says what is wrong with a path', async () => {
+  it('reports an invalid path', async () => {
     await writeFile(join(folder, 'notes.txt'), 'This is not a database, but a text that is long enough. '.repeat(50));
     await mkdir(join(folder, 'folder.db'));
     expect(await failureOf(openStore(join(folder, 'notes.txt')))).toMatchObject({ kind: 'corrupt' });
@@ -90,7 +90,7 @@ describe('The store on a SQLite file', () => {
     expect(await failureOf(openStore(join(folder, 'notes.txt/x.db')))).toMatchObject({ kind: 'unreachable' });
   });
 
-  it('says that the disk is full, and continues when there is space again', async () => {
+  it('reports a full disk, and continues when there is space again', async () => {
     const file = join(folder, 'full.db');
     const store = await openStore(file);
     await store.sites.create({ name: 'dc1' });

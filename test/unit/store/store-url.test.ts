@@ -34,7 +34,7 @@ describe('parseStoreUrl', () => {
     expect(parseStoreUrl(text)).toMatchObject({ dialect: 'postgres', url: text, shown });
   });
 
-  it('knows a password as it is written and as it is meant', () => {
+  it('finds a password in its encoded and decoded form', () => {
     const location = parseStoreUrl('postgres://u:p%40ss@h/d?sslpassword=a%2Fb');
     const secrets = location.dialect === 'postgres' ? location.secrets : [];
     expect(redact('p@ss p%40ss a/b a%2Fb', secrets)).toBe('*** *** *** ***');

@@ -40,7 +40,7 @@ describeStore('TagStore', (backend) => {
     expect(await failureOf(store.tags.get(first!.id))).toMatchObject({ kind: 'not-found', what: 'tag' });
   });
 
-  it('gives nodes tags and takes them, in bulk', async () => {
+  it('assigns and removes tags of nodes, in bulk', async () => {
     const store = await backend.fresh();
     const { cluster, nodes } = await withNodes(store, 2);
     const [one, two] = nodes.map(({ id }) => id) as [number, number];
@@ -64,7 +64,7 @@ describeStore('TagStore', (backend) => {
     expect(await store.tags.unassign(clusterId, { tags: [] })).toBe(0);
   });
 
-  it('takes a deleted tag and its instances from nodes, unless another tag has the name', async () => {
+  it('removes a deleted tag and its instances from nodes, unless another tag has the name', async () => {
     const store = await backend.fresh();
     const { release, cluster, nodes } = await withNodes(store, 1);
     const nodeId = nodes[0]!.id;
@@ -100,7 +100,7 @@ describeStore('PackageStore', (backend) => {
     expect(await failureOf(store.packages.readArchive(first.package.id))).toMatchObject({ kind: 'corrupt' });
   });
 
-  it('goes with its releases and plugins, or not at all', async () => {
+  it('removes a package with its releases and plugins, or not at all', async () => {
     const store = await backend.fresh();
     const { package: made } = await store.packages.put({ ...pack, archive: Uint8Array.of() });
     const release = await store.releases.create({ name: 'r', version: '1', packageId: made.id });

@@ -41,7 +41,7 @@ describeStore('TaskHistoryStore', (backend) => {
     expect(await failureOf(history.list(99))).toMatchObject({ kind: 'not-found', what: 'transaction' });
   });
 
-  it('plans again without touching what runs', async () => {
+  it('replans without changing running tasks', async () => {
     const { history, graph } = await planned();
     await history.record(graph, [{ node: '2', task: 'a', status: 'running', attempt: 1, sequence: 1, timeStart: AT }]);
     await history.plan(graph, [{ node: '2', task: 'a' }]);
@@ -50,7 +50,7 @@ describeStore('TaskHistoryStore', (backend) => {
     ]);
   });
 
-  it('takes late and repeated writes for what they are', async () => {
+  it('handles late and repeated writes', async () => {
     const { history, graph } = await planned();
     const of = { node: '2', task: 'a' };
     const end: TaskHistoryWrite = {
@@ -134,7 +134,7 @@ describeStore('TaskHistoryStore', (backend) => {
     expect(await failureOf(history.page(graph, { before: 'x' }))).toMatchObject({ kind: 'invalid' });
   });
 
-  it('closes what is recorded as running when its run ends; a run that goes on after a reset replaces it', async () => {
+  it('closes running tasks when their run ends; a run that continues after a reset replaces that', async () => {
     const { store, run, graph, history } = await planned();
     const row = { node: '1', task: 'a', status: 'running', attempt: 1, sequence: 1 } as const;
     await history.record(graph, [row, { ...row, task: 'b', status: 'successful' }]);
@@ -149,7 +149,7 @@ describeStore('TaskHistoryStore', (backend) => {
     expect(await rows(['a'])).toMatchObject([{ status: 'successful', message: 'done' }]);
   });
 
-  it('takes 3,000 rows in one call', async () => {
+  it('accepts 3,000 rows in one call', async () => {
     const { history, graph } = await planned();
     const rows = Array.from({ length: 3000 }, (_, n) => ({ node: String(n % 50), task: `t${n}` }));
     await history.plan(graph, rows);

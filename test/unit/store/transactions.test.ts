@@ -30,7 +30,7 @@ describeStore('TransactionStore', (backend) => {
     expect(await store.transactions.list({ statuses: [] })).toEqual([]);
   });
 
-  it('opens a run again with the children that ended with it, and leaves those that had ended before', async () => {
+  it('reopens a run with the children that ended with it, but not those that had ended before', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
     const { run, graphs } = await store.transactions.createRun({ clusterId: cluster.id, graphs: GRAPHS });
@@ -45,7 +45,7 @@ describeStore('TransactionStore', (backend) => {
     ]);
   });
 
-  it('lets one run of a cluster be open, however many ask at once, and names it to the others', async () => {
+  it('allows one open run of a cluster, also for concurrent requests, and names it to the others', async () => {
     const url = await backend.newUrl();
     const stores = await Promise.all([backend.open(url), backend.open(url)]);
     const { cluster } = await withCluster(stores[0]!);
@@ -79,7 +79,7 @@ describeStore('TransactionStore', (backend) => {
     expect(await stores[1]!.transactions.findRun('nosuch')).toBeNull();
   });
 
-  it('keeps the first end', async () => {
+  it('keeps the first end of a run', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
     const { run, graph } = await withRun(store, cluster.id);
@@ -98,7 +98,7 @@ describeStore('TransactionStore', (backend) => {
     expect(await transactions.endRun(run.id, { status: 'error' })).toEqual(whole);
   });
 
-  it('aborts what was left when the run ends', async () => {
+  it('aborts remaining tasks when the run ends', async () => {
     const store = await backend.fresh();
     const { cluster } = await withCluster(store);
     const first = await withRun(store, cluster.id);
@@ -111,7 +111,7 @@ describeStore('TransactionStore', (backend) => {
     });
   });
 
-  it('deletes for good what has ended, with all that belongs to it, and pages', async () => {
+  it('permanently deletes ended runs with all their data, and pages', async () => {
     const url = await backend.newUrl();
     const store = await backend.open(url);
     const { cluster } = await withCluster(store);
@@ -145,7 +145,7 @@ describeStore('TransactionStore', (backend) => {
     expect(await failureOf(store.transactions.get(run.id))).toMatchObject({ kind: 'not-found', what: 'transaction' });
   });
 
-  it('writes other work too', async () => {
+  it('writes other work in the same transaction', async () => {
     const store = await backend.fresh();
     const made = await store.transactions.create({ name: 'check_before_deployment', status: 'error', message: 'no' });
     expect(made).toMatchObject({ clusterId: null, status: 'error', progress: 100, message: 'no' });

@@ -39,7 +39,7 @@ describe('the border of workflows', () => {
     expectTypeOf(() => callActivity('close_run', open, options));
   });
 
-  it('answers all that the contract names, and nothing else', () => {
+  it('handles everything in the contract, and nothing else', () => {
     type Keys<Part extends keyof Handlers<GraphRunContract>> = keyof Handlers<GraphRunContract>[Part];
     expectTypeOf<Keys<'updates'>>().toEqualTypeOf<
       'pause' | 'resume' | 'approve' | 'reject' | 'retry_task' | 'skip_task'
@@ -66,7 +66,7 @@ describe('the border of workflows', () => {
     expectTypeOf(() => signalParent('from_part', { part: 1 }));
   });
 
-  it('is what workflows and activities are', () => {
+  it('matches the workflows and activities', () => {
     expectTypeOf<Exclude<SiteRunAction | GraphRunAction, 'stop' | 'cancel'>>().toEqualTypeOf<UpdateName>();
     type Implemented = { readonly [W in WorkflowType]: (...args: never[]) => Promise<WorkflowContracts[W]['result']> };
     expectTypeOf<typeof workflows>().toExtend<Implemented>();

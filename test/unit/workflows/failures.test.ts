@@ -7,7 +7,7 @@ describe('a child workflow that has no result', () => {
     ['was cancelled', new CancelledFailure('cancelled')],
     ['was terminated', new TerminatedFailure('terminated')],
     ['timed out', new TimeoutFailure('Workflow execution timed out', undefined, 'START_TO_CLOSE')],
-  ])('that %s is a failure of its step, with its id, and no defect of the run', (how, cause) => {
+  ])('because it %s is a failure of its step, with its id, and no defect of the run', (how, cause) => {
     const execution = { workflowId: 'deploy_site:dc1/r1/deploy:a:1', runId: 'r2' };
     const error = new ChildWorkflowFailure('default', execution, 'run_call', 'NON_RETRYABLE_FAILURE', cause);
     expect(endOfChild(error)).toBe(`${execution.workflowId} ${how}`);

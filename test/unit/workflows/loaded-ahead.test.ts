@@ -33,7 +33,7 @@ const query = (seconds: number, queryId = 'legacy_query'): Activation => ({
 });
 
 describe('a query', () => {
-  it('is answered when all that was executed is in the history', () => {
+  it('is answered if everything executed is in the history', () => {
     expect(given([replayed(1), replayed(2), query(2), query(2)])).toEqual(Array(4).fill(true));
   });
 
@@ -42,7 +42,7 @@ describe('a query', () => {
     expect(given([replayed(1), live(2), live(3), query(3), live(4)])).toEqual(Array(5).fill(true));
   });
 
-  it('is refused when more was executed for it, at the time of the workflow task before', () => {
+  it('is refused if more was executed for it, at the time of the previous workflow task', () => {
     expect(given([replayed(1), replayed(2), live(2), query(2)])).toEqual([true, true, true, LOADED_AHEAD]);
   });
 
@@ -50,24 +50,24 @@ describe('a query', () => {
     ['its workflow task', live(3)],
     ['a query that came with its workflow task', query(3, '5f0c')],
     ['a query on its own', query(2)],
-  ])('leaves nothing of the run that could be reported: %s fails as well', (_name, next) => {
+  ])('that is refused leaves no state that could be reported: %s fails as well', (_name, next) => {
     expect(given([live(2), live(2), query(2), next])).toEqual([true, true, LOADED_AHEAD, LOADED_AHEAD]);
   });
 
-  it('is refused when more was executed for it, at the time of a workflow task that may be lost', () => {
+  it('is refused if more was executed for it, at the time of a workflow task that may be lost', () => {
     expect(given([replayed(1), live(2), query(2)])).toEqual([true, true, LOADED_AHEAD]);
     expect(given([replayed(1), query(1), live(2), query(2)])).toEqual([true, true, true, LOADED_AHEAD]);
   });
 
-  it('is refused when the run was kept from before and has been caught up with', () => {
+  it('is refused if a cached run has just caught up', () => {
     expect(given([live(1), replayed(2), live(3), query(3)])).toEqual([true, true, true, LOADED_AHEAD]);
   });
 
-  it('is answered when it came with a workflow task', () => {
+  it('is answered if it arrived with a workflow task', () => {
     expect(given([live(1), live(1), query(1, '5f0c'), live(2)])).toEqual(Array(4).fill(true));
   });
 
-  it('alone is refused: workflow tasks are not, whatever the clocks of servers say', () => {
+  it('is refused without affecting workflow tasks, whatever the clocks of servers', () => {
     expect(given([live(1), live(1), live(1), live(2)])).toEqual(Array(4).fill(true));
   });
 

@@ -5,7 +5,7 @@ const patience: Patience = {
   ...{ heartbeat_seconds: 20, agent_heartbeat_seconds: 140, offline_wait_seconds: 120, busy_slack_seconds: 15 },
 };
 
-it('slower heartbeats of agents do not make a run notice later that one is away', () => {
+it('slower heartbeats of agents do not delay the detection of an offline one', () => {
   // Without heartbeats, the server schedules another attempt, or leaves it to the run to ask the agent.
   const noticed = (one: TaskPatience): number => {
     const { heartbeatTimeout, scheduleToStartTimeout, retry } = nodeTask('a@1', '', 'q', 60, one);

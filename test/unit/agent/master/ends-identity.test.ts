@@ -51,7 +51,7 @@ async function run(type: string, endIdentity: (...words: string[]) => Promise<vo
 }
 
 it.each(['erase_node', 'move_to_bootstrap'])(
-  '%s ends what the node was known by before its machine is given back',
+  '%s revokes the identity of the node before its machine is released',
   async (type) => {
     await deployed();
     const ended: [...string[], number][] = [];
@@ -66,14 +66,14 @@ it.each(['erase_node', 'move_to_bootstrap'])(
   },
 );
 
-it('a machine is not given back as long as its identity cannot be ended', async () => {
+it('a machine is not released while its identity cannot be revoked', async () => {
   await deployed();
   const away = async () => Promise.reject(new Error('the store is away'));
   await expect(run('erase_node', away)).rejects.toThrow('the store is away');
   expect(await machine.status()).toBe(MachineStatus.Deployed);
 });
 
-it('a deployment says so before it begins, and one that is there already says nothing', async () => {
+it('a deployment is announced before it begins, unless the machine is already deployed', async () => {
   const asked: string[] = [];
   const acting = async (action: string) => void asked.push(action);
   await deployed(acting);

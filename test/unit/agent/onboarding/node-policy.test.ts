@@ -37,7 +37,7 @@ describe('a policy file', () => {
     expect(loadPolicy('/')).toMatchObject({ ok: false, problems: [{ code: 'policy.unreadable' }] });
   });
 
-  it('that is wrong reports all problems at once, with their places', () => {
+  it('with mistakes is refused with all problems and their places', () => {
     const read = readPolicy(
       'types: [pupet, shell]\npath_roots:\n  - etc\n  - /a/../b\nshell: maybe\nmax_timout: 3\nmax_timeout: 0\n',
       'policy.yaml',
@@ -60,9 +60,9 @@ describe('a policy file', () => {
   });
 });
 
-describe('what a policy forbids', () => {
+describe('a policy forbids', () => {
   // threat: operator-3
-  it('scripts: never, without a signature, or not', () => {
+  it('scripts always, without a signature, or never', () => {
     const script = task('shell', { cmd: 'id', timeout: 5 });
     expect([true, false].map((signed) => policyRefusal(policy('shell: deny'), script, signed) === undefined)).toEqual([
       false,

@@ -54,7 +54,7 @@ async function said(...words: string[]): Promise<string> {
 const ticketOf = async (node: string) =>
   JSON.parse(await said('agent', 'token', '--site', 'dc1', '--node', node)) as EnrolmentTicket;
 
-it('a ticket made by hand is valid once, and revoking ends certificates and unused tickets at once', async () => {
+it('a ticket made by hand is valid once, and revoking ends certificates and unused tickets immediately', async () => {
   const ticket = await ticketOf('n1');
   expect(ticket.gateway).toBe(gateway.url);
   await enrolNode(at('n1'), ticket);
@@ -72,7 +72,7 @@ it('a ticket made by hand is valid once, and revoking ends certificates and unus
   await expect(enrolNode(at('late'), unused)).rejects.toThrow('was revoked');
 });
 
-it('a new key for orders signs at once; the former is dropped, the one that signs is not', async () => {
+it('a new key for orders signs immediately; the former can be dropped, the one that signs cannot', async () => {
   const ids = async (): Promise<string[]> =>
     JSON.parse(await said('identity', 'order-keys', '--format', 'json')).map(({ id }: { id: string }) => id);
   const [first] = await ids();
@@ -84,7 +84,7 @@ it('a new key for orders signs at once; the former is dropped, the one that sign
   expect(await ids()).toEqual([second]);
 });
 
-it('a key for payloads is its owner’s alone, and each further one comes first', async () => {
+it('the file of payload keys is readable by its owner only, and each new key is the first', async () => {
   await said('identity', 'encryption-key', at('keys'));
   const before = readFileSync(at('keys'), 'utf8').trim();
   expect(statSync(at('keys')).mode & 0o777).toBe(0o600);
@@ -93,7 +93,7 @@ it('a key for payloads is its owner’s alone, and each further one comes first'
   expect(after.length).toBeGreaterThan(before.length);
 });
 
-it('the example of a policy is one, and what it leaves out is as the page says', async () => {
+it('the example of a policy is valid, with the documented defaults', async () => {
   const [, example] = /```yaml\n([\s\S]*?)```/.exec(page)!;
   writeFileSync(at('policy.yaml'), example!);
   const shown = JSON.parse(await said('agent', 'policy', 'check', at('policy.yaml'), '--format', 'json'));

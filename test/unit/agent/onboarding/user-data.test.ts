@@ -23,7 +23,7 @@ interface CloudConfig {
 const read = (text: string) => load(text) as CloudConfig;
 
 describe('the user data of a node', () => {
-  it('brings ticket, unit, Node.js and the agent, and starts it last', () => {
+  it('installs ticket, unit, Node.js and the agent, and starts it last', () => {
     const text = agentCloudConfig(ticket, packages);
     expect(text).toMatch(/^#cloud-config\n/);
     const config = read(text);
@@ -40,7 +40,7 @@ describe('the user data of a node', () => {
     expect(text.split('swt_x')).toHaveLength(2);
   });
 
-  it('fetches Node.js where the distribution has none that is new enough', () => {
+  it('fetches Node.js if the distribution has no recent one', () => {
     const config = read(agentCloudConfig(ticket, { ...packages, nodePackage: 'https://files.example/node.tar.xz' }));
     expect(config.packages).toBeUndefined();
     expect(config.runcmd.map(([program]) => program)).toEqual([
@@ -54,7 +54,7 @@ describe('the user data of a node', () => {
     ]);
   });
 
-  it("is joined with the operator's own, of whatever kind", () => {
+  it("is merged with the operator's own, of whatever kind", () => {
     const own = agentCloudConfig(ticket, packages);
     expect(mergeUserData(['', own])).toBe(own);
     const merged = mergeUserData(['#!/bin/sh\necho "ü" `id`\n', own, '#include\nhttps://x\n']);
@@ -76,7 +76,7 @@ describe('tickets', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sitewright-tickets-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('are equal for equal requests and differ otherwise; none is stored in clear', async () => {
+  it('are equal for equal requests only; none is stored in clear', async () => {
     const store = await openStore(`sqlite:${join(folder, 'store.db')}`);
     const office = {
       dataDir: join(folder, 'gateway'),

@@ -10,7 +10,7 @@ const cwd = mkdtempSync(join(tmpdir(), 'sitewright-bootstrap-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 const url = `sqlite:${join(cwd, 'store.db')}`;
 
-it('makes the first token without an API: alone on standard output, and good', async () => {
+it('token bootstrap creates a valid first token without an API, alone on standard output', async () => {
   const run = (env: NodeJS.ProcessEnv, ...args: string[]) =>
     cli(['token', 'bootstrap', ...args], { cwd, env: { SITEWRIGHT_STORE_URL: url, ...env } });
   const made = await run({}, '--name', 'nina', '--expires', '1d');

@@ -57,7 +57,7 @@ const check = (token: string) =>
   );
 
 describe('a budget', () => {
-  it('is declared at every route, beside its access', () => {
+  it('is declared at every route, with its access', () => {
     const routes = API as RouteMap;
     for (const [at, route] of Object.entries(routes)) {
       expect(BUDGETS, at).toHaveProperty(budgetOf(route));
@@ -69,7 +69,7 @@ describe('a budget', () => {
   });
 
   // threat: viewer-5 found-8 owasp-4
-  it('of bytes: bodies of one caller that are under way never fill the memory, and others are served', async () => {
+  it('of bytes keeps the bodies of one caller from filling the memory, and others are served', async () => {
     const size = 30 * 1024 * 1024;
     expect(await Promise.race([begin(attacker, size).answered, begin(attacker, size).answered])).toBe(503);
     const refused = await Promise.all(Array.from({ length: 40 }, () => begin(attacker, size).answered));
@@ -80,7 +80,7 @@ describe('a budget', () => {
   });
 
   // threat: viewer-5 found-8
-  it('of bytes: a body that does not say how long it is counts as the longest', async () => {
+  it('of bytes counts a body of unknown length as the longest', async () => {
     const chunked = () => {
       const socket = connect(port, '127.0.0.1');
       sockets.add(socket);
@@ -94,7 +94,7 @@ describe('a budget', () => {
   });
 
   // threat: viewer-5 owasp-4
-  it('of requests at once: one caller keeps no other waiting, and may go on when one is answered', async () => {
+  it('of concurrent requests keeps one caller from delaying others, and frees a slot with each answer', async () => {
     const { atOnce } = BUDGETS.reading;
     // One too many: whichever comes last is refused, and then all others are under way.
     const answers = Array.from({ length: atOnce + 1 }, () => begin(attacker, 100).answered);

@@ -25,7 +25,7 @@ describe('without tokens', () => {
     '127.9.8.7:8080',
     '[::1]',
     '[::1]:8080',
-  ])('it answers as %s', async (host) => expect(await statusAs({ host })).toBe(200));
+  ])('the API answers as %s', async (host) => expect(await statusAs({ host })).toBe(200));
 
   it.each([
     'evil.example',
@@ -37,7 +37,7 @@ describe('without tokens', () => {
     '[::2]',
     '[::1].evil.example',
     '127.0.0.1@evil.example',
-  ])('it does not answer as %j, where a name of others may lead here', async (host) => {
+  ])('the API does not answer as %j, a name that others may point at it', async (host) => {
     const { status, body } = await rig.ask('GET', '/api/v1/sites', undefined, { host });
     expect({ status, code: body.code }).toEqual({ status: 403, code: 'forbidden' });
     expect(body.hint).toContain('access.tokens');
@@ -66,7 +66,7 @@ describe('without tokens', () => {
     expect(Object.keys(preflight.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('a page of others gets no answer into a frame, a picture or a script of its own', async () => {
+  it('a foreign page gets no answer into a frame, a picture or a script', async () => {
     for (const path of ['/', '/docs/', '/openapi.json', '/api/v1/sites', '/api/v1/nowhere', '/metrics']) {
       const { headers } = await rig.ask('GET', path);
       expect(headers, path).toMatchObject({
@@ -77,7 +77,7 @@ describe('without tokens', () => {
     }
   });
 
-  it('its own page and programs do', async () => {
+  it('the own page and programs may make changes', async () => {
     const ours: Record<string, string>[] = [
       {},
       { origin: 'http://localhost:80', host: 'localhost:80' },
@@ -89,7 +89,7 @@ describe('without tokens', () => {
   });
 
   // threat: anyone-6
-  it('a name is refused on a real connection, too', async () => {
+  it('a foreign host name is refused on a real connection, too', async () => {
     await rig.api.listen({ host: '127.0.0.1', port: 0 });
     const { port } = rig.api.server.address() as AddressInfo;
     const ask = (host: string) =>
@@ -106,7 +106,7 @@ describe('without tokens', () => {
   });
 });
 
-it('with tokens the token alone decides: no page of others has one', async () => {
+it('with tokens only the token decides, which no foreign page has', async () => {
   const rig = await apiAlone({ tokens: true });
   const headers = { host: 'sitewright.example', origin: 'https://ops.example' };
   expect((await rig.ask('POST', '/api/v1/sites', NEW_SITE, headers)).status).toBe(401);

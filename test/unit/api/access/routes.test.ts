@@ -53,14 +53,14 @@ const goesOn = (path: string): boolean => path.endsWith('/events');
 
 describe('every route', () => {
   // threat: owasp-9
-  it('is one of the map of routes, and all of the map are there', async () => {
+  it('is in the map of routes, and every route of the map is registered', async () => {
     const routes = await allRoutes();
     expect(routes.length).toBe(Object.keys(API).length);
     expect(routes.filter(({ need }) => need === undefined)).toEqual([]);
   });
 
   // threat: owasp-5
-  it('is decided by rule: readers read, operators work, admins have what all share and what does not come back', async () => {
+  it('has the role of its kind: viewers read, operators run, admins change shared and irreversible things', async () => {
     for (const { method, path, need } of await allRoutes()) {
       const name = `${method} ${path}`;
       const below = path.replace('/api/v1', '');
@@ -112,7 +112,7 @@ describe('every route', () => {
   });
 
   // threat: anyone-1 owasp-8
-  it('also outside the API: only health and the files of the page are public', async () => {
+  it('needs a token, except health and the files of the page, also outside the API', async () => {
     for (const path of [
       '/openapi.json',
       '/docs',
@@ -143,7 +143,7 @@ describe('every route', () => {
   });
 
   // threat: owasp-5
-  it('is for admins where it does not say', async () => {
+  it('is for admins by default', async () => {
     const app = Fastify();
     app.setErrorHandler(answerProblem);
     guardRoutes(app, tokenOperations(rig.store), async () => undefined, false);
@@ -163,7 +163,7 @@ describe('a caller', () => {
     expect(status).toBe(401);
   });
 
-  it('may show the token as clients of Fuel do', async () => {
+  it('can send the token as clients of Fuel do', async () => {
     const fuel = { 'x-auth-token': secrets.viewer };
     expect((await rig.ask('GET', '/api/v1/clusters', undefined, fuel)).status).toBe(200);
     expect((await rig.ask('POST', '/api/v1/sites', { name: 'x' }, fuel)).body).toMatchObject({
@@ -198,7 +198,7 @@ describe('a caller', () => {
 
   // threat: anyone-3 owasp-2
   it.each(['is revoked', 'expires'])(
-    'loses its stream of events, and an upload and a download under way, within seconds when its token %s',
+    'loses its event stream, and running uploads and downloads, within seconds when its token %s',
     async (way) => {
       const url = await listen();
       const pack = { name: 'large', version: '1', packageVersion: '5.0.0', kind: 'release', metadata: {} };
@@ -245,7 +245,7 @@ describe('a caller', () => {
     20_000,
   );
 
-  it('loses the token at once when it is revoked', async () => {
+  it('loses access immediately when its token is revoked', async () => {
     const admin = bearer(secrets.admin);
     const made = await rig.ask('POST', '/api/v1/tokens', { name: 'short', role: 'viewer', expires: '1d' }, admin);
     expect(made).toMatchObject({
@@ -303,7 +303,7 @@ describe('a caller', () => {
 });
 
 describe('the codec endpoint', () => {
-  it('takes the same tokens: viewers decode, operators also encode', async () => {
+  it('accepts the same tokens: viewers decode, operators also encode', async () => {
     const authorize = codecAuthorization(tokenOperations(rig.store));
     const statuses = async (headers: Record<string, string>) => [
       (await authorize(headers, 'decode'))?.status,
@@ -318,7 +318,7 @@ describe('the codec endpoint', () => {
 
 describe('limits of rates', () => {
   // threat: anyone-8 owasp-4
-  it('apply to each token and each address separately, and say when to retry', async () => {
+  it('apply to each token and each address separately, and return when to retry', async () => {
     const limited = await apiAlone({ tokens: true, ratePerMinute: 3 });
     const tokens = tokenOperations(limited.store);
     const one = bearer((await tokens.create({ name: 'one', role: 'viewer' }, 'x')).token);
@@ -339,7 +339,7 @@ describe('limits of rates', () => {
     await limited.close();
   });
 
-  it('are off where they are 0, and count addresses where there are no tokens', async () => {
+  it('are off at 0, and count addresses where there are no tokens', async () => {
     const [open, limited] = await Promise.all([apiAlone(), apiAlone({ ratePerMinute: 2 })]);
     for (let n = 0; n < 20; n++) expect((await open.ask('GET', '/api/v1/version')).status).toBe(200);
     const statuses = [];

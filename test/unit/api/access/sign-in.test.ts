@@ -50,7 +50,7 @@ describe('claims', () => {
     [{ groups: ['ops'], email: '' }, 'no-name'],
     [{ groups: ['ops'], email: ['nina'] }, 'no-name'],
     [{ groups: ['ops'], email_verified: false }, 'no-name'],
-  ])('%j let no one in', (more, failure) => {
+  ])('%j give no access', (more, failure) => {
     let error: unknown;
     try {
       signedIn({ ...claims, ...more }, rules);
@@ -79,7 +79,7 @@ describe('the settings of a provider', () => {
     SITEWRIGHT_ACCESS_OPENID_ADMINS: ' a , b,',
   };
 
-  it('come whole or not at all, over TLS except within a machine, and need tokens', () => {
+  it('are required together, need TLS except within a machine, and need tokens', () => {
     for (const name of Object.keys(whole).slice(0, 3))
       expect(settings({ ...whole, [name]: '' }).ok, `without ${name}`).toBe(false);
     for (const url of ['http://login.example', 'http://127.0.0.1.example', 'http://localhost.example', 'ftp://x'])
@@ -98,7 +98,7 @@ describe('a code for a program', () => {
   const user = { name: 'nina', role: 'viewer', issuer: 'i', subject: 's' } as const;
   const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
 
-  it('is good once, within a minute, with the secret behind its challenge', () => {
+  it('is valid once, within a minute, with the secret of its challenge', () => {
     let now = 0;
     const codes = new SignInCodes(() => now);
     const code = codes.add(user, challengeOf('v'));
@@ -147,7 +147,7 @@ describe('an API with a provider', () => {
   const me = () => browser.ask(`${pageUrl}/api/v1/me`);
 
   // threat: network-3 anyone-1 owasp-2
-  it('signs a user in by its pages, and keeps the session where no script can read it', async () => {
+  it('signs a user in through its pages, and keeps the session where no script can read it', async () => {
     expect((await rig.ask('GET', '/api/v1/session')).body).toEqual({ tokens: true, openid: `${pageUrl}/auth/login` });
     expect((await me()).status).toBe(401);
     expect((await inTo('/runs?site=dc1')).href).toBe(`${pageUrl}/runs?site=dc1`);
@@ -169,7 +169,7 @@ describe('an API with a provider', () => {
   });
 
   // threat: anyone-4 owasp-6
-  it('a cookie permits changes to its own page only', async () => {
+  it('accepts changes by cookie from its own page only', async () => {
     await inTo('/runs');
     const create = (headers: Record<string, string>, name: string) =>
       browser.ask(`${pageUrl}/api/v1/sites`, {
@@ -196,7 +196,7 @@ describe('an API with a provider', () => {
   });
 
   // threat: admin-2 anyone-3 owasp-2
-  it('ends with signing out, when it expires, and when an admin revokes it, streams included', async () => {
+  it('ends a session on signing out, expiry and revocation, streams included', async () => {
     await inTo('/runs');
     const session = browser.cookie('sitewright')!;
     expect((await browser.ask(`${pageUrl}/api/v1/session`, { method: 'DELETE', headers: own })).status).toBe(204);
@@ -224,7 +224,7 @@ describe('an API with a provider', () => {
   });
 
   // threat: anyone-5 owasp-5 owasp-10
-  it('lets in no one without a role, or with an answer that is not for this browser', async () => {
+  it('refuses users without a role, and answers that are not for this browser', async () => {
     expect((await inTo('/runs', 'eva')).href).toBe(`${pageUrl}/?sign_in=no-role`);
     expect(browser.cookie('sitewright')).toBeUndefined();
     const at = async (url: string) => (await browser.ask(url)).headers.get('location');
@@ -245,7 +245,7 @@ describe('an API with a provider', () => {
   });
 
   // threat: anyone-5 owasp-7
-  it('sends no one to another site', async () => {
+  it('redirects no one to another site', async () => {
     for (const to of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/a b', ''])
       expect((await rig.ask('GET', `/auth/login?return_to=${encodeURIComponent(to)}`)).status, to).toBe(400);
     for (const query of ['port=80', 'port=8080', `port=8080&challenge=${'a'.repeat(43)}&state=a%20b`, 'port=x'])
@@ -272,7 +272,7 @@ describe('an API with a provider', () => {
     expect((await rig.ask('GET', '/api/v1/me', undefined, mine)).status).toBe(401);
   });
 
-  it('the command line signs in by a browser on its machine, keeps the session for itself, and signs out', async () => {
+  it('lets the command line sign in by a browser, keep its session private, and sign out', async () => {
     const home = await mkdtemp(join(tmpdir(), 'sitewright-login-'));
     const env = { HOME: home, SITEWRIGHT_API: pageUrl };
     const start = () => {
@@ -328,7 +328,7 @@ describe('an API with a provider', () => {
   });
 
   // threat: network-3
-  it('takes a token of ours into the cookie, and forgets it without revoking it', async () => {
+  it('stores a token in the cookie, and clears it without revoking it', async () => {
     const { token } = await tokenOperations(rig.store).create({ name: 'ci', role: 'viewer' }, 'test');
     const signInWith = (given: string, headers: Record<string, string> = own) =>
       browser.ask(`${pageUrl}/api/v1/session`, {
@@ -351,7 +351,7 @@ describe('an API with a provider', () => {
     expect(String(answer.headers['set-cookie'])).toMatch(/^__Host-sitewright=.*; Secure$/);
   });
 
-  it('says that the provider is away, and tries again the next time', async () => {
+  it('reports an unreachable provider, and retries the next time', async () => {
     const gone = signIn(
       { begin: apiSignIn('http://127.0.0.1:1', pageUrl).signIn.begin, finish: () => Promise.reject(new Error()) },
       rules,

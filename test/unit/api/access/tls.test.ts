@@ -99,7 +99,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
 
     const ours = () => ({ ca_file: at('ca.pem'), cert_file: at('client.pem'), key_file: at('client.key') });
 
-    it('shows our certificate and API key, of the client as of workers', async () => {
+    it('sends our certificate and API key, for clients and workers', async () => {
       writeFileSync(at('api.key'), 'the-api-key\n', { mode: 0o600 });
       const { address, seen, close } = await server('server');
       const options = connectionOptions({ address, tls: ours(), api_key_file: at('api.key') });
@@ -118,7 +118,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       await close();
     });
 
-    it('shows a new API key and a new certificate without a restart, and keeps the last ones while files do not fit', async () => {
+    it('sends a new API key and certificate without a restart, and keeps the last ones while files are inconsistent', async () => {
       writeFileSync(at('rotated.key'), 'first\n', { mode: 0o600 });
       copyFileSync(at('client.pem'), at('rotated.pem'));
       copyFileSync(at('client.key'), at('rotated-key.pem'));
@@ -170,7 +170,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     });
 
     // threat: network-4
-    it('checks whom it speaks to: authority and name', async () => {
+    it('checks the authority and name of the server', async () => {
       const [right, named] = [await server('server'), await server('named')];
       const reaches = async (address: string, tls: object) => {
         const probe = await probeServer({ address, tls }, { namespace: 'default', limitMs: 10_000 });
@@ -197,7 +197,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       await Promise.all([right.close(), named.close()]);
     });
 
-    it('is used when any of it is set, and names the setting that cannot be read', () => {
+    it('is used when any part of it is set, and names an unreadable setting', () => {
       expect(connectionOptions({ address: 'a:1', tls: {} })).toEqual({ address: 'a:1' });
       expect(connectionOptions({ address: 'a:1', tls: { server_name: 'x' } })).toEqual({
         address: 'a:1',
@@ -235,7 +235,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     const withTls = { SITEWRIGHT_API_TLS_CERT_FILE: at('server.pem'), SITEWRIGHT_API_TLS_KEY_FILE: at('server.key') };
 
     // threat: network-4
-    it('lets the CLI in with a token, over a connection that both believe', async () => {
+    it('accepts the CLI with a token, over a mutually verified connection', async () => {
       const settings = settingsOf({ ...withTls, SITEWRIGHT_ACCESS_TOKENS: 'on' });
       const api = await startApi(settings, quiet);
       expect(api.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
@@ -261,7 +261,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       await api.stop();
     });
 
-    it('shows a renewed certificate without a restart', async () => {
+    it('uses a renewed certificate without a restart', async () => {
       const pair = { SITEWRIGHT_API_TLS_CERT_FILE: at('api.pem'), SITEWRIGHT_API_TLS_KEY_FILE: at('api-key.pem') };
       const renew = (name: string) => {
         copyFileSync(at(`${name}.pem`), at('api.pem'));

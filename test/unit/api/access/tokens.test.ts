@@ -8,7 +8,7 @@ import { describeStore } from '../../store/backends.ts';
 import { failureOf } from '../../store/failures.ts';
 
 describe('roles', () => {
-  it('may each do what those before may, and no more', () => {
+  it('each include the rights of lower roles, and no more', () => {
     expect(ROLES.map((role) => ROLES.map((need) => covers(role, need)))).toEqual([
       [true, false, false],
       [true, true, false],
@@ -22,7 +22,7 @@ describe('a token', () => {
   const id = '01J00000000000000000000000';
 
   // threat: anyone-2 admin-3 owasp-2
-  it('is never the same twice, and is known by its hash only', () => {
+  it('is unique, and stored only as a hash', () => {
     const [one, two] = [mintToken(id), mintToken(id)];
     expect(one.token).not.toBe(two.token);
     expect(one.token).toMatch(/^swt_01J00000000000000000000000_[\w-]{43}$/);
@@ -39,7 +39,7 @@ describe('a token', () => {
   });
 
   it.each(['', 'swt_', 'swt_x_y', `swt_${id}_short`, `swt_${id.toLowerCase()}_${'a'.repeat(43)}`, 'Bearer x', 'x\0y'])(
-    'is not %j',
+    'cannot be %j',
     (text) => expect(idOfToken(text)).toBeUndefined(),
   );
 
@@ -73,7 +73,7 @@ describeStore('The use cases of tokens', (backend) => {
   };
 
   // threat: admin-1 admin-2 admin-3
-  it('lets in who has a token, until it expires or is revoked', async () => {
+  it('a token gives access until it expires or is revoked', async () => {
     const store = await backend.fresh();
     let now = start;
     const tokens = tokenOperations(store, () => now);
@@ -114,7 +114,7 @@ describeStore('The use cases of tokens', (backend) => {
     for (const { token } of [made, other]) expect(kept).not.toContain(token.slice(-43));
   });
 
-  it('keeps sessions of users beside tokens: several of one name, listed, revoked together, forgotten in the end', async () => {
+  it('sessions of a user are listed with tokens, revoked together, and deleted in the end', async () => {
     const store = await backend.fresh();
     let now = start;
     const tokens = tokenOperations(store, () => now);
@@ -146,7 +146,7 @@ describeStore('The use cases of tokens', (backend) => {
     expect((await tokens.list()).map(({ kind }) => kind).sort()).toEqual(['session', 'token']);
   });
 
-  it('notes the use of a token once a minute, and none of a wrong one', async () => {
+  it('the use of a token is recorded once a minute, and never for a wrong one', async () => {
     const store = await backend.fresh();
     let now = start;
     const tokens = tokenOperations(store, () => now);
@@ -163,7 +163,7 @@ describeStore('The use cases of tokens', (backend) => {
     expect(await lastUse()).toBe('2026-01-01T00:01:00.000Z');
   });
 
-  it('reports all problems of a request at once, and stores nothing', async () => {
+  it('all problems of a request are reported together, and nothing is stored', async () => {
     const store = await backend.fresh();
     const tokens = tokenOperations(store, () => start);
     const wrong = await refusal(tokens.create({ name: 'Große Namen', role: 'root', expires: 'soon' }, 'x'));

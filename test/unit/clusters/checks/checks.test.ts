@@ -93,7 +93,7 @@ const three = [
   node(4, ['compute', 'cinder']),
 ];
 
-it('a cluster as the release recommends it has nothing but information', () => {
+it('a cluster as recommended by the release has only informational findings', () => {
   expect(said(cluster(three))).toEqual([
     expect.stringMatching(/^info check\.tags-unassigned No node has the tags base-os, ceph-osd, cinder-block-device, /),
   ]);
@@ -112,7 +112,7 @@ it('a node without tags is reported; an instance is not a tag that places tasks'
   expect(codes(cluster([...three, bare]))).toContain('check.node-without-tags');
 });
 
-it('with the tags engine off, tags that were moved by hand are reported: they do not count', () => {
+it('with the tags engine off, manually moved tags are reported as without effect', () => {
   const off = { placesByTags: false };
   const moved = [node(1, ['controller'], { tags: ['controller', 'database:1'] }), node(2, ['compute'])];
   const ignored = checkCluster(cluster(moved, off)).find(({ code }) => code === 'check.tags-ignored');
@@ -124,7 +124,7 @@ it('with the tags engine off, tags that were moved by hand are reported: they do
   expect(codes(cluster(never, off))).not.toContain('check.tags-ignored');
 });
 
-it('nodes that are offline, in the words of the reference', () => {
+it('offline nodes are reported in the words of the reference', () => {
   const nodes = [...three, node(5, ['compute'], { online: false }), node(6, ['compute'], { online: false })];
   expect(said(cluster(nodes))[0]).toBe(
     'error check.nodes-offline Nodes "n5,n6" are offline. Remove them from environment and try again.',
@@ -132,7 +132,7 @@ it('nodes that are offline, in the words of the reference', () => {
   expect(codes(cluster(nodes), { nodes: [1, 2] })).not.toContain('check.nodes-offline');
 });
 
-it('roles that exclude each other, each pair once, with the nodes', () => {
+it('conflicting roles are reported, each pair once, with the nodes', () => {
   const both = checkCluster(
     cluster([...three, node(5, ['controller', 'compute']), node(6, ['compute', 'controller'])]),
   );
@@ -141,13 +141,13 @@ it('roles that exclude each other, each pair once, with the nodes', () => {
   ]);
 });
 
-it('* excludes all others', () => {
+it('a conflict with * excludes all other roles', () => {
   const sources = cluster([...three, node(5, ['cinder', 'lonely'])]);
   const roles = { ...sources.release.roles, lonely: { conflicts: '*' } };
   expect(codes({ ...sources, release: { ...sources.release, roles } })).toContain('check.role-conflict lonely');
 });
 
-it('roles the settings do not allow, in the words of the reference', () => {
+it('roles that the settings forbid are reported in the words of the reference', () => {
   const nodes = [...three, node(5, ['cinder']), node(6, ['ceph-osd'])];
   expect(
     said(
@@ -165,7 +165,7 @@ it('roles the settings do not allow, in the words of the reference', () => {
 });
 
 describe('limits', () => {
-  it('a minimum, an override of it, and what is recommended', () => {
+  it('have a minimum, an override of it, and a recommended number', () => {
     expect(codes(cluster([node(4, ['compute'])]))).toContain('check.role-below-minimum controller');
     const one = [node(1, ['controller']), node(4, ['compute', 'cinder'])];
     expect(codes(cluster(one))).toContain('check.role-below-recommended controller');
@@ -176,14 +176,14 @@ describe('limits', () => {
     );
   });
 
-  it('a limit that is an expression', () => {
+  it('can be expressions', () => {
     const ceph = (size: string) => settings({ 'storage.volumes_ceph': true, 'storage.osd_pool_size': size });
     const nodes = [...three, node(5, ['ceph-osd']), node(6, ['ceph-osd'])];
     expect(codes(cluster(nodes, { settings: ceph('3') }))).toContain('check.role-below-minimum ceph-osd');
     expect(codes(cluster(nodes, { settings: ceph('2') }))).not.toContain('check.role-below-minimum ceph-osd');
   });
 
-  it('a maximum by the mode of the cluster', () => {
+  it('can have a maximum by the mode of the cluster', () => {
     const nodes = [...three, node(5, ['mongo']), node(6, ['mongo'])];
     const with_ceilometer = settings({
       'additional_components.ceilometer': true,
@@ -195,13 +195,13 @@ describe('limits', () => {
     expect(codes(cluster(nodes, { settings: with_ceilometer }))).toContain('check.role-below-recommended mongo');
   });
 
-  it('nodes that are to be deleted do not count', () => {
+  it('do not count nodes that are to be deleted', () => {
     expect(codes(cluster([node(1, ['controller'], { pendingDeletion: true }), node(4, ['compute'])]))).toContain(
       'check.role-below-minimum controller',
     );
   });
 
-  it('the strictest of several overrides is reported, and an override without the limit leaves it unchanged', () => {
+  it('report the strictest of several overrides, and an override without the limit leaves it unchanged', () => {
     const limits = {
       min: 1,
       max: 9,
@@ -235,7 +235,7 @@ describe('restrictions', () => {
     expect(expandRestriction(7)).toBeUndefined();
   });
 
-  it('a missing value counts as null and is reported; an expression that cannot be evaluated restricts nothing', () => {
+  it('treat a missing value as null and report it; an expression that cannot be evaluated restricts nothing', () => {
     const { holding, doubts } = checkRestrictions(['settings:a.b == null', 'nosuch:x == 1', 'settings:'], {
       settings: {},
     });
@@ -264,7 +264,7 @@ describe('restrictions', () => {
 describe('hostile conditions', () => {
   const evaluate = (text: string) => evaluateExpression(text, { settings: { a: { b: 1 } } });
 
-  it('take a time of their length, not of its square', () => {
+  it('take time in proportion to their length, not its square', () => {
     const { user: before } = process.cpuUsage();
     const text = `${'a'.repeat(9_000)} settings:a.b`;
     for (let times = 0; times < 200; times++) expect(evaluate(text)).toMatchObject({ ok: true });
@@ -272,7 +272,7 @@ describe('hostile conditions', () => {
     expect(process.cpuUsage().user - before).toBeLessThan(2_500_000);
   });
 
-  it('are refused when they are long or deep, and do not end the process', () => {
+  it('are refused when they are long or deep, and do not crash the process', () => {
     expect(evaluate('a'.repeat(10_001))).toMatchObject({ ok: false, message: expect.stringContaining('10000') });
     for (const text of ['('.repeat(9_000), 'not '.repeat(2_000), `${'('.repeat(51)}1${')'.repeat(51)}`])
       expect(evaluate(text)).toMatchObject({ ok: false, message: expect.stringContaining('50 levels') });

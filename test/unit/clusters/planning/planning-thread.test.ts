@@ -60,7 +60,7 @@ const commandOf = (text: string): unknown =>
 
 describe('a planning thread', () => {
   it.each(['run', 'explanation', 'text', 'dot', 'serialized'] as const)(
-    'answers with the %s that the caller would make',
+    'returns the same %s as its caller would make',
     async (form: PlanForm) => {
       const work = workOf(recorded('tasks.normalized.json') as Fields[]);
       const here = await plannerHere().plan(form, work);
@@ -70,7 +70,7 @@ describe('a planning thread', () => {
     60_000,
   );
 
-  it('answers what is wrong with a graph', async () => {
+  it('returns the problems of a graph', async () => {
     const work = workOf([
       { id: 'a', type: 'shell', version: '2.1.0', roles: '/.*/', requires: ['b'], parameters: { cmd: 'true' } },
       { id: 'b', type: 'shell', version: '2.1.0', roles: '/.*/', requires: ['a'], parameters: { cmd: 'true' } },
@@ -82,12 +82,12 @@ describe('a planning thread', () => {
   });
 
   // promise: 2.8
-  it('knows the functions of the module of helpers', async () => {
+  it('has the functions of the module of helpers', async () => {
     const planned = await sameThread().plan('serialized', calling('greeting()'));
     expect(planned.ok && commandOf(planned.value)).toBe('hello from a helper');
   });
 
-  it('drops what is aborted, before or during its planning, and continues with the rest', async () => {
+  it('drops aborted requests, before or during planning, and continues with the rest', async () => {
     const planner = thread();
     const [first, second] = [new AbortController(), new AbortController()];
     const endless = planner.plan('run', calling('never_ends()'), first.signal);
@@ -102,7 +102,7 @@ describe('a planning thread', () => {
     await expect(planner.plan('run', calling('greeting()'), first.signal)).rejects.toThrow('enough');
   });
 
-  it('whose thread dies says so, and plans what comes next', async () => {
+  it('that dies is reported, and the next request is planned', async () => {
     const planner = thread();
     const dying = planner.plan('run', calling('end_of_thread()'));
     const next = planner.plan('serialized', calling('greeting()'));
@@ -110,13 +110,13 @@ describe('a planning thread', () => {
     expect((await next).ok).toBe(true);
   });
 
-  it('reports what is wrong with the module of functions, to every caller', async () => {
+  it('reports a broken module of functions to every caller', async () => {
     const planner = thread(fileURLToPath(new URL('no-such-module.mjs', import.meta.url)));
     for (const _ of [1, 2])
       await expect(planner.plan('run', calling('greeting()'))).rejects.toThrow('no-such-module.mjs');
   });
 
-  it('that is closed rejects what it has not planned, and everything after', async () => {
+  it('that is closed rejects pending and later requests', async () => {
     const planner = thread();
     const all = [calling('never_ends()'), calling('greeting()')].map((work) => planner.plan('run', work));
     const ends = Promise.allSettled(all);
@@ -137,7 +137,7 @@ it('a small plan does not wait for a large one', async () => {
   await expect(endless).rejects.toThrow('enough');
 });
 
-it('the expressions of a plan have a budget together, and the answer names task, field and nodes', async () => {
+it('the expressions of a plan share a budget, and the error names task, field and nodes', async () => {
   /** Many steps in little time: texts are paid for by their length. */
   const texts = (count: number) => `range(0, ${count}).select(('x' * 100000).len()).sum()`;
   const work = workOf(

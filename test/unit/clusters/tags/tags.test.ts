@@ -46,17 +46,17 @@ const tagsOf = (nodes: readonly ClusterNode[], more: Partial<TaggedNodesInput> =
 
 describe('catalogue', () => {
   // promise: 3.28
-  it('a role without tags has one of its own name, which has a primary if the role has', () => {
+  it('gives a role without tags one of its own name, with a primary if the role has one', () => {
     expect(tagsOfRole('plain', release.roles.plain)).toEqual(['plain']);
     expect(catalogue.tags.get('plain')).toMatchObject({ meta: { has_primary: true }, implied: true });
   });
 
   // promise: 3.11
-  it('a role gives its own name even if its tags do not name it', () => {
+  it('gives a role its own name as a tag, even if its tags do not list it', () => {
     expect(tagsOfRole('storage', { tags: ['ceph'] })).toEqual(['ceph', 'storage']);
   });
 
-  it('of one name the later owner wins: release, cluster, plugins', () => {
+  it('prefers the later owner of a name: release, cluster, plugins', () => {
     const all = catalogueOf({
       release,
       cluster: { roles: {}, tags: { mysql: { has_primary: false } } },
@@ -67,7 +67,7 @@ describe('catalogue', () => {
     expect(all.tags.get('kafka')).toMatchObject({ owner: { kind: 'plugin', name: 'p' }, implied: true });
   });
 
-  it('names the roles that hold a tag', () => {
+  it('lists the roles that have a tag', () => {
     expect(rolesHolding('mysql', release.roles)).toEqual(['controller']);
     expect(rolesHolding('compute', release.roles)).toEqual(['compute']);
     expect(rolesHolding('swift', release.roles)).toEqual([]);
@@ -76,9 +76,10 @@ describe('catalogue', () => {
 
 describe('names', () => {
   // promise: 3.17
-  it.each(['swift', 'mysql:1', 'a-b_C9'])('%s is one', (name) => expect(tagNameProblem(name)).toBeUndefined());
-  it.each(['bad name!', '', 'mysql:', ':1', 'a:b:c', '/x/', 'primary-x', 'é', 'x'.repeat(101)])('%j is none', (name) =>
-    expect(tagNameProblem(name)).toBeTypeOf('string'),
+  it.each(['swift', 'mysql:1', 'a-b_C9'])('%s is a valid name', (name) => expect(tagNameProblem(name)).toBeUndefined());
+  it.each(['bad name!', '', 'mysql:', ':1', 'a:b:c', '/x/', 'primary-x', 'é', 'x'.repeat(101)])(
+    '%j is refused',
+    (name) => expect(tagNameProblem(name)).toBeTypeOf('string'),
   );
   it('an instance has a colon', () =>
     expect([isInstanceTag('mysql:1'), isInstanceTag('mysql')]).toEqual([true, false]));
@@ -88,7 +89,7 @@ describe('a change of roles', () => {
   const change = (before: string[], after: string[]) => tagsOnRoleChange({ before, after, roles: catalogue.roles });
 
   // promise: 3.3
-  it('a new role brings its tags and its own name', () => {
+  it('adds the tags and the name of a new role', () => {
     expect(change([], ['controller']).given).toEqual([
       { tag: 'controller', role: 'controller' },
       { tag: 'mysql', role: 'controller' },
@@ -96,41 +97,42 @@ describe('a change of roles', () => {
     ]);
   });
 
-  it('a role that stays gives nothing again, so what a user took away stays away', () => {
+  it('adds nothing for a role that stays, so removed tags stay removed', () => {
     expect(change(['controller'], ['controller', 'compute'])).toEqual({
       lost: [],
       given: [{ tag: 'compute', role: 'compute' }],
     });
   });
 
-  it('a role that goes is lost', () => expect(change(['controller'], ['compute']).lost).toEqual(['controller']));
+  it('removes the tags of a removed role', () =>
+    expect(change(['controller'], ['compute']).lost).toEqual(['controller']));
 
-  it('an undescribed role gives its name', () => {
+  it('adds the name of an undescribed role', () => {
     expect(change([], ['unknown']).given).toEqual([{ tag: 'unknown', role: 'unknown' }]);
   });
 });
 
 describe('primary nodes', () => {
   // promise: 3.22
-  it('the first by id that has the tag, with primary-TAG instead of TAG', () => {
+  it('are the first by id with the tag, with primary-TAG instead of TAG', () => {
     expect(tagsOf([node(10, ['controller']), node(9, ['controller'])])).toEqual({
       9: ['keystone', 'primary-controller', 'primary-mysql'],
       10: ['controller', 'keystone', 'mysql'],
     });
   });
 
-  it('one that is ready comes before the lowest id', () => {
+  it('prefer a ready node over the lowest id', () => {
     const { primaryTags } = resolve([node(1, ['controller']), node(2, ['controller'], { status: 'ready' })]);
     expect(primaryTags).toEqual(new Map([[2, ['controller', 'mysql']]]));
   });
 
-  it('who has been primary stays it, also outside the run', () => {
+  it('stay primary, also outside the run', () => {
     const nodes = [node(1, ['controller']), node(2, ['controller'], { primaryTags: ['controller', 'mysql'] })];
     expect(resolve(nodes).primaryTags).toEqual(new Map([[2, ['controller', 'mysql']]]));
     expect(tagsOf(nodes, { run: [1] })).toEqual({ 1: ['controller', 'keystone', 'mysql'] });
   });
 
-  it('who lost the tag, or is about to be deleted, hands it on', () => {
+  it('change when the primary lost the tag, or is about to be deleted', () => {
     const gone = node(1, ['controller'], { primaryTags: ['controller', 'mysql'], tags: ['controller'] });
     expect(resolve([gone, node(2, ['controller'])]).primaryTags).toEqual(
       new Map([
@@ -143,7 +145,7 @@ describe('primary nodes', () => {
   });
 
   // promise: 3.24
-  it('a detached tag has a primary of its own', () => {
+  it('are chosen separately for a detached tag', () => {
     const nodes = [
       node(1, ['controller'], { tags: ['controller', 'keystone'] }),
       node(2, [], { tags: ['mysql'] }),
@@ -152,13 +154,13 @@ describe('primary nodes', () => {
     expect(tagsOf(nodes)).toEqual({ 1: ['keystone', 'primary-controller'], 2: ['primary-mysql'], 3: ['mysql'] });
   });
 
-  it('there is none without high availability', () => {
+  it('exist only with high availability', () => {
     expect(tagsOf([node(1, ['controller'])], { highAvailability: false })).toEqual({
       1: ['controller', 'keystone', 'mysql'],
     });
   });
 
-  it('choosing again gives the same', () => {
+  it('are the same when chosen again', () => {
     const nodes = [node(3, ['controller']), node(1, ['plain']), node(2, ['controller', 'plain'])];
     const first = resolve(nodes).primaryTags;
     const marked = nodes.map((one) => ({ ...one, primaryTags: first.get(one.id) ?? [] }));
@@ -168,7 +170,7 @@ describe('primary nodes', () => {
 
 describe('the engine', () => {
   // promise: 3.5 3.9
-  it('on: what is assigned counts, and a node without tags has the name of its role', () => {
+  it('uses assigned tags when on, and a node without tags has the name of its role', () => {
     expect(tagsOf([node(1, ['compute'], { tags: [] }), node(2, ['compute'], { tags: ['mysql'] })])).toEqual({
       1: ['compute'],
       2: ['compute', 'primary-mysql'],
@@ -176,7 +178,7 @@ describe('the engine', () => {
   });
 
   // promise: 3.27
-  it('off: tags are those of the roles, whatever is assigned', () => {
+  it('uses the tags of roles when off, whatever is assigned', () => {
     expect(tagsOf([node(1, ['compute'], { tags: ['mysql'] })], { tagsEngine: false })).toEqual({ 1: ['compute'] });
   });
 
@@ -200,7 +202,7 @@ describe('the engine', () => {
   const task = (id: string, more: object) => ({ id, type: 'puppet', version: '2.0.0', parameters: {}, ...more });
 
   // promise: 3.12 3.15 3.48
-  it('a task without tags goes by its roles, which are tags, or by the roles of its groups', () => {
+  it('places a task without tags by its roles, which are tags, or by the roles of its groups', () => {
     const nodes = [node(1, ['controller']), node(2, ['compute'])];
     expect(
       plan(
@@ -216,7 +218,7 @@ describe('the engine', () => {
     ).toMatchObject({ mysql: ['1'], haproxy: ['1'], globals: ['1', '2'], 'by-group': ['2'] });
   });
 
-  it('the roles of a group count only where no node has its name as a tag, and not for patterns', () => {
+  it('uses the roles of a group only where no node has its name as a tag, and not for patterns', () => {
     const nodes = [node(1, ['controller']), node(2, ['controller']), node(3, ['compute'])];
     const groups = ['controller', 'hosts'].map((id) => ({ id, type: 'group', version: '2.0.0', roles: ['compute'] }));
     const tasks = [task('tagged', { groups: ['controller'] }), task('pattern', { groups: ['/host.*/'] })];
@@ -224,7 +226,7 @@ describe('the engine', () => {
   });
 
   // promise: 3.21
-  it('a task of a plugin without tags goes by roles as before, one with tags by tags', () => {
+  it('places a task of a plugin without tags by roles, one with tags by tags', () => {
     const nodes = [node(1, ['controller'], { tags: ['mysql'] }), node(2, [], { tags: ['controller'] })];
     const tasks = [
       task('old', { roles: ['/(primary-)?controller/'] }),
@@ -234,7 +236,7 @@ describe('the engine', () => {
     expect(plan(tasks, nodes)).toEqual({ old: ['1', '2'], new: ['1', '2'] });
   });
 
-  it('the three tasks of the specification are all on its node, which has the role and one tag', () => {
+  it('places the three tasks of the specification on its node with the role and one tag', () => {
     const tasks = [
       task('mysql', { tags: ['controller', 'mysql'] }),
       task('haproxy', { role: ['controller'] }),
@@ -248,7 +250,7 @@ describe('the engine', () => {
   });
 
   // promise: 3.18 3.19
-  it('an instance places what names it: exactly, with an asterisk, or by an expression with a colon', () => {
+  it('places tasks by an instance that they name exactly, with an asterisk, or by an expression with a colon', () => {
     const nodes = [node(1, [], { tags: ['mysql:1'] }), node(2, [], { tags: ['compute'] })];
     expect(
       plan(
@@ -269,7 +271,7 @@ describe('the engine', () => {
   });
 
   // promise: 3.25
-  it('cross-dependencies find nodes by tags', () => {
+  it('resolves cross-dependencies by tags', () => {
     const read = readPlanInput({
       layers: {
         cluster: [

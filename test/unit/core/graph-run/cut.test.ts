@@ -32,7 +32,7 @@ it('a small plan is one part, however many tasks without work it has', () => {
   expect(splitForExecution(graphOf([0, 0], 20), 13, 0)).toBeNull();
 });
 
-it('what the run itself has no room for is a part, even if it is the only one', () => {
+it('a plan that does not fit into the run is a part, even if it is the only one', () => {
   const graph = graphOf([3, 4, 3]);
   expect(splitForExecution(graph, 50, 13)).toBeNull();
   const { parts, coordination } = splitForExecution(graph, 50, 12)!;
@@ -40,7 +40,7 @@ it('what the run itself has no room for is a part, even if it is the only one', 
   expect(coordination).toMatchObject({ parts: 1, tasks: [], joins: [] });
 });
 
-it('a node that is too much for one history gets its own part, alone or not', () => {
+it('a node too large for one history gets its own part', () => {
   expect(splitForExecution(graphOf([80], 5), 50)!.parts.map(({ nodes }) => nodes)).toEqual([['n0']]);
   expect(splitForExecution(graphOf([10, 80, 10], 5), 50)!.parts.map(({ nodes }) => nodes)).toEqual([
     ['n0'],
@@ -67,7 +67,7 @@ it.each([
   }
 });
 
-it('what a task waits for in another part is one join, and orders the same pairs', () => {
+it('dependencies of a task in another part are one join, which orders the same pairs', () => {
   const compiled = compilePlan({
     nodes: ['n0', 'n1', 'n2'].map((id) => ({ id, kind: 'node' })),
     tasks: ['n0', 'n1', 'n2'].flatMap((node) => ['a', 'b'].map((id) => ({ id, node }))),

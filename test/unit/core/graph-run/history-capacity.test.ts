@@ -10,7 +10,7 @@ import {
 const ALONE = 7.5;
 const ATTEMPT = 11;
 
-it('a full part stays under 10,000 events, however many attempts fail, and has some to give', () => {
+it('a full part stays under 10,000 events, however many attempts fail, with a reserve', () => {
   let events = 50;
   let attempts = 0;
   for (let left = TASKS_IN_ONE_WORKFLOW; left > 0; left--) {

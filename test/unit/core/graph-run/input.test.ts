@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseGraphRunInput } from '../../../../src/core/graph-run/index.ts';
 
-it('everything that is known is taken as it is', () => {
+it('all known fields are accepted unchanged', () => {
   const input = {
     cluster: 1,
     graphs: [{ type: 'default', nodes: [1, 2], tasks: ['net'] }],

@@ -23,7 +23,7 @@ function ledgerOf(nodes: readonly string[], names: readonly string[]) {
 const start = (task: string, node: string, attempt = 1) =>
   ({ type: 'start', task, node, attempt, work: true }) as const;
 
-it('an attempt is one row, which its end adds to; the next attempt is another', () => {
+it('an attempt is one row, which its end completes; the next attempt is another', () => {
   const ledger = ledgerOf(['n1'], ['a']);
   ledger.note(start('a@n1', 'n1'), 0);
   ledger.ended('a@n1', { outcome: 'failed', message: 'no' });
@@ -47,7 +47,7 @@ it('an attempt is one row, which its end adds to; the next attempt is another', 
   expect(ledger.takeRows()).toMatchObject([{ attempt: 2, status: 'successful', end: { outcome: 'ok' } }]);
 });
 
-it('counts follow every way back', () => {
+it('counts follow every retry and skip', () => {
   const ledger = ledgerOf(['n1', 'n2'], ['a', 'b']);
   ledger.note(start('a@n1', 'n1'), 0);
   ledger.ended('a@n1', { outcome: 'failed', message: 'no', exit_code: 3 });
@@ -63,7 +63,7 @@ it('counts follow every way back', () => {
   expect(ledger.status()).toMatchObject({ counts: { waiting: 4, failed: 0 }, failed: [], failing_nodes: 0 });
 });
 
-it('rows distinguish what a stop left undone from what was skipped, also after a restore', () => {
+it('rows distinguish tasks that a stop left undone from skipped ones, also after a restore', () => {
   const ledger = ledgerOf(['n1'], ['a', 'b']);
   ledger.note({ type: 'settled', task: 'a@n1', status: 'skipped' }, 0);
   ledger.note({ type: 'settled', task: 'b@n1', status: 'skipped', undone: true }, 0);
@@ -101,7 +101,7 @@ it('no record is over 200 KB, whatever agents report', () => {
   expect(Buffer.byteLength(JSON.stringify(ledger.status()))).toBeLessThan(20_000);
 });
 
-it('a report stays under 200 KB by shortening its lists, and says so', () => {
+it('a report stays under 200 KB by shortening its lists, and notes that', () => {
   const failed_tasks = Array.from({ length: 100 }, (_, n) => ({
     task: `t${n}`,
     node: `n${n}`,
@@ -140,7 +140,7 @@ it('a report stays under 200 KB by shortening its lists, and says so', () => {
   expect(report.cut!.failed_omitted).toBeGreaterThan(0);
 });
 
-it('a restored ledger reports the same, and continues with what had not ended', () => {
+it('a restored ledger reports the same, and continues with unfinished tasks', () => {
   const ids = ['n1', 'n2', 'n3'];
   const compiled = compilePlan({
     nodes: ids.map((id) => ({ id, kind: 'node' })),
@@ -214,7 +214,7 @@ describe('counts of tasks', () => {
     return { ledger, scheduler };
   }
 
-  it('leave planned skips skipped, whatever fails before them, and blame only the node of the failure', () => {
+  it('keep planned skips as skipped, whatever fails before them, and blame only the node of the failure', () => {
     const { ledger } = afterFailure();
     expect(ledger.status()).toMatchObject({
       counts: { failed: 1, dep_failed: 2, skipped: 2, waiting: 0 },
@@ -223,7 +223,7 @@ describe('counts of tasks', () => {
     expect(ledger.takeRows().filter(({ task }) => task === 'plain')).toEqual([]);
   });
 
-  it('have tasks that a stop left undone as never reached, outside of what is done, also after a restore', () => {
+  it('count tasks that a stop left undone as not reached, not as done, also after a restore', () => {
     const { ledger, scheduler } = afterFailure();
     ledger.note({ type: 'reopened', task: 'after@n2' }, 2);
     ledger.note({ type: 'settled', task: 'after@n2', status: 'skipped', undone: true }, 3);
@@ -234,7 +234,7 @@ describe('counts of tasks', () => {
     expect([workOf(whole), whole.skipped]).toEqual([3, 2]);
   });
 
-  it('of an ended graph have nothing waiting', () => {
+  it('of an ended graph have no waiting tasks', () => {
     expect(endedCounts({ waiting: 3, not_reached: 1, skipped: 2 })).toMatchObject({ waiting: 0, not_reached: 4 });
     expect(sumCounts([{ successful: 1 }, { successful: 2, skipped: 1 }])).toMatchObject({ successful: 3, skipped: 1 });
   });

@@ -9,18 +9,18 @@ describe('the pace of a part', () => {
   };
   const every = (ms: number, turns: number): number[] => Array.from({ length: turns }, (_, turn) => 1_000 + turn * ms);
 
-  it('leaves time only once ten turns came within five seconds', () => {
+  it('adds pauses only after ten turns within five seconds', () => {
     expect(slackAfter(every(100, 9), 1_900, 15)).toBe(0);
     expect(slackAfter(every(100, 10), 1_900, 15)).toBe(15_000);
     expect(slackAfter(every(600, 20), 1_000 + 600 * 19, 15)).toBe(0);
   });
 
-  it('forgets when turns stay away', () => {
+  it('resets when no turns occur', () => {
     expect(slackAfter(every(100, 50), 1_000 + 4_900 + 4_000, 15)).toBe(15_000);
     expect(slackAfter(every(100, 50), 1_000 + 4_900 + 4_100, 15)).toBe(0);
   });
 });
 
-it('lets parts report less often the more they are: every five to fifteen seconds', () => {
+it('parts report less often the more there are: every five to fifteen seconds', () => {
   expect([1, 5, 7, 35].map(intervalOfParts)).toEqual([5_000, 5_000, 7_000, 15_000]);
 });

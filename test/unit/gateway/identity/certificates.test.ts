@@ -24,7 +24,7 @@ const now = new Date('2026-03-01T00:00:00Z');
 const authority = new CertificateAuthority(join(folder, 'ca'), now);
 
 describe('the authority', () => {
-  it('is made once and kept for its owner alone', () => {
+  it('is created once and readable by its owner only', () => {
     expect(new CertificateAuthority(join(folder, 'ca')).certificate).toBe(authority.certificate);
     expect(statSync(join(folder, 'ca/authority.pem')).mode & 0o777).toBe(0o600);
     const certificate = new X509Certificate(authority.certificate);
@@ -44,7 +44,7 @@ describe('the authority', () => {
     expect(readPrivate(join(folder, 'nothing'))).toBeUndefined();
   });
 
-  it('names a node in its certificate, for a while', () => {
+  it('names a node in its certificate, with an expiry', () => {
     const { publicKey } = newKeyPair();
     const issued = authority.issueNode('dc1', 'rack 1/node:ü', publicKey, now);
     const certificate = new X509Certificate(issued.pem);
@@ -83,7 +83,7 @@ describe('the authority', () => {
     expect(new X509Certificate(issued.pem).checkIP('10.0.0.1')).toBe('10.0.0.1');
   });
 
-  it.skipIf(spawnSync('openssl', ['version']).status !== 0)('is found right by openssl', () => {
+  it.skipIf(spawnSync('openssl', ['version']).status !== 0)('is accepted by openssl', () => {
     const { publicKey } = newKeyPair();
     const [ca, node, server] = ['ca.pem', 'node.pem', 'server.pem'].map((name) => join(folder, name));
     writeFileSync(ca!, authority.certificate);
@@ -101,7 +101,7 @@ describe('the authority', () => {
   });
 });
 
-describe('an authority that was made before', () => {
+describe('an authority from an earlier build', () => {
   const stored = (name: string) => new URL(`../../../data/gateway/${name}`, import.meta.url);
   const old = join(folder, 'old');
   mkdirSync(old);
@@ -114,7 +114,7 @@ describe('an authority that was made before', () => {
       encoding: 'utf8',
     }).replace(/(Subject Key Identifier: *\n *)\S+/, '$1…');
 
-  it.skipIf(spawnSync('openssl', ['version']).status !== 0)('issues the certificates it issued then', () => {
+  it.skipIf(spawnSync('openssl', ['version']).status !== 0)('issues the same certificates', () => {
     const authority = new CertificateAuthority(old);
     const then = new Date('2026-11-22T00:00:00Z');
     const node = authority.issueNode('dc1', '1', newKeyPair().publicKey, then).pem;
@@ -126,7 +126,7 @@ describe('an authority that was made before', () => {
     expect(execFileSync('openssl', ['verify', '-x509_strict', ...path], { encoding: 'utf8' })).toContain('OK');
   });
 
-  it('is like one that is made today', () => {
+  it('is like a new one', () => {
     const made = new Date('2026-11-22T00:00:00Z');
     const [today, then] = [new CertificateAuthority(join(folder, 'today'), made), new CertificateAuthority(old)].map(
       ({ certificate }) =>
@@ -142,7 +142,7 @@ describe('a certificate request', () => {
   const keys = newKeyPair();
   const request = createCertificateRequest(keys, 'dc1/12');
 
-  it('proves that the key is there', () => {
+  it('proves possession of the key', () => {
     const read = readCertificateRequest(request);
     expect(read.ok && read.publicKey.equals(keys.publicKey)).toBe(true);
     const other = newKeyPair();
@@ -150,7 +150,7 @@ describe('a certificate request', () => {
     expect(readCertificateRequest(stolen)).toMatchObject({ ok: false });
   });
 
-  it.skipIf(spawnSync('openssl', ['version']).status !== 0)('is what openssl reads and writes', () => {
+  it.skipIf(spawnSync('openssl', ['version']).status !== 0)('is compatible with openssl', () => {
     expect(spawnSync('openssl', ['req', '-verify', '-noout'], { input: request }).status).toBe(0);
     const path = join(folder, 'key.pem');
     writeFileSync(path, privateKeyPem(keys.privateKey));
@@ -166,7 +166,7 @@ describe('a certificate request', () => {
     expect(readCertificateRequest(rsa)).toMatchObject({ ok: false });
   });
 
-  it('is refused with a message, never with a crash, when it is anything else', () => {
+  it('is refused with a message, never with a crash, if it is invalid', () => {
     const der = Buffer.from(request.replaceAll(/-----.+-----/g, ''), 'base64');
     const toPem = (bytes: Buffer) =>
       `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;

@@ -26,13 +26,13 @@ describe.each([
 ])('an order %s', (_what, target) => {
   const proof = keys.signControl({ target, order, notAfter });
 
-  it('is accepted by the node it is for, until it expires, and says who gave it', () => {
+  it('is accepted by its node until it expires, and names who gave it', () => {
     expect(judged(proof, target)).toEqual(order);
     expect(judged(proof, target, notAfter)).toEqual(order);
     expect(judged(proof, target, new Date(notAfter.getTime() + 1))).toBe('expired');
   });
 
-  it('is invalid for anything else', () => {
+  it('is invalid for any other purpose', () => {
     const other = target.verb === 'cancel' ? drain : cancel;
     expect(judged(proof, { ...target, node: '13' })).toBe('other-node');
     expect(judged(proof, { ...target, site: 'dc2' })).toBe('other-node');

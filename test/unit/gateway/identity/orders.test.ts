@@ -44,13 +44,13 @@ const judged = (given: Order | undefined, more: Partial<typeof wanted> = {}, at 
 };
 
 describe('a signed order', () => {
-  it('is accepted by the node it is for, until it expires', () => {
+  it('is accepted by its node until it expires', () => {
     expect(judged(order)).toBe('ok');
     expect(judged(order, {}, notAfter)).toBe('ok');
     expect(judged(order, {}, new Date(notAfter.getTime() + 1))).toBe('expired');
   });
 
-  it('is the same however its execution was written on the way', () => {
+  it('is the same in any notation of its execution', () => {
     const { parameters, ...frame } = execution;
     const turned = JSON.parse(JSON.stringify({ parameters: { timeout: 5, cmd: parameters.cmd }, ...frame }));
     expect(judged({ ...order, execution: turned })).toBe('ok');
@@ -119,7 +119,7 @@ describe('a signed order', () => {
 });
 
 describe('keys of orders', () => {
-  it('are made once, for their owner alone, and shared by all who open the folder', () => {
+  it('are created once, readable by their owner only, and shared by all who open the folder', () => {
     const [one, other] = [new OrderKeys(join(folder, 'once')), new OrderKeys(join(folder, 'once'))];
     expect(one.publicKeys()).toEqual(other.publicKeys());
     expect(statSync(join(folder, 'once/order-keys.json')).mode & 0o777).toBe(0o600);

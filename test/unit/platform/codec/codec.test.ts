@@ -34,7 +34,7 @@ describe('the codec', () => {
     },
   );
 
-  it('never encrypts the same thing the same way, and lets what is not encrypted pass', async () => {
+  it('never encrypts equal data alike, and passes unencrypted data through', async () => {
     const [one, two] = await codec.encode([payload('x'), payload('x')]);
     expect(Buffer.from(one!.data!).equals(Buffer.from(two!.data!))).toBe(false);
     expect(await codec.decode([payload('plain')])).toEqual([payload('plain')]);
@@ -67,7 +67,7 @@ describe('the codec', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('has its keys from a file that is right', () => {
+  it('reads its keys from a valid file only', () => {
     const key = Buffer.alloc(32, 1).toString('base64');
     expect(parseEncryptionKeys(`# two\n\nb ${key}\na ${key}\n`, 'f').current).toBe('b');
     for (const [text, problem] of [
@@ -134,7 +134,7 @@ describe('the codec endpoint', () => {
     });
   });
 
-  it('asks who it is before it reads a body, if it is asked to', async () => {
+  it('authenticates before it reads a body, if required', async () => {
     const asked: unknown[] = [];
     const guarded = createCodecEndpoint(codec, origin, async ({ authorization }, direction) => {
       asked.push(direction);
@@ -163,7 +163,7 @@ describe('the codec endpoint', () => {
     expect(preflight.statusCode).toBe(204);
   });
 
-  it('answers the question a browser asks first, and no other origin', async () => {
+  it('answers the preflight request of a browser, and no other origin', async () => {
     const asked = await endpoint.inject({ method: 'OPTIONS', url: '/codec/decode', headers: { origin } });
     expect(asked.statusCode).toBe(204);
     expect(asked.headers['access-control-allow-headers']).toContain('x-namespace');

@@ -17,7 +17,7 @@ import {
 import { fetchBranch } from '../../../../src/platform/git/fetch-branch.ts';
 import { type GitRepository, gitRepository } from '../../../rig/git-repository.ts';
 
-describe('what git is given', () => {
+describe('arguments of git', () => {
   it.each([
     'https://git.example.org/sites.git',
     'http://git.example.org:8080/a/b',
@@ -116,7 +116,7 @@ describe('fetching', () => {
   const fetched = (more: object = {}, own: Partial<typeof limits> = {}) =>
     fetchBranch(source(more), undefined, { ...limits, ...own });
 
-  it('gives the YAML files of the tip, and nothing that is a link', async () => {
+  it('returns the YAML files of the tip, without links', async () => {
     await repository.commit([{ name: 'old.yaml', text: 'old: 1\n' }]);
     await symlink('/etc/passwd', join(repository.folder, 'link.yaml'));
     const files = [
@@ -140,14 +140,14 @@ describe('fetching', () => {
     ]);
   });
 
-  it('says what is wrong', async () => {
+  it('reports the problem', async () => {
     await expect(fetched({ branch: 'nosuch' })).rejects.toThrow(/couldn't find remote ref refs\/heads\/nosuch/);
     await expect(fetched({ folder: 'nosuch' })).rejects.toThrow(/has no YAML files in nosuch/);
     await expect(fetched({ url: 'file:///nosuch' })).rejects.toThrow(/nosuch/);
     await expect(fetched({}, { allowLocal: false })).rejects.toThrow(/transport 'file' not allowed/);
   });
 
-  it('runs no program that an address names, also of a source that was stored otherwise', async () => {
+  it('runs no program that an address names, also of a stored source', async () => {
     const mark = join(repository.folder, 'ran');
     for (const url of [`ext::touch ${mark}`, `--upload-pack=touch ${mark}`])
       await expect(fetched({ url })).rejects.toThrow(/^the address must be/);
@@ -155,7 +155,7 @@ describe('fetching', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it('takes no more than is allowed', async () => {
+  it('stops at its limits', async () => {
     await repository.git('checkout', '--quiet', '-b', 'big');
     await repository.commit([{ name: 'noise.bin', text: randomBytes(400_000) }]);
     await expect(fetched({ branch: 'big' })).rejects.toThrow(/larger than 200000 bytes/);
@@ -166,7 +166,7 @@ describe('fetching', () => {
   });
 
   // threat: operator-6 owasp-7 found-12
-  it('asks no host that is not allowed, whatever form the address has, and sends no secret there', async () => {
+  it('contacts no host that is not allowed, whatever form the address has, and sends it no secret', async () => {
     const seen: unknown[] = [];
     server = createServer((request, response) => {
       seen.push(request.headers.authorization);
@@ -195,7 +195,7 @@ describe('fetching', () => {
   });
 
   // threat: operator-6 found-12
-  it('follows no redirection, also without a credential, and repeats no words of the other side', async () => {
+  it('follows no redirection, also without a credential, and does not repeat text of the server', async () => {
     const paths: (string | undefined)[] = [];
     server = createServer((request, response) => {
       paths.push(request.url);
@@ -214,13 +214,13 @@ describe('fetching', () => {
   });
 
   // threat: operator-6 found-12
-  it('takes no secret that is not one of repositories', () => {
+  it('refuses secrets that are not for repositories', () => {
     for (const name of ['db/password', 'gitx/a', 'git', 'git/', '../git/a', 'GIT/a'])
       expect([name, repositorySecretProblem(name)]).toEqual([name, expect.stringContaining('git/')]);
     for (const name of ['git/reader', 'git/team/a']) expect(repositorySecretProblem(name)).toBeUndefined();
   });
 
-  it('sends a credential to its address, ends in time, and says neither', async () => {
+  it('sends a credential only to its address, ends in time, and reveals neither', async () => {
     const seen: (string | undefined)[] = [];
     server = createServer((request, response) => {
       seen.push(request.headers.authorization);

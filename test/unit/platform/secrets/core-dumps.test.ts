@@ -31,6 +31,6 @@ it.skipIf(!isFile)('a core dump of a process that holds secrets has none of them
   expect(dumpOf('private').includes('canary-of-the-core')).toBe(false);
 });
 
-it('a program that has ended needs nothing any more', () => {
+it('a program that has ended leaves no core file', () => {
   expect(() => allowCoreDumpsOf(2 ** 30)).not.toThrow();
 });

@@ -17,7 +17,7 @@ const put = (name: string, text: string, mode = 0o600) => {
 const secrets = directorySecrets(folder);
 
 describe('secrets of a folder', () => {
-  it('are read at the moment of use, without the line feed of an editor', async () => {
+  it('are read when used, without a trailing line feed', async () => {
     put('db/password', 'one\n');
     expect(await secrets.read('db/password')).toEqual({ kind: 'found', value: 'one' });
     put('db/password', ' two \n\nthree\n\n');
@@ -26,7 +26,7 @@ describe('secrets of a folder', () => {
     expect(await secrets.read('nothing/here')).toEqual({ kind: 'absent' });
   });
 
-  it('are refused when others may read them, or when they are not regular files', async () => {
+  it('are refused if others may read them, or if they are not regular files', async () => {
     put('open', 'CANARY', 0o640);
     put('world', 'CANARY', 0o604);
     symlinkSync(join(folder, 'db/password'), join(folder, 'link'));
@@ -78,7 +78,7 @@ it('secrets of the environment have names in capitals', async () => {
   expect(await found.read('empty')).toEqual({ kind: 'absent' });
 });
 
-it('the first store that has a secret, or must not give it, decides', async () => {
+it('the first source that has or withholds a secret decides', async () => {
   put('both', 'folder');
   put('closed', 'x', 0o644);
   const all = firstOf([secrets, environmentSecrets('S_', { S_BOTH: 'environment', S_CLOSED: 'y', S_MORE: 'z' })]);

@@ -87,7 +87,7 @@ describe('loadSettings', () => {
     expect([...origins.values()].every(({ from }) => from === 'default')).toBe(true);
   });
 
-  it('takes the environment before the file and the file before the default, and knows which', () => {
+  it('prefers the environment over the file and the file over the default, and reports the origin', () => {
     const file = 'temporal:\n  address: a:1\n  namespace: from-file\n';
     const { settings, origins } = good({
       file,
@@ -129,7 +129,7 @@ describe('loadSettings', () => {
     }
   });
 
-  it('takes the switch of YAML as it is written, and nothing else', () => {
+  it('accepts the switches of YAML as written, and nothing else', () => {
     expect(good({ file: 'access: { tokens: on }\n' }).settings.access.tokens).toBe('on');
     expect(good({ file: 'access: { tokens: "on" }\n' }).settings.access.tokens).toBe('on');
     expect(good({ file: 'access: { tokens: off }\n' }).settings.access.tokens).toBe('off');
@@ -138,7 +138,7 @@ describe('loadSettings', () => {
   });
 
   // threat: owasp-8
-  it('wants certificate and key together, and keys that only their owner reads', () => {
+  it('requires certificate and key together, and keys that only their owner can read', () => {
     const key = join(cwd, 'tls.key');
     writeFileSync(key, 'x');
     chmodSync(key, 0o644);
@@ -156,7 +156,7 @@ describe('loadSettings', () => {
     expect(settings.api.tls).toEqual({ cert_file: join(cwd, 'c.pem'), key_file: key });
   });
 
-  it('reports all problems at once, each with its place and a hint', () => {
+  it('reports all problems, each with its place and a hint', () => {
     const problems = bad({
       file: 'temporal:\n  adress: a:1\nlog:\n  level: loud\napi:\n  port: 99999\nport: 1\nstore: here\n',
     });
@@ -188,7 +188,7 @@ describe('loadSettings', () => {
     });
   });
 
-  it('demands a named file, by option before variable, and reads it', () => {
+  it('requires a named file to exist, the option before the variable', () => {
     expect(bad({ configFile: 'absent.yaml' })[0]?.code).toBe('settings.unreadable-file');
     expect(bad({ env: { SITEWRIGHT_CONFIG: 'absent.yaml' } })[0]?.message).toContain('SITEWRIGHT_CONFIG');
     writeFileSync(join(cwd, 'other.yaml'), 'api: {port: 5}');
@@ -199,7 +199,7 @@ describe('loadSettings', () => {
     ['an empty file', ''],
     ['only comments', '# nothing\n'],
     ['sections without values', 'temporal:\nmaas:\n  url:\n'],
-  ])('takes %s as no settings', (_, file) => {
+  ])('treats %s as no settings', (_, file) => {
     expect(good({ file }).settings.temporal.namespace).toBe('default');
   });
 
@@ -214,13 +214,13 @@ describe('loadSettings', () => {
     expect(bad({ file: 'api:\n  port: [1\n' })[0]).toMatchObject({ severity: 'error', line: expect.any(Number) });
   });
 
-  it('warns of an unknown variable, since clusters set some, and names the near one', () => {
+  it('warns of an unknown variable, since clusters set some, and suggests the nearest', () => {
     const { warnings } = good({ env: { SITEWRIGHT_MAAS_URI: 'x', SITEWRIGHT_CACHE: '/c' } });
     expect(warnings).toHaveLength(1);
     expect(warnings[0]?.hint).toContain('SITEWRIGHT_MAAS_URL');
   });
 
-  it('refuses shortest pauses longer than the longest', () => {
+  it('refuses a shortest pause longer than the longest', () => {
     expect(bad({ file: 'maas: {poll_min_seconds: 9, poll_max_seconds: 3}' })[0]?.code).toBe('settings.contradiction');
   });
 
@@ -231,7 +231,7 @@ describe('loadSettings', () => {
       chmodSync(join(cwd, 'maas.key'), mode);
     };
 
-    it('come from a file beside the settings file that only its owner may read', () => {
+    it('are read from a file next to the settings file that only its owner may read', () => {
       keyFile(0o600);
       const { settings } = good({ file: 'maas: {key_file: maas.key}' });
       expect(readMaasKey(settings)).toEqual({ ok: true, key: secret });
@@ -253,7 +253,7 @@ describe('loadSettings', () => {
       expect(JSON.stringify(key)).not.toContain('verysecret');
     });
 
-    it('are not both given', () => {
+    it('cannot be given twice', () => {
       keyFile(0o600);
       expect(bad({ file: 'maas: {key_file: maas.key}', env: { SITEWRIGHT_MAAS_KEY: secret } })[0]?.code).toBe(
         'settings.contradiction',

@@ -5,7 +5,7 @@ import { asOne, optionsOfQueues } from '../../../../worker/queue-workers.ts';
 const limits = settingsSchema.shape.worker.parse({});
 const options = { taskQueue: 'west:sitewright', workflowBundle: { code: '' }, activities: {} };
 
-it('calls to machines, parts of large runs, and runs have slots of their own', () => {
+it('calls to machines, parts of large runs, and runs have their own slots', () => {
   const queues = optionsOfQueues(options, {
     ...limits,
     ...{ activity_slots: 7, machine_slots: 9, workflow_slots: 5, part_slots: 3 },

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { settingDefinitions } from '../../../../src/platform/settings/settings.ts';
 import { settingsReference } from '../../../../src/platform/settings/settings-reference.ts';
 
-it('docs/settings.md is what the schema says (npm run docs:settings)', () => {
+it('docs/settings.md is generated from the schema (npm run docs:settings)', () => {
   expect(readFileSync(new URL('../../../../docs/settings.md', import.meta.url), 'utf8')).toBe(settingsReference());
 });
 

@@ -10,7 +10,7 @@ function logged(format: 'json' | 'pretty' = 'json') {
 }
 
 // threat: viewer-3 remains-1
-it('keeps secrets out of every line, wherever they stand', () => {
+it('secrets are kept out of every line, wherever they are', () => {
   const keys = [
     'authorization',
     'Authorization',
@@ -45,7 +45,7 @@ it('keeps secrets out of every line, wherever they stand', () => {
   }
 });
 
-it('knows secrets by their form in the texts of others', () => {
+it('secrets are recognised by their form in foreign text', () => {
   const { log, lines } = logged();
   const { token } = mintToken('01J00000000000000000000000');
   log.info(`GET /x with ${token} refused`);
@@ -58,7 +58,7 @@ it('knows secrets by their form in the texts of others', () => {
   expect(lines[4]).toContain('postgres://sitewright:[redacted]@db.example/sitewright');
 });
 
-it('leaves what is not secret, and what is logged with it, unchanged', () => {
+it('data that is not secret is logged unchanged', () => {
   const { log, lines } = logged();
   const fields = {
     site: 'dc1',

@@ -49,7 +49,7 @@ describe('docs/metrics.md', () => {
     }),
   );
 
-  it('lists what is exported, with type and labels, and nothing else', async () => {
+  it('lists exactly the exported metrics, with type and labels', async () => {
     const [api, worker] = [await exportedBy(new ApiMetrics('1', noStore)), await exportedBy(new WorkerMetrics('1'))];
     const ours = (list: Described[]) => list.filter(({ name }) => !/^(process|nodejs)_/.test(name));
     const inBoth = (name: string) => [api, worker].every((list) => list.some((one) => one.name === name));
@@ -65,7 +65,7 @@ describe('docs/metrics.md', () => {
     expect(worker.some(({ name }) => name === 'nodejs_eventloop_lag_seconds')).toBe(true);
   });
 
-  it('has names as Prometheus wants them', () => {
+  it('has names valid for Prometheus', () => {
     for (const { name, type, labels } of rows) {
       expect(name).toMatch(/^sitewright_[a-z]+(_[a-z]+)*$/);
       expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
@@ -76,7 +76,7 @@ describe('docs/metrics.md', () => {
 });
 
 describeStore('The metrics of the API', (backend) => {
-  it('report what the store knows at that moment, and forget it when the store is away', async () => {
+  it('metrics report the current data of the store, and none while it is unreachable', async () => {
     const store = await backend.fresh();
     const metrics = new ApiMetrics('1.2.3', store);
     const run = { site: 'dc1', startedAt: '2026-01-01T00:00:00Z', sequence: 1 };
@@ -127,7 +127,7 @@ describeStore('The metrics of the API', (backend) => {
     expect(text).not.toContain('deploying');
   });
 
-  it('time the calls to the store', async () => {
+  it('metrics time the calls to the store', async () => {
     let metrics: ApiMetrics | undefined;
     const store = await backend.open(await backend.newUrl(), { onCall: (call) => metrics?.storeCall(call) });
     metrics = new ApiMetrics('1', store);
@@ -205,7 +205,7 @@ describe('a worker', () => {
     return inbound!.execute!({ args: [input], headers: {} }, work);
   };
 
-  it('measures activities, and says what those that fail are about', async () => {
+  it('measures activities, and logs the context of failed ones', async () => {
     const metrics = new WorkerMetrics('1');
     expect(await run(metrics, 'open_run', 1, {}, async () => 7)).toBe(7);
     const input = { site: 'dc1', run_id: 'r1', node: 'n1', secret: 'x' };
@@ -252,7 +252,7 @@ describe('a worker', () => {
     expect(await sampleOf(metrics, `${tasks}_count{type="puppet",outcome="ok"}`)).toBe(2);
   });
 
-  it('measures calls to MAAS by what was asked and what came', async () => {
+  it('measures calls to MAAS by request and result', async () => {
     const metrics = new WorkerMetrics('1');
     metrics.maasAttempt({ request: 'POST machines/abc/?op=deploy', ms: 1500, outcome: 200, again: false });
     metrics.maasAttempt({

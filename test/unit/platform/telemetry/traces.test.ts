@@ -29,7 +29,7 @@ function tracesTo(endpoint: string, troubles: string[] = []): Traces {
   return traces;
 }
 
-it('makes each request a span of its caller’s trace', async () => {
+it('each request is a span of its caller’s trace', async () => {
   const { endpoint, received, spans } = await collector();
   const traces = tracesTo(`${endpoint}/`);
   const rig = await apiAlone({ traces });
@@ -56,7 +56,7 @@ it('makes each request a span of its caller’s trace', async () => {
   expect(JSON.stringify(spans())).not.toContain('secret-name');
 });
 
-it('makes each activity a span, and calls to MAAS spans within', async () => {
+it('each activity is a span, and calls to MAAS are spans within', async () => {
   const { endpoint, spans } = await collector();
   const traces = tracesTo(endpoint);
   const metrics = new WorkerMetrics('1');
@@ -76,7 +76,7 @@ it('makes each activity a span, and calls to MAAS spans within', async () => {
   expect(outer!.attributes).toContainEqual({ key: 'temporal.workflow_id', value: { stringValue: 'deploy_site:dc1' } });
 });
 
-it('reports once that the collector is unavailable, and continues', async () => {
+it('an unavailable collector is reported once, and work continues', async () => {
   const troubles: string[] = [];
   const traces = tracesTo('http://127.0.0.1:1', troubles);
   for (let n = 0; n < 3; n++) {
@@ -86,7 +86,7 @@ it('reports once that the collector is unavailable, and continues', async () => 
   expect(troubles).toEqual([expect.stringContaining('http://127.0.0.1:1')]);
 });
 
-it('continues the trace of a header, and gives a run without one a trace named by its run id', async () => {
+it('the trace of a header is continued, and a run without one gets a trace named by its run id', async () => {
   const { endpoint, spans } = await collector();
   const traces = tracesTo(endpoint);
   const info = {

@@ -45,7 +45,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
     return server;
   };
 
-  it('answers with its Web UI, has our search attributes, and is gone after stop', async () => {
+  it('answers with its Web UI, has our search attributes, and is stopped after stop', async () => {
     const server = await startDevServer({ binary, logFile: join(folder, 'temporal.log'), namespaces: ['extra'] });
     started.push(server);
     expect(await probeServer(server.address, { namespace: 'extra', limitMs: 60_000 })).toMatchObject({
@@ -107,7 +107,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
     });
   });
 
-  it('keeps ended runs for as long as it should, and the doctor says when a namespace keeps them for less', async () => {
+  it('keeps ended runs as configured, and the doctor reports a namespace that keeps them for less', async () => {
     const server = await start({ namespaces: ['extra'], retentionDays: 30 });
     const connection = await Connection.connect({ address: server.address });
     try {
@@ -164,7 +164,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
     await again.close();
   });
 
-  it('says what its log says when it cannot start, and leaves nothing running', async () => {
+  it('reports its log when it cannot start, and leaves nothing running', async () => {
     const unreadable = join(folder, 'not-a-database');
     await writeFile(unreadable, 'this is not a SQLite file, though long enough to be read as one');
     await expect(start({ databaseFile: unreadable })).rejects.toThrow(
@@ -173,7 +173,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
     await expect(start({ binary: join(folder, 'absent') })).rejects.toThrow(/did not start/);
   });
 
-  it('refuses a port that is taken', async () => {
+  it('refuses a port in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
@@ -207,7 +207,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
     return Number(line);
   };
 
-  it('dies with its starter, however that dies', async () => {
+  it('ends with its starter, however that ends', async () => {
     const pid = await orphan();
     await gone(pid);
     expect(isAlive(pid)).toBe(false);
@@ -230,7 +230,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
     expect(isAlive(server.pid)).toBe(false);
   });
 
-  it('stays when asked to, until it is ended by its id', async () => {
+  it('stays if requested, until it is ended by its id', async () => {
     const server = await startDevServer({
       binary,
       logFile: join(folder, 'log'),
@@ -245,7 +245,7 @@ describe('the dev server', { timeout: 180_000 }, () => {
     expect(isAlive(server.pid)).toBe(false);
   });
 
-  it('is asked for a file database with WAL, one partition, and all search attributes', () => {
+  it('is started with a file database with WAL, one partition, and all search attributes', () => {
     const args = devServerArguments({ databaseFile: '/d/t.db', namespaces: ['n'] }, 1, 2).join(' ');
     expect(args).toBe(
       'server start-dev --ip 127.0.0.1 --port 1 --ui-port 2 --db-filename /d/t.db' +

@@ -41,7 +41,7 @@ describe('findTemporalBinary', () => {
   const find = (options: Parameters<typeof findTemporalBinary>[0] = {}) =>
     findTemporalBinary({ env, report: (line) => said.push(line), sdkDownload: noDownload, ...options });
 
-  it('takes TEMPORAL_CLI before PATH, PATH before the cache', async () => {
+  it('prefers TEMPORAL_CLI over PATH, and PATH over the cache', async () => {
     await temporal(cached);
     expect(await find()).toMatchObject({ source: 'cache', path: join(home, cached), serverVersion: '1.29.1' });
     const onPath = await temporal('bin2/temporal');
@@ -54,7 +54,7 @@ describe('findTemporalBinary', () => {
     ['too old', `echo "${OLD}"`, 'older than'],
     ['another program', 'echo "hello"', 'is not a Temporal CLI'],
     ['broken', 'echo "cannot execute" >&2; exit 3', '--version'],
-  ])('passes over a candidate that is %s, and says so', async (_, body, why) => {
+  ])('skips a candidate that is %s, and reports it', async (_, body, why) => {
     const bad = await program('bin1/temporal', body);
     const good = await temporal('bin2/temporal');
     expect(await find()).toMatchObject({ status: 'found', path: good });
@@ -62,7 +62,7 @@ describe('findTemporalBinary', () => {
     expect(said.join('\n')).toContain(why);
   });
 
-  it('passes over a file that may not be run and a folder of that name', async () => {
+  it('skips a file that is not executable and a folder of that name', async () => {
     env.TEMPORAL_CLI = await temporal('own/temporal');
     await chmod(env.TEMPORAL_CLI, 0o644);
     await mkdir(join(home, 'bin1/temporal'), { recursive: true });
@@ -71,7 +71,7 @@ describe('findTemporalBinary', () => {
     expect(said).toHaveLength(2);
   });
 
-  it('takes what the SDK downloads into the cache, once', async () => {
+  it('caches the download of the SDK, once', async () => {
     let downloads = 0;
     const sdkDownload = async (folder: string): Promise<void> => {
       downloads++;
@@ -115,13 +115,13 @@ describe('findTemporalBinary', () => {
     expect(await find()).toMatchObject({ source: 'go-install' });
   });
 
-  it('neither downloads nor builds when only asked to look', async () => {
+  it('neither downloads nor builds when it only searches', async () => {
     await go();
     const missing = await find({ effort: 'look', sdkDownload: () => expect.unreachable() });
     expect(missing.status).toBe('missing');
   });
 
-  it('reports each place, why it failed and what to do, when all fail', async () => {
+  it('reports each place, its failure and the next step, when all fail', async () => {
     const missing = await find();
     if (missing.status === 'found') throw new Error('found');
     expect(missing.attempts.map(({ source }) => source)).toEqual([

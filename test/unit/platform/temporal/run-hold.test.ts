@@ -21,7 +21,7 @@ function server() {
 describe('whether a run starts anything new', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('is known nearly at once to each of many tasks that follow each other', async () => {
+  it('is known with little delay to each of many successive tasks', async () => {
     const { lookup, questions } = server();
     // An answer takes no time on this clock, whatever else the machine does.
     vi.spyOn(performance, 'now').mockReturnValue(0);
@@ -32,7 +32,7 @@ describe('whether a run starts anything new', () => {
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 
-  it('is asked once for all that want to know meanwhile, and apart for each run', async () => {
+  it('is queried once for all concurrent callers, and separately for each run', async () => {
     const { lookup, questions } = server();
     await Promise.all(Array.from({ length: 1_000 }, () => lookup('one', null)));
     expect(questions).toEqual(['one', 'one']);

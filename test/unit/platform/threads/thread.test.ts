@@ -36,7 +36,7 @@ describe('a thread', () => {
     expect(getPriority(process.pid)).toBe(before);
   });
 
-  it('answers requests one after the other, with what it was started with', async () => {
+  it('answers requests one after the other, with its start data', async () => {
     const own = thread();
     expect(await Promise.all([own.ask({ echo: 1 }), own.ask({ echo: 'two' })])).toEqual([
       done,
@@ -44,7 +44,7 @@ describe('a thread', () => {
     ]);
   });
 
-  it('answers with what the program throws, and continues', async () => {
+  it('returns errors of the program, and continues', async () => {
     const own = thread();
     const thrown = await own.ask({ throw: 'no' });
     expect(thrown).toMatchObject({ ok: false, reason: 'threw', error: { name: 'OwnError', message: 'no' } });
@@ -53,7 +53,7 @@ describe('a thread', () => {
     expect(answerOf(await own.ask({ echo: 1 }))).toEqual(['hello', 1]);
   });
 
-  it('answers every request with why its program cannot be set up', async () => {
+  it('answers every request with the reason if its program cannot be set up', async () => {
     const own = thread({ data: 'refuse' });
     for (const _ of [1, 2]) expect(await own.ask({ echo: 1 })).toMatchObject(failed('threw', 'not set up'));
   });
@@ -82,7 +82,7 @@ describe('a thread', () => {
     expect(await own.ask({ echo: 1 })).toEqual(done);
   });
 
-  it('takes a request back whose signal is aborted, whether it works on it or not', async () => {
+  it('drops a request whose signal is aborted, whether it runs or not', async () => {
     const own = thread();
     const [first, second] = [new AbortController(), new AbortController()];
     const [hang, waiting, next] = [
@@ -98,7 +98,7 @@ describe('a thread', () => {
     expect(await own.ask({ echo: 1 }, { signal: first.signal })).toMatchObject(failed('aborted', 'enough'));
   });
 
-  it('answers all that waits when it is closed, and everything after', async () => {
+  it('rejects waiting and later requests when it is closed', async () => {
     const own = thread();
     const all = Promise.all([own.ask('hang'), own.ask({ echo: 1 })]);
     await own.close();
