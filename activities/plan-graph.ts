@@ -1,15 +1,16 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { applyRoleTags, nodesBehindRoles } from '../src/clusters/apply-role-tags.ts';
 import { mergeGraph } from '../src/clusters/graph-layers.ts';
 import type { PreparedRun, StoredReference } from '../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../src/clusters/read-sources.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
+import { nodesBehindRoles } from '../src/clusters/tags/role-tag-changes.ts';
 import { didYouMean } from '../src/core/did-you-mean.ts';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.ts';
 import { BEFORE_CHANGES } from '../src/core/run/index.ts';
 import { type EarlierTask, taskKey } from '../src/core/scheduler/index.ts';
 import { type GraphProblem, Problems } from '../src/graph/index.ts';
 import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.ts';
+import { applyRoleTags } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { proveClaim } from './fencing.ts';

@@ -6,6 +6,7 @@ import type {
   NodeRecord,
   PluginRecord,
   ReleaseRecord,
+  RoleTagChange,
   Store,
   TagAssignment,
   TagRecord,
@@ -16,14 +17,7 @@ import { nodeFilesOf, pluginFolder } from './package-preparations.ts';
 import { fittingRecord, type PluginTarget } from './plugin-fit.ts';
 import { usesTagsEngine } from './settings.ts';
 import type { ClusterNode, ClusterSources, NodeFiles, PluginFacts, StoredLayer } from './sources.ts';
-import {
-  allRoles,
-  catalogueOfCluster,
-  type RoleTagChange,
-  roleTagChanges,
-  tagsAfter,
-  tagsOfRoles,
-} from './tags/index.ts';
+import { allRoles, catalogueOfCluster, roleTagChanges, tagsAfter, tagsOfRoles } from './tags/index.ts';
 
 /** The ports for data of clusters. */
 type ClusterPorts = Pick<Store, 'clusters' | 'releases' | 'plugins' | 'nodes' | 'openstackConfigs' | 'tags' | 'graphs'>;

@@ -1,5 +1,5 @@
 import type { ClusterState, Fields } from '../graph/index.ts';
-import type { RoleTagChange } from './tags/role-tag-changes.ts';
+import type { RoleTagChange } from '../store/index.ts';
 
 /**
  * The stored data of a cluster that determines its plans, as plain data without anything derived. `readClusterSources`

@@ -64,6 +64,7 @@ export type {
   TransactionRecord,
   TransactionStatus,
 } from './queries/transaction-store.ts';
+export { applyRoleTags, type RoleTagChange } from './role-tags.ts';
 export type { StoreCall } from './session.ts';
 export type * from './store.ts';
 export { parseStoreUrl } from './store-url.ts';

@@ -13,6 +13,6 @@ export {
 export { allRoles, catalogueOfCluster, effectiveTags, tagsOfRoles } from './of-sources.ts';
 export { withPrimaries } from './primary-tags.ts';
 export { tagsOnRoleChange } from './role-change.ts';
-export { type RoleTagChange, roleTagChanges, roleTagsAfter, tagsAfter } from './role-tag-changes.ts';
+export { nodesBehindRoles, roleTagChanges, roleTagsAfter, tagsAfter } from './role-tag-changes.ts';
 export { tagNameProblem } from './tag-name.ts';
 export { type ClusterNode, resolveTaggedNodes, type TaggedNodesInput } from './tagged-nodes.ts';

@@ -1,17 +1,8 @@
+import type { RoleTagChange } from '../../store/index.ts';
 import { type RoleMetadata, tagsOfRole } from './catalogue.ts';
 
 /** By role the tags that a node got with it, as the role was then. */
 type RoleTags = Readonly<Record<string, readonly string[]>>;
-
-/** A change of a role's tags that a node does not have yet. */
-export interface RoleTagChange {
-  readonly role: string;
-  readonly given: readonly string[];
-  /** Tags, or instances of tags, that the node has by the role. */
-  readonly lost: readonly string[];
-  /** All tags of the role now. */
-  readonly now: readonly string[];
-}
 
 interface NodeOfRoles {
   /** Current and pending roles. */
@@ -59,3 +50,10 @@ export const roleTagsAfter = (before: RoleTags, roles: readonly string[], known:
       return tags === undefined ? [] : [[role, tags]];
     }),
   );
+
+/** The nodes to which changed role tags have not been applied yet. */
+export const nodesBehindRoles = <Node extends { readonly roleTagChanges?: readonly RoleTagChange[] }>({
+  nodes,
+}: {
+  readonly nodes: readonly Node[];
+}): readonly Node[] => nodes.filter(({ roleTagChanges = [] }) => roleTagChanges.length > 0);

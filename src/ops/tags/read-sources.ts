@@ -1,7 +1,7 @@
-import { nodesBehindRoles } from '../../clusters/apply-role-tags.ts';
 import { readClusterSources } from '../../clusters/read-sources.ts';
 import type { ClusterSources } from '../../clusters/sources.ts';
 import { allRoles, catalogueOfCluster, tagsAfter } from '../../clusters/tags/index.ts';
+import { nodesBehindRoles } from '../../clusters/tags/role-tag-changes.ts';
 import type { NewTagAssignment } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { tagAllocator } from './tag-extension.ts';

@@ -1,12 +1,12 @@
-import { applyRoleTags, nodesBehindRoles } from '../../clusters/apply-role-tags.ts';
 import type { ClusterNode } from '../../clusters/sources.ts';
 import { rolesHolding, tagNameProblem } from '../../clusters/tags/index.ts';
+import { nodesBehindRoles } from '../../clusters/tags/role-tag-changes.ts';
 import type { tagBody } from '../../core/contracts/fuel/tags.ts';
 import type { Wire } from '../../core/contracts/wire.ts';
 import type { Diagnostic } from '../../core/diagnostic.ts';
 import { didYouMean } from '../../core/did-you-mean.ts';
-
 import type { JsonFields, StorePorts, TagAssignment, TagOwner, TagRecord } from '../../store/index.ts';
+import { applyRoleTags } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { objectOf } from '../inventory/json-object.ts';
 import { finding, refuseIfAny } from '../inventory/refuse.ts';

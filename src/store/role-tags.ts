@@ -1,15 +1,26 @@
-import type { NewTagAssignment, Store } from '../store/index.ts';
-import type { ClusterNode, ClusterSources } from './sources.ts';
+import type { NewTagAssignment } from './queries/tag-store.ts';
+import type { Store } from './store.ts';
 
-/** The nodes to which changed role tags have not been applied yet. */
-export const nodesBehindRoles = ({ nodes }: Pick<ClusterSources, 'nodes'>): readonly ClusterNode[] =>
-  nodes.filter(({ roleTagChanges = [] }) => roleTagChanges.length > 0);
+/** A change of a role's tags that a node does not have yet. */
+export interface RoleTagChange {
+  readonly role: string;
+  readonly given: readonly string[];
+  /** Tags, or instances of tags, that the node has by the role. */
+  readonly lost: readonly string[];
+  /** All tags of the role now. */
+  readonly now: readonly string[];
+}
+
+interface ChangedNode {
+  readonly id: number;
+  readonly roleTagChanges?: readonly RoleTagChange[];
+}
 
 /** Stores what changed in the tags of roles as tags of the nodes. Repeatable. */
 export async function applyRoleTags(
   store: Pick<Store, 'atomically'>,
   cluster: number,
-  nodes: readonly ClusterNode[],
+  nodes: readonly ChangedNode[],
 ): Promise<void> {
   const changes = nodes.flatMap(({ id, roleTagChanges = [] }) => roleTagChanges.map((one) => ({ ...one, nodeId: id })));
   if (changes.length === 0) return;
