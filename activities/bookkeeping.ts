@@ -1,6 +1,6 @@
 import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
 import { namesByState } from '../src/core/deployment/index.ts';
-import { describedRun, type RunDescription } from '../src/core/run-description.ts';
+import { describedRun, type RunDescription } from '../src/core/run/description.ts';
 import { describeRunFailure, type RunFailure, type RunReport } from '../src/core/site-run/index.ts';
 import {
   closeGoneRuns,

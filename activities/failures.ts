@@ -7,7 +7,7 @@ import {
 } from '@sitewright/maas';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { NodeResult } from '../src/core/deployment/index.ts';
-import { pascalCase } from '../src/core/pascal-case.ts';
+import { pascalCase } from '../src/core/text/casing.ts';
 import { StoreError } from '../src/store/index.ts';
 
 /** Transient store failures. All others need a person and fail the activity without a retry. */

@@ -1,6 +1,6 @@
-import { type Diagnostic, isError } from '../src/core/diagnostic.ts';
-import { commitUrl, repositorySecretProblem } from '../src/core/git-source.ts';
-import { RefusalError } from '../src/core/problem-error.ts';
+import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
+import { RefusalError } from '../src/core/problems/refusal.ts';
+import { commitUrl, repositorySecretProblem } from '../src/core/sources/git-source.ts';
 import { type FetchedBranch, fetchBranch } from '../src/platform/git/fetch-branch.ts';
 import { GitError } from '../src/platform/git/run-git.ts';
 import type { FetchSourceAnswer, SiteActivities } from './contract.ts';

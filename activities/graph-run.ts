@@ -1,6 +1,6 @@
 import { clusterStatusAfter } from '../src/clusters/cluster-status.ts';
 import type { GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.ts';
-import { describedRun } from '../src/core/run-description.ts';
+import { describedRun } from '../src/core/run/description.ts';
 import {
   type ClaimHolder,
   type ClusterRecord,

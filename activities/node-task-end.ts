@@ -1,6 +1,6 @@
 import { type CarriedOut, describeFailure, outcomeOf, type TaskResult } from '../src/agent/index.ts';
+import { isMapping } from '../src/core/data/plain-value.ts';
 import { readGraphRunName } from '../src/core/graph-run/index.ts';
-import { isMapping } from '../src/core/plain-value.ts';
 import type { TaskEnd } from './graph-contract.ts';
 
 const MESSAGE_CHARACTERS = 300;

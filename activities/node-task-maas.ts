@@ -9,7 +9,7 @@ import {
 import { ApplicationFailure } from '@temporalio/activity';
 import { OrderRefused, type OrderSource } from '../src/agent/index.ts';
 import { type MaasTaskEnd, type MaasTaskType, maasTaskTypes } from '../src/agent/master/index.ts';
-import { mayRunOn, type NodeStanding } from '../src/core/graph-nodes.ts';
+import { mayRunOn, type NodeStanding } from '../src/core/graph-types.ts';
 import type { RunTask, TaskEnd } from './graph-contract.ts';
 import type { SilenceReports } from './maas-silence.ts';
 import type { FurtherTask } from './node-task.ts';

@@ -1,5 +1,5 @@
 import type { Notice, NoticeBody, NoticeDelivery } from '../src/core/contracts/notice.ts';
-import type { SendNotice } from '../src/core/notice.ts';
+import type { SendNotice } from '../src/core/run/notice.ts';
 
 /** The activities that `send_notice` calls. Types only, with wire names, as in contract.ts. */
 export interface NoticeActivities {

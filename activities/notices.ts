@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { NoticeBody } from '../src/core/contracts/notice.ts';
-import { noticeText } from '../src/core/notice.ts';
-import { withoutEnd } from '../src/core/text-ends.ts';
+import { noticeText } from '../src/core/run/notice.ts';
+import { withoutEnd } from '../src/core/text/text.ts';
 import { type Receiver, ReceiversError, readReceivers } from '../src/platform/notices/receivers.ts';
 import { sendNotice } from '../src/platform/notices/send.ts';
 import type { ActivityDependencies } from './dependencies.ts';

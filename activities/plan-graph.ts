@@ -4,10 +4,10 @@ import type { PreparedRun, StoredReference } from '../src/clusters/planning/inde
 import { readClusterSources, readGraphLayers } from '../src/clusters/read-sources.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
 import { nodesBehindRoles } from '../src/clusters/tags/role-tag-changes.ts';
-import { didYouMean } from '../src/core/did-you-mean.ts';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.ts';
 import { BEFORE_CHANGES } from '../src/core/run/index.ts';
 import { type EarlierTask, taskKey } from '../src/core/scheduler/index.ts';
+import { didYouMean } from '../src/core/text/did-you-mean.ts';
 import { type GraphProblem, Problems } from '../src/graph/index.ts';
 import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.ts';
 import { applyRoleTags } from '../src/store/index.ts';

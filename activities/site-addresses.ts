@@ -1,7 +1,7 @@
 import { isMaasFailure, type MachineContext } from '@sitewright/maas';
 import { readClusterSources } from '../src/clusters/read-sources.ts';
 import { type VirtualAddress, virtualAddresses } from '../src/clusters/virtual-addresses.ts';
-import { isMapping } from '../src/core/plain-value.ts';
+import { isMapping } from '../src/core/data/plain-value.ts';
 import type { Store } from '../src/store/index.ts';
 import { clusterOfSite } from './site-cluster.ts';
 

@@ -1,4 +1,4 @@
-import { isError } from '../src/core/diagnostic.ts';
+import { isError } from '../src/core/problems/diagnostic.ts';
 import {
   type DeploymentConfiguration,
   loadSite,

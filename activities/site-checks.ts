@@ -19,7 +19,7 @@ import {
 } from '@sitewright/maas';
 import type { NetworkSettings } from '@sitewright/maas/machine-layout';
 import { Context } from '@temporalio/activity';
-import { counted } from '../src/core/counted.ts';
+import { counted } from '../src/core/text/text.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
 import type { SiteActivities, SiteCheck, SiteCheckAnswer } from './contract.ts';
 import type { ActivityDependencies } from './dependencies.ts';

@@ -1,5 +1,5 @@
 import { isMaasFailure, type KnownMachine, type MachineContext, machinesNamed } from '@sitewright/maas';
-import { compareKeys } from '../src/core/compare-text.ts';
+import { compareKeys } from '../src/core/text/text.ts';
 import type { ResolvedNode } from '../src/documents/index.ts';
 
 const TAG_NAME = /^[\w-]+$/;

@@ -1,5 +1,5 @@
 import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.ts';
-import { percentOf, shownStatus, sumCounts } from '../src/core/task-counts.ts';
+import { percentOf, shownStatus, sumCounts } from '../src/core/graph-run/task-counts.ts';
 import type { Store, TaskHistoryWrite } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { OrderRefused } from '../src/agent/index.ts';
 import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.ts';
 import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.ts';
-import { SetupError } from '../src/core/setup-error.ts';
+import { SetupError } from '../src/core/problems/refusal.ts';
 import { GatewayClient } from '../src/gateway/gateway-client.ts';
 import { enrolNode, type NodeCredentials, readCredentials } from '../src/gateway/node-credentials.ts';
 import { readPrivate } from '../src/platform/files/private-file.ts';

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
-import { SetupError } from '../src/core/setup-error.ts';
+import { SetupError } from '../src/core/problems/refusal.ts';
 import { OrderKeys } from '../src/gateway/identity/index.ts';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.ts';
 import { withPackageSources } from '../src/ops/packages/index.ts';

@@ -1,4 +1,4 @@
-import { SetupError } from '../src/core/setup-error.ts';
+import { SetupError } from '../src/core/problems/refusal.ts';
 import { variableOf } from '../src/platform/settings/settings.ts';
 
 /** A server of this process cannot listen at its address, for a reason that the operator can fix. */

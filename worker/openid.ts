@@ -1,7 +1,7 @@
 import { CALLBACK_PATH } from '../src/api/access/sign-in-routes.ts';
 import type { ApiOptions } from '../src/api/index.ts';
-import { SetupError } from '../src/core/setup-error.ts';
-import { withoutEnd } from '../src/core/text-ends.ts';
+import { SetupError } from '../src/core/problems/refusal.ts';
+import { withoutEnd } from '../src/core/text/text.ts';
 import { signIn } from '../src/ops/index.ts';
 import { readSettingFile } from '../src/platform/files/setting-file.ts';
 import { openIdProvider } from '../src/platform/openid/openid-provider.ts';

@@ -1,5 +1,5 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { SetupError } from '../src/core/setup-error.ts';
+import { SetupError } from '../src/core/problems/refusal.ts';
 
 /** This user cannot write to the folder of the agents' journals. */
 export class StateFolderError extends SetupError {

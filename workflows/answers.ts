@@ -19,11 +19,7 @@ import type {
   TaskEnd,
 } from '../activities/graph-contract.ts';
 import type { GroupWire } from '../src/core/contracts/site-run.ts';
-import type { NodeResult } from '../src/core/deployment/index.ts';
-import type { ExecutablePart, PlanningFailure } from '../src/core/graph-run/index.ts';
-import { isMapping } from '../src/core/plain-value.ts';
-import { describeFields } from '../src/core/run-input.ts';
-import type { Coordination } from '../src/core/scheduler/index.ts';
+import { isMapping } from '../src/core/data/plain-value.ts';
 import {
   checkShape,
   flag,
@@ -35,7 +31,11 @@ import {
   type Shape,
   valueThat,
   variantsOf,
-} from '../src/core/shape.ts';
+} from '../src/core/data/shape.ts';
+import type { NodeResult } from '../src/core/deployment/index.ts';
+import type { ExecutablePart, PlanningFailure } from '../src/core/graph-run/index.ts';
+import { describeFields } from '../src/core/run/input.ts';
+import type { Coordination } from '../src/core/scheduler/index.ts';
 import type { Pace, RunFailure, SitePace, SitePlan } from '../src/core/site-run/index.ts';
 import { GRAPH_RUN_MODES } from '../src/core/words.ts';
 import type { Activities, ActivityName } from './contract.ts';

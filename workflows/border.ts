@@ -19,8 +19,8 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { unknownName } from '../src/core/did-you-mean.ts';
 import type { ReadRequest } from '../src/core/run/index.ts';
+import { unknownName } from '../src/core/text/did-you-mean.ts';
 import { afterResults } from './after-results.ts';
 import { readAnswer } from './answers.ts';
 import type {

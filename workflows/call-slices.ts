@@ -1,11 +1,11 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import { counted } from '../src/core/counted.ts';
+import { isMapping } from '../src/core/data/plain-value.ts';
+import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/data/shape.ts';
 import type { CallEnd, NodeResult } from '../src/core/deployment/index.ts';
-import { isMapping } from '../src/core/plain-value.ts';
+import { MAX } from '../src/core/run/description.ts';
 import { CLAIM_LOST, type Paused, type ReadRequest, readRequest } from '../src/core/run/index.ts';
-import { MAX } from '../src/core/run-description.ts';
-import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.ts';
+import { counted } from '../src/core/text/text.ts';
 import { type Child, startChildOf } from './border.ts';
 import { abortNode, type CallListener, type CallRequest } from './call.ts';
 import type { Control } from './control.ts';

@@ -11,7 +11,6 @@ import type {
   PartStatus,
   PlanReference,
 } from '../src/core/graph-run/index.ts';
-import type { SendNotice } from '../src/core/notice.ts';
 import type {
   ApprovalRequest,
   GraphRunOutcome,
@@ -19,6 +18,7 @@ import type {
   OperatorNote,
   SiteRunOutcome,
 } from '../src/core/run/index.ts';
+import type { SendNotice } from '../src/core/run/notice.ts';
 import type { RunReport, RunStatus, SiteRunInput, SiteRunKind, TreeNode } from '../src/core/site-run/index.ts';
 import type { SliceProgress, SliceResult, SliceStatus } from './call-slices.ts';
 import type { DrainAgent, DrainedAgent } from './drain-agent.ts';

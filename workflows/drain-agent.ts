@@ -1,6 +1,6 @@
-import { MAX } from '../src/core/run-description.ts';
-import { parseRunInput } from '../src/core/run-input.ts';
-import { lineOf, objectOf, positiveInteger } from '../src/core/shape.ts';
+import { lineOf, objectOf, positiveInteger } from '../src/core/data/shape.ts';
+import { MAX } from '../src/core/run/description.ts';
+import { parseRunInput } from '../src/core/run/input.ts';
 import { callActivity } from './border.ts';
 import { controlQueue, nodeQueue, prefixed } from './protocol.ts';
 import { validInput } from './run-input.ts';

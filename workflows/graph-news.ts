@@ -1,11 +1,11 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { GraphRunNews } from '../src/core/contracts/site-run.ts';
+import { isMapping } from '../src/core/data/plain-value.ts';
+import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/data/shape.ts';
 import type { GraphRunStatus } from '../src/core/graph-run/index.ts';
-import { isMapping } from '../src/core/plain-value.ts';
+import { allOf, settledOf } from '../src/core/graph-run/task-counts.ts';
+import { MAX } from '../src/core/run/description.ts';
 import { type ReadRequest, readRequest } from '../src/core/run/index.ts';
-import { MAX } from '../src/core/run-description.ts';
-import { limit, lineOf, listOf, objectOf, valueThat } from '../src/core/shape.ts';
-import { allOf, settledOf } from '../src/core/task-counts.ts';
 import { signalParent } from './border.ts';
 import { createCourier } from './graph-signals.ts';
 

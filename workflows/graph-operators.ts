@@ -1,4 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
+import { objectOf, valueThat } from '../src/core/data/shape.ts';
 import {
   describeRejection,
   type GraphRunProgress,
@@ -7,9 +8,8 @@ import {
   statusOfGraphRun,
   treeOfRun,
 } from '../src/core/graph-run/index.ts';
+import { noteFields } from '../src/core/run/description.ts';
 import { isoTime, readRequest } from '../src/core/run/index.ts';
-import { noteFields } from '../src/core/run-description.ts';
-import { objectOf, valueThat } from '../src/core/shape.ts';
 import { approvalHandlers } from './approval.ts';
 import { handle } from './border.ts';
 import type { GraphRunContract, TaskRequest, UpdateName } from './contract.ts';

@@ -1,6 +1,5 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import { CancellationScope, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
-import { counted } from '../src/core/counted.ts';
 import { type PartReport, type PartStatus, type PlanReference, plannedCounts } from '../src/core/graph-run/index.ts';
 import {
   type CoordinatorCommand,
@@ -13,6 +12,7 @@ import {
   type Rejection,
   type ToPart,
 } from '../src/core/scheduler/index.ts';
+import { counted } from '../src/core/text/text.ts';
 import { startChildOf } from './border.ts';
 import type { Control } from './control.ts';
 import { endOfChild } from './failures.ts';

@@ -1,9 +1,9 @@
+import { isMapping } from '../src/core/data/plain-value.ts';
+import { limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../src/core/data/shape.ts';
 import type { PartStatus } from '../src/core/graph-run/index.ts';
-import { isMapping } from '../src/core/plain-value.ts';
+import { MAX } from '../src/core/run/description.ts';
 import { type ReadRequest, readRequest } from '../src/core/run/index.ts';
-import { MAX } from '../src/core/run-description.ts';
 import type { FromPart, ToPart } from '../src/core/scheduler/index.ts';
-import { limit, lineOf, listOf, objectOf, type Shape, valueThat } from '../src/core/shape.ts';
 
 /** Payload of `from_part`: what a child collected since its last signal. Signals may arrive out of order. */
 export interface FromPartSignal {

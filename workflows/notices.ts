@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { Notice } from '../src/core/contracts/notice.ts';
+import type { RunDescription } from '../src/core/run/description.ts';
 import { type AnyProgress, awaitingOf, type Explained, isoTime } from '../src/core/run/index.ts';
-import type { RunDescription } from '../src/core/run-description.ts';
 import { startDetached } from './border.ts';
 import { prefixed } from './protocol.ts';
 

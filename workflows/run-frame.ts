@@ -12,6 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { OpenedRun, OpenedWithin } from '../activities/contract.ts';
+import type { RunDescription } from '../src/core/run/description.ts';
 import { RUN_HELP } from '../src/core/run/help.ts';
 import {
   type AnyProgress,
@@ -26,8 +27,7 @@ import {
   type StepError,
   startHolds,
 } from '../src/core/run/index.ts';
-import type { RunDescription } from '../src/core/run-description.ts';
-import type { ParsedRunInput } from '../src/core/run-input.ts';
+import type { ParsedRunInput } from '../src/core/run/input.ts';
 import { isInvalidAnswer } from './answers.ts';
 import { type Control, createControl } from './control.ts';
 import { failure, stepError } from './failures.ts';

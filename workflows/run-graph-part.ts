@@ -1,7 +1,7 @@
 import { CancellationScope, isCancellation, log, makeContinueAsNewFunc, setCurrentDetails } from '@temporalio/workflow';
-import { counted } from '../src/core/counted.ts';
 import { type PartReport, reportPart, type TaskCounts, treeOfPart } from '../src/core/graph-run/index.ts';
 import { awaitingApproval, type FromPart } from '../src/core/scheduler/index.ts';
+import { counted } from '../src/core/text/text.ts';
 import { handle, signalParent } from './border.ts';
 import type { WorkflowContracts } from './contract.ts';
 import { createControl } from './control.ts';

@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { explainCommon, failureType } from '../src/core/run/index.ts';
-import type { ParsedRunInput } from '../src/core/run-input.ts';
+import type { ParsedRunInput } from '../src/core/run/input.ts';
 import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../src/core/words.ts';
 import { failure } from './failures.ts';
 

@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { NoticeDelivery } from '../src/core/contracts/notice.ts';
-import { type SendNotice, sendNoticeInput } from '../src/core/notice.ts';
-import { parseRunInput } from '../src/core/run-input.ts';
+import { parseRunInput } from '../src/core/run/input.ts';
+import { type SendNotice, sendNoticeInput } from '../src/core/run/notice.ts';
 import { bookkeeping } from './activity-options.ts';
 import { callActivity } from './border.ts';
 import { validInput } from './run-input.ts';

@@ -1,7 +1,7 @@
+import { lineOf, objectOf } from '../src/core/data/shape.ts';
 import { whyNotRetry } from '../src/core/deployment/index.ts';
+import { MAX, noteFields } from '../src/core/run/description.ts';
 import { isoTime, readRequest } from '../src/core/run/index.ts';
-import { MAX, noteFields } from '../src/core/run-description.ts';
-import { lineOf, objectOf } from '../src/core/shape.ts';
 import { fitReport, redeployCommand, reportRun, showPlan, statusOf, treeOf } from '../src/core/site-run/index.ts';
 import { approvalHandlers } from './approval.ts';
 import { handle } from './border.ts';

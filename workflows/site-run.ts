@@ -1,7 +1,6 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { OpenedRun } from '../activities/contract.ts';
 import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
-import { counted } from '../src/core/counted.ts';
 import { countNodes, endBaremetal, halts } from '../src/core/deployment/index.ts';
 import { claimLost, isoTime, type SiteRunOutcome } from '../src/core/run/index.ts';
 import {
@@ -20,6 +19,7 @@ import {
   type SiteRunKind,
   statusOf,
 } from '../src/core/site-run/index.ts';
+import { counted } from '../src/core/text/text.ts';
 import { bookkeeping, inquiry } from './activity-options.ts';
 import { callActivity } from './border.ts';
 import { createSlices, type Slices } from './call-slices.ts';

@@ -1,7 +1,7 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { RecordTasks } from '../activities/graph-contract.ts';
-import { counted } from '../src/core/counted.ts';
 import type { Ledger } from '../src/core/graph-run/index.ts';
+import { counted } from '../src/core/text/text.ts';
 import { bookkeeping } from './activity-options.ts';
 import { callActivity } from './border.ts';
 

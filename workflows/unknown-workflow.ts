@@ -1,5 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { unknownName } from '../src/core/did-you-mean.ts';
+import { unknownName } from '../src/core/text/did-you-mean.ts';
 import { GRAPH_RUN_KIND, SITE_RUN_KINDS } from '../src/core/words.ts';
 import { failure } from './failures.ts';
 

@@ -1,4 +1,4 @@
-import { counted } from '../src/core/counted.ts';
+import { counted } from '../src/core/text/text.ts';
 import type { SiteRunResult } from './contract.ts';
 import { deployGroups, releaseNodes } from './site-phases.ts';
 import { runSite } from './site-run.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { compareKeys } from '../core/compare-text.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
+import { compareKeys } from '../core/text/text.ts';
 
 /** Identifies one execution. A logical retry (by an operator or the workflow) is a new generation. */
 export interface ExecutionKey {

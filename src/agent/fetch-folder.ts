@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileOfSource, readManifest } from '../core/folder-manifest.ts';
+import { fileOfSource, readManifest } from '../core/sources/folder-manifest.ts';
 import type { TaskInput } from '../core/task-types/index.ts';
 import { PlacementError } from './place-file.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import {
   createDurably,
   readJson,

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/diagnostic.ts';
-import { printPath } from '../core/plain-value.ts';
+import { printPath } from '../core/data/plain-value.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { type TaskInput, typesOver } from '../core/task-types/index.ts';
 import { checkExecution, type Execution } from './execution.ts';
 import { findRunner } from './task-registry.ts';

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/diagnostic.ts';
 import type { TaskOutcomeKind } from '../core/graph-run/index.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
 
 /** What is used up. */
 type SpaceLimit =

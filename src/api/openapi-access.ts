@@ -1,4 +1,4 @@
-import { type Need, ROLES, type Role } from '../core/access-role.ts';
+import { type Need, ROLES, type Role } from '../core/access.ts';
 import { PROBLEM_TYPE } from './problems/answer-problem.ts';
 
 interface Operation {

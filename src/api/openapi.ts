@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import type { Need } from '../core/access-role.ts';
+import type { Need } from '../core/access.ts';
 import { describeAccess } from './openapi-access.ts';
 import { tidyOpenapi } from './tidy-openapi.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Need } from '../core/access-role.ts';
+import type { Need } from '../core/access.ts';
 import { BUDGETS, type Budget, type BudgetName } from '../core/contracts/budget.ts';
 import { problemSchema } from '../core/contracts/problem.ts';
 import { type AnswerOf, budgetOf, type PartOf, type Route, type RouteMap } from '../core/contracts/route.ts';

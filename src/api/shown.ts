@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type CamelCase, camelCase } from '../core/casing.ts';
 import type { Wire } from '../core/contracts/wire.ts';
+import { type CamelCase, camelCase } from '../core/text/casing.ts';
 
 /** A record of ours whose fields are those of a wire shape, by the names they have in TypeScript. */
 type RecordOf<T> = unknown extends T

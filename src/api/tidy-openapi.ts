@@ -1,5 +1,5 @@
-import { compareKeys } from '../core/compare-text.ts';
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
+import { compareKeys } from '../core/text/text.ts';
 
 interface Json {
   [key: string]: Json | unknown;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { withoutEnd } from '../core/text-ends.ts';
+import { withoutEnd } from '../core/text/text.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';

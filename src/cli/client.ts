@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser';
 import type { Api } from '../core/contracts/api.ts';
 import type { ProblemBody } from '../core/contracts/index.ts';
 import type { AnswerOf, AskOf, EventOf } from '../core/contracts/route.ts';
-import { withoutEnd } from '../core/text-ends.ts';
+import { withoutEnd } from '../core/text/text.ts';
 import { EXIT, exitCodeOfStatus } from './exit-codes.ts';
 import { CliError, type CliProblem, usageError } from './problem.ts';
 

@@ -1,4 +1,4 @@
-import type { RunDescription } from '../core/run-description.ts';
+import type { RunDescription } from '../core/run/description.ts';
 import { usageError } from './problem.ts';
 
 /** The values of `--title`, `--description` and `--label`. */

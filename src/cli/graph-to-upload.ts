@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Diagnostic } from '../core/diagnostic.ts';
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import type { GraphSource } from '../graph/index.ts';
 import { readSourceFile } from './data-file.ts';
 import { EXIT } from './exit-codes.ts';

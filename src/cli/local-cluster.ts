@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import type { GraphTask } from '../graph/index.ts';
 import { type ApiClient, unchecked } from './client.ts';
 import { EXIT } from './exit-codes.ts';

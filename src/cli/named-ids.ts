@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { didYouMean } from '../core/did-you-mean.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT } from './exit-codes.ts';
 import { clusterArgument, clusterListArgument, isId, nodeListArgument } from './id-argument.ts';

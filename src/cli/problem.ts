@@ -1,4 +1,4 @@
-import { type Refusal, RefusalError } from '../core/problem-error.ts';
+import { type Refusal, RefusalError } from '../core/problems/refusal.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 /** A problem for people and for `-f json`. */

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { RefusalError } from '../core/problem-error.ts';
+import { RefusalError } from '../core/problems/refusal.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError, type CliProblem } from './problem.ts';
 import { commandNamed, createProgram } from './program.ts';

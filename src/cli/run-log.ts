@@ -1,5 +1,5 @@
-import { printable } from '../core/control-characters.ts';
 import { stateWord } from '../core/state-word.ts';
+import { printable } from '../core/text/control-characters.ts';
 import type { Answer } from './client.ts';
 import { findRun } from './find-run.ts';
 import { isTabular, type OutputFlags, printList } from './formats/output.ts';

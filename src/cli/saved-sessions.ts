@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import { PrivateFileError, readPrivate, writePrivate } from '../platform/files/private-file.ts';
 import { usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';

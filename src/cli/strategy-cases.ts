@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { isMapping } from '../core/data/plain-value.ts';
 import {
   SIMULATED_OUTCOMES,
   type SimulationInput,
   type SimulationResult,
   simulateStrategy,
 } from '../core/deployment/index.ts';
-import { isMapping } from '../core/plain-value.ts';
 import { checkSchema, DOCUMENT_WORDS, type SchemaWords } from '../documents/diagnostics/schema-problems.ts';
 import { parseStrategyData } from '../documents/parse-strategy-data.ts';
 import { readJsonCases } from './json-cases.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from '../core/contracts/api.ts';
 import type { EventOf } from '../core/contracts/route.ts';
-import { printable, printableLines } from '../core/control-characters.ts';
+import { printable, printableLines } from '../core/text/control-characters.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliError } from './problem.ts';
 import type { Session } from './session.ts';

@@ -1,6 +1,6 @@
 import type { GraphRunStatus, RunDetail, RunStatus } from '../core/contracts/index.ts';
-import { printable } from '../core/control-characters.ts';
-import { counted } from '../core/counted.ts';
+import { printable } from '../core/text/control-characters.ts';
+import { counted } from '../core/text/text.ts';
 import type { ApiClient } from './client.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { CliError } from './problem.ts';

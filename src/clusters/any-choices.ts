@@ -1,4 +1,4 @@
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import { canonicalJson } from '../documents/index.ts';
 import type { AnyChoice, Fields, PlanInput } from '../graph/index.ts';
 

@@ -1,5 +1,5 @@
+import { isMapping } from '../core/data/plain-value.ts';
 import type { GraphRequest } from '../core/graph-run/index.ts';
-import { isMapping } from '../core/plain-value.ts';
 import type { RunTransactions, Store } from '../store/index.ts';
 
 type GraphsLeft =

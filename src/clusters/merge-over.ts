@@ -1,4 +1,4 @@
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import type { Fields } from '../graph/index.ts';
 
 /** Merges `over` into a copy of `base`: mappings merge at every depth, everything else is replaced. */

@@ -1,6 +1,5 @@
 import type { Engine } from '@sitewright/yaql';
-import { isFor, type NodeStanding, standingOf } from '../core/graph-nodes.ts';
-import { actionOf, type GraphAction } from '../core/graph-types.ts';
+import { actionOf, type GraphAction, isFor, type NodeStanding, standingOf } from '../core/graph-types.ts';
 import { filterNodes, GraphProblemError, type NodeRow, type Problems } from '../graph/index.ts';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';
 import { filterRow } from './state/cluster-state.ts';

@@ -1,4 +1,4 @@
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import type { Fields } from '../graph/index.ts';
 import type { PluginRecord, ReleaseRecord } from '../store/index.ts';
 import { mergeOver } from './merge-over.ts';

@@ -1,5 +1,5 @@
+import { isMapping } from '../core/data/plain-value.ts';
 import { actionOf, type GraphAction } from '../core/graph-types.ts';
-import { isMapping } from '../core/plain-value.ts';
 import type { NodeStatus } from '../core/scheduler/index.ts';
 import type { Fields } from '../graph/index.ts';
 import type { GraphMetadata } from './graph-layers.ts';

@@ -1,4 +1,4 @@
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import type { GraphTask, Preparation } from '../graph/index.ts';
 import type { ClusterSources, NodeFiles } from './sources.ts';
 

@@ -1,4 +1,4 @@
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import type { JsonObject, PluginRecord } from '../store/index.ts';
 
 /** The properties of a release or cluster that decide whether a plugin is compatible. */

@@ -1,5 +1,5 @@
+import { isMapping } from '../core/data/plain-value.ts';
 import { namesOfType } from '../core/graph-types.ts';
-import { isMapping } from '../core/plain-value.ts';
 import type { ClusterState, Fields } from '../graph/index.ts';
 import type {
   GraphWithTasks,

@@ -1,4 +1,4 @@
-import { mayRunOn } from '../core/graph-nodes.ts';
+import { mayRunOn } from '../core/graph-types.ts';
 import type { Plan, Problems } from '../graph/index.ts';
 import { standingIn } from './node-choice.ts';
 import { type ClusterNode, type ClusterSources, uidOf } from './sources.ts';

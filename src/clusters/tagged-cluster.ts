@@ -1,4 +1,4 @@
-import { compareKeys } from '../core/compare-text.ts';
+import { compareKeys } from '../core/text/text.ts';
 import type { TaggedNode } from '../graph/index.ts';
 import type { ClusterSources } from './sources.ts';
 import { catalogueOfCluster, resolveTaggedNodes } from './tags/index.ts';

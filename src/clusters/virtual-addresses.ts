@@ -1,4 +1,4 @@
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import type { Fields } from '../graph/index.ts';
 import type { ClusterSources } from './sources.ts';
 import { networksOf, rolesOf } from './state/node-networks.ts';

@@ -1,4 +1,4 @@
-import { compareKeys } from '../core/compare-text.ts';
+import { compareKeys } from '../core/text/text.ts';
 /**
  * One text for one value: JSON without spaces, keys sorted by UTF-16 code units (as RFC 8785 does).
  * For plain data from YAML or JSON. Numbers that JSON cannot express (`.inf`, `.nan`) become the text

@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { compareText } from '../core/compare-text.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
+import { compareText } from '../core/text/text.ts';
 import type { SourceFile } from './site/document-set.ts';
 
 interface ReadFolderLimits {

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/diagnostic.ts';
-import type { ValuePath } from '../core/plain-value.ts';
+import type { ValuePath } from '../core/data/plain-value.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import { type DataNode, placeAt } from './reader/data-node.ts';
 import type { YamlDialect } from './reader/dialect.ts';
 import { DEFAULT_READ_LIMITS, type ReadLimits } from './reader/limits.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { printable } from '../core/control-characters.ts';
+import { printable } from '../core/text/control-characters.ts';
 import type { Logger } from '../platform/telemetry/log.ts';
 import type { AuditStore } from '../store/index.ts';
 

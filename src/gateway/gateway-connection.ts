@@ -1,7 +1,7 @@
 import { Agent, request as send } from 'undici';
 import type { z } from 'zod';
 import { OrderRefused, OrderWithdrawn, RunHeld } from '../agent/index.ts';
-import { withoutEnd } from '../core/text-ends.ts';
+import { withoutEnd } from '../core/text/text.ts';
 import { HELD, problemAnswer, WITHDRAWN } from './wire.ts';
 
 interface GatewayAddress {

@@ -6,7 +6,7 @@ import {
   type OrderKey,
   prepareTask,
 } from '../agent/index.ts';
-import { fileOfSource } from '../core/folder-manifest.ts';
+import { fileOfSource } from '../core/sources/folder-manifest.ts';
 import type { SecretProvider } from '../platform/secrets/secret-provider.ts';
 import type { NodeIdentityStore } from '../store/index.ts';
 import type { Alarms } from './alarms.ts';

@@ -1,4 +1,4 @@
-import { isMapping, type ValuePath } from '../core/plain-value.ts';
+import { isMapping, type ValuePath } from '../core/data/plain-value.ts';
 import { cycleText } from './linking/find-cycles.ts';
 import { cyclesIn, firstCycles } from './linking/graph-cycles.ts';
 import { type GraphProblem, Problems } from './problem.ts';

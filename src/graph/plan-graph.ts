@@ -1,5 +1,5 @@
 import type { Engine } from '@sitewright/yaql';
-import type { ValuePath } from '../core/plain-value.ts';
+import type { ValuePath } from '../core/data/plain-value.ts';
 import type { Subgraph } from '../core/scheduler/index.ts';
 import { goesToMaster, hasWork, onlyOrders } from '../core/task-types/index.ts';
 import { FieldEvaluator, type NodeScope } from './fields/evaluator.ts';

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/diagnostic.ts';
-import { printPath, type ValuePath } from '../core/plain-value.ts';
+import { printPath, type ValuePath } from '../core/data/plain-value.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
 
 /** A finding with the path of its value; `Diagnostic.path` is the printed form. */
 export interface GraphProblem extends Diagnostic {

@@ -1,4 +1,4 @@
-import { compareText } from '../core/compare-text.ts';
+import { compareText } from '../core/text/text.ts';
 import { nodeIdOf, type Plan } from './plan.ts';
 
 /**

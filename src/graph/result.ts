@@ -1,4 +1,4 @@
-import { compareText } from '../core/compare-text.ts';
+import { compareText } from '../core/text/text.ts';
 import { type AnyChoice, type FaultTolerance, nodeIdOf, type Plan, related, type TaskInstance } from './plan.ts';
 
 /** A plan in the form of Fuel's executors. */

@@ -1,4 +1,4 @@
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import type { PlanLimits, SchedulerPlan } from '../core/scheduler/index.ts';
 import { taskKey } from '../core/scheduler/index.ts';
 import { truthy } from './fields/truth.ts';

@@ -1,7 +1,7 @@
 import { controlQueue, nodeQueue, prefixed } from '../../workflows/protocol.ts';
 import { agentAddress } from '../clusters/agent-address.ts';
 import type { ClusterFinding } from '../clusters/checks/check-cluster.ts';
-import { counted } from '../core/counted.ts';
+import { counted } from '../core/text/text.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { callTemporal } from './temporal-calls.ts';
 

@@ -1,4 +1,4 @@
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import { type EarlierRun, expectedEnd } from '../core/run/time-left.ts';
 import type { RunRecord, Store } from '../store/index.ts';
 import type { AnyRunStatus } from './runs.ts';

@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
-import { lostRunNotice } from '../core/notice.ts';
+import { lostRunNotice } from '../core/run/notice.ts';
 import type { AnnounceEnd } from '../store/index.ts';
 import type { TemporalAccess } from './dependencies.ts';
 import { startWorkflow } from './workflow-calls.ts';

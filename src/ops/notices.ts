@@ -1,6 +1,6 @@
 import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import type { Notice, NoticeDelivery, NoticeReceiver } from '../core/contracts/notice.ts';
-import { unknownName } from '../core/did-you-mean.ts';
+import { unknownName } from '../core/text/did-you-mean.ts';
 import { addressOf, type Receiver, ReceiversError, readReceivers } from '../platform/notices/receivers.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { problem } from './problem.ts';

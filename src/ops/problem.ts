@@ -1,5 +1,5 @@
 import { MaasConfigurationError, MaasError } from '@sitewright/maas';
-import { type Refusal, RefusalError } from '../core/problem-error.ts';
+import { type Refusal, RefusalError } from '../core/problems/refusal.ts';
 import { StoreError } from '../store/index.ts';
 
 /** Every way a use case can refuse or fail. API, CLI and page show each code. */

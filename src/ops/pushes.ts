@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import { hashOf, matches } from '../platform/secrets/access-token.ts';
 import { type SiteRecord, StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';

@@ -1,5 +1,5 @@
+import type { RunDescription } from '../core/run/description.ts';
 import { RUN_HELP } from '../core/run/help.ts';
-import type { RunDescription } from '../core/run-description.ts';
 import type { OpsDependencies } from './dependencies.ts';
 
 /** Temporal's limits, in bytes. */

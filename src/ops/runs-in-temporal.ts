@@ -1,6 +1,6 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.ts';
 import { closedOutcome, findExecution, isOpenStatus } from '../platform/temporal/is-run-open.ts';
 import type { Page, RunFilter, RunRecord } from '../store/index.ts';

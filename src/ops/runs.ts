@@ -13,9 +13,9 @@ import type {
 } from '../../workflows/contract.ts';
 import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
 import type { GraphRunReport } from '../core/graph-run/index.ts';
-import { lostGraphReport, lostSiteReport } from '../core/lost-report.ts';
+import { describedRun } from '../core/run/description.ts';
 import type { OperatorNote } from '../core/run/index.ts';
-import { describedRun } from '../core/run-description.ts';
+import { lostGraphReport, lostSiteReport } from '../core/run/lost-report.ts';
 import { parseSiteRunInput, type RunReport, type SiteRunInput, type SiteRunKind } from '../core/site-run/index.ts';
 import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.ts';
 import { mayBeRequested } from '../platform/temporal/operators-requests.ts';

@@ -7,10 +7,10 @@ import {
 } from '@temporalio/client';
 import { graphWorkflowId, prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
 import type { Schedule } from '../core/contracts/index.ts';
+import { isMapping } from '../core/data/plain-value.ts';
 import { parseGraphRunInput } from '../core/graph-run/index.ts';
-import { isMapping } from '../core/plain-value.ts';
+import type { RunDescription } from '../core/run/description.ts';
 import type { OperatorNote } from '../core/run/index.ts';
-import type { RunDescription } from '../core/run-description.ts';
 import { parseSiteRunInput } from '../core/site-run/index.ts';
 import { GRAPH_RUN_KIND, type OverlapPolicy, type ScheduledKind, SITE_RUN_KINDS } from '../core/words.ts';
 import { cronOf } from './cron-text.ts';

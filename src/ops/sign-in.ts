@@ -1,5 +1,5 @@
-import { valueAt } from '../core/plain-value.ts';
-import { isServiceActor } from '../core/service-actors.ts';
+import { isServiceActor } from '../core/access.ts';
+import { valueAt } from '../core/data/plain-value.ts';
 import { ROLES, type Role, type SignInFailure } from '../core/words.ts';
 import {
   type Claims,

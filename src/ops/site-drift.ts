@@ -1,6 +1,6 @@
 import { driftOf, machineState } from '@sitewright/maas';
-import { compareText } from '../core/compare-text.ts';
 import type { SiteDrift } from '../core/contracts/index.ts';
+import { compareText } from '../core/text/text.ts';
 import type { DeployedMachine } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import type { SiteOperations } from './sites.ts';

@@ -1,5 +1,5 @@
-import { type Diagnostic, isError } from '../core/diagnostic.ts';
-import type { GitSource } from '../core/git-source.ts';
+import { type Diagnostic, isError } from '../core/problems/diagnostic.ts';
+import type { GitSource } from '../core/sources/git-source.ts';
 import type { SiteDocuments, SourceFile } from '../documents/index.ts';
 import {
   type Page,

@@ -1,5 +1,5 @@
-import { counted } from '../core/counted.ts';
 import { allAtOnceStrategy, planGroups, stableOrder, successesNeeded } from '../core/deployment/index.ts';
+import { counted } from '../core/text/text.ts';
 import type { SiteDocuments } from '../documents/index.ts';
 
 /** A strategy with its groups resolved over a site's nodes, for people. */

@@ -1,7 +1,6 @@
 import { ulid } from 'ulid';
-import { isRole, ROLES, type Role } from '../core/access-role.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
-import { isServiceActor } from '../core/service-actors.ts';
+import { isRole, isServiceActor, ROLES, type Role } from '../core/access.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
 import type { TokenKind } from '../core/words.ts';
 import { idOfToken, matches, mintToken } from '../platform/secrets/access-token.ts';
 import type { ApiToken, Store } from '../store/index.ts';

@@ -1,6 +1,6 @@
 import type { WorkerVersion, WorkerVersionDetail } from '../core/contracts/index.ts';
-import { unknownName } from '../core/did-you-mean.ts';
 import type { OperatorNote } from '../core/run/index.ts';
+import { unknownName } from '../core/text/did-you-mean.ts';
 import {
   hasNoVersions,
   type WorkerDeployment,

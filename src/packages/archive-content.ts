@@ -1,4 +1,4 @@
-import { compareKeys } from '../core/compare-text.ts';
+import { compareKeys } from '../core/text/text.ts';
 import { addFolders, type PackageFile, type PackageTree, parentOf } from './package-tree.ts';
 import type { PackageDiagnostic } from './problems.ts';
 import { piecesOf, readTar, type TarBytes, type TarLimits, type TarMember, type TarProblem } from './tar.ts';

@@ -1,4 +1,4 @@
-import type { ValuePath } from '../core/plain-value.ts';
+import type { ValuePath } from '../core/data/plain-value.ts';
 import { child, type DataNode, items, type MappingNode, textOf } from '../documents/reader/data-node.ts';
 import { isNull, isTruthy, toJson } from './data-node.ts';
 import type { LoadedPackage } from './load-package.ts';

@@ -20,7 +20,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { compareKeys } from '../core/compare-text.ts';
+import { compareKeys } from '../core/text/text.ts';
 import {
   type ArchiveLimits,
   type ArchiveReading,

@@ -1,4 +1,4 @@
-import { isMapping, type ValuePath } from '../core/plain-value.ts';
+import { isMapping, type ValuePath } from '../core/data/plain-value.ts';
 import { child, type DataNode, items, nearestPlace } from '../documents/reader/data-node.ts';
 import type { Place } from '../documents/reader/source-text.ts';
 import type { PackageReport } from './check-package.ts';

@@ -1,4 +1,4 @@
-import type { ValuePath } from '../core/plain-value.ts';
+import type { ValuePath } from '../core/data/plain-value.ts';
 import { type DataNode, type MappingEntry, type MappingNode, textOf } from '../documents/reader/data-node.ts';
 import { rangeOf, type SourceRange, startOf } from '../documents/reader/source-text.ts';
 import { entryAt, isTruthy, withEntries } from './data-node.ts';

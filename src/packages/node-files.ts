@@ -1,5 +1,5 @@
-import { filesBelow, formatManifest, type ManifestFile, packageSource } from '../core/folder-manifest.ts';
-import { isMapping } from '../core/plain-value.ts';
+import { isMapping } from '../core/data/plain-value.ts';
+import { filesBelow, formatManifest, type ManifestFile, packageSource } from '../core/sources/folder-manifest.ts';
 import type { JsonObject } from './package-contents.ts';
 import type { PackageTree } from './package-tree.ts';
 import { sha256 } from './sha256.ts';

@@ -1,4 +1,4 @@
-import { withoutEnd } from '../core/text-ends.ts';
+import { withoutEnd } from '../core/text/text.ts';
 
 /** A file of a package. */
 export interface PackageFile {

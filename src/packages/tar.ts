@@ -1,4 +1,4 @@
-import { withoutEnd } from '../core/text-ends.ts';
+import { withoutEnd } from '../core/text/text.ts';
 
 /** One member of an archive: a file or a folder. */
 export interface TarMember {

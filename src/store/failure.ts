@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
 
 /** What all variants share: a sentence for people, and the next step. Neither contains a password. */
 interface Explained {

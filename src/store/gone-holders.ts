@@ -1,4 +1,4 @@
-import { lostReport } from '../core/lost-report.ts';
+import { lostReport } from '../core/run/lost-report.ts';
 import { StoreError } from './failure.ts';
 import type { ClaimExecution, ClaimHolder, ClaimSubject } from './queries/claim-store.ts';
 import type { RunRecord } from './queries/run-store.ts';

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../core/diagnostic.ts';
-import { SITE_NAME } from '../core/site-name.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
+import { SITE_NAME } from '../core/site-run/site-name.ts';
 import { invalid } from './failure.ts';
 import type { Json } from './page.ts';
 

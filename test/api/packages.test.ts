@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { planCluster } from '../../src/clusters/plan-cluster.ts';
 import { readClusterSources, readGraphLayers } from '../../src/clusters/read-sources.ts';
 import { clusterStates } from '../../src/clusters/state/cluster-state.ts';
-import { readManifest } from '../../src/core/folder-manifest.ts';
+import { readManifest } from '../../src/core/sources/folder-manifest.ts';
 import { createOperations } from '../../src/ops/index.ts';
 import { withPackageSources } from '../../src/ops/packages/index.ts';
 import {

@@ -16,7 +16,7 @@ import { carryOutOrder, type Execution, type TaskResult } from '../../src/agent/
 import type { NodePolicy } from '../../src/agent/onboarding/node-policy.ts';
 import { remotePlace } from '../../src/agent/ssh/connection-scripts.ts';
 import { SshNode, type SshNodeOptions } from '../../src/agent/ssh/ssh-node.ts';
-import { formatManifest } from '../../src/core/folder-manifest.ts';
+import { formatManifest } from '../../src/core/sources/folder-manifest.ts';
 import { eventually } from '../rig/agent-site.ts';
 import { SshdRig, sshdMissing } from '../rig/sshd.ts';
 import { TcpProxy } from '../rig/tcp-proxy.ts';

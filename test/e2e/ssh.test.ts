@@ -8,7 +8,7 @@ import {
   type SshTarget,
   sshTargetProblem,
 } from '../../src/agent/onboarding/ssh-command.ts';
-import { shellWord } from '../../src/core/shell-word.ts';
+import { shellWord } from '../../src/core/text/text.ts';
 import { SshdRig, sshdMissing } from '../rig/sshd.ts';
 
 const missing = sshdMissing();

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { ROLES, type Role } from '../../src/core/access-role.ts';
+import { ROLES, type Role } from '../../src/core/access.ts';
 import { tokenOperations } from '../../src/ops/tokens.ts';
 import { freePort } from '../../src/platform/free-port.ts';
 import { type ApiRig, apiAlone } from '../api/api-rig.ts';

@@ -1,5 +1,5 @@
 import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import type { OutputStream } from '../output-segments.ts';
 
 /** One piece of output as it arrived, or the end of a task; by it the outputs of all tasks of a run are one log. */

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import { readJson, replaceDurably, unlessUnreadable } from '../../platform/files/durable-file.ts';
 import { type ExecutionKey, folderName } from '../execution.ts';
 import type { LogChunk } from '../order-source.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../core/shell-word.ts';
+import { shellWord } from '../../core/text/text.ts';
 import type { EnrolmentTicket } from './enrolment-ticket.ts';
 import { runOverSsh, type SshTarget, sshTargetProblem } from './ssh-command.ts';
 import { systemdUnit } from './systemd-unit.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type Diagnostic, isError } from '../../core/diagnostic.ts';
-import { printPath } from '../../core/plain-value.ts';
-import { SetupError } from '../../core/setup-error.ts';
+import { printPath } from '../../core/data/plain-value.ts';
+import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
+import { SetupError } from '../../core/problems/refusal.ts';
 import { allowedPath, runsAnyScript, typesOver } from '../../core/task-types/index.ts';
 import { placeProblem } from '../../documents/diagnostics/place-problem.ts';
 import {

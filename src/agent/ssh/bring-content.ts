@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { shellWord } from '../../core/shell-word.ts';
+import { shellWord } from '../../core/text/text.ts';
 import { whole } from '../onboarding/ssh-command.ts';
 import { chooseContent } from './place-over-ssh.ts';
 

@@ -1,4 +1,4 @@
-import { shellWord } from '../../core/shell-word.ts';
+import { shellWord } from '../../core/text/text.ts';
 import { type Execution, type ExecutionKey, executionMark, folderName, nodeFolder, stableJson } from '../index.ts';
 import { whole } from '../onboarding/ssh-command.ts';
 import { COMMON, RUNNER } from './remote-runner.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../core/shell-word.ts';
+import { shellWord } from '../../core/text/text.ts';
 import { REFUSED_PATH } from './exit-codes.ts';
 
 /**

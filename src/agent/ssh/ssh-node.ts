@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { typesOver } from '../../core/task-types/index.ts';
 import { executionIn, isExecution } from '../execution.ts';
 import {

@@ -1,4 +1,4 @@
-import { shellWord } from '../../core/shell-word.ts';
+import { shellWord } from '../../core/text/text.ts';
 import type { Execution } from '../execution.ts';
 import type { TaskFailure } from '../result.ts';
 import { DEFAULT_TASK_PATH } from '../task-process.ts';

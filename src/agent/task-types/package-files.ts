@@ -1,8 +1,8 @@
 import { readdir, readFile, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileOfSource, type ManifestFile, readManifest } from '../../core/folder-manifest.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { fileOfSource, type ManifestFile, readManifest } from '../../core/sources/folder-manifest.ts';
 import { packageFiles as type } from '../../core/task-types/package-files.ts';
+import { shellWord } from '../../core/text/text.ts';
 import { dropFetched, sha256 } from '../fetch-folder.ts';
 import { openFolder, PlacementError, systemFailure } from '../place-file.ts';
 import type { TaskFailure } from '../result.ts';

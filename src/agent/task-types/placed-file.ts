@@ -1,5 +1,5 @@
-import { shellWord } from '../../core/shell-word.ts';
 import type { Content } from '../../core/task-types/index.ts';
+import { shellWord } from '../../core/text/text.ts';
 import { PlacementError, placeFile, type WantedFile } from '../place-file.ts';
 import type { TaskFailure } from '../result.ts';
 import { FILES_FAILED } from '../ssh/exit-codes.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { shellWord } from '../../core/shell-word.ts';
 import { puppet as type } from '../../core/task-types/scripts.ts';
+import { shellWord } from '../../core/text/text.ts';
 import type { Execution } from '../execution.ts';
 import { readProcess } from '../process-identity.ts';
 import type { TaskFailure } from '../result.ts';

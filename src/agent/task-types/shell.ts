@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { shellWord } from '../../core/shell-word.ts';
 import * as scripts from '../../core/task-types/scripts.ts';
+import { shellWord } from '../../core/text/text.ts';
 import { systemFailure } from '../place-file.ts';
 import { enterScript, runScript } from '../ssh/ssh-work.ts';
 import { runner, type TaskContext, tryEndOf } from '../task-runner.ts';

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import { shellWord } from '../../core/shell-word.ts';
 import { sync as type } from '../../core/task-types/files.ts';
+import { shellWord } from '../../core/text/text.ts';
 import { openFolder, PlacementError, systemFailure } from '../place-file.ts';
 import { REFUSED_PATH } from '../ssh/exit-codes.ts';
 import { enterFolder } from '../ssh/remote-folders.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { covers, type Need } from '../../core/access-role.ts';
+import { covers, type Need } from '../../core/access.ts';
 import type { Principal, TokenOperations } from '../../ops/index.ts';
 import type { HttpProblem } from '../problems/http-problem.ts';
 import { RequestError } from '../problems/transport-problem.ts';

@@ -1,5 +1,5 @@
 import type { ProblemBody } from '../../core/contracts/index.ts';
-import type { Refusal } from '../../core/problem-error.ts';
+import type { Refusal } from '../../core/problems/refusal.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../../ops/index.ts';
 
 /** What only a shell that speaks HTTP can refuse with. */

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyRequest } from 'fastify';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { RefusalError } from '../../core/problem-error.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { RefusalError } from '../../core/problems/refusal.ts';
 import type { HttpProblem } from './http-problem.ts';
 
 /** Thrown by what reads requests (parsers, validators, hooks), before any use case starts. */

@@ -1,8 +1,8 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
-import { controlCharacterInText, controlCharactersIn } from '../../core/control-characters.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { printPath } from '../../core/plain-value.ts';
+import { printPath } from '../../core/data/plain-value.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { controlCharacterInText, controlCharactersIn } from '../../core/text/control-characters.ts';
 import { checkSchema, unplaced } from '../../documents/index.ts';
 import { InvalidPart, RequestError } from '../problems/transport-problem.ts';
 import { requestWords } from './request-words.ts';

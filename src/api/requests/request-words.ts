@@ -1,4 +1,4 @@
-import { printPath } from '../../core/plain-value.ts';
+import { printPath } from '../../core/data/plain-value.ts';
 import type { SchemaWords } from '../../documents/index.ts';
 
 /** Words for the author of a request; `part` is what a value was found in: path, query or body. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { didYouMean } from '../../core/did-you-mean.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { ABSENT_OF_FUEL } from '../fuel/absent.ts';
 import { pathOf, sendProblem } from '../problems/answer-problem.ts';
 

@@ -1,5 +1,5 @@
 import { auditPageSchema, healthRoutes, maasCheckSchema, serviceRoutes } from '../../core/contracts/service.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { exportJsonSchemas } from '../../documents/index.ts';
 import { problem } from '../../ops/index.ts';
 import { type RouteGroup, serve } from '../serve.ts';

@@ -1,5 +1,5 @@
-import { didYouMean } from '../../core/did-you-mean.ts';
-import { NO_RELEASES_HINT } from '../../core/no-releases.ts';
+import { NO_RELEASES_HINT } from '../../core/problems/refusal.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';

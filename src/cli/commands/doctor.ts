@@ -1,6 +1,6 @@
 import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
 import type { Health } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
+import { printable } from '../../core/text/control-characters.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printList } from '../formats/output.ts';

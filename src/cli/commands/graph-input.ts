@@ -1,5 +1,5 @@
 import type { Engine, FunctionDefinition } from '@sitewright/yaql';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { formatDiagnostics, type Sources } from '../../documents/diagnostics/format-diagnostics.ts';
 import type { GraphSource, MergedTask, Plan, PlanInput } from '../../graph/index.ts';
 import { readStandardInput } from '../read-input.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { readStandardInput } from '../read-input.ts';

@@ -1,5 +1,5 @@
 import type { MaasCheck } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
+import { printable } from '../../core/text/control-characters.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';

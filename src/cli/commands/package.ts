@@ -1,4 +1,4 @@
-import { counted } from '../../core/counted.ts';
+import { counted } from '../../core/text/text.ts';
 import type { PackageDiagnostic, PackageReport, PackageTree } from '../../packages/index.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';

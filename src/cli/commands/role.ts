@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import type { CliCommand } from '../command.ts';
 import { isTabular, type OutputFlags, printList } from '../formats/output.ts';
 import type { Session } from '../session.ts';

@@ -1,5 +1,5 @@
 import type { Revision, StartRunBody } from '../../core/contracts/index.ts';
-import { counted } from '../../core/counted.ts';
+import { counted } from '../../core/text/text.ts';
 import type { ApiClient } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';

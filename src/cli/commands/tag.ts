@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import type { CliCommand } from '../command.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';
 import { clusterArgument, idArgument, nameListArgument, nodeListArgument } from '../id-argument.ts';

@@ -1,5 +1,5 @@
 import type { WorkerVersionDetail } from '../../core/contracts/index.ts';
-import { counted } from '../../core/counted.ts';
+import { counted } from '../../core/text/text.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printList, printOne } from '../formats/output.ts';

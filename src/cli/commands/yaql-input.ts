@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import { fromLosslessJson } from './yaql-json.ts';
 
 type Data = Readonly<Record<string, unknown>>;

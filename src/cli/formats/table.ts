@@ -1,4 +1,4 @@
-import { printable } from '../../core/control-characters.ts';
+import { printable } from '../../core/text/control-characters.ts';
 import { formatDistance, formatMoment } from '../views/duration.ts';
 
 /** One row: values by column name. */

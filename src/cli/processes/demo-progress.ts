@@ -1,5 +1,5 @@
-import { counted } from '../../core/counted.ts';
 import type { RunReport } from '../../core/site-run/index.ts';
+import { counted } from '../../core/text/text.ts';
 import type { ApiClient } from '../client.ts';
 
 type Node = NonNullable<RunReport['baremetal']>['nodes'][number];

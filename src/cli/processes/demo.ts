@@ -1,7 +1,7 @@
 import { join, relative, sep } from 'node:path';
 import { styleText } from 'node:util';
-import { counted } from '../../core/counted.ts';
 import type { RunReport } from '../../core/site-run/index.ts';
+import { counted } from '../../core/text/text.ts';
 import { loadSite, readDocumentFiles } from '../../documents/index.ts';
 import { explainMissing, findTemporalBinary } from '../../platform/temporal/find-server.ts';
 import { ApiClient } from '../client.ts';

@@ -1,6 +1,6 @@
 import { MaasConfigurationError } from '@sitewright/maas/api-key';
 import { ListenError } from '../../../worker/listen-error.ts';
-import { RefusalError } from '../../core/problem-error.ts';
+import { RefusalError } from '../../core/problems/refusal.ts';
 import type { Settings } from '../../platform/settings/settings.ts';
 import { createLogger, type Logger } from '../../platform/telemetry/log.ts';
 import { StoreError } from '../../store/failure.ts';

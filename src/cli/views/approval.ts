@@ -1,6 +1,6 @@
 import type { AwaitingApproval, Hold } from '../../core/contracts/approval.ts';
-import { printable } from '../../core/control-characters.ts';
 import { describeAwaiting } from '../../core/run/index.ts';
+import { printable } from '../../core/text/control-characters.ts';
 import type { Paint } from './paint.ts';
 
 interface MayWait {

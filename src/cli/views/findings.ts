@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { SourceFile } from '../../documents/index.ts';
 
 type Finding = { [Key in keyof Diagnostic]: Diagnostic[Key] | undefined };

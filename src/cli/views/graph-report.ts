@@ -1,6 +1,6 @@
 import type { GraphRunReport } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
-import { counted } from '../../core/counted.ts';
+import { printable } from '../../core/text/control-characters.ts';
+import { counted } from '../../core/text/text.ts';
 import { formatSpan } from './duration.ts';
 import { countsText, failedTaskText, someOf } from './graph-status.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';

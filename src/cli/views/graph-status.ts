@@ -1,9 +1,9 @@
 import type { GraphRunStatus } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
-import { counted } from '../../core/counted.ts';
+import type { SomeCounts } from '../../core/graph-run/task-counts.ts';
 import { describeSilence } from '../../core/run/index.ts';
 import { stateWord } from '../../core/state-word.ts';
-import type { SomeCounts } from '../../core/task-counts.ts';
+import { printable } from '../../core/text/control-characters.ts';
+import { counted } from '../../core/text/text.ts';
 import { TASK_STATUSES } from '../../core/words.ts';
 import { awaitingChanges, awaitingLines } from './approval.ts';
 import { asOfLines, expectedLines, sinceText } from './duration.ts';

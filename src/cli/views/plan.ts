@@ -1,5 +1,5 @@
 import type { NodeStatuses, Strategy } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
+import { printable } from '../../core/text/control-characters.ts';
 import { paintFor } from './paint.ts';
 import { strategyText } from './strategy.ts';
 

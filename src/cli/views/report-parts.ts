@@ -1,5 +1,5 @@
 import type { Hold } from '../../core/contracts/approval.ts';
-import { printable } from '../../core/control-characters.ts';
+import { printable } from '../../core/text/control-characters.ts';
 import { holdLines } from './approval.ts';
 import { formatSpan } from './duration.ts';
 import type { Paint } from './paint.ts';

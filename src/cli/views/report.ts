@@ -1,7 +1,7 @@
 import type { RunReport } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
-import { counted } from '../../core/counted.ts';
 import { stateWord } from '../../core/state-word.ts';
+import { printable } from '../../core/text/control-characters.ts';
+import { counted } from '../../core/text/text.ts';
 import { NODE_STATES, nodeStatesOf } from '../../core/words.ts';
 import { formatSpan } from './duration.ts';
 import { type Paint, paintFor, paintState } from './paint.ts';

@@ -1,5 +1,5 @@
 import type { SiteDifference } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
+import { printable } from '../../core/text/control-characters.ts';
 import { paintFor } from './paint.ts';
 
 /** A revision compared with what was deployed: `+` new, `~` changed, `-` removed; then one line of counts. */

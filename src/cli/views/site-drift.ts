@@ -1,6 +1,6 @@
 import type { SiteDrift } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
-import { counted } from '../../core/counted.ts';
+import { printable } from '../../core/text/control-characters.ts';
+import { counted } from '../../core/text/text.ts';
 import { paintFor } from './paint.ts';
 
 /** Machines that differ from what was deployed, each difference in a line; then one line of counts. */

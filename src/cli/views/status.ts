@@ -1,8 +1,8 @@
 import type { RunStatus } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
-import { counted } from '../../core/counted.ts';
 import { describeSilence } from '../../core/run/index.ts';
 import { stateWord } from '../../core/state-word.ts';
+import { printable } from '../../core/text/control-characters.ts';
+import { counted } from '../../core/text/text.ts';
 import { nodeStatesOf } from '../../core/words.ts';
 import { awaitingLines } from './approval.ts';
 import { asOfLines, expectedLines, sinceText } from './duration.ts';

@@ -1,6 +1,6 @@
 import type { Strategy } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
-import { counted } from '../../core/counted.ts';
+import { printable } from '../../core/text/control-characters.ts';
+import { counted } from '../../core/text/text.ts';
 import { type Paint, paintFor } from './paint.ts';
 
 type Group = Strategy['groups'][number];

@@ -1,5 +1,5 @@
 import type { TreeNode } from '../../core/contracts/index.ts';
-import { printable } from '../../core/control-characters.ts';
+import { printable } from '../../core/text/control-characters.ts';
 import { paintFor, paintState } from './paint.ts';
 
 /** The steps and nodes of a run as a tree of lines. */

@@ -1,6 +1,6 @@
-import { compareKeys } from '../../core/compare-text.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { compareKeys } from '../../core/text/text.ts';
 import { type Fields, isInstanceTag } from '../../graph/index.ts';
 import type { ClusterNode, ClusterSources } from '../sources.ts';
 import type { Catalogue } from '../tags/catalogue.ts';

@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.ts';
 
 type LimitType = 'min' | 'max' | 'recommended';

@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import { type ExpressionModels, evaluateExpression, isTrue } from './settings-expression.ts';
 
 /** A restriction in its full form: while the condition is true, its subject may not be used. */

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { createTaskEngine, type Engine, type HelperModule, registerHelpers } from '@sitewright/yaql';
-import { SetupError } from '../../core/setup-error.ts';
+import { SetupError } from '../../core/problems/refusal.ts';
 
 /**
  * The engine for task fields, with the functions of the helper module at this path, if any.

@@ -1,5 +1,5 @@
 import type { PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { GraphProblem } from '../../graph/index.ts';
 import type { TaskStates } from '../../store/index.ts';
 import type { NodeLeftOut } from '../node-choice.ts';

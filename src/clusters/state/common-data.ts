@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import type { Fields } from '../../graph/index.ts';
 import { environmentVersion, mergedSettings } from '../settings.ts';
 import { type ClusterNode, type ClusterSources, hostnameOf, uidOf } from '../sources.ts';

@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import type { Fields } from '../../graph/index.ts';
 import { type ClusterNode, uidOf } from '../sources.ts';
 import { allRoles } from '../tags/of-sources.ts';

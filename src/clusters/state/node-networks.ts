@@ -1,5 +1,5 @@
 import type { AddressFact } from '@sitewright/maas';
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import type { Fields } from '../../graph/index.ts';
 import type { ClusterNode, ClusterSources } from '../sources.ts';
 

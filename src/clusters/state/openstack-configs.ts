@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import type { Fields } from '../../graph/index.ts';
 import { mergeOver } from '../merge-over.ts';
 import type { ClusterNode, OpenstackConfig } from '../sources.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX } from '../run-description.ts';
+import { MAX } from '../run/description.ts';
 import { DECISIONS } from '../words.ts';
 import { expectedEnd, maasSilentSince, pausedSchema, timestamp } from './primitives.ts';
 import type { Wire } from './wire.ts';

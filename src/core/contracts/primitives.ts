@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MAX } from '../run-description.ts';
-import { SITE_NAME } from '../site-name.ts';
+import { MAX } from '../run/description.ts';
+import { SITE_NAME } from '../site-run/site-name.ts';
 
 export const timestamp = z.string().meta({ format: 'date-time' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Need } from '../access-role.ts';
+import type { Need } from '../access.ts';
 import type { BudgetName } from './budget.ts';
 import type { Sent, Wire } from './wire.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX } from '../run-description.ts';
+import { MAX } from '../run/description.ts';
 import { SITE_RUN_KINDS } from '../words.ts';
 import { holdBefore } from './approval.ts';
 import { graphPlansSchema, graphRunReportSchema, graphRunStatusSchema } from './graph-run.ts';

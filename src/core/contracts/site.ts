@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { branchProblem, folderProblem, gitUrlProblem, repositorySecretProblem } from '../git-source.ts';
+import { checkShape } from '../data/shape.ts';
 import { holdNames } from '../run/approval.ts';
-import { checkShape } from '../shape.ts';
+import { branchProblem, folderProblem, gitUrlProblem, repositorySecretProblem } from '../sources/git-source.ts';
 import { holdBefore } from './approval.ts';
 import { plainName, siteParams, timestamp } from './primitives.ts';
 import { gone, tagged } from './route.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ROLES } from '../../core/access-role.ts';
+import { ROLES } from '../access.ts';
 import { TOKEN_KINDS } from '../words.ts';
 import { timestamp } from './primitives.ts';
 import { problemSchema } from './problem.ts';

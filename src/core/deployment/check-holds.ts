@@ -1,6 +1,6 @@
-import { counted } from '../counted.ts';
-import { unknownName } from '../did-you-mean.ts';
 import { BEFORE_CHANGES } from '../run/index.ts';
+import { unknownName } from '../text/did-you-mean.ts';
+import { counted } from '../text/text.ts';
 import type { GroupPlan } from './group-plan.ts';
 
 /** Checks `hold_before` of a site run: all names of groups that do not exist, and nodes that are not held back. */

@@ -1,7 +1,6 @@
 /** A run of task graphs as pure functions: input, task results, progress, status, report and failures. */
 export type { FailedTask, GraphRunReport, GraphRunStatus, GraphStatus } from '../contracts/graph-run.ts';
 export type { TreeNode } from '../contracts/site-run.ts';
-export { NO_TASKS, sumCounts, type TaskCounts } from '../task-counts.ts';
 export type { GraphState } from '../words.ts';
 export { countCrossings, cutForExecution, splitForExecution, TASKS_IN_ONE_WORKFLOW } from './cut.ts';
 export {
@@ -28,5 +27,6 @@ export { describeRejection } from './rejection.ts';
 export { nothingToDoText, reasonOfGraph, reportGraphRun } from './report.ts';
 export { graphRunName, readGraphRunName } from './run-name.ts';
 export { detailsOfGraphRun, plannedCounts, statusOfGraphRun } from './status.ts';
+export { NO_TASKS, sumCounts, type TaskCounts } from './task-counts.ts';
 export { isFinal, outcomeOf, type TaskEnd, type TaskOutcomeKind, type TaskRow } from './task-end.ts';
 export { treeOfPart, treeOfRun } from './tree.ts';

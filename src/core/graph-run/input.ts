@@ -1,8 +1,8 @@
-import { isMapping } from '../plain-value.ts';
+import { isMapping } from '../data/plain-value.ts';
+import { flag, limit, lineOf, listOf, objectOf, oneOf, positiveInteger, withRule } from '../data/shape.ts';
 import { holdNames, responsibleNames } from '../run/approval.ts';
-import { descriptionFields, MAX, noteFields, type RunDescription } from '../run-description.ts';
-import { type ParsedRunInput, parseRunInput } from '../run-input.ts';
-import { flag, limit, lineOf, listOf, objectOf, oneOf, positiveInteger, withRule } from '../shape.ts';
+import { descriptionFields, MAX, noteFields, type RunDescription } from '../run/description.ts';
+import { type ParsedRunInput, parseRunInput } from '../run/input.ts';
 import { GRAPH_RUN_MODES, type GraphRunMode } from '../words.ts';
 
 /** One graph of a run: by default all its tasks, for all nodes that its filter selects. */

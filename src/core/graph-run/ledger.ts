@@ -1,9 +1,9 @@
 import type { FailedTask } from '../contracts/graph-run.ts';
 import { keyOf, type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.ts';
-import { NO_TASKS, shownStatus, type TaskCounts } from '../task-counts.ts';
-import { utf8Length } from '../utf8.ts';
+import { utf8Length } from '../text/text.ts';
 import type { ShownTaskStatus } from '../words.ts';
 import type { PartStatus } from './part-status.ts';
+import { NO_TASKS, shownStatus, type TaskCounts } from './task-counts.ts';
 import type { TaskEnd, TaskRow } from './task-end.ts';
 
 /** Size limit of a record: half of a payload's limit (docs/design.md#limits). */

@@ -1,8 +1,8 @@
 import type { FailedNode, FailedTask } from '../contracts/graph-run.ts';
 import type { NodeStatus, Scheduler } from '../scheduler/index.ts';
 import { nodeStatus, rootCauses, shownReports } from '../scheduler/index.ts';
-import type { TaskCounts } from '../task-counts.ts';
 import type { Ledger } from './ledger.ts';
+import type { TaskCounts } from './task-counts.ts';
 
 /** The result of one part of a graph after it has ended. Under 100 KB. */
 export interface PartReport {

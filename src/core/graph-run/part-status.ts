@@ -1,5 +1,5 @@
 import type { FailedTask } from '../contracts/graph-run.ts';
-import type { TaskCounts } from '../task-counts.ts';
+import type { TaskCounts } from './task-counts.ts';
 
 /** The state of one part of a graph, in a few hundred bytes. A child reports it to its parent from time to time. */
 export interface PartStatus {

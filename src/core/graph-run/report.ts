@@ -1,6 +1,6 @@
 import type { FailedTask, GraphReport, GraphRunReport, NothingToDo } from '../contracts/graph-run.ts';
 import { reportAny } from '../run/index.ts';
-import { utf8Length } from '../utf8.ts';
+import { utf8Length } from '../text/text.ts';
 import { explainGraphRunFailure } from './failure.ts';
 import type { GraphRunProgress } from './progress.ts';
 import { statusOfGraph, warningsOf } from './status.ts';

@@ -10,10 +10,10 @@ import {
   table,
 } from '../run/index.ts';
 import { stateWord } from '../state-word.ts';
-import { doneOf, endedCounts, NO_TASKS, sumCounts, type TaskCounts, workOf } from '../task-counts.ts';
 import type { GraphState } from '../words.ts';
 import type { PlanReference } from './plan-reference.ts';
 import type { GraphProgress, GraphRunProgress } from './progress.ts';
+import { doneOf, endedCounts, NO_TASKS, sumCounts, type TaskCounts, workOf } from './task-counts.ts';
 
 /** @param ended whether the whole run has ended, so that what waits is never reached */
 export function statusOfGraph(graph: GraphProgress, ended: boolean): GraphStatus {

@@ -1,12 +1,12 @@
 import type { TreeNode } from '../contracts/site-run.ts';
-import { counted } from '../counted.ts';
 import { standingOf } from '../run/index.ts';
 import type { Scheduler } from '../scheduler/index.ts';
 import { shownReports } from '../scheduler/index.ts';
 import { stateWord } from '../state-word.ts';
-import { allOf, doneOf, settledOf, sumCounts, type TaskCounts, workOf } from '../task-counts.ts';
+import { counted } from '../text/text.ts';
 import { DONE_STATUSES } from '../words.ts';
 import type { GraphRunProgress } from './progress.ts';
+import { allOf, doneOf, settledOf, sumCounts, type TaskCounts, workOf } from './task-counts.ts';
 
 /** A part in its parent's tree: its nodes, or the workflow to query for them. */
 export type TreeOfPart = readonly TreeNode[] | { readonly workflow_id: string; readonly counts: TaskCounts };

@@ -1,8 +1,8 @@
 import type { AwaitingApproval, Hold } from '../contracts/approval.ts';
-import { unknownName } from '../did-you-mean.ts';
-import { MAX, noteFields } from '../run-description.ts';
-import { lineOf, listOf, objectOf, withRule } from '../shape.ts';
+import { lineOf, listOf, objectOf, withRule } from '../data/shape.ts';
+import { unknownName } from '../text/did-you-mean.ts';
 import type { Decision } from '../words.ts';
+import { MAX, noteFields } from './description.ts';
 import type { OperatorNote } from './operator.ts';
 
 /** In `hold_before`: before anything is changed. */

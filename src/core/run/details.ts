@@ -1,7 +1,7 @@
 import type { AwaitingApproval } from '../contracts/approval.ts';
 import type { Paused } from '../contracts/site-run.ts';
-import type { RunDescription } from '../run-description.ts';
 import { describeAwaiting } from './approval.ts';
+import type { RunDescription } from './description.ts';
 import { describeSilence } from './silence.ts';
 
 /** What the statuses of all runs have in common. */

@@ -1,4 +1,4 @@
-import { pascalCase } from '../pascal-case.ts';
+import { pascalCase } from '../text/casing.ts';
 import type { Explained } from './progress.ts';
 
 /** The input of a run is invalid: nothing was started. */

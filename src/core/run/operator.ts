@@ -1,7 +1,7 @@
-import { isMapping } from '../plain-value.ts';
-import { noteFields } from '../run-description.ts';
-import { describeFields } from '../run-input.ts';
-import { checkShape, objectOf, type Shape } from '../shape.ts';
+import { isMapping } from '../data/plain-value.ts';
+import { checkShape, objectOf, type Shape } from '../data/shape.ts';
+import { noteFields } from './description.ts';
+import { describeFields } from './input.ts';
 
 /** Who made a request, and why. Every field is optional. */
 export interface OperatorNote {

@@ -1,4 +1,4 @@
-import { objectOf, type Shape, valueThat } from '../shape.ts';
+import { objectOf, type Shape, valueThat } from '../data/shape.ts';
 import { type ReadRequest, readRequest } from './operator.ts';
 
 /** What a worker found out about MAAS while steps of a run ask it. */

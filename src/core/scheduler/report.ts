@@ -1,5 +1,5 @@
-import { compareText } from '../compare-text.ts';
-import { NO_TASKS } from '../task-counts.ts';
+import { NO_TASKS } from '../graph-run/task-counts.ts';
+import { compareText } from '../text/text.ts';
 import type { ShownTaskStatus } from '../words.ts';
 import { keyOf, taskCount } from './graph.ts';
 import { failedBit } from './part-messages.ts';

@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../diagnostic.ts';
-import { isMapping, kindOf, type Mapping, printPath } from '../plain-value.ts';
-import { checkShape, type Shape, valueThat } from '../shape.ts';
+import { isMapping, kindOf, type Mapping, printPath } from '../data/plain-value.ts';
+import { checkShape, type Shape, valueThat } from '../data/shape.ts';
+import type { Diagnostic } from '../problems/diagnostic.ts';
 import { GRAPH_RUN_MODES } from '../words.ts';
 import type { Simulation } from './simulate.ts';
 import { amountOf } from './strategy.ts';

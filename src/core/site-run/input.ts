@@ -1,9 +1,9 @@
+import { flag, lineOf, objectOf, type Shape, valueThat, withRule } from '../data/shape.ts';
 import { holdNames, responsibleNames } from '../run/approval.ts';
-import { descriptionFields, MAX, noteFields, type RunDescription } from '../run-description.ts';
-import { type ParsedRunInput, parseRunInput } from '../run-input.ts';
-import { flag, lineOf, objectOf, type Shape, valueThat, withRule } from '../shape.ts';
-import { SITE_NAME } from '../site-name.ts';
+import { descriptionFields, MAX, noteFields, type RunDescription } from '../run/description.ts';
+import { type ParsedRunInput, parseRunInput } from '../run/input.ts';
 import type { SiteRunKind } from '../words.ts';
+import { SITE_NAME } from './site-name.ts';
 
 /** Input of all four: one JSON object (docs/design.md#the-temporal-surface). Every field but `site` (and `nodes` of `redeploy_nodes`) is optional. */
 export interface SiteRunInput extends RunDescription {

@@ -1,6 +1,6 @@
 import type { GroupWire, ShownPlan, SitePlan } from '../contracts/site-run.ts';
 import type { GroupPlan } from '../deployment/index.ts';
-import { utf8Length } from '../utf8.ts';
+import { utf8Length } from '../text/text.ts';
 
 /** Ascending indexes as `[first, last, first, last, …]`: a thousand neighbours take two numbers. */
 type IndexRanges = readonly number[];

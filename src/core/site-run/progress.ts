@@ -1,6 +1,5 @@
 import type { RunStatus, SitePlan, TreeNode } from '../contracts/site-run.ts';
 import type { NodeReport, PhaseReport, RunReport, SiteOperatorAction } from '../contracts/site-run-report.ts';
-import { counted } from '../counted.ts';
 import {
   type BaremetalState,
   countNodes,
@@ -21,6 +20,7 @@ import {
   standingOf,
   table,
 } from '../run/index.ts';
+import { counted } from '../text/text.ts';
 import type { SiteRunKind, SiteRunOutcome } from '../words.ts';
 import { explainRunFailure, type RunFailure } from './failure.ts';
 import type { SiteRunInput } from './input.ts';

@@ -1,6 +1,6 @@
 import type { BaremetalReport, NodeReport, RunReport } from '../contracts/site-run-report.ts';
 import { namesByState } from '../deployment/index.ts';
-import { utf8Length } from '../utf8.ts';
+import { utf8Length } from '../text/text.ts';
 
 /** Payloads are limited to 200 KB (docs/design.md#limits). Half of it leaves space for the envelope and for growth. */
 const REPORT_LIMIT_BYTES = 100_000;

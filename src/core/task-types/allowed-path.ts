@@ -1,4 +1,4 @@
-import { utf8Length } from '../utf8.ts';
+import { utf8Length } from '../text/text.ts';
 
 /** What is wrong with a path's syntax; undefined if nothing is. */
 export function allowedPath(path: string): string | undefined {

@@ -1,4 +1,4 @@
-import { isMapping, type Mapping } from '../plain-value.ts';
+import { isMapping, type Mapping } from '../data/plain-value.ts';
 import {
   amount,
   type Content,

@@ -1,4 +1,4 @@
-import { isMapping } from '../plain-value.ts';
+import { isMapping } from '../data/plain-value.ts';
 import * as files from './files.ts';
 import * as machines from './machines.ts';
 import * as order from './order.ts';

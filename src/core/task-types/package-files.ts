@@ -1,4 +1,4 @@
-import { parsePackageSource } from '../folder-manifest.ts';
+import { parsePackageSource } from '../sources/folder-manifest.ts';
 import { amount, count, path, text } from './parameter.ts';
 import { taskType } from './task-type.ts';
 

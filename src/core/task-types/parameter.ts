@@ -1,5 +1,5 @@
-import { didYouMean } from '../did-you-mean.ts';
-import { isMapping, type Mapping, printPath, type ValuePath } from '../plain-value.ts';
+import { isMapping, type Mapping, printPath, type ValuePath } from '../data/plain-value.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
 import { allowedPath } from './allowed-path.ts';
 
 /** One parameter of a task type: how it is documented, checked and read. */

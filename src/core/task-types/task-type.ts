@@ -1,4 +1,4 @@
-import { isMapping, type Mapping } from '../plain-value.ts';
+import { isMapping, type Mapping } from '../data/plain-value.ts';
 import { goesToMaster, kindOfType } from './off-agent.ts';
 import { type ParameterProblem, type Parameters, Place, type Reading, type Values } from './parameter.ts';
 

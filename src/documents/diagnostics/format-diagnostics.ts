@@ -1,4 +1,4 @@
-import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../core/diagnostic.ts';
+import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../core/problems/diagnostic.ts';
 
 interface FormatOptions {
   /** Colours for a terminal. Default: none. */

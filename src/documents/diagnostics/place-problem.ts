@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { printPath, type ValuePath } from '../../core/plain-value.ts';
+import { printPath, type ValuePath } from '../../core/data/plain-value.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { YamlDocument } from '../yaml-document.ts';
 
 import type { SchemaProblem } from './schema-problems.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
-import { isMapping, printPath, type ValuePath, valueAt } from '../../core/plain-value.ts';
+import { isMapping, printPath, type ValuePath, valueAt } from '../../core/data/plain-value.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 
 /** One way in which a value differs from its schema. */
 export interface SchemaProblem {

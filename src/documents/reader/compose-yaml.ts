@@ -1,5 +1,5 @@
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
-import { controlCharacterInText, controlCharacterOf } from '../../core/control-characters.ts';
+import { controlCharacterInText, controlCharacterOf } from '../../core/text/control-characters.ts';
 import { jsonKey, keyName, type MappingEntry, type ScalarKind, type ScalarNode } from './data-node.ts';
 import type { YamlDialect } from './dialect.ts';
 import { rangeOf, type SourceRange, type SourceText } from './source-text.ts';

@@ -1,4 +1,4 @@
-import type { ValuePath } from '../../core/plain-value.ts';
+import type { ValuePath } from '../../core/data/plain-value.ts';
 import { locate, type Place, type SourceRange } from './source-text.ts';
 
 export type ScalarKind = 'null' | 'boolean' | 'integer' | 'float' | 'text' | 'timestamp';

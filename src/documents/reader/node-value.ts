@@ -1,4 +1,4 @@
-import { setKey } from '../../core/plain-value.ts';
+import { setKey } from '../../core/data/plain-value.ts';
 import { type DataNode, jsonKey, type ScalarNode } from './data-node.ts';
 
 type NodeValue<T> = T | NodeValue<T>[] | { [key: string]: NodeValue<T> };

@@ -1,5 +1,5 @@
-import { controlCharacterInText } from '../../core/control-characters.ts';
-import { setKey } from '../../core/plain-value.ts';
+import { setKey } from '../../core/data/plain-value.ts';
+import { controlCharacterInText } from '../../core/text/control-characters.ts';
 import type { DataNode, MappingEntry, ScalarKind, ScalarNode } from './data-node.ts';
 import type { SourceRange, SourceText } from './source-text.ts';
 

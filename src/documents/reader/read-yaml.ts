@@ -1,5 +1,5 @@
 import { EVENT_ID, type Event, YAMLException } from 'js-yaml';
-import { type Diagnostic, isError } from '../../core/diagnostic.ts';
+import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import { type Composed, composeYaml, type EventSource } from './compose-yaml.ts';
 import type { YamlDialect } from './dialect.ts';
 import { locate, type SourceRange, type SourceText } from './source-text.ts';

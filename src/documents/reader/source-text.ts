@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../core/text-ends.ts';
+import { withoutEnd } from '../../core/text/text.ts';
 
 /** A place in a text: both count from 1, columns in code points. */
 interface LineColumn {

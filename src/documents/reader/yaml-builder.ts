@@ -1,4 +1,4 @@
-import { isMapping, setKey } from '../../core/plain-value.ts';
+import { isMapping, setKey } from '../../core/data/plain-value.ts';
 import type { DataNode, MappingEntry, ScalarNode } from './data-node.ts';
 import { nodeValue } from './node-value.ts';
 import { rangeOf, type SourceRange, type SourceText, startOf } from './source-text.ts';

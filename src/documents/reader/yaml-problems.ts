@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { excerpt, type SourceRange } from './source-text.ts';
 
 /** A problem in the values of a document. */

@@ -1,3 +1,4 @@
+import type { ValuePath } from '../../core/data/plain-value.ts';
 import {
   checkStrategy,
   type DeploymentStrategy,
@@ -7,9 +8,8 @@ import {
   type StrategyProblem,
   selectNodes,
 } from '../../core/deployment/index.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
-import type { ValuePath } from '../../core/plain-value.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 
 import { type Finding, placeProblem } from '../diagnostics/place-problem.ts';
 import type { YamlDocument } from '../yaml-document.ts';

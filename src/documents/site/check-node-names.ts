@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import type { BaremetalNodeData } from '../schemas/baremetal-node.ts';
 import type { Checked } from './site-document.ts';

@@ -1,7 +1,7 @@
+import { isMapping } from '../../core/data/plain-value.ts';
 import { DEFAULT_STRATEGY_NAME } from '../../core/deployment/index.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
-import { isMapping } from '../../core/plain-value.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import { CONFIGURATION_SCHEMA, STRATEGY_SCHEMA } from '../schemas/envelope.ts';

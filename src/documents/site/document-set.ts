@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import type { ReadLimits } from '../reader/limits.ts';
 import type { KnownSchema } from '../schemas/envelope.ts';

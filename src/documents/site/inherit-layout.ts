@@ -1,4 +1,4 @@
-import type { ValuePath } from '../../core/plain-value.ts';
+import type { ValuePath } from '../../core/data/plain-value.ts';
 import type { HostProfileData, KernelParam } from '../schemas/baremetal-node.ts';
 import type { HostInterface, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.ts';
 import { inheritValue, mergeTags } from './inheritance.ts';

@@ -1,6 +1,6 @@
 import type { NetworkSettings } from '@sitewright/maas/machine-layout';
 import type { DeploymentStrategy } from '../../core/deployment/index.ts';
-import { type Diagnostic, isError } from '../../core/diagnostic.ts';
+import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import {
   DEFAULT_DEPLOYMENT_CONFIGURATION,
   type DeploymentConfiguration,

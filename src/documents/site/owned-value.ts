@@ -1,4 +1,4 @@
-import type { ValuePath } from '../../core/plain-value.ts';
+import type { ValuePath } from '../../core/data/plain-value.ts';
 import type { SiteDocument } from './site-document.ts';
 
 /** A value with the document that gave it last, for the places of problems. */

@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import type { KernelParam } from '../schemas/baremetal-node.ts';
 import type { HardwareProfileData } from '../schemas/machine-layout.ts';
 import type { Named } from './inherit-layout.ts';

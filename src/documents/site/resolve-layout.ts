@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { canonicalAddress, canonicalNetwork, isInNetwork, isInRange } from '@sitewright/maas/ip-address';
 import type { DeviceReference, MachineLayout, NetworkAttachment, PortLayout } from '@sitewright/maas/machine-layout';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import type { BaremetalNodeData } from '../schemas/baremetal-node.ts';
 import type { KnownSchema } from '../schemas/envelope.ts';

@@ -1,7 +1,7 @@
 import type { MachineLayout } from '@sitewright/maas/machine-layout';
 import type { SiteNode } from '../../core/deployment/index.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { placeProblem } from '../diagnostics/place-problem.ts';
 import type { BaremetalNodeData, HostProfileData } from '../schemas/baremetal-node.ts';
 import { type InheritedLayout, inheritLayout, NO_LAYOUT } from './inherit-layout.ts';

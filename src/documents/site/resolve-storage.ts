@@ -6,7 +6,7 @@ import type {
   VolumeGroupLayout,
 } from '@sitewright/maas/machine-layout';
 import { takesTheRest } from '@sitewright/maas/machine-layout';
-import type { ValuePath } from '../../core/plain-value.ts';
+import type { ValuePath } from '../../core/data/plain-value.ts';
 import type { Filesystem, Partition, PhysicalDevice, VolumeGroup } from '../schemas/machine-layout.ts';
 import type { Owned, ReportLayout } from './owned-value.ts';
 

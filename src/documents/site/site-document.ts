@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 
 import { placeProblem, placeSchemaProblem } from '../diagnostics/place-problem.ts';
 import { checkSchema } from '../diagnostics/schema-problems.ts';

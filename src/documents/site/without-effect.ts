@@ -1,4 +1,4 @@
-import { isMapping, type ValuePath } from '../../core/plain-value.ts';
+import { isMapping, type ValuePath } from '../../core/data/plain-value.ts';
 import type { ReportLayout } from './owned-value.ts';
 import type { Checked } from './site-document.ts';
 

@@ -11,7 +11,7 @@ import {
   type Value,
   YaqlError,
 } from '@sitewright/yaql';
-import { isMapping, type ValuePath } from '../../core/plain-value.ts';
+import { isMapping, type ValuePath } from '../../core/data/plain-value.ts';
 import { GraphProblemError, MissingFactsError } from '../problem.ts';
 import type { Fields } from '../tasks/task.ts';
 import { type ConditionModels, type LegacyCondition, parseLegacyCondition } from './legacy-condition.ts';

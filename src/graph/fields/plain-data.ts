@@ -12,7 +12,7 @@ import {
   type Value,
   ValueSet,
 } from '@sitewright/yaql';
-import { setKey } from '../../core/plain-value.ts';
+import { setKey } from '../../core/data/plain-value.ts';
 import { GraphProblemError } from '../problem.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { Float } from '@sitewright/yaql';
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import { canonicalJson } from '../../documents/canonical-json.ts';
 import type { Fields } from '../tasks/task.ts';
 

@@ -1,4 +1,4 @@
-import { isMapping, kindOf } from '../../core/plain-value.ts';
+import { isMapping, kindOf } from '../../core/data/plain-value.ts';
 import type { SkipReason } from '../plan.ts';
 import { GraphProblemError, type Problems } from '../problem.ts';
 

@@ -1,4 +1,4 @@
-import { isMapping, kindOf, setKey, type ValuePath } from '../../core/plain-value.ts';
+import { isMapping, kindOf, setKey, type ValuePath } from '../../core/data/plain-value.ts';
 import { GraphProblemError } from '../problem.ts';
 
 import { FormatText, mayFormat } from './python-format.ts';

@@ -1,5 +1,5 @@
 import { Float } from '@sitewright/yaql';
-import { isMapping, setKey } from '../../core/plain-value.ts';
+import { isMapping, setKey } from '../../core/data/plain-value.ts';
 
 /** Data with plain JavaScript numbers: for the fields of tasks, not for the data of their expressions. */
 export function plainNumbers(value: unknown): unknown {

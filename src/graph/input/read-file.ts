@@ -1,6 +1,6 @@
 import { Float } from '@sitewright/yaql';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import type { ValuePath } from '../../core/plain-value.ts';
+import type { ValuePath } from '../../core/data/plain-value.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { type DataNode, nearestPlace, type ScalarKind } from '../../documents/reader/data-node.ts';
 import { nodeValue } from '../../documents/reader/node-value.ts';
 import { type JsonReading, readJson, readJsonValue } from '../../documents/reader/read-json.ts';

@@ -1,5 +1,5 @@
-import { didYouMean } from '../../core/did-you-mean.ts';
-import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.ts';
+import { isMapping, kindOf, type ValuePath } from '../../core/data/plain-value.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { FormatValues } from '../fields/python-format.ts';
 import type { ClusterState, OldStates } from '../fields/state.ts';
 import type { EarlierChoice } from '../linking/link.ts';

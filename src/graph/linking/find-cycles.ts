@@ -1,5 +1,5 @@
 import { DirectedGraph } from 'graphology';
-import { printPath } from '../../core/plain-value.ts';
+import { printPath } from '../../core/data/plain-value.ts';
 import type { Plan } from '../plan.ts';
 import type { GraphProblem } from '../problem.ts';
 import { cyclesIn, firstCycles, verticesOnCycles } from './graph-cycles.ts';

@@ -1,4 +1,4 @@
-import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.ts';
+import { isMapping, kindOf, type ValuePath } from '../../core/data/plain-value.ts';
 import { truthy } from '../fields/truth.ts';
 import { GraphProblemError } from '../problem.ts';
 import { type NamePattern, namePattern } from '../tasks/name-pattern.ts';

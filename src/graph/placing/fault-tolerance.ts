@@ -1,4 +1,4 @@
-import { kindOf } from '../../core/plain-value.ts';
+import { kindOf } from '../../core/data/plain-value.ts';
 import { GraphProblemError } from '../problem.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { compareText } from '../../core/compare-text.ts';
-import { kindOf } from '../../core/plain-value.ts';
+import { kindOf } from '../../core/data/plain-value.ts';
+import { compareText } from '../../core/text/text.ts';
 import { valueKey } from '../fields/value-key.ts';
 import { GraphProblemError } from '../problem.ts';
 import { isInstanceTag, tagPattern } from '../tasks/name-pattern.ts';

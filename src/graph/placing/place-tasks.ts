@@ -1,4 +1,4 @@
-import { kindOf } from '../../core/plain-value.ts';
+import { kindOf } from '../../core/data/plain-value.ts';
 import { onlyOrders } from '../../core/task-types/index.ts';
 import type { FieldEvaluator } from '../fields/evaluator.ts';
 import { compileTemplate, isExpression } from '../fields/template.ts';

@@ -1,7 +1,7 @@
-import { CONTROL, controlCharacterOf } from '../../core/control-characters.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
-import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.ts';
+import { isMapping, kindOf, type ValuePath } from '../../core/data/plain-value.ts';
 import { checkParameters, findTaskType, TASK_TYPE_NAMES } from '../../core/task-types/index.ts';
+import { CONTROL, controlCharacterOf } from '../../core/text/control-characters.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { syntaxProblem } from '../../documents/expression-syntax.ts';
 import { parseLegacyCondition } from '../fields/legacy-condition.ts';
 import { compileTemplate, expressionsIn, isExpression } from '../fields/template.ts';

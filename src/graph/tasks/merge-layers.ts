@@ -1,4 +1,4 @@
-import { isMapping, setKey, type ValuePath } from '../../core/plain-value.ts';
+import { isMapping, setKey, type ValuePath } from '../../core/data/plain-value.ts';
 import { isExpression } from '../fields/template.ts';
 import { GraphProblemError } from '../problem.ts';
 import type { Fields, GraphTask } from './task.ts';

@@ -1,6 +1,6 @@
 import { compileRegex, type Regex, YaqlError } from '@sitewright/yaql';
-import { controlCharacterOf } from '../../core/control-characters.ts';
-import { isMapping, kindOf, type ValuePath } from '../../core/plain-value.ts';
+import { isMapping, kindOf, type ValuePath } from '../../core/data/plain-value.ts';
+import { controlCharacterOf } from '../../core/text/control-characters.ts';
 import { GraphProblemError, type Problems } from '../problem.ts';
 
 /**

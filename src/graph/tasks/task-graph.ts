@@ -1,5 +1,5 @@
 import { DirectedGraph } from 'graphology';
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import { isRegex } from './name-pattern.ts';
 import { ComparisonsLeft, MatchedNames } from './names-matched.ts';
 import { type GraphTask, isUnusableId } from './task.ts';

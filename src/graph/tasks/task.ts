@@ -1,4 +1,4 @@
-import { isMapping, setKey } from '../../core/plain-value.ts';
+import { isMapping, setKey } from '../../core/data/plain-value.ts';
 /**
  * A task for planning: one spelling of each field, no empty fields. `id` and `type` are always
  * present after {@link normaliseTask} of a task that passed `checkTask`.

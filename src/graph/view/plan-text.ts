@@ -1,5 +1,5 @@
 import type { NodeExplanation, PlanExplanation } from '../../core/contracts/fuel/plan-explanation.ts';
-import { counted } from '../../core/counted.ts';
+import { counted } from '../../core/text/text.ts';
 import { planOrder } from '../linking/order.ts';
 import type { Plan } from '../plan.ts';
 import { dotId } from './draw-graph.ts';

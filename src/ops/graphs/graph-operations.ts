@@ -1,4 +1,4 @@
-import { type Diagnostic, isError } from '../../core/diagnostic.ts';
+import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import type { GraphTask } from '../../graph/index.ts';
 import type { GraphContent, GraphFilter, GraphOwner, GraphWithTasks } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';

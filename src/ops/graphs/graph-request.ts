@@ -1,9 +1,9 @@
 import { readGraphsLeft } from '../../clusters/graphs-left.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.ts';
 import { actionOf, namesOfType } from '../../core/graph-types.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { BEFORE_CHANGES } from '../../core/run/index.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 
 import type { Store } from '../../store/index.ts';
 import { problem } from '../problem.ts';

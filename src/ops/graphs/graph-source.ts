@@ -1,5 +1,5 @@
-import { type Diagnostic, isError } from '../../core/diagnostic.ts';
-import { printPath } from '../../core/plain-value.ts';
+import { printPath } from '../../core/data/plain-value.ts';
+import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import { parseYaml, type YamlDocument } from '../../documents/index.ts';
 import { problem } from '../problem.ts';
 import { checkGraphUpload, checkTaskList, type GraphSurroundings, type GraphUpload } from './graph-upload.ts';

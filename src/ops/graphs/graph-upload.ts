@@ -1,5 +1,5 @@
-import { didYouMean } from '../../core/did-you-mean.ts';
-import { isMapping, type ValuePath } from '../../core/plain-value.ts';
+import { isMapping, type ValuePath } from '../../core/data/plain-value.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { NODE_STATUSES } from '../../core/words.ts';
 import { syntaxProblem } from '../../documents/expression-syntax.ts';
 import {

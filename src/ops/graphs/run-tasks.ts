@@ -6,7 +6,7 @@ import {
   sumCounts,
   type TaskCounts,
   workOf,
-} from '../../core/task-counts.ts';
+} from '../../core/graph-run/task-counts.ts';
 import type { GraphState } from '../../core/words.ts';
 import { type Fields, type GraphTask, type ListedGraph, listGraph, normaliseTask } from '../../graph/index.ts';
 import type {

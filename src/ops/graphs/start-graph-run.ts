@@ -2,7 +2,7 @@ import { WorkflowIdConflictPolicy } from '@temporalio/client';
 import { graphWorkflowId, prefixed, WORKFLOWS } from '../../../workflows/protocol.ts';
 import type { ClusterFinding } from '../../clusters/checks/check-cluster.ts';
 import { type GraphRequest, type GraphRunInput, parseGraphRunInput } from '../../core/graph-run/index.ts';
-import { describedRun } from '../../core/run-description.ts';
+import { describedRun } from '../../core/run/description.ts';
 import { isRunOpen } from '../../platform/temporal/is-run-open.ts';
 import { endIfGone, type Json, type RunTransactions, StoreError, type TransactionRecord } from '../../store/index.ts';
 import { missingAgents } from '../agent-presence.ts';

@@ -1,4 +1,4 @@
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import { type Fields, type GraphTask, normaliseTask, presentTask } from '../../graph/index.ts';
 import { type FuelTaskStatus, fuelTaskStatus, type Store, type TaskHistoryRow } from '../../store/index.ts';
 import { problem } from '../problem.ts';

@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { allOf, percentOf } from '../../core/task-counts.ts';
+import { allOf, percentOf } from '../../core/graph-run/task-counts.ts';
 import { findExecution } from '../../platform/temporal/is-run-open.ts';
 import type {
   RunTransactions,

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../../clusters/tags/index.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 
 import { textsOf } from './json-object.ts';
 

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { NodeRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { tagAllocator } from '../tags/tag-extension.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { isObject, objectOf } from './json-object.ts';
 
 /** Kinds of settings with checked values; other kinds, for example of plugins, accept any value. */

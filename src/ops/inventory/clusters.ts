@@ -1,9 +1,9 @@
 import { pluginFits } from '../../clusters/plugin-fit.ts';
 import type { newClusterBody } from '../../core/contracts/fuel/clusters.ts';
 import type { Wire } from '../../core/contracts/wire.ts';
-import { counted } from '../../core/counted.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { NO_RELEASES_HINT } from '../../core/no-releases.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { NO_RELEASES_HINT } from '../../core/problems/refusal.ts';
+import { counted } from '../../core/text/text.ts';
 import {
   type ClusterDetails,
   type JsonFields,

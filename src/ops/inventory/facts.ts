@@ -1,5 +1,5 @@
 import { clusterStates } from '../../clusters/state/cluster-state.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { Json, JsonFields, JsonObject, NodeRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { readSources } from '../tags/read-sources.ts';

@@ -1,5 +1,5 @@
 import { mergeOver } from '../../clusters/merge-over.ts';
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import type { JsonObject } from '../../store/index.ts';
 
 export const isObject = (value: unknown): value is JsonObject => isMapping(value);

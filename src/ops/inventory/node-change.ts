@@ -1,5 +1,5 @@
-import { camelCase, type SnakeCase } from '../../core/casing.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { camelCase, type SnakeCase } from '../../core/text/casing.ts';
 import type { NodeChange, NodeRecord, Store } from '../../store/index.ts';
 import { checkRoles } from './assignable-roles.ts';
 import type { NodeView } from './nodes.ts';

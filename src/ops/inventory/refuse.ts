@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { problem } from '../problem.ts';
 import { sameJson } from './json-object.ts';
 

@@ -1,5 +1,5 @@
 import { pluginFits } from '../../clusters/plugin-fit.ts';
-import { type Diagnostic, isError } from '../../core/diagnostic.ts';
+import { type Diagnostic, isError } from '../../core/problems/diagnostic.ts';
 import type { JsonFields, JsonObject, NewTag, PluginRecord, ReleaseRecord, StorePorts } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';

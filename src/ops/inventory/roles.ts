@@ -1,6 +1,6 @@
 import type { RoleBody } from '../../core/contracts/fuel/roles.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 
 import type { ClusterDetails, Json, JsonObject, ReleaseRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';

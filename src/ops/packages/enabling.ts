@@ -1,5 +1,5 @@
 import { settingSwitch } from '../../clusters/settings.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { onlyOrders } from '../../core/task-types/index.ts';
 import type { GraphWithTasks, JsonObject, PluginRecord, StorePorts } from '../../store/index.ts';
 import { type PluginParts, partsOf, partsOfPlugin, pluginConflicts } from './plugin-conflicts.ts';

@@ -8,7 +8,7 @@ import {
   type ManifestFile,
   PACKAGE_SOURCE,
   parsePackageSource,
-} from '../../core/folder-manifest.ts';
+} from '../../core/sources/folder-manifest.ts';
 import { type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS, manifestOf, readPackageArchive } from '../../packages/index.ts';
 import type { PackageStore } from '../../store/index.ts';
 

@@ -1,5 +1,5 @@
-import { compareKeys } from '../../core/compare-text.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { compareKeys } from '../../core/text/text.ts';
 import type { Json, JsonObject, PluginRecord } from '../../store/index.ts';
 import { isObject, objectOf } from '../inventory/json-object.ts';
 

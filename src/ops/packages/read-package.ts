@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import {
   type ArchiveLimits,
   checkPackage,

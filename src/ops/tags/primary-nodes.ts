@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { StorePorts } from '../../store/index.ts';
 import { finding } from '../inventory/refuse.ts';
 import { roleCatalogue } from '../inventory/role-catalogue.ts';

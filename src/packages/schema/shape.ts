@@ -1,4 +1,4 @@
-import type { ValuePath } from '../../core/plain-value.ts';
+import type { ValuePath } from '../../core/data/plain-value.ts';
 import {
   child,
   type DataNode,

@@ -1,4 +1,4 @@
-import type { ValuePath } from '../../core/plain-value.ts';
+import type { ValuePath } from '../../core/data/plain-value.ts';
 import { type DataNode, items, textOf } from '../../documents/reader/data-node.ts';
 
 import type { FormatVersion } from '../package-format.ts';

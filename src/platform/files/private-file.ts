@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { SetupError } from '../../core/setup-error.ts';
+import { SetupError } from '../../core/problems/refusal.ts';
 import { isPrivate } from '../secrets/is-private.ts';
 import { createDurably, replaceDurably } from './durable-file.ts';
 

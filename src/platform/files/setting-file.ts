@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { SetupError } from '../../core/setup-error.ts';
+import { SetupError } from '../../core/problems/refusal.ts';
 
 /**
  * Reads a file that a setting names.

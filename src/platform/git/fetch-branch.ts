@@ -8,7 +8,7 @@ import {
   gitHostOf,
   gitUrlProblem,
   isAllowedHost,
-} from '../../core/git-source.ts';
+} from '../../core/sources/git-source.ts';
 import { GitError, type GitLimits, runGit } from './run-git.ts';
 
 /** The documents at the tip of a branch. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { isError } from '../../core/diagnostic.ts';
+import { isError } from '../../core/problems/diagnostic.ts';
 import { NOTICE_EVENTS, NOTICE_FORMATS } from '../../core/words.ts';
 import { checkSchema, DOCUMENT_WORDS, parseYaml } from '../../documents/index.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import { didYouMean } from '../../core/did-you-mean.ts';
-import { isMapping, valueAt } from '../../core/plain-value.ts';
+import { isMapping, valueAt } from '../../core/data/plain-value.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import {
   checkSchema,
   DOCUMENT_WORDS,

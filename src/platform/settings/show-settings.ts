@@ -1,4 +1,4 @@
-import { valueAt } from '../../core/plain-value.ts';
+import { valueAt } from '../../core/data/plain-value.ts';
 import type { LoadedSettings, SettingOrigin } from './load-settings.ts';
 import { type SettingDefinition, settingDefinitions } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import { type Logger, type LoggerOptions, pino } from 'pino';
-import { printable } from '../../core/control-characters.ts';
+import { printable } from '../../core/text/control-characters.ts';
 import { TOKEN_IN_TEXT } from '../secrets/access-token.ts';
 import type { Settings } from '../settings/settings.ts';
 

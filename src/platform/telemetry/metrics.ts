@@ -1,6 +1,6 @@
 import type { AttemptRecord } from '@sitewright/maas';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { isMapping } from '../../core/plain-value.ts';
+import { isMapping } from '../../core/data/plain-value.ts';
 import type { Store, StoreCall } from '../../store/index.ts';
 import { LabelValues } from './label-values.ts';
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { withoutEnd } from '../../core/text-ends.ts';
+import { withoutEnd } from '../../core/text/text.ts';
 import { withoutSecretTexts } from './log.ts';
 
 type SpanKind = 'internal' | 'server' | 'client';

@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import type { TLSConfig } from '@temporalio/client';
-import { SetupError } from '../../core/setup-error.ts';
+import { SetupError } from '../../core/problems/refusal.ts';
 import { readSettingFile } from '../files/setting-file.ts';
 import type { Settings } from '../settings/settings.ts';
 

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import { snakeCase } from '../../core/casing.ts';
+import { snakeCase } from '../../core/text/casing.ts';
 import type { InputCheck } from '../input.ts';
 import type { Json, JsonFields } from '../page.ts';
 import type { Row, Tables } from '../tables.ts';

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { GitSource } from '../../core/git-source.ts';
+import type { GitSource } from '../../core/sources/git-source.ts';
 import { conflict, notFound } from '../failure.ts';
 import { InputCheck, storable } from '../input.ts';
 import type { Page, PageRequest } from '../page.ts';

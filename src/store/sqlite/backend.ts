@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { shellWord } from '../../core/shell-word.ts';
+import { shellWord } from '../../core/text/text.ts';
 import type { Backend } from '../backend.ts';
 import { StoreError } from '../failure.ts';
 import type { OpenStoreOptions } from '../open-store.ts';

@@ -1,6 +1,6 @@
 import type { MachineState } from '@sitewright/maas';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import type { GitSource } from '../../core/git-source.ts';
+import type { Diagnostic } from '../../core/problems/diagnostic.ts';
+import type { GitSource } from '../../core/sources/git-source.ts';
 import { bytes, count, flag, json, key, siteName, text, time } from './column.ts';
 
 /** Sites, their revisions, and what MAAS reported about their nodes. */

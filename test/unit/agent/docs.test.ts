@@ -5,7 +5,7 @@ import { load } from 'js-yaml';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PATH_ROOTS } from '../../../src/agent/path-rules.ts';
 import { taskTypesPage } from '../../../src/agent/task-types-page.ts';
-import { formatManifest } from '../../../src/core/folder-manifest.ts';
+import { formatManifest } from '../../../src/core/sources/folder-manifest.ts';
 import { typesOver } from '../../../src/core/task-types/index.ts';
 import { AgentRig } from '../../rig/agent.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fileOfSource, formatManifest, readManifest } from '../../../src/core/folder-manifest.ts';
+import { fileOfSource, formatManifest, readManifest } from '../../../src/core/sources/folder-manifest.ts';
 import { AgentRig } from '../../rig/agent.ts';
 
 const rig = new AgentRig();

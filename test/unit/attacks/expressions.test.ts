@@ -9,8 +9,8 @@ import { parseTimeByFormat } from '../../../packages/yaql/src/time/parse-format.
 import { parseFloatText } from '../../../packages/yaql/src/values/number-text.ts';
 import { expressionRecord, expressions, expressionsIn } from '../../../scripts/expressions.ts';
 import { namesInReport, readPuppetSummary } from '../../../src/agent/task-types/puppet-summary.ts';
-import { commitUrl, gitUrlProblem } from '../../../src/core/git-source.ts';
-import { withoutEnd } from '../../../src/core/text-ends.ts';
+import { commitUrl, gitUrlProblem } from '../../../src/core/sources/git-source.ts';
+import { withoutEnd } from '../../../src/core/text/text.ts';
 import { parseLegacyCondition } from '../../../src/graph/fields/legacy-condition.ts';
 import { FormatText } from '../../../src/graph/fields/python-format.ts';
 import { growthOf, MUCH_GROWTH } from '../../rig/growth.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../../src/core/diagnostic.ts';
-import { isMapping, printPath, setKey, valueAt } from '../../../src/core/plain-value.ts';
-import { checkShape, flag, listOf, objectOf, textOf, withRule } from '../../../src/core/shape.ts';
+import { isMapping, printPath, setKey, valueAt } from '../../../src/core/data/plain-value.ts';
+import { checkShape, flag, listOf, objectOf, textOf, withRule } from '../../../src/core/data/shape.ts';
+import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../../src/core/problems/diagnostic.ts';
 
 describe('values of users', () => {
   it('are mappings if they have keys', () => {

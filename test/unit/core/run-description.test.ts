@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseGraphRunInput } from '../../../src/core/graph-run/index.ts';
-import { describedRun } from '../../../src/core/run-description.ts';
+import { describedRun } from '../../../src/core/run/description.ts';
 import { parseSiteRunInput } from '../../../src/core/site-run/index.ts';
 
 const good = { title: 'Racks 1–4', description: '# Why\n\nMore room.', labels: { team: 'storage', 'a/b.c-d_e': '' } };

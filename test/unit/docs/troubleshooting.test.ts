@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { pascalCase } from '../../../src/core/pascal-case.ts';
+import { pascalCase } from '../../../src/core/text/casing.ts';
 import { PROBLEM_CODES } from '../../../src/ops/problem.ts';
 
 const root = new URL('../../../', import.meta.url);

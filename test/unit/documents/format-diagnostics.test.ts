@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { Diagnostic } from '../../../src/core/diagnostic.ts';
+import type { Diagnostic } from '../../../src/core/problems/diagnostic.ts';
 import { formatCounts, formatDiagnosticLine, formatDiagnostics, loadSite } from '../../../src/documents/index.ts';
 
 const golden = new URL('../../golden/documents/', import.meta.url);

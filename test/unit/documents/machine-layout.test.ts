@@ -1,6 +1,6 @@
 import { sizeInBytes } from '@sitewright/maas/machine-layout';
 import { describe, expect, it } from 'vitest';
-import { isError } from '../../../src/core/diagnostic.ts';
+import { isError } from '../../../src/core/problems/diagnostic.ts';
 import { loadSite } from '../../../src/documents/index.ts';
 import { CONFIGURATION, document, files, node, profile } from './site-files.ts';
 

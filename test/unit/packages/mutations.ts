@@ -1,5 +1,5 @@
 import { dump, YAML11_SCHEMA } from 'js-yaml';
-import { isError } from '../../../src/core/diagnostic.ts';
+import { isError } from '../../../src/core/problems/diagnostic.ts';
 import { parseYaml } from '../../../src/documents/index.ts';
 
 /** Contents of a package by path. */

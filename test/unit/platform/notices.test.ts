@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { NoticeBody } from '../../../src/core/contracts/notice.ts';
-import { noticeText } from '../../../src/core/notice.ts';
+import { noticeText } from '../../../src/core/run/notice.ts';
 import { addressOf, type Receiver, readReceivers } from '../../../src/platform/notices/receivers.ts';
 import { sendNotice } from '../../../src/platform/notices/send.ts';
 import { type NoticeReceiver, noticeReceiver } from '../../rig/notice-receiver.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../../core/diagnostic.ts';
+import type { Diagnostic } from '../../../core/problems/diagnostic.ts';
 
 const MAX = 10;
 

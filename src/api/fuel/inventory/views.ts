@@ -2,7 +2,7 @@ import { type ClusterAnswer, clusterSchema } from '../../../core/contracts/fuel/
 import { type NodeAnswer, nodeSchema } from '../../../core/contracts/fuel/nodes.ts';
 import type { PluginAnswer } from '../../../core/contracts/fuel/plugins.ts';
 import { type ReleaseAnswer, releaseSchema } from '../../../core/contracts/fuel/releases.ts';
-import { isMapping } from '../../../core/plain-value.ts';
+import { isMapping } from '../../../core/data/plain-value.ts';
 import type { PluginWithTags } from '../../../ops/index.ts';
 import {
   type ClusterView,

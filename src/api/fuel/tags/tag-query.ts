@@ -1,5 +1,5 @@
 import type { TagQuery } from '../../../core/contracts/fuel/tags.ts';
-import type { Diagnostic } from '../../../core/diagnostic.ts';
+import type { Diagnostic } from '../../../core/problems/diagnostic.ts';
 import type { TagOwner, TagUpload } from '../../../ops/index.ts';
 import { RequestError } from '../../problems/transport-problem.ts';
 import { idsIn } from '../request-parts.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX } from '../../run-description.ts';
+import { MAX } from '../../run/description.ts';
 import { GRAPH_RUN_MODES, TRANSACTION_STATUSES } from '../../words.ts';
 import { holdBefore } from '../approval.ts';
 import { actorName, anyJson, nameText, reasonText, runDescription } from '../primitives.ts';

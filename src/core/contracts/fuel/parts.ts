@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Need } from '../../access-role.ts';
+import type { Need } from '../../access.ts';
 import { below, gone, tagged } from '../route.ts';
 
 /** Ids of Fuel's things are whole numbers from 1; what the database can hold. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Need } from '../../access-role.ts';
+import type { Need } from '../../access.ts';
 import { anyJson } from '../primitives.ts';
 import type { Wire } from '../wire.ts';
 import { namedPartRoutes } from './parts.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codecAuthorization } from '../../../../src/api/access/codec-authorization.ts';
 import { guardRoutes } from '../../../../src/api/access/guard.ts';
 import { answerProblem } from '../../../../src/api/problems/answer-problem.ts';
-import { covers, type Need, ROLES, type Role } from '../../../../src/core/access-role.ts';
+import { covers, type Need, ROLES, type Role } from '../../../../src/core/access.ts';
 import { API } from '../../../../src/core/contracts/api.ts';
 import type { RouteMap } from '../../../../src/core/contracts/route.ts';
 import { tokenOperations } from '../../../../src/ops/tokens.ts';

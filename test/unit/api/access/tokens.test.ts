@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tokenFromHeaders } from '../../../../src/api/access/token-from-headers.ts';
-import { covers, ROLES } from '../../../../src/core/access-role.ts';
+import { covers, ROLES } from '../../../../src/core/access.ts';
 import { ProblemError } from '../../../../src/ops/index.ts';
 import { tokenOperations } from '../../../../src/ops/tokens.ts';
 import { hashOf, idOfToken, matches, mintToken } from '../../../../src/platform/secrets/access-token.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GraphRunProgress } from '../../../../src/core/graph-run/index.ts';
 import { createLedger, reportGraphRun, restoreLedger } from '../../../../src/core/graph-run/index.ts';
+import { doneOf, endedCounts, sumCounts, workOf } from '../../../../src/core/graph-run/task-counts.ts';
 import {
   apply,
   compilePlan,
@@ -9,7 +10,6 @@ import {
   type SchedulerEvent,
   takeSnapshot,
 } from '../../../../src/core/scheduler/index.ts';
-import { doneOf, endedCounts, sumCounts, workOf } from '../../../../src/core/task-counts.ts';
 
 function ledgerOf(nodes: readonly string[], names: readonly string[]) {
   const compiled = compilePlan({

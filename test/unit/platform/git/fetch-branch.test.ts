@@ -13,7 +13,7 @@ import {
   gitUrlProblem,
   isAllowedHost,
   repositorySecretProblem,
-} from '../../../../src/core/git-source.ts';
+} from '../../../../src/core/sources/git-source.ts';
 import { fetchBranch } from '../../../../src/platform/git/fetch-branch.ts';
 import { type GitRepository, gitRepository } from '../../../rig/git-repository.ts';
 

@@ -1,5 +1,6 @@
+import { DONE_STATUSES, type ShownTaskStatus, TASK_STATUSES, WORK_STATUSES } from '../words.ts';
+
 /** The only place that counts the tasks of a run: statuses, reports, the API, the command line and the page use it. */
-import { DONE_STATUSES, type ShownTaskStatus, TASK_STATUSES, WORK_STATUSES } from './words.ts';
 
 /** Number of tasks by status. */
 export type TaskCounts = Readonly<Record<ShownTaskStatus, number>>;

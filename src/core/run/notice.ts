@@ -1,9 +1,9 @@
-import type { Notice } from './contracts/notice.ts';
-import { isMapping } from './plain-value.ts';
-import { describeAwaiting } from './run/approval.ts';
-import { MAX } from './run-description.ts';
-import { lineOf, objectOf, oneOf, type Shape, valueThat } from './shape.ts';
-import { NOTICE_EVENTS, type NoticeEvent } from './words.ts';
+import type { Notice } from '../contracts/notice.ts';
+import { isMapping } from '../data/plain-value.ts';
+import { lineOf, objectOf, oneOf, type Shape, valueThat } from '../data/shape.ts';
+import { NOTICE_EVENTS, type NoticeEvent } from '../words.ts';
+import { describeAwaiting } from './approval.ts';
+import { MAX } from './description.ts';
 
 /** Input of `send_notice`: runs start it, and the API for tests. */
 export interface SendNotice {

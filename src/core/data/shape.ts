@@ -1,5 +1,5 @@
-import { CONTROL } from './control-characters.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { CONTROL } from '../text/control-characters.ts';
+import { didYouMean } from '../text/did-you-mean.ts';
 import { isMapping, kindOf, type ValuePath } from './plain-value.ts';
 
 /** One way in which a value differs from its shape. */

@@ -1,5 +1,5 @@
-import { isMapping } from './plain-value.ts';
-import { lineOf, type Shape, textOf } from './shape.ts';
+import { isMapping } from '../data/plain-value.ts';
+import { lineOf, type Shape, textOf } from '../data/shape.ts';
 
 /** Most characters of what users write, and most items of a list. Each way in checks them: API, command line, Temporal. */
 export const MAX = {

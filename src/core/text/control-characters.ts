@@ -1,4 +1,4 @@
-import type { ValuePath } from './plain-value.ts';
+import type { ValuePath } from '../data/plain-value.ts';
 
 /** Control characters and halves of pairs of UTF-16. No id, name, key or path has one, whatever it comes in. */
 export const CONTROL = /[\p{Cc}\p{Cs}]/u;

@@ -1,5 +1,5 @@
-import { isMapping } from './plain-value.ts';
-import { withoutEnd } from './text-ends.ts';
+import { isMapping } from '../data/plain-value.ts';
+import { withoutEnd } from '../text/text.ts';
 
 /** One file of a folder that is brought to nodes. */
 export interface ManifestFile {

@@ -12,3 +12,7 @@ export type SnakeCase<Name> = Name extends `${infer First}${infer Rest}`
   : Name;
 
 export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** `critical-group-failed` as `CriticalGroupFailed`: turns a kind of failure into its type in Temporal. */
+export const pascalCase = (kind: string): string =>
+  kind.replace(/(^|-)([a-z])/g, (_all, _dash, letter: string) => letter.toUpperCase());

@@ -1,5 +1,5 @@
-import { isMapping, printPath } from './plain-value.ts';
-import { checkShape, type Shape, type ShapeProblem } from './shape.ts';
+import { isMapping, printPath } from '../data/plain-value.ts';
+import { checkShape, type Shape, type ShapeProblem } from '../data/shape.ts';
 
 /** The input of a run, or all its problems. */
 export type ParsedRunInput<Input> =

@@ -1,4 +1,4 @@
-import { withoutEnd } from './text-ends.ts';
+import { withoutEnd } from '../text/text.ts';
 
 /** The branch of a Git repository that a site follows. */
 export interface GitSource {

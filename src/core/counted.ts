@@ -1,2 +1,0 @@
-/** `1 node`, `2 nodes`. */
-export const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;

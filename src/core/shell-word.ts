@@ -1,2 +1,0 @@
-/** Quotes text as one word for `sh`. */
-export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,37 @@
+/** Length of a text in UTF-8 bytes. Workflows have no reliable `Buffer` or `TextEncoder`. */
+export function utf8Length(text: string): number {
+  let bytes = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) bytes += 1;
+    else if (unit < 0x800) bytes += 2;
+    else if (unit >= 0xd800 && unit < 0xdc00 && i + 1 < text.length) {
+      bytes += 4;
+      i += 1;
+    } else bytes += 3;
+  }
+  return bytes;
+}
+
+/**
+ * A text without what it ends with of these characters, in time in proportion to its length: an expression such as `x+$` looks
+ * for the end from each `x` of a long run of them.
+ */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;
+  return text.slice(0, end);
+}
+
+/** Orders text by UTF-16 code units, the same on every machine. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Orders entries by their key. */
+export const compareKeys = ([a]: readonly [string, ...unknown[]], [b]: readonly [string, ...unknown[]]): number =>
+  compareText(a, b);
+
+/** `1 node`, `2 nodes`. */
+export const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+
+/** Quotes text as one word for `sh`. */
+export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
