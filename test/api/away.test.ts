@@ -56,7 +56,7 @@ describe('without Temporal and MAAS', () => {
   });
   afterAll(() => api.stop());
 
-  it('the API starts, stays live, and reports what is unavailable and what to do', async () => {
+  it('the API starts, stays live, and reports unavailable services with the next step', async () => {
     for (const path of ['/health', '/api/v1/health']) {
       const health = await ask(api, 'GET', path);
       expect(health).toMatchObject({ status: 503, body: { status: 'unavailable', ok: false } });

@@ -234,7 +234,7 @@ describe('operators', () => {
     const three = plainNodes('n1', 'n2', 'n3');
     const made = (site: ScriptedSite) => site.began.filter((call) => call.startsWith('deploy'));
 
-    it('holds a group and what depends on it until an operator approves; the rest goes on', async () => {
+    it('holds a group and its dependents until an operator approves; the rest continues', async () => {
       const site = scriptedSite(two, three);
       const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina', hold_before: ['b', 'c'] }]);
       await reaches(run, (status) => status.counts.success === 1 && status.current === null);

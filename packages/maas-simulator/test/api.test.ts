@@ -88,7 +88,7 @@ describe('lists', () => {
     expect([reply.status, Object.keys(reply.json)]).toEqual([400, [name]]);
   });
 
-  it('a list shows a change at once', async () => {
+  it('a list shows a change immediately', async () => {
     const { json } = await maas.api('GET', 'machines/?hostname=a');
     await maas.api('PUT', `machines/${json[0].system_id}/`, { zone: 'z2' });
     expect((await maas.api('GET', 'machines/?hostname=a')).json[0].zone.name).toBe('z2');
@@ -96,7 +96,7 @@ describe('lists', () => {
     expect((await maas.api('GET', 'machines/?hostname=a')).json[0].zone.description).toBe('moved');
   });
 
-  it('another user sees what is free or theirs', async () => {
+  it('another user sees free machines and their own', async () => {
     expect(names((await maas.operator('GET', 'machines/')).json)).toEqual(['a', 'b']);
   });
 });
@@ -171,7 +171,7 @@ describe('machines', () => {
     expect((await maas.operator('GET', 'machines/?op=list_allocated')).json).toEqual([]);
   });
 
-  it('bulk release is all or nothing, and names what it released', async () => {
+  it('bulk release is all or nothing, and names the released machines', async () => {
     const { json: ids } = await maas.control('POST', 'seed', {
       machines: [
         { hostname: 'a', status: 6 },
@@ -192,7 +192,7 @@ describe('machines', () => {
     expect((await maas.api('POST', 'machines/?op=release', { machines: ['zzzzzz'] })).status).toBe(400);
   });
 
-  it('what an owner may do, another user may not', async () => {
+  it('another user may not do what an owner may', async () => {
     const id = await maas.machine({ status: S.Deployed, owner: 'admin' });
     for (const op of ['release', 'deploy', 'abort', 'lock', 'power_off', 'set_workload_annotations']) {
       const reply = await maas.operator('POST', `machines/${id}/?op=${op}`);
@@ -213,7 +213,7 @@ describe('machines', () => {
     expect(reply.json).toMatchObject({ system_id: id, status: S.Allocated });
   });
 
-  it('deploy does not see what a JSON body says', async () => {
+  it('deploy ignores a JSON body', async () => {
     const id = await maas.machine();
     const headers = {
       Authorization: authorization(simulatorKeys.admin, maas.clock.now()),

@@ -205,7 +205,7 @@ describe('machines as containers', () => {
   });
 });
 
-it('what a killed simulator left is removed; what belongs to one that runs stays', async () => {
+it('containers of a killed simulator are removed; those of a running one stay', async () => {
   const own = processName(process.pid)!;
   const calls: string[] = [];
   const gone = await removeLeftovers(

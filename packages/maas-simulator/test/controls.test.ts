@@ -202,7 +202,7 @@ describe('auto', () => {
     expect(await maas.status(id)).toBe(S.Allocated);
   });
 
-  it('keeps what a later body leaves out; null turns a phase off', async () => {
+  it('keeps settings that a later body omits; null turns a phase off', async () => {
     await maas.control('POST', 'auto', { deploy_ms: 10, erase_ms: 5 });
     expect((await maas.control('POST', 'auto', { erase_ms: null })).json).toMatchObject({ deploy_ms: 10 });
     expect((await maas.control('GET', 'auto')).json).not.toHaveProperty('erase_ms');

@@ -58,7 +58,7 @@ it('double: the second of two answers, one deployment', async () => {
   expect(await maas.moves()).toEqual([[10, 9, 'deploy']]);
 });
 
-it('slow: done after its time, also when the client has gone', async () => {
+it('slow: done after its time, also when the client has disconnected', async () => {
   await inject('slow', { ms: 60_000 });
   const reply = deploy();
   await expect.poll(() => maas.clock.waiting).toBe(1);
@@ -67,7 +67,7 @@ it('slow: done after its time, also when the client has gone', async () => {
   expect((await reply).status).toBe(200);
 });
 
-it('faults are used up in order and only by what they match', async () => {
+it('faults are used up in order and only by matching requests', async () => {
   await maas.control('POST', 'faults', [
     { match: 'op=deploy', kind: '503', times: 2 },
     { match: 'op=deploy', kind: '502' },

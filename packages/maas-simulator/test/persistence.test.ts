@@ -86,7 +86,7 @@ describe('a state file', () => {
     await second.close();
   });
 
-  it('continues what was running, each at its time', async () => {
+  it('continues running phases, each at its time', async () => {
     const first = await SimulatedMaas.start({ stateFile });
     const ids = await liveALittle(first);
     await first.close();

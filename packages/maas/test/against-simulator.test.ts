@@ -239,7 +239,7 @@ describe('against the simulator', () => {
     await wrong.client.close();
   });
 
-  it('(31) 110 machines at once are waited for by lists, not one by one', async () => {
+  it('(31) 110 machines are awaited by lists, not one by one', async () => {
     await control('seed', { count: 110, prefix: 'n' });
     // Longer than it takes to start all of them on a busy machine.
     await control('auto', { deploy_ms: 5_000 });

@@ -81,7 +81,7 @@ describe('lists', () => {
     for (const line of sent) expect(line.match(/id=/g)).toHaveLength(100);
   });
 
-  it('(31) only what is needed of a big machine object is kept', async () => {
+  it('(31) only needed parts of a big machine object are kept', async () => {
     const ballast = {
       physicalblockdevice_set: Array.from({ length: 200 }, (_, i) => ({ name: `sd${i}`, model: 'x'.repeat(200) })),
     };
@@ -194,7 +194,7 @@ describe('resolve', () => {
     expect(!absent.ok && absent.failure.message).toBe('MAAS has no machine named n7');
   });
 
-  it('another MAC than the documents say is a warning, no machine at all a failure', async () => {
+  it('another MAC than in the documents is a warning, a missing machine a failure', async () => {
     expect(await resolveMachine(clientOf(answering), { hostname: 'n2', bootMac: '52:54:00:ff:ff:ff' })).toMatchObject({
       ok: true,
       warnings: [{ code: 'mac-differs' }],
@@ -208,7 +208,7 @@ describe('resolve', () => {
     });
   });
 
-  it('(31) 250 look-ups at once are three requests', async () => {
+  it('(31) 250 concurrent look-ups are three requests', async () => {
     const world = clientOf(({ query }) => ({ body: query.getAll('hostname').map((name) => host(`id-${name}`, name)) }));
     const names = Array.from({ length: 250 }, (_, i) => `n${i}`);
     const found = await Promise.all(names.map((hostname) => resolveMachine(world, { hostname })));
@@ -320,7 +320,7 @@ describe('single calls with a trap', () => {
     expect(world.sent.at(-1)).toBe('POST machines/abc123/?op=set_owner_data a=1');
   });
 
-  it('events are limited to what MAAS takes; script results are those of the latest set, decoded', async () => {
+  it('events are limited to the maximum of MAAS; script results are those of the latest set, decoded', async () => {
     const world = clientOf(({ path }) =>
       path === 'events/'
         ? { body: { events: [{ id: 3, node: 'abc123', level: 'ERROR', type: 'T', description: 'D' }] } }

@@ -64,7 +64,7 @@ describe('maas check', () => {
     ],
     ['the list fails', { 'machines/': { status: 503, body: 'away' } }, 'machines', /logs|again/],
     ['no images', { 'boot-resources/': { body: '[]' } }, 'images', /import images/],
-  ])('%s: said once, with its fix', async (_name, answers, at, fix, message = /./) => {
+  ])('%s: reported once, with its fix', async (_name, answers, at, fix, message = /./) => {
     const result = await check({ ...ok, ...answers });
     const bad = result.findings.filter((finding) => !finding.ok);
     expect(bad).toHaveLength(1);
@@ -75,7 +75,7 @@ describe('maas check', () => {
     expect(JSON.stringify(result)).not.toContain(testKey.split(':')[2]);
   });
 
-  it('is said in one line: which MAAS it is, or all that keeps from deploying', async () => {
+  it('is summarised in one line: the MAAS, or all that prevents deploying', async () => {
     expect(summaryOfMaasCheck(await check(ok))).toEqual({ ok: true, message: 'MAAS 3.6.5 as admin' });
     expect(summaryOfMaasCheck(await check({ ...ok, 'boot-resources/': { body: '[]' } })).ok).toBe(true);
     const operator = { ...ok, 'users/': { body: '{"username": "oper", "is_superuser": false}' } };

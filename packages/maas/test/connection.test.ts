@@ -44,7 +44,7 @@ describe('requests on the wire', () => {
     expect(Math.abs(stamp - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  it('a key that was renewed is used at once, also where the old one is refused, and its user is read anew', async () => {
+  it('a renewed key is used immediately, also where the old one is refused, and its user is read again', async () => {
     let key: string | undefined = testKey;
     const patient = new MaasClient({ url: server.url, apiKey: testKey, rereadKey: () => key });
     const users = ({ url }: { url: string }) => url.includes('users/');
@@ -121,7 +121,7 @@ describe('requests on the wire', () => {
     await server.listen();
   });
 
-  it('an aborted signal ends a call at once with its reason', async () => {
+  it('an aborted signal ends a call immediately with its reason', async () => {
     const abort = new AbortController();
     server.answer = () => {
       abort.abort(new Error('enough'));
@@ -220,7 +220,7 @@ describe('answers', () => {
     expect(await read()).toMatchObject({ kind: 'unauthorised', reason, retryable: reason === 'nonce-replayed' });
   });
 
-  it('(4) a request that was duplicated on its way: a read is repeated at once; a change may have been carried out', async () => {
+  it('(4) a duplicated request is repeated immediately if it is a read; a change may have been executed', async () => {
     server.script(
       { status: 401, body: "Authorization Error: 'Nonce already used: x'" },
       { status: 200, body: machine },
@@ -400,7 +400,7 @@ describe('answers', () => {
     ['pools', (maas) => maas.inventory.pools()],
     ['tags', (maas) => maas.inventory.tags()],
   ];
-  it.each(reads)('no read takes a garbled answer for what MAAS has: %s', async (_name, ask) => {
+  it.each(reads)('no read accepts a garbled answer: %s', async (_name, ask) => {
     for (const body of ['<html>the region is starting</html>', '[{"id": 1', '']) {
       const before = server.requests.length;
       server.script({ status: 200, body }, { status: 200, body });
@@ -417,7 +417,7 @@ describe('answers', () => {
     },
   );
 
-  it('since when MAAS is silent: from the first request that waits, until any answer', async () => {
+  it('an outage of MAAS lasts from the first waiting request until any answer', async () => {
     const clock = new LeapingClock();
     const waiting: (() => void)[] = [];
     const silent = new MaasClient({

@@ -294,7 +294,7 @@ it.each([
   [2, 'commissioned', 'n1 was Failed commissioning; it was commissioned again', {}],
   [22, 'commissioned', 'n1 was Failed testing; it was commissioned again', {}],
   [8, 'was-broken', 'n1 was marked broken ("fan"); it was commissioned again', { error_description: 'fan' }],
-] as const)('a machine found at %d is commissioned with a note that says so', (status, code, message, more) => {
+] as const)('a machine found at %d is commissioned with a note on that', (status, code, message, more) => {
   const by = {
     me: 'admin',
     site: 'dc1',

@@ -31,7 +31,7 @@ function at(status: number, act: () => void) {
 }
 
 describe('a person at MAAS in the middle of a deployment', () => {
-  it('releases the machine: it is left alone, and the failure says who and why', async () => {
+  it('releases the machine: it is not touched, and the failure names who and why', async () => {
     const { maas, context } = scene({}, { releaseMs: 0 });
     const outcome = await deployMachine(
       context,
@@ -201,9 +201,9 @@ describe('no machine is deployed without the marker of its site', () => {
   });
 });
 
-describe('hints say what was changed', () => {
+describe('hints list the changes', () => {
   const bobs = { status: 6, owner: 'bob' };
-  it('nothing, when nothing can have been', async () => {
+  it('none, if there can be none', async () => {
     const first = await releaseMachine(scene(bobs).context, request, { isFirstTry: true });
     expect(!first.ok && first.failure.hint).toMatch(/; this step changed nothing$/);
     // An earlier attempt may have changed something.
@@ -211,7 +211,7 @@ describe('hints say what was changed', () => {
     expect(!later.ok && later.failure.hint).not.toMatch(/nothing/);
   });
 
-  it('what was done before another owner came', async () => {
+  it('those made before another owner took the machine', async () => {
     const { context, machine } = scene({ status: 11, owner: 'admin', owner_data: mark('r6') }, { releaseMs: 1_000 });
     const outcome = await deployMachine(context, request, {
       isFirstTry: true,

@@ -104,7 +104,7 @@ describe('watching machines', () => {
     expect(watcher.size).toBe(0);
   });
 
-  it('(28) an aborted signal ends its wait at once, and only that', async () => {
+  it('(28) an aborted signal ends only its own wait, immediately', async () => {
     const { watcher, clock, start } = scene((_id, ms) => (ms > 60_000 ? 6 : 9));
     const abort = new AbortController();
     const aborted = watcher.waitFor('m1', deployed, { signal: abort.signal });
@@ -128,7 +128,7 @@ describe('watching machines', () => {
     expect(clock.now() - start).toBeLessThan(31_000);
   });
 
-  it('a machine missing from the list is read individually before it counts as gone', async () => {
+  it('a machine missing from the list is read individually before it counts as deleted', async () => {
     const { watcher, polls } = scene((id, ms) => (id === 'gone' && ms > 10_000 ? undefined : ms > 60_000 ? 6 : 9));
     const [gone, other] = await Promise.all([watcher.waitFor('gone', deployed), watcher.waitFor('m1', deployed)]);
     expect(gone).toEqual({ kind: 'gone' });

@@ -294,7 +294,7 @@ describe('deploy', () => {
     expect(beats).toBeGreaterThanOrEqual(maas.sent(/GET machines\/\?id=/));
   });
 
-  it('(28) cancelling ends the wait at once; then one abort, and the state afterwards is reported', async () => {
+  it('(28) cancelling ends the wait immediately; then one abort, and the state afterwards is reported', async () => {
     const { context, maas } = scene({}, { deployMs: Number.POSITIVE_INFINITY });
     const cancel = new AbortController();
     const running = deployMachine(context, request, {
@@ -506,7 +506,7 @@ describe('release', () => {
     expect(maas.count(id, 'release')).toBe(1);
   });
 
-  it('(25) the owner has changed since: refused, nothing sent; locked: said so', async () => {
+  it('(25) a machine with a new owner is refused, nothing sent; a locked one is reported as such', async () => {
     for (const [state, kind] of [
       [{ owner: 'bob' }, 'other-owner'],
       [{ owner_data: mark('r1', 'dc2') }, 'other-site'],
@@ -519,7 +519,7 @@ describe('release', () => {
     }
   });
 
-  it('(19, 25) a lost answer is followed by a reading; a release that broke off is not sent again at once', async () => {
+  it('(19, 25) a lost answer is followed by a read; an interrupted release is not immediately repeated', async () => {
     const acted = scene(ours, { faults: [[/op=release/, 'drop_after']] });
     expect(await releaseMachine(acted.context, ask)).toMatchObject({ ok: true, actions: ['release'] });
     expect(acted.maas.count(id, 'release')).toBe(1);

@@ -54,10 +54,10 @@ async function replay(step: Step): Promise<{ value?: unknown; failure?: MaasFail
 
 const exchanges = steps.filter((step) => step.response !== undefined);
 
-describe('what MAAS 3.6.5 really answered', () => {
+describe('recorded answers of MAAS 3.6.5', () => {
   it('there are recordings', () => expect(exchanges.length).toBeGreaterThan(250));
 
-  it('every answer is a value or a failure of the kind its status stands for', async () => {
+  it('are each a value, or a failure of the kind of their status', async () => {
     const kinds: Record<number, string[]> = {
       400: ['invalid', 'unauthorised', 'no-such-endpoint'],
       // An old timestamp is a fault of the clock, not of the key.
@@ -77,7 +77,7 @@ describe('what MAAS 3.6.5 really answered', () => {
     }
   });
 
-  it('every form error keeps MAAS’ texts', async () => {
+  it('keep MAAS’ texts in form errors', async () => {
     let seen = 0;
     for (const step of exchanges) {
       if (step.response?.status !== 400 || typeof step.response.json !== 'object') continue;
@@ -88,7 +88,7 @@ describe('what MAAS 3.6.5 really answered', () => {
     expect(seen).toBeGreaterThan(20);
   });
 
-  it('every machine is read with its number, owner and name', () => {
+  it('give every machine with its number, owner and name', () => {
     let seen = 0;
     for (const step of exchanges) {
       const answer = step.response?.json;

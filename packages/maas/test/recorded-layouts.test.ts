@@ -60,7 +60,7 @@ const bond0 = port('bond0', ['eno2', 'eno3'], { bond: BOND, networks: [{ network
 const pxe = port('pxe', ['eno1'], { networks: [{ network: 'pxe', cidr: '10.77.0.0/24' }] });
 
 describe('interfaces as a commissioning leaves them', () => {
-  it('a boot NIC that is to be up without an address loses its AUTO link, and keeps what MAAS then adds', () => {
+  it('a boot NIC that is to be up without an address loses its AUTO link, and keeps the link that MAAS then adds', () => {
     expect(changeOf(reading(), pxe)).toMatchObject({ op: 'unlink_subnet', form: { id: 4 } });
     for (const step of [1, 2]) expect(changeOf(reading(answer('n2-unlink', step)), pxe)).toBeUndefined();
   });
@@ -135,7 +135,7 @@ describe('disks', () => {
   });
 
   it.each(['s3-sizes-40g', 's3-sizes-3t', 's3-sizes-4k', 's3-sizes-uefi'])(
-    '%s: all of a disk is what MAAS has',
+    '%s: all of a disk is the size that MAAS has',
     (file) => {
       const isUefi = file.endsWith('uefi');
       const disks = recorded(file)
@@ -186,7 +186,7 @@ describe('disks', () => {
     expect(next(boot(answer('s5-lvm', 38)), lvm).change).toMatchObject({ method: 'delete' });
   });
 
-  it('what does not fit into a group is said before it is made', () => {
+  it('a volume too large for its group is reported before the group is made', () => {
     const asCommissioned = boot((commissioned.physicalblockdevice_set as readonly Json[])[0]!);
     const filled = (size: string): StorageLayout => ({
       ...lvm,
@@ -199,7 +199,7 @@ describe('disks', () => {
     ]);
   });
 
-  it('a volume takes exactly what the group has', () => {
+  it('a volume can take exactly the size of its group', () => {
     const layout: StorageLayout = {
       disks: [{ device: { name: 'sdb' }, group: 'vg0', partitions: [] }],
       groups: [

@@ -12,7 +12,7 @@ describe.each(['official.jsonl', 'extra.jsonl', 'nailgun.jsonl', 'differential.j
     expect(records.length).toBeGreaterThan(150);
   });
 
-  it('gives what the reference implementation gave', () => {
+  it('gives the results of the reference implementation', () => {
     const wrong = records.flatMap((record) => {
       const problem = mismatch(record, evaluator.evaluate(record));
       return problem === null ? [] : [`${record.id} ${record.expr}: ${problem}`];

@@ -10,7 +10,7 @@ const read = (text: string, engine = createEngine({ clock })): string => {
 };
 
 describe('dates without a format', () => {
-  it('take what they leave out from today', () => {
+  it('take missing parts from today', () => {
     expect(read('10:30')).toBe('2016-02-29T10:30:00+00:00');
     expect(read('2015')).toBe('2015-02-28T00:00:00+00:00');
     expect(read('7 March')).toBe('2016-03-07T00:00:00+00:00');

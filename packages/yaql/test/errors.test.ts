@@ -91,7 +91,7 @@ describe('helper functions', () => {
     expect(own.evaluate("len('abc') + datetime(2016, 1, 1).len()")).toBe(2019);
   });
 
-  it('report what they throw with a place', () => {
+  it('report their errors with a place', () => {
     const own = createEngine();
     own.register({
       name: 'boom',
@@ -109,7 +109,7 @@ describe('helper functions', () => {
     expect(error.cause).toBeInstanceOf(TypeError);
   });
 
-  it('come as a module, whose faults are all named at once', () => {
+  it('are loaded from a module, whose faults are all reported', () => {
     const own = createEngine();
     expect(registerHelpers(own, { helpers: [greet] })).toEqual(['greet']);
     expect(own.evaluate('greet(x)')).toBe('hello x ');
@@ -118,7 +118,7 @@ describe('helper functions', () => {
     expect(errorOf(() => registerHelpers(own, {})).errorClass).toBe('ArgumentException');
   });
 
-  it('cannot be methods of what is not evaluated', () => {
+  it('cannot be methods of unevaluated arguments', () => {
     const bad = () =>
       defineFunction({
         name: 'm',

@@ -16,7 +16,7 @@ import {
 const engine = createEngine();
 
 describe('values of the host', () => {
-  it('come in and go out unchanged', () => {
+  it('pass through unchanged', () => {
     const data = { a: [1, 2.5, 'x', null, true, { b: [] }], n: 12345678901234567890n };
     expect(engine.parse('$').evaluateToHost(data)).toEqual(data);
   });
@@ -40,7 +40,7 @@ describe('values of the host', () => {
     expect(toHost(engine.evaluate('{1 => a}'))).toEqual(new Map([[1, 'a']]));
   });
 
-  it('needs a clock and a random source for what is not deterministic', () => {
+  it('need a clock and a random source for nondeterministic functions', () => {
     expect(() => engine.evaluate('now()')).toThrow(/clock/);
     expect(() => engine.evaluate('random()')).toThrow(/random/);
     const own = createEngine({ clock: () => 0n, random: () => 0.5 });

@@ -36,7 +36,7 @@ describe('hostile input', () => {
     ['let(b => range(0, 9000).toList()) -> range(0, 9000).select(-$ in $b).toList().len()'],
     ["let(b => 'x' * 100000) -> range(0, 9000).select($b.replace('x', 'y').len()).toList().len()"],
     ['range(0, 5000).aggregate($1 * 123456789012345678901234567890, 7)'],
-  ])('counts what is copied, compared and written: %s', (expression) => {
+  ])('counts copied, compared and written data: %s', (expression) => {
     const before = process.cpuUsage();
     expect(classOf(expression)).toBe('StepQuotaExceededException');
     // 6 to 18 s before it was counted.

@@ -186,7 +186,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
     ['SIGTERM', { kind: 'exit', exitCode: 1 }],
     ['SIGKILL', { kind: 'signal', signal: 'SIGKILL' }],
   ] as const)(
-    "somebody else's %s in the middle of an exec is a failure, whatever the summary says",
+    "somebody else's %s during an exec is a failure, whatever the summary reports",
     async (signal, failure) => {
       const gate = new Gate(rig.path(`${signal}-gate`));
       const here = rig.path(`${signal}-here`);

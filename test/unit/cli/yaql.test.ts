@@ -73,7 +73,7 @@ describe('yaql eval', () => {
     expect(JSON.parse(out)).toEqual([false, true, { c: 1, d: 2 }, { b: { d: 2 } }]);
   });
 
-  it('asks the given port for a cluster, and says what to do without one', async () => {
+  it('asks the given port for a cluster, and reports the next step without one', async () => {
     const loadCluster = async (name: string) => ({ now: { common: { name }, node: null }, before: null });
     expect(await run(['eval', '[$.name, changed($.name)]', '--cluster', 'c1'], { loadCluster })).toBe(0);
     expect(JSON.parse(out)).toEqual(['c1', true]);
@@ -199,11 +199,11 @@ describe('yaql functions', () => {
     },
   );
 
-  it('says something about every overload', () => {
+  it('documents every overload', () => {
     for (const f of libraryFunctions) expect(f.documentation, f.name).toMatch(/\w.*\.$/s);
   });
 
-  it('is what docs/yaql.md holds', () => {
+  it('is the content of docs/yaql.md', () => {
     expect(readFileSync(new URL('../../../docs/yaql.md', import.meta.url), 'utf8')).toContain(libraryMarkdown());
   });
 
@@ -215,7 +215,7 @@ describe('yaql functions', () => {
 });
 
 describe('lossless JSON', () => {
-  it('keeps what numbers lose and refuses what JSON refuses', () => {
+  it('keeps digits beyond numbers and refuses invalid JSON', () => {
     expect(fromLosslessJson('[1, 1.5, 1.0, -0, 123456789012345678901]')).toEqual([
       1,
       1.5,

@@ -117,7 +117,7 @@ describe.skipIf(!hasHelm)('the Helm chart, by helm and Kubernetes’ schemas', (
       expect(await objections(await renderedText({ ...first, ...values }), kubernetesVersions[0] ?? '')).toEqual([]);
   });
 
-  it('the schemas refuse what Kubernetes would drop or refuse', async () => {
+  it('the schemas refuse fields that Kubernetes would drop or refuse', async () => {
     const version = kubernetesVersions.at(-1) ?? '';
     const text = await renderedText(least);
     for (const [from, to] of [

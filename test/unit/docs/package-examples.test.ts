@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 const packages = fileURLToPath(new URL('../../../packages/', import.meta.url));
 
 it.each(readdirSync(packages))(
-  'the first example in the README of packages/%s prints what stands below it',
+  'the first example in the README of packages/%s prints the output shown there',
   async (name) => {
     const readme = readFileSync(`${packages}${name}/README.md`, 'utf8');
     const [, example, printed] = /```ts\n([\s\S]*?)```\n\nprints\n\n```\n([\s\S]*?)```/.exec(readme) ?? [];

@@ -449,7 +449,7 @@ describe('nodes', () => {
     ]);
   });
 
-  it('explains what YAML made of unquoted text', () => {
+  it('are explained if YAML reads unquoted text as another type', () => {
     const { diagnostics } = loadSite(
       files(CONFIGURATION, ALL, node('n1', '{metadata: {boot_mac: 52:54:00:12:34:56, rack: no, tags: [on]}}')),
     );

@@ -18,7 +18,7 @@ describe('thousands of mistakes of one kind are listed up to a limit, and counte
     expect(diagnostics.find(({ code }) => code === 'document.more-problems')!.message).toMatch(/^1500 more problems/);
   });
 
-  it('groups beyond what can be ordered', () => {
+  it('groups beyond the limit of ordering', () => {
     const { diagnostics } = loadSite(
       files(CONFIGURATION, strategy('- {name: g, critical: no, depends_on: [], selectors: []}\n'.repeat(10_001))),
     );

@@ -87,7 +87,7 @@ describe('nodes of real sites', () => {
     expect(diagnostics.map(({ code }) => code)).toContain('node.profiles-not-given');
   });
 
-  it.each(stems)('%s: with a profile that gives what is missing, nodes come out as resolved', (stem) => {
+  it.each(stems)('%s: with a profile for missing values, nodes are as in the resolved list', (stem) => {
     const resolved = JSON.parse(read(`${stem}.resolved.json`).text) as Resolved[];
     const nodes = read(`${stem}.yaml`);
     const { site: bare } = loadSite([nodes, read('config-treasuremap-airskiff.yaml')]);

@@ -104,7 +104,7 @@ describe('the commands', () => {
     expect(other.by_node['1'].sha256).not.toBe(one.by_node['1'].sha256);
   });
 
-  it('a cycle is refused by plan, and reported by serialize, which shows what executors get', async () => {
+  it('a cycle is refused by plan, and reported by serialize, which shows the input of executors', async () => {
     const shop = JSON.parse(readFileSync('shop.json', 'utf8'));
     shop.tasks[1].requires = ['database2'];
     shop.tasks.push({ ...shop.tasks[1], id: 'database2', requires: ['database'] });
@@ -138,7 +138,7 @@ describe('the commands', () => {
     );
   });
 
-  it('a task with mistakes hides neither the cycle it is part of nor what it names', async () => {
+  it('a task with mistakes hides neither its cycle nor unknown names', async () => {
     const lines = [
       '- { id: a, type: shell, requires: [c], parametres: { cmd: x } }',
       '- { id: b, type: shell, requires: [a, typo], parameters: { cmnd: x } }',

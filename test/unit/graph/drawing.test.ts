@@ -48,7 +48,7 @@ describe('drawing for Graphviz', () => {
     expect(drawGraph([normaliseTask({ id: 'x', type: 'shell', requires: ['x'] })])).toMatch(/^digraph G/);
   });
 
-  it('dependencies between nodes are dashed, patterns lead to what they match, names are quoted', () => {
+  it('dependencies between nodes are dashed, patterns lead to their matches, names are quoted', () => {
     const tasks = [
       normaliseTask({ id: 'a"b', type: 'shell', 'cross-depends': [{ name: '/node/' }] }),
       normaliseTask({ id: 'node', type: 'shell' }),

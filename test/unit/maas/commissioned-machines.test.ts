@@ -295,7 +295,7 @@ describe('a machine as a commissioning leaves it is deployed with', () => {
 });
 
 // promise: 4.35
-it('the example of docs/documents.md is deployed as it stands, but for the addresses of the devices on their bus', async () => {
+it('the example of docs/documents.md is deployed unchanged, except for the bus addresses of devices', async () => {
   const systemId = await commissioned(false);
   const [lshw] = (
     await context.client.diagnostics.scriptResults(systemId, 'commissioning', { includeOutput: true })
@@ -326,7 +326,7 @@ it('the example of docs/documents.md is deployed as it stands, but for the addre
   ).toEqual([['logs', true, '/var/log']]);
 });
 
-describe('what MAAS would refuse is refused before anything is changed', () => {
+describe('a layout that MAAS would refuse is refused before any change', () => {
   const taken = '10.23.21.200';
   beforeAll(async () => {
     const { subnets } = await context.client.layouts.networks();
@@ -388,7 +388,7 @@ describe('what MAAS would refuse is refused before anything is changed', () => {
 });
 
 // The other side: MAAS keeps the addresses of its own machines, and answers 404 to a link on one that was found (n3-link).
-it('what MAAS refuses in the middle says what was changed, and how to get back', async () => {
+it('a refusal of MAAS halfway lists the changes, and how to undo them', async () => {
   const systemId = await commissioned(false);
   const layout = layoutOf(`{${interfaces(port('b', 'plain', 'eno2', 'oam'), at('oam', '10.23.21.77'))}}`);
   // Someone takes the address after it was checked.
@@ -411,7 +411,7 @@ it('what MAAS refuses in the middle says what was changed, and how to get back',
   }
 });
 
-it('a change that has no effect is sent twice, and the failure has what was wanted and what MAAS shows', async () => {
+it('a change without effect is sent twice, and the failure has the desired state and the one in MAAS', async () => {
   const systemId = await commissioned(false);
   const layout = layoutOf(`{${interfaces(port('b', 'plain', 'eno2', 'oam'), at('oam', '10.23.21.78'))}}`);
   const { layouts } = context.client;

@@ -196,7 +196,7 @@ describe('interfaces and disks of a site reach MAAS', () => {
     expect(await changesSent()).toBe(before);
   });
 
-  it('with other documents, only what differs is made again', async () => {
+  it('with other documents, only differences are changed', async () => {
     await deploy(layoutOf(NODE));
     await releaseMachine(context, { systemId, site: 'dc1' });
     const changed = `{host_profile: base, addressing: [{network: pxe, address: dhcp}, {network: oam, address: 10.23.21.16}],
@@ -241,7 +241,7 @@ describe('interfaces and disks of a site reach MAAS', () => {
     },
   );
 
-  it('what the machine or MAAS lacks is said at once, before any change', async () => {
+  it('anything missing in the machine or MAAS is reported together, before any change', async () => {
     const lacking = `{host_profile: base, addressing: ${ADDRESSES},
       interfaces: {bond0: {slaves: [eth9]}},
       storage: {physical_devices: {sdz: {partitions: [{name: data, size: 1g}]}, boot: {partitions: [{name: root, size: 90g}]}}}}`;
@@ -281,7 +281,7 @@ describe('interfaces and disks of a site reach MAAS', () => {
   });
 
   // promise: 4.35
-  it('kernel options, at a tag of the machine, and away again', async () => {
+  it('kernel options are set at a tag of the machine, and removed again', async () => {
     const tagOf = async () => {
       const { tags } = await context.client.machines.read(systemId);
       const [name] = tags.filter((tag) => tag.startsWith('sitewright-kernel-'));
@@ -421,7 +421,7 @@ describe('settings of networks reach MAAS', () => {
     expect([acted, await settings()]).toEqual([6, { ...set, routes: [9] }]);
   });
 
-  it('what MAAS has otherwise, lacks or refuses is said, and not changed', async () => {
+  it('settings that differ, are missing or refused in MAAS are reported, and not changed', async () => {
     await sync(wanted);
     const before = await settings();
     const others = {

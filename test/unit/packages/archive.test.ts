@@ -139,7 +139,7 @@ const type = (letter: string) => (block: Uint8Array) => {
 };
 
 describe('hostile archives', () => {
-  it('are told from a harmless one, which is read', async () => {
+  it('are distinguished from a harmless one, which is read', async () => {
     expect(await codes(archive([{ path: 'metadata.yaml' }, { path: 'a/b.yaml' }]))).toEqual([]);
   });
 
@@ -209,7 +209,7 @@ describe('hostile archives', () => {
     ]);
   });
 
-  it('refuses what is not an archive, is cut off or is broken inside', async () => {
+  it('are refused if they are no archive, truncated or broken inside', async () => {
     const file = join(work, 'x.tar.gz');
     writeFileSync(file, 'not gzip');
     expect(await codes(file)).toEqual(['archive.format']);

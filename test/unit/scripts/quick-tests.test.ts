@@ -48,7 +48,7 @@ describe('the quick tests', () => {
     expect(quick().files).toEqual(['test/unit/low.test.ts', 'test/architecture/all.test.ts', 'test/unit/high.test.ts']);
   });
 
-  it('of a package are its own, and those of what imports it by its name', () => {
+  it('of a package are its own, and those that import it by its name', () => {
     write('packages/one/src/index.ts', 'export {};');
     expect(quick().files).toEqual(['packages/one/test/index.test.ts', 'test/architecture/all.test.ts']);
     commit();

@@ -66,7 +66,7 @@ describe('role decomposition', () => {
   };
 
   // promise: 3.15
-  it('the three tasks are placed as the text says', () => {
+  it('the three tasks are placed as in the text', () => {
     expect(placed(node.tags)).toEqual(['globals@1', 'haproxy@1', 'mysql@1']);
   });
 

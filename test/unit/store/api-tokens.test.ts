@@ -28,7 +28,7 @@ describeStore('ApiTokenStore', (backend) => {
     expect(await apiTokens.list()).toEqual([{ ...added, lastUsedAt: at }]);
   });
 
-  it('gives a name to one token at a time, however many ask at once', async () => {
+  it('gives a name to one token at a time, also for concurrent requests', async () => {
     const { apiTokens } = await backend.fresh();
     const asked = await Promise.allSettled(
       Array.from({ length: 8 }, (_, n) => apiTokens.add({ ...token, id: `t${n}`, hash: `h${n}` })),
@@ -46,7 +46,7 @@ describeStore('ApiTokenStore', (backend) => {
     expect(await failureOf(apiTokens.add({ ...token, id: 'next', name: 'other' }))).toMatchObject({ kind: 'conflict' });
   });
 
-  it('refuses an invalid token, with all its problems at once', async () => {
+  it('refuses an invalid token, with all its problems', async () => {
     const { apiTokens } = await backend.fresh();
     expect(await failureOf(apiTokens.add({ ...token, name: '', hash: '', expiresAt: 'soon' }))).toMatchObject({
       kind: 'invalid',

@@ -30,7 +30,7 @@ describeStore('a holder that may be gone', (backend) => {
     expect(await store.claims.holder(dc1)).toMatchObject(B);
   });
 
-  it('is not taken over by two at once', async () => {
+  it('is not taken over by two at the same time', async () => {
     const store = await backend.fresh();
     await store.sites.create({ name: 'dc1' });
     await claimFor(store, gone, dc1, A);

@@ -53,7 +53,7 @@ describe('parseStoreUrl', () => {
     'postgres://u:s3cret/x@h/d',
     'postgres://u:s3cret%zz@h/d',
     'postgres://u:s3cret@h:port/d',
-  ])('refuses %j with a next step and without what could be a password', (text) => {
+  ])('refuses %j with a next step and without a possible password', (text) => {
     let thrown: unknown;
     try {
       parseStoreUrl(text);

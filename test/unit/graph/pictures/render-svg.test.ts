@@ -12,12 +12,12 @@ describe('renderSvg', () => {
     expect(svg.match(/class="edge"/g)).toHaveLength(1);
   });
 
-  it('escapes what names hold', async () => {
+  it('escapes names', async () => {
     const svg = await renderSvg('digraph G { "<script>alert(1)</script>"; }');
     expect(svg).not.toContain('<script');
   });
 
-  it('refuses what is not DOT, with a message', async () => {
+  it('refuses invalid DOT, with a message', async () => {
     await expect(renderSvg('digraph {')).rejects.toThrow(/Graphviz cannot draw this: syntax error/);
   });
 });
