@@ -148,7 +148,7 @@ function nodeWrite(node: NodeReport, sequence: number): RunNodeWrite {
   };
 }
 
-/** How far the run came; nothing where it came to no nodes. */
+/** Progress of the run; empty if it reached no nodes. */
 function progressOf({ baremetal }: RunReport): { readonly done: number; readonly total: number } | undefined {
   if (!baremetal) return undefined;
   const { success, failed } = baremetal.nodes_by_state;

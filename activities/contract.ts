@@ -12,7 +12,7 @@ export interface SiteActivities {
   open_run(request: OpenRun): Promise<OpenRunAnswer>;
   /** Takes the documents from the branch that the site follows and stores them as a revision. Safe to repeat. */
   fetch_source(request: FetchSource): Promise<FetchSourceAnswer>;
-  /** Loads and validates a revision, resolves groups, and for update_site finds what has changed. */
+  /** Loads and validates a revision, resolves groups, and for update_site finds the changes. */
   load_plan(request: LoadPlan): Promise<LoadPlanAnswer>;
   verify_site(request: SiteCheck): Promise<SiteCheckAnswer>;
   prepare_site(request: SiteCheck): Promise<SiteCheckAnswer>;
@@ -20,7 +20,7 @@ export interface SiteActivities {
   prepare_node(request: NodeCall): Promise<NodeResult>;
   deploy_node(request: NodeCall): Promise<NodeResult>;
   release_node(request: NodeCall): Promise<NodeResult>;
-  /** Aborts what MAAS still does for a node whose call ended without a result. Returns what it found. */
+  /** Aborts the work of MAAS for a node whose call ended without a result. Returns the state it found. */
   abort_node(request: NodeCall): Promise<AbortAnswer>;
   /** Reads the state of a node and changes nothing. */
   look_at_node(request: NodeCall): Promise<AbortAnswer>;
@@ -98,7 +98,7 @@ export interface SiteCheckAnswer {
   readonly ok: boolean;
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
-  /** What was changed in MAAS. */
+  /** Changes made in MAAS. */
   readonly changes?: readonly string[];
 }
 

@@ -28,10 +28,10 @@ export interface ActivityDependencies extends RunLookups {
   /**
    * Revokes the identity of a node's agent, because its machine is being released or reinstalled.
    *
-   * @param by what is done to the machine: a release also invalidates all tokens of the node
+   * @param by the operation on the machine: a release also invalidates all tokens of the node
    */
   readonly endIdentity?: (site: string, node: string, by: 'release' | 'deploy') => Promise<void>;
-  /** Reports to runs since when MAAS is silent. Absent: only heartbeats do. */
+  /** Reports to runs since when MAAS has not answered. Absent: only heartbeats do. */
   readonly silence?: SilenceReports;
   /** The structured log of the process; reports of runs that close are written there, in full. Absent: nowhere. */
   readonly log?: (fields: Readonly<Record<string, unknown>>, message: string) => void;
@@ -39,7 +39,7 @@ export interface ActivityDependencies extends RunLookups {
   readonly git?: {
     readonly limits: GitLimits;
     readonly secrets: SecretProvider;
-    /** Reads documents of others, beside this thread and within limits. Rejects with a `RefusalError`. */
+    /** Reads foreign documents in another thread and within limits. Rejects with a `RefusalError`. */
     readonly readSite: (files: readonly SourceFile[]) => Promise<LoadedSite>;
   };
   /** Where notices about runs are sent. Absent: nowhere. */
@@ -78,7 +78,7 @@ export interface ActivitySettings {
   readonly offline_wait_seconds?: number;
 }
 
-/** What every run learns of these settings when it is opened. */
+/** Settings that a run gets when it is opened. */
 export const openedWithin = ({ notices, settings }: ActivityDependencies): OpenedWithin => ({
   notices: notices !== undefined,
   approved_by_another: settings.approved_by_another ?? false,

@@ -3,7 +3,7 @@ import type { Store } from '../src/store/index.ts';
 import type { NodeCall } from './contract.ts';
 
 /**
- * Records what MAAS says of a machine that was deployed, for `site drift`.
+ * Records the state of a deployed machine in MAAS, for `site drift`.
  *
  * @param isReinstalled by this call; otherwise the record of its deployment stays
  * @param tags that the documents give the node, and that they gave it before

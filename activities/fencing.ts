@@ -12,7 +12,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { held, RUN_STOPPED } from './run-holds.ts';
 
 type Fence = Pick<ActivityDependencies, 'store' | 'execution'>;
-/** What is asked before a change. */
+/** Checks before a change. */
 export type Gate = Fence & Pick<ActivityDependencies, 'hold'>;
 type Execution = Required<Context['info']>['workflowExecution'];
 
@@ -104,7 +104,7 @@ async function executionFor(fence: Fence, me: Execution, { workflowId, runId }: 
   return isNow ? current.runId : null;
 }
 
-/** What a store has of a run goes on: one that was terminated and found ended is under way again. */
+/** Reopens a run in the store that was terminated and recorded as ended. */
 async function goOn({ store }: Fence, { runId }: Claim, execution: string): Promise<void> {
   await reopenRun(store, await store.runs.get(runId));
   await store.audit.append({

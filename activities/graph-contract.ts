@@ -120,7 +120,7 @@ export interface CloseGraphRun {
 }
 
 /**
- * What a node agent serves on its queue `node.<site>.<node>` (1 slot). The request does not contain the task's
+ * Activities of a node agent on its queue `node.<site>.<node>` (1 slot). The request does not contain the task's
  * parameters: the agent fetches the signed order by its key, so that neither histories nor a stolen credential
  * reveal anything.
  */
@@ -131,7 +131,7 @@ export interface NodeTaskActivities {
 /** Served on the queue `node.<site>.<node>.ctl`, even while a task runs. */
 export interface NodeControlActivities {
   /**
-   * Agents that follow a task also send its heartbeat, and so learn at once whether the server still knows their attempt.
+   * Agents that follow a task also send its heartbeat, and so learn immediately whether the server still knows their attempt.
    *
    * @param request `attempt`: one about which `started` is asked
    */
@@ -148,7 +148,7 @@ export interface AgentFacts {
   readonly boot_id: string;
   readonly task_types: readonly string[];
   readonly containment: string;
-  /** Whether the node's journal says that the attempt of the request has started. Absent: the request names none. */
+  /** Whether the attempt of the request has started, by the node's journal. Absent: the request names none. */
   readonly started?: boolean;
 }
 

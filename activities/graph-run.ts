@@ -89,7 +89,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
 
 /**
  * A thousand agents that send heartbeats within the limit of a worker are most of the work of a Temporal server. So the limit of
- * agents is the time in which a run must know that one is away. Nothing else waits for heartbeats: an agent that was killed
+ * agents is the time in which a run must detect an offline one. Nothing else waits for heartbeats: an agent that was killed
  * returns its attempt when it starts again, cancellations take the control queue, and so does the question that has an agent
  * find out that its attempt is obsolete.
  */

@@ -14,7 +14,7 @@ interface Beat {
   readonly maas?: string;
   /** Minutes since the step was scheduled. */
   readonly minutes: number;
-  /** What the activity is waiting for. */
+  /** The condition that the activity waits for. */
   readonly waiting?: string;
   /** Since when, ISO 8601. */
   readonly silent_since?: string;
@@ -36,7 +36,7 @@ export async function withHeartbeats<T>(
   const beat = () => context.heartbeat(beatOf(Date.now(), scheduledTimestampMs, machine, pulseOf(maas).silentSince));
   // Cancellations arrive with the response to a heartbeat: poll for them at least every five seconds.
   const timer = setInterval(beat, Math.min(5_000, Math.max(100, (heartbeatTimeoutMs ?? 30_000) / 3)));
-  // A site check sends requests for a thousand machines at once, each with this signal.
+  // A site check sends requests for a thousand machines concurrently, each with this signal.
   setMaxListeners(0, context.cancellationSignal);
   const options: OperationOptions = {
     signal: context.cancellationSignal,

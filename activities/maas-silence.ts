@@ -7,7 +7,7 @@ export interface Asking {
   readonly runId: string;
 }
 
-/** What a client knows of MAAS; ms since 1970. */
+/** A client's knowledge of MAAS; ms since 1970. */
 export interface MaasPulse {
   /** Since when no request has been answered. */
   readonly silentSince?: number | undefined;
@@ -32,7 +32,7 @@ const LOOK_EVERY_MS = 5_000;
 /** Longer than any pause between two tries. */
 const NEXT_TRY_WITHIN_MS = 120_000;
 
-/** Since when MAAS is silent, if for long enough to be reported. */
+/** Since when MAAS has not answered, if long enough to be reported. */
 export const reportedSilence = (
   since: number | undefined,
   now: number,
@@ -51,7 +51,7 @@ interface SilenceReportsOptions {
 }
 
 /**
- * Reports to each workflow whose activities wait for MAAS since when it is silent, and when it answers again: one signal for each
+ * Reports to each workflow whose activities wait for MAAS since when it has not answered, and when it answers again: one signal for each
  * change, however many activities there are.
  */
 export class SilenceReports {
@@ -66,7 +66,7 @@ export class SilenceReports {
   /**
    * Runs a try of the current activity.
    *
-   * @param before what the last try's heartbeats said; undefined: not known
+   * @param before the last attempt's heartbeats; undefined: unknown
    */
   during<T>(before: string | null | undefined, work: () => Promise<T>): Promise<T> {
     const { info, cancellationSignal } = Context.current();
@@ -104,7 +104,7 @@ export class SilenceReports {
     }
   }
 
-  /** Reports what has changed. */
+  /** Reports changes. */
   async look(): Promise<void> {
     await Promise.all([...this.#entries.values()].map((entry) => this.#report(entry)));
   }
@@ -120,7 +120,7 @@ export class SilenceReports {
     if (since === reported || since === undefined) return;
     entry.reported = since;
     await this.#options.send(entry.execution, { since }).catch(() => {
-      // Temporal is away, or the workflow has ended: tried again as long as something asks MAAS.
+      // Temporal is unreachable, or the workflow has ended: retried as long as something asks MAAS.
       entry.reported = reported;
     });
   }

@@ -134,11 +134,11 @@ export function nodeActivities(deps: ActivityDependencies, cache: SiteCache): No
   };
 }
 
-/** An abort gives up when MAAS has been silent for this long, and it has itself tried for this long. */
+/** An abort gives up when MAAS has not answered for this long, and it has itself tried for this long. */
 const SILENT_MS = 30_000;
 const TRIED_MS = 5_000;
 
-/** Who cancels a run does not wait for a MAAS that hangs or is away: what is not aborted is said. */
+/** Cancelling a run does not wait for a MAAS that hangs or is unreachable: unaborted work is reported. */
 async function unlessMaasIsSilent(
   { maas }: Pick<ActivityDependencies, 'maas'>,
   { node }: NodeCall,

@@ -29,7 +29,7 @@ export interface NodeMachine {
   readonly site: string;
   /** The name under which the node's orders are stored. */
   readonly agent: string;
-  /** What its cluster intends with it now; it may have changed since the plan was made. */
+  /** Its cluster's current intention for it, which may have changed since the plan. */
   readonly standing?: NodeStanding;
 }
 
@@ -128,7 +128,7 @@ async function carryOut(
   const found = await resolveMachine(maas, asked, more.options.signal ?? undefined);
   if (!found.ok) return { ok: false, message: `${found.failure.message}; ${found.failure.hint}` };
   const marker = markerOf(found.machine);
-  // Machines are renamed in MAAS, and the marker says as which node this one was deployed.
+  // Machines are renamed in MAAS, and the marker has the node that this one was deployed as.
   if (deployedAs !== undefined && marker?.site === site && marker.node !== '' && marker.node !== deployedAs) {
     const message = `MAAS' machine ${found.machine.hostname} (${found.machine.systemId}) was deployed as node ${marker.node}, not as ${deployedAs}`;
     return { ok: false, message: `${message}; give each machine the name of its node in MAAS` };

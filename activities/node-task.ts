@@ -56,7 +56,7 @@ interface FollowedTask {
   report(): void;
 }
 
-/** What heartbeats carry from one attempt to the next. */
+/** Data that heartbeats carry from one attempt to the next. */
 interface TaskProgress extends ExecutionProgress {
   /** When an attempt last found the run paused (ms): time until then is not the task's. */
   readonly heldUntil?: number;
@@ -202,7 +202,7 @@ async function withProgressHeartbeats(
   throw agentGone();
 }
 
-/** An agent that left an attempt: Temporal sends it again at once. */
+/** An agent that left an attempt: Temporal reschedules it immediately. */
 export const agentGone = (): ApplicationFailure =>
   ApplicationFailure.create({
     message: 'its agent ended; the supervisor keeps the task, and the next agent follows it',

@@ -7,7 +7,7 @@ export interface NoticeActivities {
   plan_notice(
     request: SendNotice,
   ): Promise<{ readonly receivers: readonly string[]; readonly give_up_seconds: number }>;
-  /** Sends it once and records what came of it. Fails when it was not taken, so that Temporal tries again. */
+  /** Sends it once and records the result. Fails if it was not accepted, so that Temporal retries. */
   deliver_notice(request: DeliverNotice): Promise<Pick<NoticeDelivery, 'delivered' | 'status' | 'message'>>;
 }
 

@@ -254,7 +254,7 @@ async function whyNotRelease(
   const step = decideRelease(machine, claim, { erase: false, unmarked: 'refuse' }, noProgress);
   if (step.do === 'fail') return step.failure;
   if (!node.layout) return undefined;
-  // What would be refused after the release, when the machine is empty.
+  // Anything that would be refused after the release, when the machine is empty.
   const { problems } = await checkLayout(maas.client, machine.systemId, node.layout, signal);
   if (problems.length === 0) return undefined;
   const hint = 'correct the documents, or the machine and its networks in MAAS';

@@ -16,8 +16,8 @@ interface TaggedNodes {
 }
 
 /**
- * Adds the tags of the documents to the machines in MAAS, and takes away those that the documents deployed last had and these
- * have not, with one call per tag. Other tags stay. Tags help people and other tools find machines. No deployment
+ * Adds the tags of the documents to the machines in MAAS, and removes those of the last deployed documents that these lack,
+ * with one call per tag. Other tags stay. Tags help people and other tools find machines. No deployment
  * depends on them, so a refused tag becomes a warning.
  *
  * @param acting called before each change; if it rejects, the change is not made

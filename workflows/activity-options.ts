@@ -54,7 +54,7 @@ export const nodeCall = (activityId: string, summary: string, heartbeatSeconds: 
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** Aborting has a time limit. If MAAS is unreachable for this long, the report says so and the run continues. */
+/** Aborting has a time limit. If MAAS is unreachable for this long, the report notes it and the run continues. */
 export const abortCall = (activityId: string, summary: string, heartbeatSeconds: number): ActivityOptions => ({
   activityId,
   summary,

@@ -15,7 +15,7 @@ const ROUNDS = 4;
  */
 export async function afterResults(): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
-    // Not at the first look, which is at once.
+    // Not at the first poll, which is immediate.
     let looks = 0;
     await condition(() => looks++ > 0);
   }

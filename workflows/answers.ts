@@ -1,5 +1,5 @@
 /**
- * What activities may answer. A person can complete an activity by hand, with anything (`temporal activity complete`), so an
+ * Shapes of activity results. A person can complete an activity by hand, with anything (`temporal activity complete`), so an
  * answer is read by its contract before a workflow uses it: one that does not fit is a failed activity, not a workflow that
  * no worker can continue.
  */
@@ -54,7 +54,7 @@ const time = valueThat<string>(
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
   'must be a time',
 );
-/** What a person types is something, if only `null`: the activity itself answers nothing. */
+/** A result typed by a person is at least `null`; the activity itself returns nothing. */
 const nothing = valueThat<void>((value) => value === undefined, 'must be nothing at all');
 
 const listed = (value: unknown): boolean => Array.isArray(value) && value.every(Array.isArray);
@@ -238,7 +238,7 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
   deliver_notice: recordOf({ delivered: flag, status: nullable(whole), message: nullable(text) }, {}),
 };
 
-/** What a plan is cut into for execution: JSON, loaded in chunks. */
+/** The parts of a plan for execution: JSON, loaded in chunks. */
 export interface Pieces {
   readonly part: ExecutablePart;
   readonly coordination: Coordination;
@@ -315,7 +315,7 @@ export function readAnswer<N extends ActivityName>(name: N, answer: unknown, act
   throw invalidAnswer(name, describeFields(read.problems), activityId);
 }
 
-/** Whether an activity has answered what its contract does not know, as a person may who completes it. */
+/** Whether the result of an activity violates its contract, as one completed by a person may. */
 export const isInvalidAnswer = (error: unknown): boolean =>
   error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.type === INVALID_ANSWER;
 

@@ -25,7 +25,7 @@ import type { SiteRun } from './site-run.ts';
 
 /**
  * The baremetal step prepares and deploys one group after the other until none is left (docs/design.md#spec-5, "Process").
- * src/core/deployment decides what to do next.
+ * src/core/deployment decides the next step.
  */
 export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> {
   await run.phase('baremetal', async () => {

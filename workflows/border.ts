@@ -38,7 +38,7 @@ import { UNREADABLE } from './payload-converter.ts';
 import { sideQueue } from './protocol.ts';
 
 /**
- * Creates one promise beside the SDK's own, which records a stack trace for each in a workflow.
+ * Creates one promise in addition to the SDK's own, which records a stack trace for each in a workflow.
  *
  * @throws ActivityFailure when the activity has failed, or its answer does not fit its contract
  */
@@ -50,8 +50,8 @@ export const callActivity = <N extends ActivityName>(
   scheduleActivity(name, [request], options).then((answer) => readAnswer(name, answer, options.activityId));
 
 /**
- * The same with callbacks, for the hot path of a run: it creates no promise beside the SDK's own. `failed` gets what
- * `callActivity` throws.
+ * The same with callbacks, for the hot path of a run: it creates no promise in addition to the SDK's own. `failed`
+ * gets the errors of `callActivity`.
  */
 export function callActivityThen<N extends ActivityName>(
   name: N,
@@ -71,7 +71,7 @@ export function callActivityThen<N extends ActivityName>(
   }, failed);
 }
 
-/** Reads what users send: any payload. */
+/** Reads payloads of users. */
 type Reader<R> = (payload: unknown) => ReadRequest<R>;
 
 /**
@@ -101,14 +101,14 @@ export interface Handlers<C extends WorkflowContract> {
   readonly queries: {
     readonly [Q in keyof C['queries']]: { readonly description: string; answer(): C['queries'][Q] };
   };
-  /** Receives what was sent and not understood. */
+  /** Receives invalid messages. */
   warn(text: string): void;
 }
 
 /**
- * Sets the handlers: signals first, and within a kind in the order of declaration; last those for all other names. What
- * does not fit is refused where the sender gets an answer, and else a warning: a signal takes effect without the fields
- * that do not fit.
+ * Sets the handlers: signals first, and within a kind in the order of declaration; last those for all other names. Invalid
+ * data is refused if the sender gets an answer, and otherwise a warning: a signal takes effect without its invalid
+ * fields.
  */
 export function handle<C extends WorkflowContract>(handlers: Handlers<C>): void {
   const { signals, updates, queries, warn }: AnyHandlers = handlers;
@@ -163,7 +163,7 @@ function readPayload(read: Reader<unknown>, payloads: readonly unknown[]): ReadR
   return payloads.length < 2 ? one : { ...one, problems: [...one.problems, 'only the first payload is used'] };
 }
 
-/** Handlers as Temporal calls them: by name, with what `read` returns. */
+/** Handlers as Temporal calls them: by name, with the result of `read`. */
 interface AnyHandlers {
   readonly signals: Readonly<
     Record<string, { readonly description?: string; readonly read: Reader<unknown>; handle(payload: unknown): void }>

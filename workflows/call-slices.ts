@@ -25,7 +25,7 @@ const NODES_PER_SLICE = 250;
 /** How often a child reports progress. Each report costs the parent a signal and a workflow task. */
 export const PROGRESS_STEPS = 5;
 
-/** A child signals what is new while it runs, and returns everything at its end. */
+/** A child signals changes while it runs, and returns everything at its end. */
 export interface SliceProgress {
   readonly slice: string;
   readonly started: readonly number[];
@@ -51,7 +51,7 @@ export const readProgress = (payload: unknown): ReadRequest<SliceProgress> => re
 
 export interface SliceResult extends SliceProgress {
   readonly end: CallEnd;
-  /** Results that came after the end of the call. */
+  /** Results that arrived after the end of the call. */
   readonly late: SliceProgress['finished'];
 }
 
@@ -75,7 +75,7 @@ export interface Slices {
 interface OpenSlice {
   readonly child: Child<'run_call'>;
   readonly listener: CallListener;
-  /** What the listener has received already: progress and result overlap. */
+  /** Results that the listener already has: progress and result overlap. */
   readonly started: Set<number>;
   readonly finished: Set<number>;
 }
@@ -172,7 +172,7 @@ export function createSlices(attributesOf: (request: CallRequest) => readonly Se
   };
 }
 
-/** What a slice came to; `lost`: how its child ended without a result. */
+/** Result of a slice; `lost`: how its child ended without a result. */
 type SliceOutcome = SliceResult & { readonly lost?: string };
 
 /** @throws the error when it ends the run */

@@ -31,7 +31,7 @@ export interface CallRequest {
   readonly erase?: boolean;
 }
 
-/** Receives what a call reports while it runs. The owner of the state implements it. */
+/** Receives the reports of a call while it runs. The owner of the state implements it. */
 export interface CallListener {
   started(index: number): void;
   finished(index: number, result: NodeResult): void;
@@ -49,8 +49,8 @@ const ACTIVITY_OF = { prepare: 'prepare_node', deploy: 'deploy_node', release: '
 
 /**
  * Makes a call and announces how it ended. If the call is cut short, nodes that have started and have no result are
- * aborted in MAAS where MAAS can do so. What the abort finds is reported as a late result. A stop lets them finish, but does not
- * wait for a MAAS that is silent.
+ * aborted in MAAS where MAAS can do so. The state that the abort finds is reported as a late result. A stop lets them finish,
+ * but does not wait for a MAAS that does not answer.
  */
 export async function runCall(
   request: CallRequest,
@@ -135,7 +135,7 @@ function callNode(request: CallRequest, node: CalledNode): Promise<NodeResult> {
 }
 
 /**
- * Failures that say nothing about the machine: the activity was cancelled, or its worker stopped responding after
+ * Failures without information about the machine: the activity was cancelled, or its worker stopped responding after
  * the cancellation request (the server then fails it by heartbeat timeout, without a retry).
  */
 const NOT_FROM_THE_MACHINE: ReadonlySet<string> = new Set(['cancelled', 'TimeoutFailure']);
@@ -143,8 +143,8 @@ const NOT_FROM_THE_MACHINE: ReadonlySet<string> = new Set(['cancelled', 'Timeout
 const isFromMachine = (result: NodeResult): boolean => result.ok || !NOT_FROM_THE_MACHINE.has(result.failure.kind);
 
 /**
- * Reads what the machine still does, aborts it where possible and reports a late result. Waits for the cancelled
- * activity first: otherwise one activity could deploy what the other aborts.
+ * Reads the work in progress on the machine, aborts it where possible and reports a late result. Waits for the
+ * cancelled activity first: otherwise one activity could deploy a machine that the other aborts.
  */
 async function settleUnfinished(request: CallRequest, node: RunningNode, listener: CallListener): Promise<void> {
   const result = await node.settled;
@@ -152,7 +152,7 @@ async function settleUnfinished(request: CallRequest, node: RunningNode, listene
   else await abortNode(request, node, listener);
 }
 
-/** Aborts in MAAS what a call without a result may have started on a node, and reports a late result. */
+/** Aborts work in MAAS that a call without a result may have started on a node, and reports a late result. */
 export async function abortNode(request: CallRequest, node: CalledNode, listener: CallListener): Promise<void> {
   const id = `abort:${request.group}:${node.name}:${request.verb}:${node.attempt}`;
   const options = abortCall(

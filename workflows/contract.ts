@@ -156,7 +156,7 @@ export type UpdateRequest<U extends UpdateName> = {
 export type QueryAnswer<W extends WorkflowType, Q extends string> = Field<WorkflowContracts[W]['queries'], Q>;
 export type StatusOf<C extends WorkflowContract> = Field<C['queries'], 'status'>;
 
-/** What a finished site run returns to Temporal. The full report is in the store. */
+/** The result of a site run in Temporal. The full report is in the store. */
 export interface SiteRunResult {
   readonly outcome: SiteRunOutcome;
   readonly site: string;
@@ -166,7 +166,7 @@ export interface SiteRunResult {
   readonly failed: RunStatus['failed'];
 }
 
-/** What a finished graph run returns to Temporal. The full report is in the store. */
+/** The result of a graph run in Temporal. The full report is in the store. */
 export interface GraphRunResult {
   readonly outcome: GraphRunOutcome;
   readonly cluster: number;

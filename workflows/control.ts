@@ -18,7 +18,7 @@ export interface Control {
   changed(): Promise<void>;
   pause(note: OperatorNote): void;
   resume(note: OperatorNote): void;
-  /** @param action what is recorded: `reject` is a stop, too */
+  /** @param action the recorded action: `reject` is a stop, too */
   stop(note: OperatorNote, action?: 'stop' | 'reject'): void;
   cancel(): void;
   /** Waits while paused. Returns false when nothing new may start. */

@@ -15,7 +15,7 @@ const SHARE = 0.2;
 
 /** Reports progress to the site's run, of which this run is the last phase. */
 interface News {
-  /** Sends what is new, if it is time to. Returns when it will be (milliseconds), or null if nothing is new. */
+  /** Sends changes, if they are due. Returns when they will be (milliseconds), or null without changes. */
   send(): number | null;
 }
 
@@ -24,7 +24,7 @@ export function createNews(startedAt: number, status: () => GraphRunStatus): New
   if (workflowInfo().parent === undefined) return null;
   let last: { readonly at: number; readonly news: GraphRunNews } | null = null;
 
-  /** When the status differs from what was sent last. */
+  /** When the status differs from the last one sent. */
   function dueAt(news: GraphRunNews): number | null {
     if (last === null || news.phase !== last.news.phase) return 0;
     const [now, before] = [news, last.news].map(({ counts, failing_nodes, silent }) =>

@@ -211,7 +211,7 @@ export function createPartDriver(
     listener.received(command);
   }
 
-  /** Processes all events at once. All started work shares one scope, because each scope creates promises. */
+  /** Processes all events together. All started work shares one scope, because each scope creates promises. */
   function turn(now: number): void {
     const commands = apply(scheduler, ...inbox.splice(0));
     let bug: { readonly error: unknown } | null = null;

@@ -282,7 +282,7 @@ export function createPartsDriver(plan: SplitPlan, control: Control, onTurn: () 
     },
     get held() {
       if (!plan.hold || !state.started || failures() === 0 || control.paused !== null) return false;
-      // What a part last reported may be some seconds old: a run that held by that sent notices while tasks ran.
+      // The last report of a part may be some seconds old: a run that was held by it sent notices while tasks ran.
       return quiet() && !seen.stopping;
     },
     drive,

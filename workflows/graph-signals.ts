@@ -5,7 +5,7 @@ import { MAX } from '../src/core/run/description.ts';
 import { type ReadRequest, readRequest } from '../src/core/run/index.ts';
 import type { FromPart, ToPart } from '../src/core/scheduler/index.ts';
 
-/** Payload of `from_part`: what a child collected since its last signal. Signals may arrive out of order. */
+/** Payload of `from_part`: messages of a child since its last signal. Signals may arrive out of order. */
 export interface FromPartSignal {
   /** Transaction of the graph, to recognize a late signal of an earlier graph. */
   readonly graph: number;
@@ -54,14 +54,14 @@ export const readToPart = (payload: unknown): ReadRequest<ToPartSignal> => readR
  * with the next signal.
  */
 export interface Courier {
-  /** Sends what is due: now, or after the signal that is currently being sent. */
+  /** Sends the due message: now, or after the signal that is currently being sent. */
   send(): void;
   /** Resolves once everything is sent. */
   drain(): Promise<void>;
 }
 
 /**
- * @param next takes what is due; null when nothing is
+ * @param next takes the due message; null if there is none
  * @param post resolves when the payload has arrived or the receiver has ended
  */
 export function createCourier<T>(next: () => T | null, post: (payload: T) => Promise<void>): Courier {

@@ -31,7 +31,7 @@ export function groupCall(
   };
 }
 
-/** Records in the run's state what a call of the baremetal step reports. */
+/** Records the reports of a call of the baremetal step in the run's state. */
 export const nodeListener = (run: SiteRun, call: Call): CallListener => ({
   started(index) {
     run.progress.baremetal = startNode(run.progress.baremetal!, index, Date.now());

@@ -1,4 +1,4 @@
-/** The only entry point of the workflow bundle. Its exports are the workflow types (workflows/protocol.ts), and what runs any other. */
+/** The only entry point of the workflow bundle. Its exports are the workflow types (workflows/protocol.ts), and the workflow for unknown types. */
 export { deploy_site } from './deploy-site.ts';
 export { drain_agent } from './drain-agent.ts';
 export { execute_graph } from './execute-graph.ts';

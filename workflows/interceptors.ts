@@ -2,5 +2,5 @@ import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import { refuseQueriesAhead } from './loaded-ahead.ts';
 import { passTrace } from './trace-context.ts';
 
-/** All that stands between the SDK and our workflows. Each bundle of them is made with this module. */
+/** All code between the SDK and our workflows. Each bundle of them is made with this module. */
 export const interceptors: WorkflowInterceptorsFactory = () => ({ ...passTrace(), internals: [refuseQueriesAhead()] });

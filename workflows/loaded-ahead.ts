@@ -10,7 +10,7 @@ const QUERY_ALONE = 'legacy_query';
  * run and reads it again.
  *
  * A query waits for a worker like a workflow task. If a task ends or a signal arrives meanwhile, the SDK's core executes them for
- * the query, and reports what the run orders then with the workflow task to come. What the time decided differs from what a replay
+ * the query, and reports the resulting commands of the run with the next workflow task. Decisions by time then differ from what a replay
  * decides at the time of the history, so that no worker could replay the run again. Seen with SDK 1.24 where more runs are looked
  * at than a worker keeps, and when a worker starts or stops. Core executes them at the time of
  * - the workflow task before, if the next one has not started;

@@ -16,14 +16,14 @@ import type { SiteRun } from './site-run.ts';
 
 /** Retries of failed nodes at operators' requests, while the baremetal step runs. */
 export interface NodeRetries {
-  /** Nodes of a group's call that was cut short: until what they still do at MAAS is settled, they are not retried. */
+  /** Nodes of an aborted call of a group: they are not retried until their work in MAAS is settled. */
   settling: readonly number[];
-  /** Starts the retry of a node at once if it can: beside the call of a group, whichever that is. */
+  /** Starts the retry of a node immediately if possible, in parallel with the current call of any group. */
   request(node: string): void;
   /**
-   * Starts what could not start when it was requested. Call it between calls.
+   * Starts retries that could not start when requested. Call it between calls.
    *
-   * @throws what ended a retry, when that ends the run
+   * @throws the failure of a retry that ends the run
    */
   take(): void;
   /** Whether a retry of this node, or of any, was requested and has not started. */
@@ -33,7 +33,7 @@ export interface NodeRetries {
   /**
    * Resolves when retries of these nodes, or of all, have ended.
    *
-   * @throws what ended a retry, when that ends the run
+   * @throws the failure of a retry that ends the run
    */
   ended(nodes?: readonly number[]): Promise<void>;
 }

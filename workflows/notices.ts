@@ -21,7 +21,7 @@ export interface Notices {
   /** Whether failed tasks hold the run open now. */
   held(is: boolean): void;
   failed(explained: Explained): void;
-  /** Resolves when what was sent no longer depends on this run. */
+  /** Resolves when the sent notices no longer depend on this run. */
   settled(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export function createNotices(
   return {
     enable(prefix) {
       idOf = (name) => prefixed(prefix, name);
-      // The run that started this one says so itself.
+      // The run that started this one reports it itself.
       enabled = workflowInfo().parent === undefined;
     },
     waits() {

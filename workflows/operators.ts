@@ -12,7 +12,7 @@ const DESCRIPTION = {
   stop: 'Ends the run gracefully: running work finishes, nothing new starts, the report is written.',
 } as const;
 
-/** What the handlers need of one kind of run. */
+/** Dependencies of the handlers on one kind of run. */
 interface SteeredRun<Status> {
   readonly control: Control;
   readonly status: () => Status;

@@ -10,7 +10,7 @@ export const payloadConverter: PayloadConverter = {
     try {
       return defaultPayloadConverter.fromPayload<T>(payload);
     } catch {
-      // What receives payloads of users expects anything.
+      // Receivers of user payloads accept anything.
       return UNREADABLE as T;
     }
   },

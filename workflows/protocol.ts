@@ -110,7 +110,7 @@ export const siteWorkflowId = (kind: string, site: string): string => `${kind}:$
 export const graphWorkflowId = (cluster: number, run: string | number): string => `execute_graph:${cluster}:${run}`;
 
 /**
- * Queues of an orchestrator beside its own, for what is much or takes long: runs, operators' requests, aborts and
+ * Further queues of an orchestrator, for bulky or long work: runs, operators' requests, aborts and
  * bookkeeping never wait behind it. `parts`: child workflows of large runs. `machines`: calls that wait for machines.
  */
 export const SIDE_QUEUES = ['parts', 'machines'] as const;
@@ -119,7 +119,7 @@ export const SIDE_QUEUES = ['parts', 'machines'] as const;
 export const sideQueue = (queue: string, side: (typeof SIDE_QUEUES)[number]): string =>
   `${queue.replace(/\.parts$/, '')}.${side}`;
 
-/** How a query fails for which its worker has executed what the run has yet to report (loaded-ahead.ts). */
+/** The failure of a query for which its worker has executed unreported steps of the run (loaded-ahead.ts). */
 export const LOADED_AHEAD = 'the run received a message while the query waited: repeat the query';
 
 /** Queue of a node's tasks (docs/design.md#nodes). */

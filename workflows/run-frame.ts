@@ -40,7 +40,7 @@ const LONGEST_KEYWORD = 255;
 
 type Attributes = Partial<Readonly<Record<SearchAttributeName, string | number | null | undefined>>>;
 
-/** What site runs and graph runs have in common while they run. */
+/** Common state of site runs and graph runs. */
 export interface Run<P extends AnyProgress> {
   readonly progress: P;
   readonly control: Control;
@@ -67,9 +67,9 @@ export interface Run<P extends AnyProgress> {
   known: readonly string[];
 }
 
-/** What differs between site runs and graph runs. */
+/** Differences between site runs and graph runs. */
 interface RunKind<P extends AnyProgress, Opened extends OpenedRun, Result> {
-  /** What the run claims, e.g. `site dc1`. */
+  /** The subject that the run claims, e.g. `site dc1`. */
   readonly subject: string;
   /** Claims the subject and writes the run's row. */
   open(): Promise<OpenAnswer<Opened, NonNullable<P['failure']>>>;
@@ -115,7 +115,7 @@ export const identityOf = ({ workflow_id, run_id }: AnyProgress) => ({ workflow_
 
 /**
  * @param record records an operator action
- * @param about what notices say of the run
+ * @param about the description of the run in notices
  * @param shown called after each update of the details
  */
 export function createRun<P extends AnyProgress<RunDescription & { readonly started_by?: string }>>(
@@ -248,7 +248,7 @@ export async function runInFrame<
         .close(opened)
         .catch((error: unknown) => {
           if (!isInvalidAnswer(error)) throw error;
-          // Someone completed it by hand, so nothing is written, and the claim is held: the step has failed, and says so.
+          // Someone completed it by hand, so nothing is written, and the claim is held: the step has failed.
           end(kind.stepFailed(stepError(error)));
           run.show();
           return kind.close(opened);

@@ -6,7 +6,7 @@ import { bookkeeping } from './activity-options.ts';
 import { callActivity } from './border.ts';
 import { validInput } from './run-input.ts';
 
-/** What became of a notice, by receiver. */
+/** Results of a notice, by receiver. */
 export type SentNotice = Readonly<Record<string, Pick<NoticeDelivery, 'delivered' | 'status' | 'message'>>>;
 
 /**

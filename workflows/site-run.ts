@@ -28,7 +28,7 @@ import type { NodeRetries } from './node-retries.ts';
 import { createRun, endOf, identityOf, type Run, runInFrame, startProgress } from './run-frame.ts';
 import { handleSiteOperators } from './site-operators.ts';
 
-/** State of a running site workflow, and what its steps may do. */
+/** State of a running site workflow, and the operations of its steps. */
 export interface SiteRun extends Run<RunProgress> {
   readonly kind: SiteRunKind;
   readonly input: SiteRunInput;

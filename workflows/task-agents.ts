@@ -31,7 +31,7 @@ export interface Agents {
   unanswered(this: void): readonly string[];
   /** Runs one attempt on its node. Waits while the node is offline. */
   run(task: string, node: string, attempt: number, listener: AttemptListener): void;
-  /** Cancels all attempts on their nodes at once, beside the cancellation that reaches them with a heartbeat. */
+  /** Cancels all attempts on their nodes immediately, in addition to the cancellation that reaches them with a heartbeat. */
   cancelAll(): void;
 }
 
@@ -134,8 +134,8 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
   }
 
   /**
-   * After the node did not take the task, or sent no heartbeats: sends it again once the agent answers. If an agent took it
-   * before and went away, only the node's journal knows how it ended. So it does after a reset, which the run does not notice.
+   * After the node did not take the task, or sent no heartbeats: sends it again once the agent answers. If an agent started
+   * it before and went offline, only the node's journal has its result. So it does after a reset, which the run does not notice.
    */
   async function wait(attempt: Attempt, times: number, isTaken: boolean): Promise<void> {
     const { id, queue, request, isForMaster, patience, listener } = attempt;
@@ -213,7 +213,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
           controlQueue(queue),
           run.patience.heartbeat_seconds,
         );
-        // The attempt itself says how it ended, unless its agent is away: then the limit of its heartbeats would have to pass.
+        // The attempt itself reports how it ended, unless its agent is offline: then the limit of its heartbeats would have to pass.
         callActivity('cancel_task', keyOf(request), options).catch((error: unknown) => {
           if (silenceIn(error) !== null && open.delete(request)) listener.ended(AWAY);
         });
@@ -268,7 +268,7 @@ const AWAY: TaskEnd = {
   message: 'the run was cancelled while its agent was offline: whether it had started is unknown',
 };
 
-/** What the server says of an activity that it cancels while no worker has it. */
+/** The server's failure of an activity that it cancels while no worker runs it. */
 const NOT_STARTED = 'ACTIVITY_ID_NOT_STARTED';
 
 /** An activity that failed for good: the task fails, not the run. */

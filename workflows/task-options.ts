@@ -28,7 +28,7 @@ export interface Patience {
   readonly heartbeat_seconds: number;
   /**
    * The same for tasks on nodes, and then longer: it includes the wait for the next attempt, which the server then does not
-   * schedule, so that it is known as early that an agent is away.
+   * schedule, so that an offline agent is detected as early.
    */
   readonly agent_heartbeat_seconds: number;
   /** How long to wait for a node that does not answer. */
@@ -58,7 +58,7 @@ export function takeSeconds(patience: TaskPatience, times: number): number {
 
 /**
  * A task on its node's queue. If the node does not take it within the wait, the server does not retry: the workflow
- * decides, and so it does when heartbeats stay away for the limit of agents.
+ * decides, also when heartbeats are missing for the limit of agents.
  */
 export const nodeTask = (
   activityId: string,

@@ -5,17 +5,17 @@ import { counted } from '../src/core/text/text.ts';
 import { bookkeeping } from './activity-options.ts';
 import { callActivity } from './border.ts';
 
-/** A full batch is written at once; fewer rows wait. */
+/** A full batch is written immediately; fewer rows wait. */
 const ROWS = 300;
 
 /** Events that one record costs when nothing else happens at the same time. */
 const EVENTS_A_RECORD = 11;
-/** Records may take a fifth of a history. The first few are free, so that a short run shows its rows at once. */
+/** Records may take a fifth of a history. The first few are free, so that a short run shows its rows immediately. */
 const FREE_EVENTS = 220;
 
 /** Writes history rows in batches in the background: one batch at a time, in order. */
 interface Records {
-  /** Writes what is due. Call it whenever something happened. */
+  /** Writes due records. Call it after every event. */
   flush(): void;
   /** The time (ms) at which to call `flush` again if no event does so earlier; null when no rows wait. */
   dueAt(): number | null;

@@ -42,7 +42,7 @@ export type CarriedOut =
   /** `leave` was aborted. The supervisor continues, and the next caller follows it. */
   | { readonly kind: 'left' };
 
-/** What carries executions out: the agent of this machine (`NodeAgent`), or a node reached over ssh. */
+/** The executor: the agent of this machine (`NodeAgent`), or a node reached over ssh. */
 export interface ExecutionHost {
   /** An execution that was ensured before. */
   execution(key: ExecutionKey): Execution | undefined | Promise<Execution | undefined>;
@@ -97,7 +97,7 @@ export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Pr
   if (cancel.aborted) await onCancel();
   else cancel.addEventListener('abort', cancelOnAbort, { once: true });
   try {
-    // What has started was verified on arrival, and must be followed even while the source is unavailable.
+    // A started task was verified on arrival, and must be followed even while the source is unavailable.
     const known = await agent.execution(key);
     const isFollowed = known !== undefined && isOf(known, key) && (await agent.hasStarted(key));
     const execution = isFollowed ? known : await fetchOrder(key, options);

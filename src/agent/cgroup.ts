@@ -77,7 +77,7 @@ export class Cgroup {
     });
   }
 
-  /** Sends SIGKILL to all at once, including children that are being forked. */
+  /** Sends SIGKILL to all together, including children that are being forked. */
   kill(): void {
     try {
       writeFileSync(join(this.folder, 'cgroup.kill'), '1');

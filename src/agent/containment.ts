@@ -47,7 +47,7 @@ export function contain(
   };
 }
 
-/** Releases what an ended execution could not, because daemons of its task were still running. */
+/** Releases resources that an ended execution could not, because daemons of its task were still running. */
 export function releaseContainment(cgroupRoot: string | false, mark: string): void {
   if (cgroupRoot !== false) removeEmptyGroup(join(cgroupRoot, `sitewright-${mark}`));
 }
@@ -138,7 +138,7 @@ async function becomesEmpty(containment: Containment, withinMs: number, again?: 
   return true;
 }
 
-/** Sends TERM to every process, and KILL to those left after the grace period; returns what was needed. */
+/** Sends TERM to every process, and KILL to those left after the grace period; returns the signals sent. */
 export async function endAll(
   containment: Containment,
   graceMs: number,

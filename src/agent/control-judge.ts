@@ -7,7 +7,7 @@ export interface ControlOrder {
 }
 
 /**
- * Confirms what an operator has ordered. Temporal carries cancellations and drains, but anyone with a credential of
+ * Confirms an operator's order. Temporal carries cancellations and drains, but anyone with a credential of
  * its namespace can request both, so a request from Temporal alone has no effect. Undefined if no one ordered it.
  * Rejects on outages: retry then.
  */

@@ -10,11 +10,11 @@ type FolderInput = Extract<TaskInput, { kind: 'folder' }>;
 export const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
 
 /**
- * Fetches the files of a folder that differ from the node's into `cache`, each under its hash. What an interrupted
- * transfer left there is not fetched again.
+ * Fetches the files of a folder that differ from the node's into `cache`, each under its hash. Content from an
+ * interrupted transfer is not fetched again.
  *
  * @returns the list of the files
- * @throws PlacementError when the content is not what the order names; whatever `read` rejects with
+ * @throws PlacementError if the content differs from the order; whatever `read` rejects with
  */
 export async function fetchFolder(
   { path, digest, dst }: FolderInput,
@@ -37,7 +37,7 @@ export async function fetchFolder(
   return list;
 }
 
-/** Removes what `fetchFolder` fetched, once it is in place. */
+/** Removes the files that `fetchFolder` fetched, once they are in place. */
 export async function dropFetched(cache: string, hashes: Iterable<string>): Promise<void> {
   for (const hash of hashes) await rm(join(cache, hash), { force: true });
 }

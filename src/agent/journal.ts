@@ -65,7 +65,7 @@ const isResult = (value: unknown): value is TaskResult =>
  * The folder of one execution. Each file is written whole and synced: `execution.json` (the intent), `claim.json` (the
  * process that runs it; created once, so it runs once), `progress.json`, `cancel.json`, `exit.json` (the only result).
  * The output files are in the same folder. Reading intent, claim and result throws `UnreadableFile`; `settle` and the
- * agent say what is unknown then. The others are only details.
+ * agent then report the outcome as unknown. The others are only details.
  */
 export class Journal {
   readonly folder: string;

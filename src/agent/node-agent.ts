@@ -173,7 +173,7 @@ export class NodeAgent {
 
   /**
    * Ends executions that lost their supervisor, e.g. when the machine restarted. Call it when an agent starts.
-   * @returns what a person should know: executions whose outcome is unknown, folders that cannot be read
+   * @returns warnings for a person: executions whose outcome is unknown, folders that cannot be read
    */
   async recover(): Promise<string[]> {
     const found: string[] = [];

@@ -11,7 +11,7 @@ export interface OrderKey extends ExecutionKey {
   readonly debug?: true;
 }
 
-/** What the orchestrator orders a node to do. */
+/** An order from the orchestrator to a node. */
 export interface Order {
   readonly execution: Execution;
   /** Proof that the order comes from the orchestrator. Opaque here; signer and verifier agree on its form. */
@@ -32,7 +32,7 @@ export type LogChunk =
   | { readonly kind: 'ended'; readonly result: TaskResult };
 
 /**
- * Where an agent fetches and ships what Temporal does not carry. Every call rejects with `OrderRefused` when a retry is
+ * Where an agent fetches and ships data that Temporal does not carry. Every call rejects with `OrderRefused` when a retry is
  * useless, and with any other error on an outage, when a retry makes sense. `fetch` is asked before anything is done: it
  * rejects with `RunHeld` while the run is paused.
  */
@@ -45,7 +45,7 @@ export interface OrderSource {
   ship(key: ExecutionKey, chunk: LogChunk): Promise<void>;
 }
 
-/** Reports to the orchestrator what must not happen and was refused. The refusal stands even if the report fails. */
+/** Reports a refused, illegitimate request to the orchestrator. The refusal stands even if the report fails. */
 export type RaiseAlarm = (kind: string, message: string, key: ExecutionKey) => Promise<void>;
 
 /** The order or secret does not exist or is not permitted, and a retry will not change that. */

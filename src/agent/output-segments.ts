@@ -136,7 +136,7 @@ export class SegmentedOutput {
       try {
         fdatasyncSync(this.#fd);
       } catch {
-        // A full or broken disk: readers will see what is missing.
+        // A full or broken disk: readers will see the gap.
       }
     }
     this.#closeSegment();
@@ -195,7 +195,7 @@ function readAt(path: string, position: number, buffer: Buffer): Buffer | undefi
   }
 }
 
-/** The record of a stream whose writer is gone, from its files. */
+/** The record of a stream whose writer has ended, from its files. */
 export function measureOutput(folder: string, stream: OutputStream): OutputRecord {
   const segments = segmentsOf(folder, stream);
   const last = segments.at(-1);

@@ -60,7 +60,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const inside = (folder: FileHandle, name: string): string => `/proc/self/fd/${folder.fd}/${name}`;
 
 /**
- * Places a file under one of the roots. It is written beside its target with final owner and permissions, synced and
+ * Places a file under one of the roots. It is written next to its target with final owner and permissions, synced and
  * renamed, so that the path always has either the old or the new content. Links are followed in folders only, and only
  * to places under the roots. Only regular files are replaced.
  * @returns whether anything was changed

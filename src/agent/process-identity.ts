@@ -25,7 +25,7 @@ export interface ProcessState {
 
 export const readBootId = (path: string = BOOT_ID_PATH): string => readFileSync(path, 'utf8').trim();
 
-/** What the kernel reports of a process; undefined if it does not exist. */
+/** The kernel's data on a process; undefined if it does not exist. */
 export function readProcess(pid: number): ProcessState | undefined {
   let stat: string;
   try {

@@ -1,7 +1,7 @@
 import type { TaskOutcomeKind } from '../core/graph-run/index.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 
-/** What is used up. */
+/** The exhausted resource. */
 type SpaceLimit =
   | { readonly of: 'disk' | 'files' | 'quota' }
   /** Less is free than an agent keeps for the journal and the output of a task. Bytes. */
@@ -31,7 +31,7 @@ export type TaskFailure =
   | { readonly kind: 'not-rebooted'; readonly fired: number }
   | { readonly kind: 'defect'; readonly message: string };
 
-/** What a node itself can say; that it is offline, the orchestrator says. */
+/** Outcomes that a node itself reports; the orchestrator reports that it is offline. */
 type TaskOutcome = Exclude<TaskOutcomeKind, 'offline'>;
 
 /** One try of an execution; a retry adds another. */

@@ -29,7 +29,7 @@ export class Scrubber {
     this.#needles = needlesOf(secrets);
   }
 
-  /** Returns what may be passed on now. */
+  /** Returns the text that may be passed on now. */
   push(chunk: Buffer): Buffer {
     if (this.#needles.length === 0) return chunk;
     const text = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);

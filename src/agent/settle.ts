@@ -51,7 +51,7 @@ export function resultWithout(
 }
 
 /**
- * Ends an execution whose supervisor is gone: kills its processes and writes its result, which is `interrupted`, or
+ * Ends an execution whose supervisor has died: kills its processes and writes its result, which is `interrupted`, or
  * success if it was a reboot and the machine has restarted, or `unknown` if its journal is damaged; damaged files are set
  * aside. Safe to call concurrently, and for a healthy execution.
  * @returns its result; undefined while it is unclaimed or still supervised
@@ -100,7 +100,7 @@ export async function settle(folder: string, machine: Machine): Promise<TaskResu
     journal.writeResult(result);
     return journal.readResult();
   } catch {
-    // The disk is full, or another process has set it aside. What is true of the execution stays so.
+    // The disk is full, or another process has set it aside. The state of the execution does not change.
     return result;
   }
 }

@@ -76,7 +76,7 @@ export class Supervision {
   readonly #scratch: string;
   #containment: Containment | undefined;
   #progress: Progress = { phase: 'waiting', sessions: [], tries: [] };
-  /** What ends the whole execution; only the first counts. */
+  /** The reason that ends the whole execution; only the first counts. */
   #cause: StopCause | undefined;
   readonly #stop = new AbortController();
   #killing: Promise<KillRecord> | undefined;
@@ -134,7 +134,7 @@ export class Supervision {
     // Its claim may have become unreadable while it waited: then it was given up.
     if (unlessUnreadable(() => this.#journal.readResult()) !== undefined) return;
     const last = answer.lock.lastHolder();
-    // Processes of a killed supervisor must not run beside this task.
+    // Processes of a killed supervisor must not run in parallel with this task.
     if (last !== '' && last !== folder) await settle(last, machine);
     answer.lock.sign(folder);
     this.#containment = contain(machine.cgroupRoot, this.#mark, [], ownReaper());
@@ -269,7 +269,7 @@ export class Supervision {
     );
   }
 
-  /** Waits for space on a full disk: the result is the only proof of what was done. */
+  /** Waits for space on a full disk: the result is the only proof of the work. */
   async #write(result: TaskResult): Promise<void> {
     const scrubbed = scrubResult(result, this.#secrets);
     for (let tries = 1; ; tries += 1) {

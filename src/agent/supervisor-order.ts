@@ -2,7 +2,7 @@ import type { TaskFailure } from './result.ts';
 import type { Machine } from './settle.ts';
 
 /**
- * What the agent sends a supervisor, once, on its standard input. It contains values of secrets, so it is never
+ * The message of the agent to a supervisor, once, on its standard input. It contains values of secrets, so it is never
  * written to a file; everything else the supervisor needs is in the journal.
  */
 export interface SupervisorOrder {

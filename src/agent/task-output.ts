@@ -20,7 +20,7 @@ export class TaskOutput {
     if (passed.length > 0) this.#files[stream].write(passed);
   }
 
-  /** Writes what was held back. */
+  /** Writes the held-back output. */
   flush(): void {
     for (const stream of OUTPUT_STREAMS) {
       const rest = this.#scrubbers[stream].flush();

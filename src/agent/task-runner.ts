@@ -26,7 +26,7 @@ export interface TryEnd {
   readonly summary?: Readonly<Record<string, unknown>>;
 }
 
-/** What a task runner may use of the machine. */
+/** The operations of the machine for a task runner. */
 export interface TaskContext {
   readonly execution: Execution;
   readonly noop: boolean;
@@ -66,7 +66,7 @@ interface Work<P> {
 export interface RunnableTask extends Omit<Prepared<unknown>, 'parameters'> {
   readonly type: TaskType;
   run(context: TaskContext): Promise<TryEnd>;
-  /** What a node without an agent runs; undefined for types that need one. */
+  /** The script for a node without an agent; undefined for types that need one. */
   overSsh(context: ScriptContext): RemoteScript | Promise<RemoteScript> | undefined;
 }
 

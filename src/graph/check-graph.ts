@@ -55,7 +55,7 @@ export function checkGraph(tasks: readonly MergedTask[]): readonly GraphProblem[
   return problems.all();
 }
 
-/** What these tasks have in their lists of tasks. */
+/** Entries of these tasks' lists of tasks. */
 const listedBy = (tasks: readonly MergedTask[]): ReadonlySet<unknown> =>
   new Set(tasks.flatMap(({ task }) => (Array.isArray(task.tasks) ? (task.tasks as readonly unknown[]) : [])));
 

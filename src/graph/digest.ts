@@ -62,7 +62,7 @@ export function digestOf(plan: Plan): GraphDigest {
   };
 }
 
-/** Hashes what `serializedTasks` gives, without making its relations. */
+/** Hashes the result of `serializedTasks`, without building its relations. */
 function digestOfNode(
   plan: Plan,
   node: number,

@@ -3,7 +3,7 @@
  * and shows them. Pure: storing, sending and running are up to the caller.
  *
  * ```ts
- * const read = readPlanInput(JSON.parse(text));          // or build a PlanInput from what is stored
+ * const read = readPlanInput(JSON.parse(text));          // or build a PlanInput from stored data
  * if (!read.ok) refuse(read.problems);
  * const planned = planGraph(read.input);
  * if (!planned.ok) refuse(planned.problems);

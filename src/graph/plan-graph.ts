@@ -56,7 +56,7 @@ type Planned =
   | { readonly ok: false; readonly problems: readonly GraphProblem[] };
 
 /**
- * Places tasks on nodes, evaluates their fields, and links them. Reports all problems at once. `findCycles` looks
+ * Places tasks on nodes, evaluates their fields, and links them. Reports all problems. `findCycles` looks
  * for cycles separately, so that a graph with one can still be shown.
  */
 export function planGraph(input: PlanInput): Planned {

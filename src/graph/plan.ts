@@ -18,7 +18,7 @@ export interface Plan {
   /** Sets of instances that others refer to, ascending. */
   readonly targets: readonly TargetSet[];
   readonly faultTolerance: readonly FaultTolerance[];
-  /** What each `policy: any` chose, once for equal tags. */
+  /** Nodes chosen by each `policy: any`, once for equal tags. */
   readonly anyChoices: readonly AnyChoice[];
   readonly subgraphs: readonly Subgraph[];
   /** Warnings; with an error there is no plan. */
@@ -31,7 +31,7 @@ export interface PlannedTask {
   readonly type: string;
   /** Set when the task is on no node. */
   readonly unplaced?: string;
-  /** What placed it, as the task says it. */
+  /** The field of the task that placed it. */
   readonly placedBy: string;
   /** Nodes that have `primary-TAG` where it asks for `TAG`. */
   readonly skippedPrimaries: readonly SkippedPrimary[];
@@ -55,13 +55,13 @@ export interface TaskInstance {
   readonly id: string;
   /** `skipped` for everything that does not run. */
   readonly type: string;
-  /** Absent for what does not run. Shared between instances: never change it. */
+  /** Absent for tasks that do not run. Shared between instances: never change it. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly failOnError: unknown;
   readonly skip?: SkipReason;
   /** Whether the task succeeded on this node before, with a known state. */
   readonly ranBefore: boolean;
-  /** Indexes into `targets`: what it waits for, and what waits for it. Never includes the instance itself. */
+  /** Indexes into `targets`: predecessors and successors. Never includes the instance itself. */
   readonly requires: readonly number[];
   readonly requiredFor: readonly number[];
 }

@@ -22,7 +22,7 @@ export class GraphProblemError extends Error {
   }
 }
 
-/** Thrown for an expression that reads what the state does not have. */
+/** Thrown for an expression that reads a missing part of the state. */
 export class MissingFactsError extends GraphProblemError {
   /** `$.network_scheme`: up to the key that is missing. */
   readonly paths: readonly string[];

@@ -88,7 +88,7 @@ export class AgentPresence {
 }
 
 /**
- * The agents of the nodes of clusters, as Temporal knows them now. @throws Temporal's failure, where it is away
+ * The agents of the nodes of clusters, as Temporal knows them now. @throws Temporal's failure, if it is unreachable
  */
 export async function agentStates(
   { store, temporal }: Pick<OpsDependencies, 'store' | 'temporal'>,
@@ -141,8 +141,8 @@ const LOOK_LIMIT_MS = 1_500;
 const BARE: ReadonlySet<string> = new Set(['discover', 'provisioning']);
 
 /**
- * A warning for a run on these nodes (default: all of the cluster) where no agent is there to take its tasks, with the
- * command that starts them. None while Temporal is away, which other answers say.
+ * A warning for a run on these nodes (default: all of the cluster) where no agent would run its tasks, with the
+ * command that starts them. None while Temporal is unreachable, which other answers report.
  */
 export async function missingAgents(
   deps: Pick<OpsDependencies, 'store' | 'temporal'>,

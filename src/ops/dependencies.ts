@@ -7,7 +7,7 @@ import type { Store } from '../store/index.ts';
 import type { Reader } from './reading/reader.ts';
 import type { TagExtension } from './tags/tag-extension.ts';
 
-/** What use cases need; created once per process. */
+/** Dependencies of use cases; created once per process. */
 export interface OpsDependencies {
   readonly store: Store;
   readonly temporal: TemporalAccess;
@@ -15,7 +15,7 @@ export interface OpsDependencies {
   readonly maas: () => MachineContext;
   /** Plans graphs; by default in this thread, without users' helper functions. */
   readonly planner?: Planner;
-  /** Reads what users send; by default in this thread. */
+  /** Reads user input; by default in this thread. */
   readonly reader?: Reader;
   /** Address of the orchestrator's host for nodes: {MASTER_IP} in task fields. */
   readonly masterIp?: string;

@@ -53,7 +53,7 @@ export function earlierRuns(store: Store) {
   };
 }
 
-/** What else must be the same: a dry run says nothing of another, nor does one graph of another. */
+/** Other fields that must match: a dry run is no basis for a real one, nor one graph for another. */
 function sortOf({ parameters }: RunRecord): string {
   const given = isMapping(parameters) ? parameters : {};
   const { mode = 'apply', graphs = DEFAULT_GRAPHS, sequence, from, nodes } = given;

@@ -61,7 +61,7 @@ export function createOperations(deps: OpsDependencies) {
     schedules: scheduleOperations(deps),
     ...graphUseCases(deps, runs),
     nodes: nodeOperations(deps, sites),
-    /** What MAAS has now against what was deployed. */
+    /** Differences between MAAS and the deployment. */
     drift: (site: string) => siteDrift(deps, sites, site),
     /** The agents of clusters' nodes, as Temporal knows them. */
     agents: {

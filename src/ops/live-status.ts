@@ -6,10 +6,10 @@ import type { AnyRunStatus } from './runs.ts';
 /** A run whose worker has processor to spare answers in a tenth of this. */
 const PATIENCE_MS = 250;
 const AGAIN_MS = 150;
-/** An older answer says too little of how the run stands now. */
+/** An older answer is too far from the current state of the run. */
 const OLDEST_MS = 10_000;
 
-/** What a run answered. */
+/** Answer of a run. */
 interface Answer {
   readonly status: AnyRunStatus;
   readonly askedAt: number;
@@ -65,10 +65,10 @@ export function liveStatuses({ ask, execution, requestedSince }: LiveStatusOptio
       for (let waitMs = PATIENCE_MS; answers.has(run.id); waitMs = AGAIN_MS, now = undefined) {
         const status = await Promise.race([answered, delay(waitMs, undefined, { ref: false })]);
         if (status !== undefined) return status;
-        // The answer itself will say what is wrong.
+        // The answer itself will have the error.
         now ??= (await execution(run).catch(() => null)) ?? undefined;
         if (now === undefined) break;
-        // What arrives during a turn gets into the history after it.
+        // Messages that arrive during a workflow task reach the history after it.
         if (now.inTurn) continue;
         const last = await lastAnswer(run, now).catch(() => undefined);
         if (last === undefined) break;

@@ -27,7 +27,7 @@ interface NodeStatus {
   readonly zone: string | null;
   readonly owner?: string | null;
   readonly seen_at: string | null;
-  /** What a deployment would do to it now. */
+  /** The effect of a deployment on it now. */
   readonly deployment?: DeploymentFate;
 }
 

@@ -31,7 +31,7 @@ export const problem = (
   more: Omit<Problem, 'code' | 'message'> = {},
 ): ProblemError => new ProblemError({ code, message, ...more });
 
-/** The input of a run is wrong: all of it at once. */
+/** The input of a run is invalid, with all problems. */
 export const invalidInput = (problems: readonly string[]): ProblemError =>
   problem('invalid', problems.join('; '), {
     hint: 'Correct the named fields.',

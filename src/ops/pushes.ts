@@ -5,7 +5,7 @@ import { type SiteRecord, StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import type { RunOperations } from './runs.ts';
 
-/** A webhook as it came. */
+/** A webhook as received. */
 interface Push {
   readonly body: Buffer;
   /** `sha256=` and the HMAC of the body, as GitHub and Gitea send it. */
@@ -18,7 +18,7 @@ type PushAnswer =
   | { readonly kind: 'started'; readonly run: string }
   /** It is about another branch, or about no branch. */
   | { readonly kind: 'ignored' }
-  /** The same for every reason, so that it says nothing about sites. */
+  /** The same for every reason, so that it reveals nothing about sites. */
   | { readonly kind: 'unsigned' };
 
 interface PushOperations {

@@ -71,7 +71,7 @@ function linesAt(
   if (task !== undefined && arrival.task !== task) return [];
   if (node !== undefined && arrival.node !== node) return [];
   const { outcome } = arrival;
-  // As the status of the task says it.
+  // As in the status of the task.
   const text = outcome === 'ok' ? 'successful' : outcome;
   const end = text === undefined ? [] : [{ stream: 'ended' as const, text }];
   const wanted = search?.toLowerCase();

@@ -7,7 +7,7 @@ const LONGEST_SUMMARY = 400;
 const LONGEST_DETAILS = 20_000;
 
 /**
- * What Temporal shows for a run without querying it: a summary line, a Markdown description, and a memo with the
+ * Data that Temporal shows for a run without a query: a summary line, a Markdown description, and a memo with the
  * version that started it, its title, reason and labels, and where to get help.
  *
  * @param line the summary of a run without a title

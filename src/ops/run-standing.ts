@@ -1,7 +1,7 @@
 import type { RunSummary } from '../store/index.ts';
 import type { AnyRunStatus } from './runs.ts';
 
-/** What lists show of an open run: it says so itself. */
+/** The state of an open run in lists, as reported by the run. */
 interface RunStanding {
   readonly phase: string;
   readonly paused: boolean;

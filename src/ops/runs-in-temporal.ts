@@ -6,7 +6,7 @@ import { closedOutcome, findExecution, isOpenStatus } from '../platform/temporal
 import type { Page, RunFilter, RunRecord } from '../store/index.ts';
 import type { TemporalAccess } from './dependencies.ts';
 
-/** Runs as Temporal alone knows them, without numbers of nodes, revisions and inputs: for while the store is away. */
+/** Runs as Temporal alone knows them, without numbers of nodes, revisions and inputs: for use while the store is unreachable. */
 interface RunsInTemporal {
   /** @param id the run id of the run's first execution */
   find(id: string): Promise<RunRecord | undefined>;

@@ -53,7 +53,7 @@ import { getRun, startWorkflow } from './workflow-calls.ts';
 
 /** A run for lists and pages. */
 interface RunView extends RunSummary {
-  /** 1 is the run that started first; null while the store is away. */
+  /** 1 is the run that started first; null while the store is unreachable. */
   readonly number: number | null;
   readonly paused: boolean;
   readonly awaitingApproval: boolean;
@@ -103,7 +103,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
   });
   const standings = runStandings((run) => statuses.of(run, { limitMs: STANDING_LIMIT_MS }));
 
-  /** Runs with their numbers, and open ones with what they say of themselves. */
+  /** Runs with their numbers, and open ones with their own reports. */
   async function views<T extends RunSummary>(runs: readonly T[]): Promise<(T & RunView)[]> {
     const [numbers, standing] = await Promise.all([
       orWithoutStore<ReadonlyMap<string, number>>(
@@ -148,7 +148,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
   }
   const current = async (id: string): Promise<RunRecord> => (await found(id)).run;
 
-  /** Closes open runs whose workflows ended without doing so, as far as Temporal says so at once. */
+  /** Closes open runs whose workflows ended without doing so, as far as Temporal reports it immediately. */
   async function closeGone({ site, kind, labels, workflowId }: RunFilter): Promise<void> {
     const among = {
       ...(site && { site }),
@@ -185,7 +185,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
   ): Promise<void> =>
     appendAudit(store, { actor: by, action, target: `run/${run.id}`, ...(reason === undefined ? {} : { reason }) });
 
-  /** As the run wrote it; while the store is away, as its workflow has it. */
+  /** As the run wrote it; while the store is unreachable, as its workflow has it. */
   const writtenReport = (run: RunRecord): Promise<unknown> =>
     orWithoutStore<unknown>(
       async () => (await store.runs.getReport(run.id)) ?? null,
@@ -225,7 +225,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
       if (!parsed.ok) throw invalidInput(parsed.problems);
       const { site } = input;
       await store.sites.get(site);
-      // Refuse early what the workflow would fail with at once.
+      // Refuse early what the workflow would refuse immediately.
       const revision = String(input.revision ?? 'latest');
       await store.sites.findRevision(site, parseReference(revision));
       if (kind !== 'redeploy_nodes' && !input.fetch) await refuseUnknownHolds(sites, input, revision);
@@ -270,7 +270,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
     },
 
     async list(filter = {}) {
-      // A later page shows what the first one found.
+      // A later page shows the findings of the first one.
       if (filter.before === undefined) await closeGone(filter);
       const listed = (wanted: RunFilter) =>
         orWithoutStore<Page<RunSummary>>(
@@ -352,7 +352,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
   };
 }
 
-/** A list does not wait longer for what a run says of itself. */
+/** A list does not wait longer for the answer of a run. */
 const STANDING_LIMIT_MS = 900;
 
 /** Those that no operator sends. */

@@ -97,7 +97,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
     });
   }
 
-  /** What each run is started with, after the checks that the start of such a run makes. */
+  /** The input of each run, after the checks at the start of such a run. */
   async function actionOf({ name, kind, input }: NewSchedule, by: string) {
     const own = ['started_by', 'responsible'].filter((field) => Object.hasOwn(input, field));
     if (own.length > 0)
@@ -209,7 +209,7 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
   };
 }
 
-/** A trigger carries no name: whoever pulls it stands in the input of this and of all later runs. */
+/** A trigger carries no name: the input of this and of all later runs names who triggered it. */
 async function keepResponsible(handle: ScheduleHandle, by: string): Promise<void> {
   const named = ({ action }: ScheduleDescription): readonly unknown[] => {
     const [input] = action.args ?? [];

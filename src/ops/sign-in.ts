@@ -9,7 +9,7 @@ import {
 } from '../platform/openid/openid-provider.ts';
 import type { SignedIn } from './tokens.ts';
 
-/** What claims mean here. */
+/** The meaning of claims. */
 interface SignInRules {
   /** Claim with the name of the user, the actor in the audit trail. */
   readonly nameClaim: string;
@@ -48,7 +48,7 @@ export function signIn(provider: OpenIdProvider, rules: SignInRules): SignIn {
   };
 }
 
-/** Who the claims say it is, and what they may do here. @throws SignInError */
+/** The user's name and role, from the claims. @throws SignInError */
 export function signedIn(claims: Claims, { nameClaim, rolesClaim, values }: SignInRules): SignedIn {
   const name = claimOf(claims, nameClaim);
   if (typeof name !== 'string' || !/^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u.test(name))

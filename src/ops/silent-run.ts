@@ -13,8 +13,8 @@ type SilenceReason =
 const EVENTS = 20;
 
 /**
- * An open run without an answer, as what it is. When its workflow task fails again and again, workers are there, but none can
- * continue it, and neither cancel nor stop reaches it. When the version that started it has no worker, others do not help.
+ * Why an open run does not answer. When its workflow task fails repeatedly, workers are running, but none can continue it,
+ * and neither cancel nor stop reaches it. When the version that started it has no worker, others do not help.
  *
  * @returns the error to throw
  */

@@ -8,7 +8,7 @@ import type { SiteOperations } from './sites.ts';
 type NodeDrift = SiteDrift['nodes'][number];
 
 /**
- * Compares what MAAS has now with what runs deployed: one list request for a hundred machines.
+ * Compares machines in MAAS with their deployments: one list request for a hundred machines.
  *
  * @throws `not-found`, `maas-failed`, `maas-not-configured`
  */

@@ -15,7 +15,7 @@ interface SiteOccupancy {
   untilFree(site: string): Promise<void>;
   /**
    * Waits for a run that has reported its end to close in Temporal, which takes a moment, so that the next run can
-   * start at once.
+   * start immediately.
    * @throws `site-busy` if the run is open
    */
   untilClosed(site: string, run: ClaimHolder): Promise<void>;

@@ -125,7 +125,7 @@ async function findLog(
   return undefined;
 }
 
-/** What agents call a graph's run; none before its workflow has started. */
+/** The agents' name for a graph's run; none before its workflow has started. */
 const namesOf = (graph: number, { temporalRunId }: TransactionRecord): string[] =>
   temporalRunId === null ? [] : [graphRunName(graph, temporalRunId)];
 

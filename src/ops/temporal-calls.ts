@@ -33,7 +33,7 @@ const GRACE_MS = 250;
 export const callTemporal = <T>(temporal: Reached, work: () => Promise<T>, limitMs?: number): Promise<T> =>
   calling(temporal, work, '', limitMs);
 
-/** As `callTemporal`, for an operator's request. If the answer is lost, the error says that it may have been taken. */
+/** As `callTemporal`, for an operator's request. If the answer is lost, the error notes that it may have been executed. */
 export const requestOfTemporal = <T>(temporal: Reached, work: () => Promise<T>, limitMs?: number): Promise<T> =>
   calling(temporal, work, `; ${MAY_HAVE_BEEN_TAKEN}`, limitMs);
 
@@ -42,7 +42,7 @@ const MAY_HAVE_BEEN_TAKEN =
 
 type Reached = Pick<TemporalAccess, 'address' | 'connection' | 'namespace' | 'patience'>;
 
-/** @param ifLost said where the server may have done the work */
+/** @param ifLost added to the message if the server may have done the work */
 async function calling<T>(
   { address, connection, namespace, patience = 1 }: Reached,
   work: () => Promise<T>,
@@ -91,7 +91,7 @@ async function calling<T>(
   }
 }
 
-/** Why a query of a run has no answer, where it says more than the error: one that has ended stays with the build that ended it. */
+/** Why a query of a run has no answer, if that is more specific than the error: one that has ended stays with the build that ended it. */
 export function unanswered({ id, outcome }: { readonly id: string; readonly outcome: string | null }, error: unknown) {
   const isForgotten = error instanceof WorkflowNotFoundError;
   const isLeft = outcome !== null && asProblem(error).code === 'worker-unavailable';

@@ -21,7 +21,7 @@ export interface Principal {
 export interface SignedIn {
   readonly name: string;
   readonly role: Role;
-  /** For the audit trail: who the provider says it is. */
+  /** For the audit trail: the identity from the provider. */
   readonly issuer: string;
   readonly subject: string;
 }
@@ -58,7 +58,7 @@ type Authentication =
   | { readonly ok: false; readonly why: 'unknown' | 'expired' | 'revoked' };
 
 export interface TokenOperations {
-  /** @throws ProblemError `invalid` (all at once), `conflict` when the name is taken */
+  /** @throws ProblemError `invalid` (with all problems), `conflict` when the name is taken */
   create(request: TokenRequest, by: string): Promise<CreatedToken>;
   /** Newest first, including revoked and expired ones. */
   list(): Promise<readonly TokenView[]>;
@@ -83,7 +83,7 @@ const TRUSTED_WITHOUT_STORE_MS = 24 * 3_600_000;
 
 export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, now = Date.now): TokenOperations {
   const recordedAt = new Map<string, number>();
-  /** Tokens that were accepted here, as last read, and when: for while the store is away. None can be revoked meanwhile. */
+  /** Tokens that were accepted here, as last read, and when: for use while the store is unreachable. None can be revoked meanwhile. */
   const accepted = new Map<string, { readonly token: ApiToken & { readonly hash: string }; readonly at: number }>();
   const acceptedLately = (id: string) => {
     const entry = accepted.get(id);

@@ -2,7 +2,7 @@ import { StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { type Reader, readerHere } from './reading/reader.ts';
 
-/** The series that settings or the latest documents of any site name; those of the settings only while the store is away. */
+/** The series that settings or the latest documents of any site name; only those of the settings while the store is unreachable. */
 export async function wantedSeries({
   store,
   distroSeries,

@@ -1,9 +1,9 @@
-/** What use cases do while the store is away: runs are controlled with Temporal alone. */
+/** Use cases while the store is unreachable: runs are controlled with Temporal alone. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ulid } from 'ulid';
 import { type NewAuditEntry, type Store, StoreError } from '../store/index.ts';
 
-/** A store that works answers in milliseconds; one whose machine is gone may not answer at all. */
+/** A store that works answers in milliseconds; one whose machine is down may not answer at all. */
 const LIMIT_MS = 2_000;
 const AGAIN_AFTER_MS = 5_000;
 
@@ -39,7 +39,7 @@ const silent = new StoreError({
   hint: "Look at the database server. 'sitewright doctor' checks the store.",
 });
 
-/** Appends to the audit trail; while the store is away, as soon as it is back. The entry has the time of the call. */
+/** Appends to the audit trail; while the store is unreachable, as soon as it is back. The entry has the time of the call. */
 export async function appendAudit(store: Pick<Store, 'audit'>, entry: NewAuditEntry): Promise<void> {
   const whole = { id: ulid(), at: new Date().toISOString(), ...entry };
   const append = async (): Promise<true> => {

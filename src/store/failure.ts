@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 
-/** What all variants share: a sentence for people, and the next step. Neither contains a password. */
+/** Common fields of all variants: a sentence for people, and the next step. Neither contains a password. */
 interface Explained {
   readonly message: string;
   readonly hint: string;
@@ -22,7 +22,7 @@ export interface ConflictUser {
 /**
  * Every way a call to the store can fail.
  *
- * The caller's fault: `invalid` (nothing was read or written; all problems at once), `not-found`, `conflict`.
+ * The caller's fault: `invalid` (nothing was read or written; with all problems), `not-found`, `conflict`.
  * Temporary, worth a retry: `unreachable`, `busy`. For an operator: the rest.
  */
 export type StoreFailure =
@@ -33,7 +33,7 @@ export type StoreFailure =
       readonly holder?: ConflictHolder;
       /** The transaction that causes the conflict. */
       readonly transaction?: number;
-      /** What uses the thing to be removed. */
+      /** Users of the object to be removed. */
       readonly users?: readonly ConflictUser[];
     })
   | (Explained & { readonly kind: 'unreachable' })

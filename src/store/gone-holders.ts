@@ -13,7 +13,7 @@ export type IsOpen = (workflowId: string, runId: string | null) => Promise<boole
 /** A young transaction without a workflow may still be about to start one. */
 const STARTING_MS = 60_000;
 
-/** Claims a subject, taking over from a holder that is gone. Null on success, else the run that holds it. */
+/** Claims a subject, taking over from a dead holder. Null on success, else the run that holds it. */
 export async function claimFor(
   { claims }: Pick<StorePorts, 'claims'>,
   isOpen: IsOpen,
@@ -30,7 +30,7 @@ export async function claimFor(
   return null;
 }
 
-/** Ends the transaction of a graph run whose workflow is gone. False while the run is open. @throws `not-found` */
+/** Ends the transaction of a graph run whose workflow no longer runs. False while the run is open. @throws `not-found` */
 export async function endIfGone(
   { transactions }: Pick<StorePorts, 'transactions'>,
   isOpen: IsOpen,
@@ -80,7 +80,7 @@ export async function closeGoneRuns(ports: RunPorts, ends: Ends, open: readonly 
 
 type OpenRun = Pick<RunRecord, 'id' | 'workflowId' | 'temporalRunId'>;
 
-/** Closes a run whose workflow ended without doing so, with a report that says how. The run as it is now. */
+/** Closes a run whose workflow ended without doing so, with a report on how. Returns the run as it is now. */
 export async function closeIfGone(
   ports: RunPorts,
   { end: endOf, announceEnd }: Ends,

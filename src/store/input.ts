@@ -16,7 +16,7 @@ export const isSiteName = (name: string): boolean => SITE_NAME.test(name);
  */
 export const storable = (text: string): string => text.replaceAll('\0', '\uFFFD');
 
-/** Collects all problems with the values of one call, to refuse it with all of them at once. */
+/** Collects all problems with the values of one call, to refuse it with all of them. */
 export class InputCheck {
   readonly #problems: Diagnostic[] = [];
 

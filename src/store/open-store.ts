@@ -30,7 +30,7 @@ import { parseStoreUrl, type StoreLocation } from './store-url.ts';
 
 export interface OpenStoreOptions {
   /**
-   * What to do about a schema that is behind:
+   * Handling of an outdated schema:
    * - `apply`: migrate it. The default for SQLite, which no other release shares.
    * - `apply-non-breaking`: the same, unless running processes of an older release would break; then like `require`.
    *   The default for PostgreSQL. An empty database is always migrated.
@@ -41,7 +41,7 @@ export interface OpenStoreOptions {
   /** Every change fails as `read-only`; a missing database is not created. */
   readonly readOnly?: boolean;
   /**
-   * SQLite: what a committed change survives. `process` (default): a crash of any process. `power`: a crash of the
+   * SQLite: the crashes that a committed change survives. `process` (default): a crash of any process. `power`: a crash of the
    * machine too, at the cost of one disk flush per change. PostgreSQL follows its server's settings.
    */
   readonly durability?: 'process' | 'power';

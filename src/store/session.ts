@@ -110,7 +110,7 @@ export class Session {
     });
   }
 
-  /** Refuses new work at once, waits for running attempts, and closes the database. */
+  /** Refuses new work immediately, waits for running attempts, and closes the database. */
   close(): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#pending).then(() => this.#db.destroy());
     return this.#closing;

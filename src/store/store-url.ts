@@ -18,7 +18,7 @@ const refuse = (message: string, hint = FORMS) =>
  * Parses the address of a store. Accepts `sqlite:/path/file.db`, `sqlite:///path/file.db`, `sqlite::memory:`, a plain
  * file path (`~/` is the home folder), `postgres://…` and `postgresql://…`. A one-letter scheme is a Windows drive.
  *
- * @throws StoreError of kind `invalid`; the message never contains what could be a password
+ * @throws StoreError of kind `invalid`; the message never contains a possible password
  */
 export function parseStoreUrl(text: string): StoreLocation {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(text)?.[1]?.toLowerCase();

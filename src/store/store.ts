@@ -79,7 +79,7 @@ export interface Store extends StorePorts {
    */
   atomically<T>(change: (within: StorePorts) => Promise<T>): Promise<T>;
   /**
-   * Migrates the schema and returns what was applied, if anything. Several processes may call it at once: one migrates,
+   * Migrates the schema and returns what was applied, if anything. Several processes may call it concurrently: one migrates,
    * the others wait.
    *
    * @param spareRunning change nothing if a pending migration breaks running processes of an earlier release

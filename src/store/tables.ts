@@ -38,9 +38,9 @@ export type Row<T extends TableName> = RowOf<Declared[T]>;
 export type NewRow<T extends TableName> = NewRowOf<Declared[T]>;
 /** A row as callers see it, decoded. */
 export type Stored<T extends TableName> = RecordOf<Declared[T]>;
-/** What a caller passes to create a row. */
+/** Fields to create a row. */
 export type New<T extends TableName> = NewOf<Declared[T]>;
-/** What a caller passes to change a row. An absent field keeps its value; a list or mapping replaces the stored one. */
+/** Fields to change a row. An absent field keeps its value; a list or mapping replaces the stored one. */
 export type Change<T extends TableName> = ChangeOf<Declared[T]>;
-/** What the store adds for a new row. */
+/** Fields that the store adds to a new row. */
 export type Own<T extends TableName> = OwnOf<Declared[T]>;

@@ -28,7 +28,7 @@ const NEWLINE = 10;
 export const recordArrival = (file: string, arrival: LogArrival): void =>
   appendFileSync(file, `${JSON.stringify(arrival)}\n`, { mode: 0o600 });
 
-/** From a place on, oldest first, to what is there now. */
+/** From a position on, oldest first, to the current end. */
 export function* arrivalsAfter(file: string, from: number): Generator<PlacedArrival, void, void> {
   const fd = openToRead(file);
   if (fd === undefined) return;

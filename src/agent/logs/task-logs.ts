@@ -38,7 +38,7 @@ export type LogPart =
 
 interface ReadOptions {
   readonly offset?: number;
-  /** Waits for more until the task's end; otherwise ends with what is there. */
+  /** Waits for more until the task's end; otherwise ends with the current output. */
   readonly follow?: boolean;
   readonly stop?: AbortSignal;
 }
@@ -48,13 +48,13 @@ const SEGMENT_BYTES = 1024 * 1024;
 /** How often to poll if the file system sends no notifications, and for a log that has not started. */
 const POLL_MS = 500;
 
-/** What readers need of a result: how much output there is. */
+/** The amount of output in a result, for readers. */
 const isShipped = (value: unknown): value is TaskResult =>
   isMapping(value) && isMapping(value.output) && isMapping(value.output.stdout) && isMapping(value.output.stderr);
 
 /**
  * The output of tasks on nodes, in files laid out as on the node: readable while the task runs, from any offset.
- * Chunks may arrive twice, from two followers at once, and in any order: the bytes at an offset are always the same,
+ * Chunks may arrive twice, from two followers concurrently, and in any order: the bytes at an offset are always the same,
  * and are written at that offset only.
  */
 export class TaskLogs {
@@ -91,8 +91,8 @@ export class TaskLogs {
   }
 
   /**
-   * The lines that an arrival completed. Of a line that is longer than the limit, only a part; what a task left without an
-   * end of line comes with its end.
+   * The lines that an arrival completed. Of a line that is longer than the limit, only a part; an incomplete last line of
+   * a task is returned at its end.
    */
   linesOf(run: string, { task, node, attempt, piece }: LogArrival): readonly LogLine[] {
     const folder = this.#folder({ run, task, node, generation: attempt });
@@ -229,7 +229,7 @@ function endOf(folder: string, stream: OutputStream): number {
   return last === undefined ? 0 : last.start + statSync(last.path).size;
 }
 
-/** What is kept between two offsets. */
+/** The stored output between two offsets. */
 function bytesBetween(folder: string, stream: OutputStream, from: number, to: number): Buffer {
   const buffer = Buffer.allocUnsafe(Math.max(0, to - from));
   const parts: Buffer[] = [];

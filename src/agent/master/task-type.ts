@@ -17,7 +17,7 @@ export interface MaasTask {
   readonly reach: (step: string) => void;
   /** To be called before the first change, unless `options` are passed on; rejects while nothing may start. */
   readonly mayStart: () => Promise<void>;
-  /** Its signal cancels: the operation ends at once with the abort reason. */
+  /** Its signal cancels: the operation ends immediately with the abort reason. */
   readonly options: OperationOptions;
 }
 

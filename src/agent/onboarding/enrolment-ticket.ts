@@ -1,4 +1,4 @@
-/** What a node needs to enrol. It gets it in its user data or from `agent install`. */
+/** The data with which a node enrols. It gets it in its user data or from `agent install`. */
 export interface EnrolmentTicket {
   readonly gateway: string;
   /** Certificate of the authority, as PEM. */

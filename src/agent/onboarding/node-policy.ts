@@ -14,7 +14,7 @@ import {
 import { parseYaml } from '../../documents/yaml-document.ts';
 import { type Execution, type NodeAgentOptions, prepareTask } from '../index.ts';
 
-/** What a node accepts. It is the node's own file: nothing from outside changes it. */
+/** The tasks a node accepts. It is the node's own file: nothing from outside changes it. */
 export interface NodePolicy {
   /** Task types that run here. Absent: all. */
   readonly types?: readonly string[];
@@ -47,7 +47,7 @@ type PolicyReading =
   | { readonly ok: false; readonly problems: readonly Diagnostic[] };
 
 /**
- * Reads a policy (YAML or JSON). Reports all problems at once, each with its position. An empty file is the default
+ * Reads a policy (YAML or JSON). Reports all problems, each with its position. An empty file is the default
  * policy.
  */
 export function readPolicy(text: string, file?: string): PolicyReading {

@@ -21,7 +21,7 @@ interface SshEnd {
 
 const LARGEST_OUTPUT = 256 * 1024;
 
-/** What is wrong with a target's syntax; undefined if nothing is. */
+/** The error in a target's syntax; undefined if it is valid. */
 export function sshTargetProblem({ host, user }: SshTarget): string | undefined {
   if (!/^[A-Za-z0-9[:_][A-Za-z0-9.:_%\]-]*$/.test(host))
     return `${JSON.stringify(host)} is not the name or address of a host`;
@@ -80,7 +80,7 @@ export function runOverSsh(target: SshTarget, script: string, program = 'ssh'): 
 
 /** A connection that stays open while its script prints. */
 interface SshConnection {
-  /** What the script prints. Ends when the script or the connection ends. */
+  /** The output of the script. Ends when the script or the connection ends. */
   readonly output: AsyncIterable<Buffer>;
   /** The last error of ssh or the script. */
   trouble(): string;

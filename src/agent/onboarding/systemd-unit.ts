@@ -1,7 +1,7 @@
 /**
  * The unit of the agent on a node. `KillMode=process` and `Delegate=yes` keep tasks running when the agent restarts.
  * The unit has no sandboxing: tasks would inherit it, and they may have to change anything on the machine (puppet,
- * chrt). Signed orders and the node's policy decide what a task may do.
+ * chrt). Signed orders and the node's policy limit tasks.
  *
  * @param program absolute path of the `sitewright` command
  * @param folder the folder with ticket, credentials and policy

@@ -15,8 +15,8 @@ const PIECE_BYTES = 1 << 20;
 const CONNECTION_CHARACTERS = 8 << 20;
 
 /**
- * Brings contents that a node lacks into one of its folders, each under its hash. What an interrupted transfer left
- * there is not sent again. Content that has changed is left out: the task that chooses it then fails.
+ * Brings contents that a node lacks into one of its folders, each under its hash. Content from an interrupted
+ * transfer is not sent again. Content that has changed is left out: the task that chooses it then fails.
  */
 export async function bringContent(
   files: readonly NeededFile[],
@@ -43,7 +43,7 @@ export async function bringContent(
       script += `mv ${sha256}.part ${sha256}\n`;
     }
   } finally {
-    // Also what was read before the source went away.
+    // Also content read before the source became unavailable.
     if (script !== into) await run(whole(script));
   }
 }

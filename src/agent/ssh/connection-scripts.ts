@@ -28,7 +28,7 @@ scratch=/tmp/sitewright-$mark
 ${COMMON}`;
 
 /**
- * Prints what a node knows of an execution before it starts: a line `started`, `intent` or `none`, a line with the
+ * Prints the node's state of an execution before it starts: a line `started`, `intent` or `none`, a line with the
  * node's own policy (in base64 after `=`; empty if it has none), and the intent.
  */
 export const lookScript = (place: RemotePlace, policyFile: string): string =>

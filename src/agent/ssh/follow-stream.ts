@@ -1,4 +1,4 @@
-/** What a following connection sends; see `followScript`. */
+/** The stream of a following connection; see `followScript`. */
 type RemoteEvent =
   | { readonly kind: 'beat' }
   | { readonly kind: 'output'; readonly stream: 'stdout' | 'stderr'; readonly offset: number; readonly bytes: Buffer }

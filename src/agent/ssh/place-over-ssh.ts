@@ -2,7 +2,7 @@ import { shellWord } from '../../core/text/text.ts';
 import { REFUSED_PATH } from './exit-codes.ts';
 
 /**
- * `place`, in plain `sh`, places files as the agent does: writes beside the target with final owner and permissions,
+ * `place`, in plain `sh`, places files as the agent does: writes next to the target with final owner and permissions,
  * then renames. After `enter` it uses only names in the current folder and the open file: a link that is swapped in
  * meanwhile is replaced, never followed. Requires `enterFolder`, and `$dir`, the execution's folder.
  */

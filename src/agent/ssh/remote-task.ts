@@ -4,7 +4,7 @@ import type { RunnableTask } from '../task-runner.ts';
 import { MISSING_FOLDER, MISSING_PROGRAM, REFUSED_PATH } from './exit-codes.ts';
 import type { RemoteScript, ScriptContext } from './ssh-work.ts';
 
-/** What a connection sends to the node for one execution. */
+/** Data that a connection sends to the node for one execution. */
 export interface RemoteTask extends Required<RemoteScript> {
   readonly limits: TaskLimits;
 }
@@ -12,7 +12,7 @@ export interface RemoteTask extends Required<RemoteScript> {
 /**
  * The script of a task's tries; undefined for a type that needs an agent.
  *
- * @throws what `contentOf` of the context throws
+ * @throws errors of `contentOf` of the context
  */
 export async function remoteTask(
   task: RunnableTask,

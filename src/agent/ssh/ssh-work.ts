@@ -6,7 +6,7 @@ import type { NeededFile } from './bring-content.ts';
 import type { EndRecord } from './end-record.ts';
 import { MISSING_FOLDER, MISSING_PROGRAM } from './exit-codes.ts';
 
-/** What a task type sends to the node for one execution. */
+/** Data that a task type sends to the node for one execution. */
 export interface RemoteScript {
   /**
    * The script of one try (`$1`: the execution's folder, `$2`: number of the try). `clean` runs a program in a clean
@@ -27,7 +27,7 @@ export interface ScriptContext {
   readonly roots: readonly string[];
   /** Reads a secret or a source that the task names. */
   contentOf(input: { readonly secret: string } | { readonly source: string }): Promise<Uint8Array>;
-  /** Brings what the node lacks of some files into a folder on the node, and returns it. `name`: for what they are. */
+  /** Sends missing contents of some files into a folder on the node, and returns it. `name`: their purpose. */
   bring(name: string, files: readonly NeededFile[]): Promise<string>;
 }
 
@@ -41,7 +41,7 @@ export interface RemoteEnd {
 
 /** How a node without an agent carries out tasks of a type. */
 export interface SshWork<P> {
-  /** May throw what `contentOf` throws. */
+  /** May throw errors of `contentOf`. */
   script(parameters: P, context: ScriptContext): RemoteScript | Promise<RemoteScript>;
   /** Default: whether the script wrote `changed=…` into `$1/details`. */
   changed?(record: EndRecord): boolean | null;

@@ -20,7 +20,7 @@ const frameOf = (dst: string, { path, executable }: ManifestFile): FileFrame => 
   parents: true,
 });
 
-/** Makes a folder equal to that of a package, from what the agent fetched and what is there already. */
+/** Makes a folder equal to that of a package, from fetched and existing files. */
 export const packageFiles = runner(type, {
   run: async (p, context) => {
     const list = context.source(p.src);
@@ -84,7 +84,7 @@ rm -rf ${shellWord(folder)}
   },
 });
 
-/** The fetched content, else that of the file on the node; undefined if neither is what is wanted. */
+/** The fetched content, else that of the file on the node; undefined if neither has the wanted content. */
 async function contentOf({ sha256: wanted }: ManifestFile, path: string, cache: string): Promise<Buffer | undefined> {
   for (const from of [join(cache, wanted), path]) {
     const content = await readFile(from).catch(() => undefined);
@@ -93,7 +93,7 @@ async function contentOf({ sha256: wanted }: ManifestFile, path: string, cache: 
   return undefined;
 }
 
-/** Deletes what the package does not have below the folder. Links are deleted, never followed. */
+/** Deletes files below the folder that the package lacks. Links are deleted, never followed. */
 async function deleteOthers(folder: string, kept: ReadonlySet<string>, context: TaskContext): Promise<number> {
   let deleted = 0;
   const below = async (path: string): Promise<void> => {

@@ -126,7 +126,7 @@ export function judgePuppet(
   const summary = fresh === undefined ? {} : { ...fresh, noopPending };
   const changedByCode = exitCode === 2 || exitCode === 6;
   if (exitCode !== 0 && exitCode !== 2) {
-    // 1 means "no catalog", but also "interrupted by TERM": then it is unknown what changed.
+    // 1 means "no catalog", but also "interrupted by TERM": then the changes are unknown.
     const changed = exitCode === 4 || exitCode === 6 ? changedByCode : null;
     return { failure: { kind: 'exit', exitCode }, changed, exitCode, summary };
   }

@@ -38,7 +38,7 @@ interface Side {
   /** Name of the old state; empty for the new one. */
   readonly of: string;
   readonly own: Fields;
-  /** The node's own data, over its facts: what expressions can read by name. */
+  /** The node's own data, over its facts, as expressions read it by name. */
   readonly readable: Fields;
   readonly state: NodeState;
 }
@@ -55,8 +55,8 @@ const REGEX_STEPS_PER_STEP = 16;
 const MAX_RESULTS = 200_000;
 
 /**
- * Evaluates the fields of tasks on nodes. Results are cached by what an expression can read: if two nodes
- * agree on that, in the new state and in the task's old one, it is evaluated once.
+ * Evaluates the fields of tasks on nodes. Results are cached by the data an expression can read: if two
+ * nodes agree on that, in the new state and in the task's old one, it is evaluated once.
  */
 export class FieldEvaluator {
   readonly engine: Engine;
@@ -273,7 +273,7 @@ export class NodeScope implements TemplateScope {
     }
   }
 
-  /** The error, or the facts that are missing where it says no more than that a key is absent. */
+  /** The error, or the missing facts if it only reports an absent key. */
   #named(error: unknown, expression: string): unknown {
     if (!(error instanceof YaqlError) || !error.is('KeyError')) return error;
     const { union, node, common } = this.#now.state;

@@ -16,7 +16,7 @@ export function missingPaths(tree: Node, roots: Readonly<Record<string, Value>>)
     for (const [part, partOnItem] of partsOf(node, onItem)) if (part !== null) visit(part, partOnItem);
   };
   visit(tree, false);
-  // A path that goes on behind a missing key says no more.
+  // A path that continues behind a missing key adds nothing.
   return [...found].filter((path) => ![...found].some((other) => other !== path && path.startsWith(`${other}.`)));
 }
 

@@ -3,7 +3,7 @@ import type { Fields } from '../tasks/task.ts';
 import { type ClusterState, ownPart } from './state.ts';
 
 /**
- * What expressions see of a cluster's state: `$`, `$node` and `$common`, for each node or none. The facts of the state
+ * A cluster's state as expressions read it: `$`, `$node` and `$common`, for each node or none. The facts of the state
  * can be read there by name, and in the rows of `$.nodes` those of the row's node and its own data, too. They are not
  * part of the content, so `changed($.nodes)` is about the nodes, not about their statuses.
  */
@@ -72,7 +72,7 @@ export class StateData {
   }
 }
 
-/** The facts of a node beside its data; undefined when there are none. */
+/** The facts of a node, apart from its data; undefined when there are none. */
 export function factsOf({ facts }: ClusterState, uid: string): Fields | undefined {
   return facts !== undefined && Object.hasOwn(facts.nodes, uid) ? facts.nodes[uid] : undefined;
 }

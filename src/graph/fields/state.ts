@@ -7,7 +7,7 @@ import type { Fields } from '../tasks/task.ts';
 export interface ClusterState {
   readonly common: Fields;
   readonly nodes: Readonly<Record<string, Fields>>;
-  /** What can be read by name, but is neither compared nor printed: statuses, labels … `StateData` has the rules. */
+  /** Data that can be read by name, but is neither compared nor printed: statuses, labels … `StateData` has the rules. */
   readonly facts?: { readonly common: Fields; readonly nodes: Readonly<Record<string, Fields>> };
 }
 

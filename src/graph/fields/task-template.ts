@@ -40,7 +40,7 @@ const SEPARATE: ReadonlySet<string> = new Set([
   'groups',
 ]);
 
-/** Undefined when an expression is invalid; `problems` says which. */
+/** Undefined if an expression is invalid; `problems` has which. */
 export function compileTask(
   { task, at, folder = '/' }: Pick<MergedTask, 'task' | 'at' | 'folder'>,
   problems: Problems,
@@ -76,8 +76,8 @@ export function compileTask(
 }
 
 /**
- * Why a task does not run on a node; undefined when it does. The condition is evaluated before all else that the task
- * says about its run; what the run says about its tasks comes first.
+ * Why a task does not run on a node; undefined when it does. The condition is evaluated before all other fields of
+ * the task; the selection of the run comes first.
  */
 export function skipReason(
   template: TaskTemplate,

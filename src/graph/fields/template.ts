@@ -56,7 +56,7 @@ function expressionOf(value: Readonly<Record<string, unknown>>, path: ValuePath)
   return expression;
 }
 
-/** What a template needs to produce a value. */
+/** Dependencies of a template. */
 export interface TemplateScope {
   fill(text: FormatText): string;
   /** The value of an expression as plain JSON data. */

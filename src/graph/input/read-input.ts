@@ -26,7 +26,7 @@ type ReadInput =
  * Reads the input of planning, one object: `tasks`, or `layers: {release, plugins, cluster}` to merge first;
  * `cluster` with `resolver` (the nodes), `deployment_info` (the state) and `formatter`; optionally `old_state`,
  * `selected_tasks`, `subgraphs`, `legacy_plugin_tasks`, and `any_choices` to repeat the choices of an earlier result.
- * Reports all problems at once. A misspelt key is an error; any other unknown key is a warning.
+ * Reports all problems. A misspelt key is an error; any other unknown key is a warning.
  */
 export function readPlanInput(value: unknown): ReadInput {
   const problems = new Problems();

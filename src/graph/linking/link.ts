@@ -36,7 +36,7 @@ export class InstanceIndex {
   }
 }
 
-/** What `policy: any` chose for these tags. With the candidates it is a recorded plan's, and repeated as it is. */
+/** Nodes chosen by `policy: any` for these tags. With candidates, the choice is from a recorded plan and repeated as it is. */
 export type EarlierChoice = Pick<AnyChoice, 'roles' | 'chosen'> & Partial<Pick<AnyChoice, 'candidates'>>;
 
 /** Turns relations into sets of instances. Equal sets are shared. */

@@ -10,7 +10,7 @@ import { versionNumbers } from './adapt-legacy.ts';
 import { namePattern } from './name-pattern.ts';
 import { type Fields, isUnusableId, READ_FIELDS } from './task.ts';
 
-/** Checks the shape of one task as written, including the syntax of its expressions. Reports all problems at once. */
+/** Checks the shape of one task as written, including the syntax of its expressions. Reports all problems. */
 export function checkTask(task: unknown, at: ValuePath, problems: Problems): task is Fields {
   if (!isMapping(task)) {
     problems.error(at, 'graph.bad-task', `a task must be a mapping, not ${kindOf(task)}`, 'Write {id: …, type: …}.');
@@ -132,7 +132,7 @@ class FieldChecks {
   }
 
   /**
-   * What a node would reject is a warning, because an override or the release may still change it; a misspelt
+   * A parameter that a node would reject is a warning, because an override or the release may still change it; a misspelt
    * required parameter is an error.
    */
   #parametersOfType(parameters: unknown): void {

@@ -49,8 +49,8 @@ export interface Preparation {
 const ORDER: readonly LayerName[] = ['cluster', 'plugins', 'release'];
 
 /**
- * Merges the layers: cluster over plugins over release, whole tasks by id. Cluster tasks come first, then what
- * the layers below add, each in its order. `overlap` receives duplicate ids of two owners of one layer.
+ * Merges the layers: cluster over plugins over release, whole tasks by id. Cluster tasks come first, then the
+ * additions of lower layers, each in its order. `overlap` receives duplicate ids of two owners of one layer.
  */
 export function mergeLayers(
   layers: readonly LayerTasks[],

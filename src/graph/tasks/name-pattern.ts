@@ -4,8 +4,8 @@ import { controlCharacterOf } from '../../core/text/control-characters.ts';
 import { GraphProblemError, type Problems } from '../problem.ts';
 
 /**
- * Steps for matching. Each name adds some, far more than a match needs; a hostile pattern uses up what was saved, and
- * then fails at once.
+ * Steps for matching. Each name adds some, far more than a match needs; a hostile pattern uses up the reserve, and
+ * then fails immediately.
  */
 const STEPS_PER_NAME = 10_000;
 const MAX_STEPS = 5_000_000;
@@ -59,7 +59,7 @@ export function tagPattern(text: unknown): NamePattern {
   return { exact: undefined, matches: (tag) => matchesWildcard(text.split('*'), tag) };
 }
 
-/** Whether a tag is an instance of a service, such as `mysql:1`: only what names it places a task by it. */
+/** Whether a tag is an instance of a service, such as `mysql:1`: only a task that names it is placed by it. */
 export const isInstanceTag = (tag: string): boolean => tag.includes(':');
 
 /** Whether a regular expression has a colon of its own, not one of `(?:` or `(?i:`. */
@@ -89,8 +89,8 @@ function matchesWildcard(parts: readonly string[], tag: string): boolean {
 export const isRegex = (text: string): boolean => text.startsWith('/') && text.endsWith('/');
 
 /**
- * What each name that a regular expression matches begins with, where that is easy to see: nothing for alternatives and for
- * `(?…)`, which may change what letters mean.
+ * The common prefix of all names that a regular expression matches, where that is easy to see: empty for alternatives and
+ * for `(?…)`, which may change the meaning of letters.
  */
 export function beginningOf(regex: string): string {
   const inner = regex.slice(1, -1);

@@ -4,7 +4,7 @@ import { beginningOf, isRegex, namePattern } from './name-pattern.ts';
 /** Comparisons of patterns with names in one graph: forty patterns without a fixed beginning among 10,000 names. */
 const MAX_COMPARISONS = 400_000;
 
-/** What one graph may still compare; shared by all its lists of names. */
+/** The remaining budget of comparisons of one graph; shared by all its lists of names. */
 export class ComparisonsLeft {
   #left = MAX_COMPARISONS;
   /** A pattern had to be left out. */

@@ -15,7 +15,7 @@ export interface DrawOptions {
   readonly cross?: boolean;
 }
 
-/** Of a task what a drawing shows of it. */
+/** The parts of a task that a drawing shows. */
 export const DRAWN_FIELDS = [
   'id',
   'type',

@@ -2,7 +2,7 @@ import { isRegex } from '../tasks/name-pattern.ts';
 import type { GraphTask } from '../tasks/task.ts';
 import { taskGraph } from '../tasks/task-graph.ts';
 
-/** A graph of definitions as plain data: its tasks, and what comes before what. */
+/** A graph of definitions as plain data: its tasks, and their order. */
 export interface ListedGraph {
   /** `tags`: roles and tags that place the task. */
   readonly tasks: { readonly name: string; readonly type: string; readonly tags: string[] }[];

@@ -5,7 +5,7 @@ import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { readSources } from '../tags/read-sources.ts';
 
-/** What expressions of a cluster's tasks would see: the part common to all nodes, and one node's part. */
+/** The data of expressions of a cluster's tasks: the part common to all nodes, and one node's part. */
 interface StateView {
   readonly common: ClusterState['common'];
   /** Null if no node was requested, or the node did not exist. */

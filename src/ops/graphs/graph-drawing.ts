@@ -6,7 +6,7 @@ export interface GraphDrawing {
   readonly options: DrawOptions;
 }
 
-/** What a reader needs to draw a graph: parameters of tasks stay here. */
+/** The data for drawing a graph, without parameters of tasks. */
 export const drawingOf = (tasks: readonly object[], options: DrawOptions = {}): GraphDrawing => ({
   // Their types are read anew where they are drawn.
   tasks: (tasks as readonly GraphTask[]).map(

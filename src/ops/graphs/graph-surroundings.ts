@@ -4,7 +4,7 @@ import { clusterTasks } from './cluster-tasks.ts';
 import type { GraphSurroundings } from './graph-upload.ts';
 
 /**
- * The tasks beside an owner's tasks of a type. A cluster's tasks override those of its plugins and release. A plugin's
+ * The tasks that surround an owner's tasks of a type. A cluster's tasks override those of its plugins and release. A plugin's
  * tasks join those of a release that is not known yet, so every name of the type may be defined.
  */
 export async function graphSurroundings(store: Store, owner: GraphOwner, type: string): Promise<GraphSurroundings> {

@@ -44,7 +44,7 @@ interface CheckedUpload {
   readonly problems: readonly GraphProblem[];
 }
 
-/** The tasks beside those of an upload. */
+/** The tasks that surround those of an upload. */
 export interface GraphSurroundings {
   /** Tasks of the layers below, which a cluster's upload overrides by id. */
   readonly below?: readonly GraphTask[];
@@ -56,7 +56,7 @@ const CALLBACKS = ['on_success', 'on_error', 'on_stop'] as const;
 const GRAPH_FIELDS = ['name', 'node_filter', ...CALLBACKS, 'tasks'] as const;
 const NODE_FIELDS = ['status', 'pending_addition', 'pending_deletion', 'error_msg', 'error_type'] as const;
 
-/** Statuses a graph may leave its nodes in; a deleted one is gone from the inventory. */
+/** Statuses a graph may leave its nodes in; a deleted one is removed from the inventory. */
 const STATUSES_AFTER = [...NODE_STATUSES, 'deleted'] as const;
 
 /** Fields in which the API refuses null, although planning treats null as absent. */

@@ -87,7 +87,7 @@ export function openstackConfigOperations(deps: OpsDependencies): OpenstackConfi
       if (nodes?.length === 0)
         throw problem('invalid', `no node of cluster ${cluster} has role ${role}`, { hint: 'Name another role.' });
       const graph = { type: 'default', refreshed_by: [...files].sort(), ...(nodes === undefined ? {} : { nodes }) };
-      // Cluster and nodes were checked: what is not found is a graph with tasks.
+      // Cluster and nodes were checked: only a graph with tasks can be missing.
       const plan = await plans
         .explain(cluster, { ...graph, ...(options.force === true ? { force: true } : {}) })
         .catch((error: unknown) => {

@@ -21,7 +21,7 @@ interface PlanRequest extends Pick<ClusterPlanRequest, 'type' | 'nodes' | 'tasks
   readonly force?: boolean;
 }
 
-/** What a run would do now, and why. */
+/** The plan of a run started now, with reasons. */
 interface ClusterPlanView extends PlanExplanation {
   readonly cluster: number;
   readonly type: string;
@@ -82,7 +82,7 @@ export function planOperations(deps: OpsDependencies): PlanOperations {
     });
   }
 
-  /** The nodes for Fuel's executors: all that a graph is for, whatever its node filter says. */
+  /** The nodes for Fuel's executors: all that a graph applies to, regardless of its node filter. */
   async function everyNode(clusterId: number): Promise<readonly number[]> {
     return (await store.nodes.list({ clusterId })).map(({ id }) => id);
   }

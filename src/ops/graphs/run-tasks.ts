@@ -200,7 +200,7 @@ const STATES: Readonly<Record<TransactionStatus, GraphState>> = {
 
 const hasEnded = (status: TransactionStatus): boolean => status !== 'pending' && status !== 'running';
 
-/** Of an ended graph: the stored statuses of what is shown as these. */
+/** For an ended graph: the stored statuses that are shown as these. */
 const storedIn = (shown: readonly TaskHistoryStatus[]): readonly TaskHistoryStatus[] =>
   shown.flatMap((status) => (status === 'waiting' ? [] : status === 'not_reached' ? [status, 'waiting'] : status));
 

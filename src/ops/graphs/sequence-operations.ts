@@ -60,7 +60,7 @@ export function sequenceOperations({ store }: OpsDependencies): SequenceOperatio
   });
 }
 
-/** Refuses what no run could execute. */
+/** Refuses sequences that no run could execute. */
 function refuseRepeated(graphs: NewSequence['graphs']): void {
   const types = graphs.map(({ type }) => type);
   const at = types.findIndex((type, index) => types.indexOf(type) !== index);

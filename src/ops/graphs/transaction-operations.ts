@@ -70,7 +70,7 @@ interface TransactionOperations {
   /** JSON text of the configuration in effect when the graph was planned; for a run, of its newest planned graph. */
   snapshot(id: number, kind: SnapshotKind): Promise<string>;
   history(id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]>;
-  /** JSON texts of the plans of a graph, or of all planned graphs of a run: what runs, what does not, and why. */
+  /** JSON texts of the plans of a graph, or of all planned graphs of a run, with reasons. */
   plans(id: number): Promise<readonly { readonly graph: TransactionRecord; readonly explanation: string }[]>;
 }
 

@@ -16,7 +16,7 @@ interface RoleAssignment {
 interface AssignmentOperations {
   /** Adds nodes to a cluster with roles, all or none; the roles bring their tags. */
   assign(cluster: number, nodes: readonly RoleAssignment[], actor: string): Promise<readonly NodeRecord[]>;
-  /** Removes nodes, all or none: at once if nothing is deployed on them, otherwise with the next deployment. */
+  /** Removes nodes, all or none: immediately if nothing is deployed on them, otherwise with the next deployment. */
   unassign(cluster: number, ids: readonly number[], actor: string): Promise<readonly NodeRecord[]>;
 }
 

@@ -47,7 +47,7 @@ export function checkSettings(sent: unknown, known: unknown): readonly Diagnosti
     for (const [name, setting] of Object.entries(settings)) {
       if (name === 'metadata' || !isObject(setting) || !Object.hasOwn(setting, 'value')) continue;
       const stored = objectOf(objectOf(objectOf(known)[group])[name]);
-      // What was read may be sent back, whatever its rules say.
+      // Read values may be sent back, regardless of their rules.
       if (isDeepStrictEqual(stored.value, setting.value)) continue;
       const declared = { ...stored, ...setting };
       for (const fault of faultsOf(declared, setting.value))

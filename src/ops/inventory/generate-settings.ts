@@ -2,7 +2,7 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { Json, JsonObject } from '../../store/index.ts';
 import { isObject, objectOf } from './json-object.ts';
 
-/** What the generators of a release's settings need from the installation. */
+/** Dependencies of the generators of a release's settings. */
 export interface GeneratorContext {
   /** Address of this service for nodes. */
   readonly masterIp: string;

@@ -13,7 +13,7 @@ export const textsOf = (value: unknown): readonly string[] => {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 };
 
-/** `mergeOver` for what is stored. */
+/** `mergeOver` for stored values. */
 export const mergeDeep = (base: JsonObject, over: JsonObject): JsonObject => objectOf(mergeOver(base, over));
 
 /** Equal as JSON, whatever the order of keys. */

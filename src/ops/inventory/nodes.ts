@@ -74,7 +74,7 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
 
   const view = async (node: NodeRecord): Promise<NodeView> => (await views([node]))[0]!;
 
-  /** What the release and the plugins of its cluster give a node. */
+  /** Attributes of a node from the release and plugins of its cluster. */
   async function defaultsOf({ clusterId }: NodeRecord): Promise<NodeDefaults> {
     if (clusterId === null) return { node: {}, nic: {}, bond: {} };
     const { releaseId } = await store.clusters.brief(clusterId);

@@ -162,7 +162,7 @@ function audit(store: Pick<StorePorts, 'audit'>, actor: string, action: string, 
   return store.audit.append({ actor, action, target: `release/${id}`, details });
 }
 
-/** Writes what belongs to a release: its tags, and its tasks if they were sent. */
+/** Writes the parts of a release: its tags, and its tasks if they were sent. */
 async function complete(
   within: StorePorts,
   release: ReleaseRecord,

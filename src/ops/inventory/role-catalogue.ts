@@ -2,7 +2,7 @@ import { type Catalogue, catalogueOf } from '../../clusters/tags/index.ts';
 import type { JsonObject, Store } from '../../store/index.ts';
 import { objectOf } from './json-object.ts';
 
-/** A cluster's own roles, stored beside its settings. */
+/** A cluster's own roles, stored with its settings. */
 export const clusterRoles = (attributes: JsonObject): JsonObject => objectOf(attributes.roles_metadata);
 
 /** The roles and tags for nodes of a cluster: its own, and those of its release and enabled plugins. */

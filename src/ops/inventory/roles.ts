@@ -119,7 +119,7 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
   const audit = (actor: string, action: string, owner: RoleOwner, role: string) =>
     store.audit.append({ actor, action, target: `${owner.kind}/${owner.id}`, details: { role } });
 
-  /** What the owner holds. @throws `not-found` if it has no such role, not even from a lower layer */
+  /** The owner's role. @throws `not-found` if it has no such role, not even from a lower layer */
   async function holding(owner: RoleOwner, name: string) {
     const held = await open(owner);
     if (Object.hasOwn(held.roles, name)) return { ...held, own: true };

@@ -35,7 +35,7 @@ interface Choices {
 const FIRST_UPDATABLE = '2.0.0';
 
 /**
- * Stores a package and what it describes: its releases with roles, tags and graphs, and its plugin. Replaces a package
+ * Stores a package and its contents: its releases with roles, tags and graphs, and its plugin. Replaces a package
  * of the same name and series: its releases and plugin keep their ids and are updated. Idempotent. The caller provides
  * the transaction.
  *

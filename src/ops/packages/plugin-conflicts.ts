@@ -41,7 +41,7 @@ export function partsOf(
 }
 
 /**
- * Reasons not to enable a plugin beside a cluster's release and other plugins, with the reference's messages. Tags
+ * Reasons not to enable a plugin together with a cluster's release and other plugins, with the reference's messages. Tags
  * never conflict: the later one of a name wins. Tasks conflict only between plugins, because they override those of a
  * release.
  */

@@ -5,10 +5,10 @@ import { type GraphReading, type ReadGraph, readGraph } from '../graphs/graph-so
 import { type ReadPackage, readPackage } from '../packages/read-package.ts';
 
 /**
- * Reads and checks what users send. The time and memory that takes is the sender's choice: a process that answers others
+ * Reads and checks user input. The sender controls the time and memory that takes: a process that answers others
  * lets a thread do it.
  *
- * @throws ProblemError `invalid` for what cannot be read
+ * @throws ProblemError `invalid` for unreadable input
  */
 export interface Reader {
   /** All documents of a site. */

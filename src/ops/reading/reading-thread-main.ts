@@ -9,7 +9,7 @@ serveThread(
   async (limits: ArchiveLimits) => {
     const reader = readerOf(limits);
     return async ({ work, given }: ReadingRequest<keyof Reader>): Promise<ReadingAnswer<keyof Reader>> => {
-      // `given` is what this work takes.
+      // `given` is the argument of this work.
       const read = reader[work] as (given: unknown) => ReturnType<Reader[keyof Reader]>;
       try {
         return { value: await read(given) };

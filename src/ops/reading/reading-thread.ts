@@ -16,10 +16,10 @@ export interface OpenReader extends Reader {
   close(): Promise<void>;
 }
 
-/** Four times what the documents of 1,000 machines take. */
+/** Four times the memory for the documents of 1,000 machines. */
 const MAX_MEGABYTES = 192;
 const MAX_MS = 30_000;
-/** For what is small: a thousand times what the slowest of it takes. */
+/** For small input: a thousand times its slowest duration. */
 const MAX_MS_OF_SMALL = 5_000;
 /** There are four threads, which start in a tenth of a second. */
 const YOUNG_MEGABYTES = 16;

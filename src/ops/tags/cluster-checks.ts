@@ -22,7 +22,7 @@ export const clusterChecks = (
     },
   });
 
-/** Refuses a run for errors of its cluster, unless it is forced; returns the other findings. @throws `invalid` with all errors at once */
+/** Refuses a run for errors of its cluster, unless it is forced; returns the other findings. @throws `invalid` with all errors */
 export async function refuseUnfitCluster(
   deps: Pick<OpsDependencies, 'store' | 'tagExtensions'>,
   cluster: number,

@@ -12,7 +12,7 @@ interface ExtensionNode {
   readonly node_roles: readonly string[];
   /** Its new roles; none when only the tags of its roles have changed. */
   readonly new_roles: readonly string[];
-  /** What the new roles, or the changes of its roles, give it: the list that an extension may change. */
+  /** Tags from the new roles, or from changes of its roles: the list that an extension may change. */
   readonly tags: readonly string[];
   /** Its current tags. */
   readonly assigned: readonly string[];
@@ -128,7 +128,7 @@ function merged(
     for (const tag of tags as readonly unknown[]) {
       const wrong = typeof tag === 'string' ? tagNameProblem(tag) : `${JSON.stringify(tag)} is not text`;
       if (wrong !== undefined) throw refusal(name, `it gives node ${node.node_id} an invalid tag: ${wrong}`);
-      // Instances may be of what is no tag, as `cluster:2` in the specification: they are facts of the node.
+      // Instances may be of unknown tags, as `cluster:2` in the specification: they are facts of the node.
       if (isInstanceTag(tag as string)) continue;
       if (!catalogue.tags.has(tag as string) && !catalogue.roles.has(tag as string)) {
         throw refusal(name, `it gives node ${node.node_id} the tag '${String(tag)}', but the cluster has no such tag`);

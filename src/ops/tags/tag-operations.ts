@@ -39,13 +39,13 @@ export interface TagOperations extends NamedPartOperations<TagOwner, TagView, Ta
   assignments(cluster: number): Promise<readonly TagAssignment[]>;
   /** Changes of role tags that the nodes of a cluster get with the next run. */
   changes(cluster: number): Promise<readonly TagChange[]>;
-  /** Applies them now, and returns what was applied. */
+  /** Applies them now, and returns the applied ones. */
   applyChanges(cluster: number, actor: string): Promise<readonly TagChange[]>;
   ofNode(node: number): Promise<readonly TagAssignment[]>;
   /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. `primary-TAG` makes a node the primary. */
   assign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
   unassign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
-  /** What decides on tags when roles are assigned. */
+  /** The extensions that decide on tags when roles are assigned. */
   extensions(): Promise<readonly TagExtension[]>;
 }
 

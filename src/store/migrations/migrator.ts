@@ -36,7 +36,7 @@ export class Migrator {
   }
 
   /**
-   * Applies what is missing in one transaction. A process that finds another one migrating waits, sees its rows, and
+   * Applies missing migrations in one transaction. A process that finds another one migrating waits, sees its rows, and
    * does nothing. Each version's row is written before its change, so that even without the lock only one process could
    * pass.
    *
@@ -99,7 +99,7 @@ export class Migrator {
     return status;
   }
 
-  /** A later release may run beside this one: what it added without breaking others is fine. */
+  /** A later release may run next to this one: its additions that break nothing are fine. */
   #assertKnown(rows: readonly (Pick<Row<'sitewrightMigration'>, 'version' | 'name'> & { breaking: unknown })[]): void {
     const { location, replacing } = this.#session.backend;
     const found = rows.at(-1)?.version ?? 0;

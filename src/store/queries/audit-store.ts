@@ -34,7 +34,7 @@ export class AuditStore {
     this.#session = session;
   }
 
-  /** Returns what is stored: the first entry if the id existed. */
+  /** Returns the stored entry: the first one if the id existed. */
   async append(entry: NewAuditEntry): Promise<AuditEntry> {
     const now = new Date();
     const check = new InputCheck();

@@ -6,7 +6,7 @@ import type { Tables } from '../tables.ts';
 import { assertRow, holdRow } from './identified-row.ts';
 import { holdSite, readSite } from './site-row.ts';
 
-/** What only one run at a time may work on. */
+/** Subjects that only one run at a time may work on. */
 export type ClaimSubject = { readonly site: string } | { readonly cluster: number };
 
 /** The run that has a subject, by its workflow id and the run id of its first execution. */
@@ -31,7 +31,7 @@ type ClaimResult<Holder = Claim> = { readonly claimed: true } | { readonly claim
 
 /**
  * One run per subject at a time, however many processes ask. A claim has no time limit: Temporal knows when its holder
- * is gone, and `claimFor` takes the claim over then. Every call fails with `not-found` for an unknown subject.
+ * has ended, and `claimFor` takes the claim over then. Every call fails with `not-found` for an unknown subject.
  *
  * Every change of a claim locks the subject's row first, so that changes are serialized.
  */
@@ -42,7 +42,7 @@ export class ClaimStore {
     this.#session = session;
   }
 
-  /** Claims the subject, or says who has it. Claiming again as the same execution of the same run is a success. */
+  /** Claims the subject, or returns its holder. Claiming again as the same execution of the same run is a success. */
   async claim(subject: ClaimSubject, holder: ClaimExecution): Promise<ClaimResult> {
     const wanted = checkedExecution('', holder);
     return this.#session.write(async (transaction) => {

@@ -19,7 +19,7 @@ export interface ClusterDetails extends Stored<'cluster'> {
   readonly primaries: { readonly [tag: string]: number };
 }
 
-/** What lists show of a cluster. */
+/** A cluster in lists. */
 export type ClusterRecord = Omit<
   ClusterDetails,
   'attributes' | 'deploymentInfo' | 'networkConfig' | 'anyChoices' | 'primaries'

@@ -25,7 +25,7 @@ type Values = Readonly<Record<string, unknown>>;
 const GIVEN: ReadonlySet<Source> = new Set(['required', 'derived', 'optional'] as const);
 const CHANGED: ReadonlySet<Source> = new Set([...GIVEN, 'later'] as const);
 
-/** What the conversions need to know about a table, computed once. */
+/** Data of a table for the conversions, computed once. */
 const known = new Map<string, ReturnType<typeof digest>>();
 for (const [table, columns] of Object.entries<Readonly<Record<string, AnyColumn>>>(tables)) {
   known.set(table, digest(columns));

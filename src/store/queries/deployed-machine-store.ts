@@ -8,7 +8,7 @@ import { holdSite } from './site-row.ts';
 /** A node's machine as it was deployed. */
 export type DeployedMachine = Stored<'deployedMachine'>;
 
-/** What runs deployed, node by node, to compare with what MAAS has later. */
+/** The deployed state of each node, to compare with MAAS later. */
 export class DeployedMachineStore {
   readonly #session: Session;
 
@@ -16,7 +16,7 @@ export class DeployedMachineStore {
     this.#session = session;
   }
 
-  /** Replaces what is recorded of the node. @throws `not-found` for the site. */
+  /** Replaces the record of the node. @throws `not-found` for the site. */
   put(machine: New<'deployedMachine'>): Promise<void> {
     const check = new InputCheck();
     const row = newRow('deployedMachine', check, machine, {});

@@ -11,7 +11,7 @@ import { type NewTaskRow, readTasks, replaceTasks, taskRowsOf } from './graph-ta
 import { deleteRow, findRow, holdRow, insertRow, isId, readRow, updateRow } from './identified-row.ts';
 import { assertOwner, holdOwner, ownerColumn, ownerOf, reaching } from './owner-columns.ts';
 
-/** What a graph belongs to. */
+/** Owner of a graph. */
 export interface GraphOwner {
   readonly kind: 'release' | 'plugin' | 'cluster';
   readonly id: number;
@@ -216,7 +216,7 @@ export class GraphStore {
   }
 }
 
-/** What a content sets; an undefined field sets nothing. */
+/** Columns set by a content; an undefined field sets nothing. */
 interface CheckedContent {
   readonly columns: Partial<Row<'graph'>>;
   readonly tasks: readonly NewTaskRow[] | undefined;

@@ -3,7 +3,7 @@ import { notFound, type StoreError } from '../failure.ts';
 import type { NewRow, Row, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 
-/** Tables with numeric ids: what a row is called, and a hint for an unknown id. */
+/** Tables with numeric ids: the name of a row, and a hint for an unknown id. */
 const NAMES = {
   package: ['package', 'List the installed packages, or install this one first.'],
   release: ['release', 'List the releases, or install a package with this one first.'],
@@ -23,7 +23,7 @@ type Wanted<T extends IdentifiedTable> = {
   readonly [K in keyof Row<T>]?: Stored<T>[K] | readonly NonNullable<Stored<T>[K]>[] | null | undefined;
 };
 
-/** What these tables share, under one name: Kysely does not accept a union of names. */
+/** Common columns of these tables, under one name: Kysely does not accept a union of names. */
 interface Identified {
   any: { id: number; name: string };
 }

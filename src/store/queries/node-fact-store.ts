@@ -5,7 +5,7 @@ import { inBatches } from './batches.ts';
 import { columnsWithout, newRow, recordOf, replacing } from './conversion.ts';
 import { holdSite, readSite } from './site-row.ts';
 
-/** What MAAS last reported about a node. */
+/** The last facts from MAAS about a node. */
 type NodeFact = Stored<'nodeFact'>;
 
 /** A node as MAAS shows it now. An absent field is unknown to MAAS and becomes null. */

@@ -28,7 +28,7 @@ interface Enrolment {
   readonly reason: string;
 }
 
-/** Identifies what was signed: an execution. */
+/** Identifies the signed execution. */
 type SignedOrderKey = New<'signedOrder'>;
 
 /** The identities of nodes, and the orders signed for them. */
@@ -60,7 +60,7 @@ export class NodeIdentityStore {
   }
 
   /**
-   * Redeems a token for a key and stores the certificate, at once: no other key can use the token afterwards, and the
+   * Redeems a token for a key and stores the certificate, atomically: no other key can use the token afterwards, and the
    * node's other certificates and tokens end. The same key may redeem it again while the certificate that it gave is valid
    * and the newest: the first answer may have been lost. Answers why not, or undefined.
    */
@@ -173,7 +173,7 @@ export class NodeIdentityStore {
     return found !== undefined;
   }
 
-  /** Records what was signed under a key, once. Returns the hash of what was signed first. */
+  /** Records the signed content of a key, once. Returns the hash of the first one. */
   async recordOrder(key: SignedOrderKey, executionHash: string, at: string): Promise<string> {
     const check = new InputCheck();
     const row = newRow('signedOrder', check, key, { executionHash, signedAt: at });

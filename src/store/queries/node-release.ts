@@ -12,7 +12,7 @@ const WITH_SYSTEM: readonly string[] = ['ready', 'provisioned', 'deploying', 'st
 /**
  * Removes nodes, by default all, from their cluster with everything they had as members, ready for use in another.
  *
- * @param erased their systems are gone
+ * @param erased their systems were erased
  */
 export async function releaseNodes(
   transaction: Transaction<Tables>,

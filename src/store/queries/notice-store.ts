@@ -16,7 +16,7 @@ const KEPT = 100;
 /** Ordered by time, also within a millisecond. */
 const nextId = monotonicFactory();
 
-/** What became of notices: the newest attempts of each receiver. */
+/** Deliveries of notices: the newest attempts of each receiver. */
 export class NoticeStore {
   readonly #session: Session;
 

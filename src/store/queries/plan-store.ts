@@ -8,7 +8,7 @@ import type { Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
 import { packText, unpackText } from './contents.ts';
 
-/** What a node agent must do for one task: type, parameters, time limit, secrets … Any JSON. */
+/** The work of a node agent for one task: type, parameters, time limit, secrets … Any JSON. */
 export interface PlanOrder {
   readonly node: string;
   readonly task: string;

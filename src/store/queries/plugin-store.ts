@@ -8,7 +8,7 @@ import { assertRow, deleteRow, holdRow } from './identified-row.ts';
 import { clustersOfPlugins } from './users-of.ts';
 import { insertVersion, VersionedStore } from './versioned-store.ts';
 
-/** What extends clusters. */
+/** Extensions of clusters. */
 export type PluginRecord = Stored<'plugin'>;
 
 type NewPlugin = New<'plugin'>;

@@ -8,7 +8,7 @@ import { deleteRow, holdRow } from './identified-row.ts';
 import { clustersOfReleases } from './users-of.ts';
 import { insertVersion, VersionedStore } from './versioned-store.ts';
 
-/** What clusters are built from. */
+/** Releases, from which clusters are built. */
 export type ReleaseRecord = Stored<'release'>;
 
 type NewRelease = New<'release'>;

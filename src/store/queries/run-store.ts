@@ -12,7 +12,7 @@ import { mergedRow } from './run-merge.ts';
 
 export type RunRecord = Stored<'run'>;
 
-/** What a list of runs shows of one. */
+/** A run in lists. */
 export type RunSummary = Omit<RunRecord, 'sequence' | 'parameters'>;
 
 /**
@@ -109,7 +109,7 @@ export class RunStore {
     this.#session = session;
   }
 
-  /** Creates or updates the run, and returns what is stored now. */
+  /** Creates or updates the run, and returns the stored one. */
   async put(run: RunWrite): Promise<RunRecord> {
     const check = new InputCheck();
     const write = givenColumns('run', check, run, {});

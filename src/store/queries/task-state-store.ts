@@ -32,7 +32,7 @@ export interface TaskStates {
 }
 
 /**
- * What `changed()` of the next run compares with: for each (task, node), the state of its last success.
+ * The states that `changed()` of the next run compares with: for each (task, node), the state of its last success.
  *
  * Every write locks the cluster's row first.
  */

@@ -20,7 +20,7 @@ import {
   transactionRowOf,
 } from './transaction-row.ts';
 
-/** What Fuel calls a task: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
+/** A task in Fuel's terms: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
 export type TransactionRecord = Stored<'deploymentTransaction'>;
 
 /** `stopped` is ours; Fuel's clients know the others. */
@@ -95,7 +95,7 @@ export class TransactionStore {
 
   /**
    * Creates a `running` run with `pending` children and hides the cluster's earlier runs, atomically. Repeating it with
-   * the same workflow id and Temporal run id returns what is stored.
+   * the same workflow id and Temporal run id returns the stored run.
    * @throws `conflict` with `transaction`, and with the holder if known, when the cluster has an open run; `not-found`
    * for the cluster.
    */
@@ -203,7 +203,7 @@ export class TransactionStore {
       for (const child of await childrenOf(transaction, id)) {
         if (isOpen(child.status)) await apply(transaction, child, ofChildren);
       }
-      // What ran them is gone; their sequence stays, so that a run that goes on after a reset replaces this.
+      // Their runner has ended; their sequence stays, so that a run that continues after a reset replaces this.
       await transaction
         .updateTable('taskHistory')
         .set({ status: 'failed', message: UNKNOWN_END, timeEnd: timeEnd ?? new Date().toISOString() })
@@ -220,7 +220,7 @@ export class TransactionStore {
   }
 
   /**
-   * Opens a run again, with the children that `endRun` ended: its workflow, which seemed gone, goes on after a reset.
+   * Opens a run again, with the children that `endRun` ended: its workflow, which seemed dead, continues after a reset.
    * Does nothing to an open run.
    */
   reopenRun(id: number): Promise<void> {

@@ -73,7 +73,7 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
   };
 }
 
-/** Creates the file for its owner alone, whatever folder it is in: SQLite gives what it adds beside it the same mode. */
+/** Creates the file for its owner alone, whatever folder it is in: SQLite gives its additional files the same mode. */
 async function keepToOwner(file: string): Promise<void> {
   const made = await open(file, 'a', 0o600);
   try {
@@ -84,7 +84,7 @@ async function keepToOwner(file: string): Promise<void> {
   }
 }
 
-/** Switching a new file to WAL fails at once, whatever the timeout, while another process does the same. */
+/** Switching a new file to WAL fails immediately, whatever the timeout, while another process does the same. */
 async function whenFree(configure: () => void): Promise<void> {
   const deadline = performance.now() + PATIENCE;
   for (;;) {

@@ -1,7 +1,7 @@
 import type { ClassifiedError } from '../backend.ts';
 import { StoreError, type StoreFailure } from '../failure.ts';
 
-/** SQLite's result codes (https://sqlite.org/rescode.html); the higher bytes of an extended code say more. */
+/** SQLite's result codes (https://sqlite.org/rescode.html); the higher bytes of an extended code have details. */
 const RESULT = {
   perm: 3,
   busy: 5,

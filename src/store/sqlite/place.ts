@@ -16,7 +16,7 @@ export async function identityOf(file: string): Promise<string | undefined> {
 }
 
 /**
- * Whether what is written to an open database is kept: SQLite goes on writing to a file that was removed, and everything in it
+ * Whether writes to an open database are kept: SQLite continues to write to a file that was removed, and everything in it
  * is lost with the process.
  *
  * @param opened the identity of the file when it was opened

@@ -98,7 +98,7 @@ export const clusterTables = {
     online: flag().initially(1),
     pendingAddition: flag().initially(0).later(),
     pendingDeletion: flag().initially(0).later(),
-    /** What failed: `deploy`, `provision`, `deletion` … */
+    /** The failed step: `deploy`, `provision`, `deletion` … */
     errorType: key().nullable().later(),
     errorMsg: text().nullable().later(),
     /** Percent of the current run. */

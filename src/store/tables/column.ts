@@ -151,17 +151,17 @@ export type RowOf<C extends Columns> = { [K in keyof C]: Stored<C[K]> };
 export type NewRowOf<C extends Columns> = { [K in keyof C as From<C[K]> extends 'serial' ? never : K]: Stored<C[K]> };
 /** A row as callers see it, decoded. */
 export type RecordOf<C extends Columns> = { readonly [K in keyof C]: Read<C[K]> };
-/** What a caller passes to create a row. */
+/** Fields to create a row. */
 export type NewOf<C extends Columns> = {
   readonly [K in keyof C as From<C[K]> extends 'required' ? K : never]: Write<C[K]>;
 } & {
   readonly [K in keyof C as From<C[K]> extends 'derived' | 'optional' ? K : never]?: Write<C[K]>;
 };
-/** What a caller passes to change a row. An absent field keeps its value. */
+/** Fields to change a row. An absent field keeps its value. */
 export type ChangeOf<C extends Columns> = {
   readonly [K in keyof C as From<C[K]> extends 'internal' | 'serial' ? never : K]?: Write<C[K]>;
 };
-/** What the store adds for a new row. */
+/** Fields that the store adds to a new row. */
 export type OwnOf<C extends Columns> = {
   readonly [K in keyof C as Need<C[K]> extends 'must' ? K : never]: Write<C[K]>;
 } & {

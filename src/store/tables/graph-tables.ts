@@ -47,7 +47,7 @@ export const graphTables = {
     /** The object of all other fields. */
     custom: json<JsonObject, JsonFields>().nullable(),
   },
-  /** What Fuel calls a task: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
+  /** A task in Fuel's terms: a run (`deploy`), or one of its graphs (`deployment`), whose parent is the run. */
   deploymentTransaction: {
     id: serial(),
     uuid: text().internal(),
@@ -65,7 +65,7 @@ export const graphTables = {
     mode: choice<GraphRunMode>().initially('apply'),
     force: flag().initially(0),
     debug: flag().initially(0),
-    /** What was requested: a GraphRunInput of the run, a GraphRequest of a child. */
+    /** The request: a GraphRunInput of the run, a GraphRequest of a child. */
     input: anyJson().internal(),
     workflowId: key().nullable().later(),
     temporalRunId: key().nullable().later(),

@@ -25,7 +25,7 @@ export const packageTables = {
     packageId: reference(),
     bytes: bytes(),
   },
-  /** What clusters are built from. */
+  /** Releases, from which clusters are built. */
   release: {
     id: serial(),
     name: key(),
@@ -47,7 +47,7 @@ export const packageTables = {
     createdAt: time().internal(),
     updatedAt: time().internal(),
   },
-  /** What extends clusters. */
+  /** Extensions of clusters. */
   plugin: {
     id: serial(),
     name: key(),

@@ -84,7 +84,7 @@ export const runTables = {
     actor: key(),
     /** Verb, e.g. `run.pause`. */
     action: key(),
-    /** What it was done to, e.g. `site/dc1`. */
+    /** The target, e.g. `site/dc1`. */
     target: key(),
     reason: text().nullable(),
     /** Any JSON. */

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import type { GitSource } from '../../core/sources/git-source.ts';
 import { bytes, count, flag, json, key, siteName, text, time } from './column.ts';
 
-/** Sites, their revisions, and what MAAS reported about their nodes. */
+/** Sites, their revisions, and facts from MAAS about their nodes. */
 export const siteTables = {
   site: {
     name: siteName(),
@@ -25,7 +25,7 @@ export const siteTables = {
     hash: text().internal(),
     /** Stored although its check found errors. */
     forced: flag().initially(0),
-    /** What its check found. */
+    /** Findings of its check. */
     diagnostics: json<readonly Diagnostic[]>().initially('[]'),
     author: text().nullable(),
     message: text().nullable(),
@@ -56,7 +56,7 @@ export const siteTables = {
     generation: count(),
     claimedAt: time(),
   },
-  /** What MAAS said of a node's machine when a run had deployed it. */
+  /** The state of a node's machine in MAAS after a run deployed it. */
   deployedMachine: {
     site: text(),
     node: key(),
@@ -66,7 +66,7 @@ export const siteTables = {
     state: json<MachineState>(),
     at: time(),
   },
-  /** What MAAS last reported about a node; null is unknown. */
+  /** The last facts from MAAS about a node; null is unknown. */
   nodeFact: {
     site: text(),
     node: key(),
@@ -76,7 +76,7 @@ export const siteTables = {
     power: text().nullable(),
     tags: json<readonly string[]>().initially('[]'),
     zone: text().nullable(),
-    /** The age of the facts; readers decide what is too old. */
+    /** Time of the facts; readers decide on their age. */
     seenAt: time(),
   },
 };
