@@ -24,13 +24,7 @@ interface Health {
   readonly checks: readonly HealthCheck[];
 }
 
-interface HealthOperations {
-  /** Checks everything that this process needs; never throws. */
-  check(): Promise<Health>;
-  maas(): Promise<MaasCheck>;
-}
-
-export function healthOperations(deps: OpsDependencies): HealthOperations {
+export function healthOperations(deps: OpsDependencies) {
   const { store, temporal } = deps;
   const attempt = async (
     name: HealthCheck['name'],
@@ -55,8 +49,9 @@ export function healthOperations(deps: OpsDependencies): HealthOperations {
   };
 
   return {
-    maas: async () => checkMaas(deps.maas().client, { series: await wantedSeries(deps) }),
-    async check() {
+    maas: async (): Promise<MaasCheck> => checkMaas(deps.maas().client, { series: await wantedSeries(deps) }),
+    /** Checks everything that this process needs; never throws. */
+    async check(): Promise<Health> {
       const checks = await Promise.all([
         attempt('store', 'Check store.url.', async () => {
           const status = await store.status();

@@ -41,18 +41,7 @@ interface NodeStatuses {
   readonly nodes: readonly NodeStatus[];
 }
 
-interface NodeOperations {
-  /** Names of the nodes of a revision that match the selectors; an empty list matches all. */
-  select(
-    site: string,
-    reference: string,
-    selectors: readonly Selector[],
-  ): Promise<{ readonly revision: number; readonly nodes: readonly string[] }>;
-  status(site: string, reference?: string): Promise<NodeStatuses>;
-  history(site: string, node: string, page?: PageRequest): Promise<Page<NodeHistoryEntry>>;
-}
-
-export function nodeOperations(deps: OpsDependencies, sites: SiteOperations): NodeOperations {
+export function nodeOperations(deps: OpsDependencies, sites: SiteOperations) {
   const { store } = deps;
 
   /** @param me the MAAS user of our key */
@@ -70,7 +59,12 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations): No
   }
 
   return {
-    async select(site, reference, selectors) {
+    /** Names of the nodes of a revision that match the selectors; an empty list matches all. */
+    async select(
+      site: string,
+      reference: string,
+      selectors: readonly Selector[],
+    ): Promise<{ readonly revision: number; readonly nodes: readonly string[] }> {
       const problems = checkStrategy({ groups: [{ name: 'selection', critical: false, depends_on: [], selectors }] });
       if (problems.length > 0)
         throw problem('invalid', problems.map(describeStrategyProblem).join('; '), {
@@ -81,7 +75,7 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations): No
       return { revision: record.number, nodes };
     },
 
-    async status(site, reference = 'latest') {
+    async status(site: string, reference: string = 'latest'): Promise<NodeStatuses> {
       const { record, site: documents } = await sites.documents(site, reference);
       const names = documents.nodes.map((node) => node.name);
       const seen_at = new Date().toISOString();
@@ -123,7 +117,8 @@ export function nodeOperations(deps: OpsDependencies, sites: SiteOperations): No
       }
     },
 
-    history: (site, node, page) => store.runs.listNodeHistory(site, node, page),
+    history: (site: string, node: string, page?: PageRequest): Promise<Page<NodeHistoryEntry>> =>
+      store.runs.listNodeHistory(site, node, page),
   };
 }
 

@@ -11,15 +11,7 @@ import { startWorkflow } from './workflow-calls.ts';
 /** Longer than a receiver may take. */
 const TEST_LIMIT_MS = 20_000;
 
-interface NoticeOperations {
-  receivers(): Promise<readonly NoticeReceiver[]>;
-  /** Newest first. */
-  deliveries(): Promise<readonly NoticeDelivery[]>;
-  /** Sends a test notice, once, as a worker sends all notices. @throws `not-found` */
-  test(receiver: string, by: string): Promise<NoticeDelivery>;
-}
-
-export function noticeOperations(deps: OpsDependencies): NoticeOperations {
+export function noticeOperations(deps: OpsDependencies) {
   const { store, temporal, noticeReceivers } = deps;
 
   const read = async (): Promise<readonly Receiver[]> => {
@@ -31,7 +23,7 @@ export function noticeOperations(deps: OpsDependencies): NoticeOperations {
   };
 
   return {
-    async receivers() {
+    async receivers(): Promise<readonly NoticeReceiver[]> {
       const all = await read();
       return await Promise.all(
         all.map(async (receiver) => {
@@ -49,8 +41,10 @@ export function noticeOperations(deps: OpsDependencies): NoticeOperations {
         }),
       );
     },
-    deliveries: () => store.notices.list(),
-    async test(receiver, by) {
+    /** Newest first. */
+    deliveries: (): Promise<readonly NoticeDelivery[]> => store.notices.list(),
+    /** Sends a test notice, once, as a worker sends all notices. @throws `not-found` */
+    async test(receiver: string, by: string): Promise<NoticeDelivery> {
       const names = (await read()).map(({ name }) => name);
       if (!names.includes(receiver)) {
         const hint =

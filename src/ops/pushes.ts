@@ -21,17 +21,13 @@ type PushAnswer =
   /** The same for every reason, so that it reveals nothing about sites. */
   | { readonly kind: 'unsigned' };
 
-interface PushOperations {
-  /** Starts `update_site` with `fetch` for a push to the branch that the site follows. @throws `site-busy` */
-  receive(site: string, push: Push): Promise<PushAnswer>;
-}
-
 export function pushOperations(
   { store, secrets }: Pick<OpsDependencies, 'store' | 'secrets'>,
   runs: Pick<RunOperations, 'start'>,
-): PushOperations {
+) {
   return {
-    async receive(name, push) {
+    /** Starts `update_site` with `fetch` for a push to the branch that the site follows. @throws `site-busy` */
+    async receive(name: string, push: Push): Promise<PushAnswer> {
       const site = await store.sites.get(name).catch((error: unknown) => {
         if (error instanceof StoreError && !error.passing) return undefined;
         throw error;

@@ -36,20 +36,6 @@ interface NewSchedule {
 /** A schedule is a workflow of the server's own: on a busy server its answers take seconds, which runs' do not. */
 const LIMIT_MS = 15_000;
 
-/** Schedules in Temporal that start our workflows, also those made with Temporal's own command line. */
-interface ScheduleOperations {
-  /** @throws `invalid`, `not-found`, `conflict` when the name is taken */
-  create(request: NewSchedule, by: string): Promise<Schedule>;
-  /** By name. */
-  list(): Promise<readonly Schedule[]>;
-  get(name: string): Promise<Schedule>;
-  pause(name: string, note: OperatorNote): Promise<Schedule>;
-  resume(name: string, note: OperatorNote): Promise<Schedule>;
-  /** Starts a run now, even while it is paused. */
-  run(name: string, note: OperatorNote): Promise<Schedule>;
-  delete(name: string, by: string): Promise<void>;
-}
-
 const KINDS: readonly string[] = [...SITE_RUN_KINDS, WORKFLOWS.execute_graph];
 
 const OVERLAP: Readonly<Record<OverlapPolicy, ScheduleOverlapPolicy>> = {
@@ -59,7 +45,8 @@ const OVERLAP: Readonly<Record<OverlapPolicy, ScheduleOverlapPolicy>> = {
   cancel_other: ScheduleOverlapPolicy.CANCEL_OTHER,
 };
 
-export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
+/** Schedules in Temporal that start our workflows, also those made with Temporal's own command line. */
+export function scheduleOperations(deps: OpsDependencies) {
   const { store, temporal } = deps;
 
   const idOf = (name: string): string => prefixed(temporal.prefix, name);
@@ -141,7 +128,8 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
   });
 
   return {
-    async create(request, by) {
+    /** @throws `invalid`, `not-found`, `conflict` when the name is taken */
+    async create(request: NewSchedule, by: string): Promise<Schedule> {
       const { name, cron, timezone = 'UTC', overlap = 'skip', paused = false } = request;
       checkTimezone(timezone);
       const action = await actionOf(request, by);
@@ -170,7 +158,8 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
       await appendAudit(store, { actor: by, action: 'schedule.create', target: `schedule/${name}`, details });
       return get(name);
     },
-    async list() {
+    /** By name. */
+    async list(): Promise<readonly Schedule[]> {
       const names = await callTemporal(temporal, async () => {
         const ours: string[] = [];
         for await (const { scheduleId, action } of temporal.client.schedule.list())
@@ -190,22 +179,23 @@ export function scheduleOperations(deps: OpsDependencies): ScheduleOperations {
       return described.flatMap((one) => (one === undefined ? [] : [one]));
     },
     get,
-    async pause(name, note) {
+    async pause(name: string, note: OperatorNote): Promise<Schedule> {
       await change('pause', name, note, (handle) => handle.pause(noteText(note)));
       return get(name);
     },
-    async resume(name, note) {
+    async resume(name: string, note: OperatorNote): Promise<Schedule> {
       await change('resume', name, note, (handle) => handle.unpause(noteText(note)));
       return get(name);
     },
-    async run(name, note) {
+    /** Starts a run now, even while it is paused. */
+    async run(name: string, note: OperatorNote): Promise<Schedule> {
       await change('run', name, note, async (handle) => {
         await keepResponsible(handle, note.by ?? 'unknown');
         await handle.trigger();
       });
       return get(name);
     },
-    delete: (name, by) => change('delete', name, { by }, (handle) => handle.delete()),
+    delete: (name: string, by: string): Promise<void> => change('delete', name, { by }, (handle) => handle.delete()),
   };
 }
 

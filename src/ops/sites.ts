@@ -40,39 +40,7 @@ interface CommitAnswer extends DocumentCheck {
   readonly created: boolean;
 }
 
-export interface SiteOperations {
-  create(request: { readonly name: string; readonly cluster?: string }, actor: string): Promise<SiteRecord>;
-  list(): Promise<readonly SiteRecord[]>;
-  get(name: string): Promise<SiteRecord>;
-  delete(name: string, actor: string): Promise<void>;
-  /** Has the site follow a branch; null: none any more. */
-  follow(name: string, source: GitSource | null, actor: string): Promise<SiteRecord>;
-  check(files: readonly SourceFile[]): Promise<DocumentCheck>;
-  commit(site: string, request: CommitRequest): Promise<CommitAnswer>;
-  revisions(site: string, page?: PageRequest): Promise<Page<RevisionRecord>>;
-  revision(site: string, reference: string): Promise<RevisionRecord & { readonly files: readonly SourceFile[] }>;
-  /** The typed documents of a valid revision. */
-  documents(
-    site: string,
-    reference: string,
-  ): Promise<{
-    readonly record: RevisionRecord;
-    readonly site: SiteDocuments;
-    readonly warnings: readonly Diagnostic[];
-  }>;
-  /**
-   * The differences between a revision and another one.
-   *
-   * @param since reference of the other one; `last-good` before the first deployment compares with nothing
-   */
-  difference(
-    site: string,
-    reference: string,
-    since: string,
-  ): Promise<SiteDifference & { readonly revision: number; readonly since: number | null }>;
-}
-
-export function siteOperations(deps: OpsDependencies): SiteOperations {
+export function siteOperations(deps: OpsDependencies) {
   const { store, reader = readerHere } = deps;
   const audit = (actor: string, action: string, site: string) =>
     store.audit.append({ actor, action, target: `site/${site}` });
@@ -90,14 +58,14 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
   }
 
   return {
-    async create(request, actor) {
+    async create(request: { readonly name: string; readonly cluster?: string }, actor: string): Promise<SiteRecord> {
       const site = await store.sites.create(request);
       await audit(actor, 'site.create', site.name);
       return site;
     },
-    list: () => store.sites.list(),
-    get: (name) => store.sites.get(name),
-    async delete(name, actor) {
+    list: (): Promise<readonly SiteRecord[]> => store.sites.list(),
+    get: (name: string): Promise<SiteRecord> => store.sites.get(name),
+    async delete(name: string, actor: string): Promise<void> {
       await store.sites.get(name);
       // Includes a run that has just started and is yet to claim the site; without Temporal only claims are known.
       await siteOccupancy(deps)
@@ -108,7 +76,8 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
       await store.sites.delete(name);
       await audit(actor, 'site.delete', name);
     },
-    async follow(name, source, actor) {
+    /** Has the site follow a branch; null: none any more. */
+    async follow(name: string, source: GitSource | null, actor: string): Promise<SiteRecord> {
       const site = await store.sites.setSource(name, source);
       const details = source === null ? {} : { url: source.url, branch: source.branch };
       const action = source === null ? 'site.unfollow' : 'site.follow';
@@ -116,7 +85,7 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
       return site;
     },
     check: checkDocuments,
-    async commit(site, request) {
+    async commit(site: string, request: CommitRequest): Promise<CommitAnswer> {
       await store.sites.get(site);
       const check = await checkDocuments(request.files);
       if (request.dry_run) return { ...check, revision: null, created: false };
@@ -141,9 +110,19 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
       if (created) await audit(request.author ?? 'unknown', 'site.commit', `${site}/revisions/${revision.number}`);
       return { ...check, revision, created };
     },
-    revisions: (site, page) => store.sites.listRevisions(site, page),
-    revision: (site, reference) => store.sites.getRevision(site, parseReference(reference)),
-    async documents(site, reference) {
+    revisions: (site: string, page?: PageRequest): Promise<Page<RevisionRecord>> =>
+      store.sites.listRevisions(site, page),
+    revision: (site: string, reference: string): Promise<RevisionRecord & { readonly files: readonly SourceFile[] }> =>
+      store.sites.getRevision(site, parseReference(reference)),
+    /** The typed documents of a valid revision. */
+    async documents(
+      site: string,
+      reference: string,
+    ): Promise<{
+      readonly record: RevisionRecord;
+      readonly site: SiteDocuments;
+      readonly warnings: readonly Diagnostic[];
+    }> {
       const { files, ...record } = await store.sites.getRevision(site, parseReference(reference));
       const loaded = await reader.site(files);
       if (!loaded.site) {
@@ -154,7 +133,16 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
       }
       return { record, site: loaded.site, warnings: loaded.diagnostics.filter((one) => !isError(one)) };
     },
-    async difference(site, reference, since) {
+    /**
+     * The differences between a revision and another one.
+     *
+     * @param since reference of the other one; `last-good` before the first deployment compares with nothing
+     */
+    async difference(
+      site: string,
+      reference: string,
+      since: string,
+    ): Promise<SiteDifference & { readonly revision: number; readonly since: number | null }> {
       const { lastGoodRevision } = await store.sites.get(site);
       const after = await this.documents(site, reference);
       const isFirst = since === 'last-good' && lastGoodRevision === null;
@@ -167,6 +155,8 @@ export function siteOperations(deps: OpsDependencies): SiteOperations {
     },
   };
 }
+
+export type SiteOperations = ReturnType<typeof siteOperations>;
 
 export function parseReference(text: string): RevisionReference {
   const reference = parseRevisionReference(text);

@@ -34,22 +34,25 @@ export interface RunLogRequest {
   readonly stream?: OutputStream;
 }
 
-interface TaskLogOperations {
-  /** Lines of all tasks, by when they arrived. @throws `not-found` for an unknown run */
-  ofRun(run: string, request: RunLogRequest): Promise<RunLogPage>;
-  /** @throws `not-found` for an unknown run, task or attempt, and for one that has not started, unless `follow` */
-  open(request: TaskLogRequest): Promise<{ readonly attempt: number; readonly parts: AsyncGenerator<LogPart> }>;
-}
-
 /** The output of tasks on their nodes. */
-export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'store' | 'taskLogs'>): TaskLogOperations {
+export function taskLogOperations({ store, taskLogs }: Pick<OpsDependencies, 'store' | 'taskLogs'>) {
   return {
-    async ofRun(reference, request) {
+    /** Lines of all tasks, by when they arrived. @throws `not-found` for an unknown run */
+    async ofRun(reference: string, request: RunLogRequest): Promise<RunLogPage> {
       const { run, graphs } = await graphsOf(store, reference);
       const names = graphs.toReversed().flatMap(({ id }) => namesOf(id, run));
       return taskLogs === undefined ? { items: [], earlier: null, later: '0.0' } : runLogPage(taskLogs, names, request);
     },
-    async open({ run, task: reference, stream, attempt, offset, follow, stop }) {
+    /** @throws `not-found` for an unknown run, task or attempt, and for one that has not started, unless `follow` */
+    async open({
+      run,
+      task: reference,
+      stream,
+      attempt,
+      offset,
+      follow,
+      stop,
+    }: TaskLogRequest): Promise<{ readonly attempt: number; readonly parts: AsyncGenerator<LogPart> }> {
       const at = reference.lastIndexOf('@');
       if (at < 1 || at === reference.length - 1)
         throw problem('invalid', `'${reference.slice(0, 200)}' is not a task on a node`, { hint: 'Write TASK@NODE.' });

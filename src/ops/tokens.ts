@@ -57,21 +57,6 @@ type Authentication =
   | { readonly ok: true; readonly principal: Principal }
   | { readonly ok: false; readonly why: 'unknown' | 'expired' | 'revoked' };
 
-export interface TokenOperations {
-  /** @throws ProblemError `invalid` (with all problems), `conflict` when the name is taken */
-  create(request: TokenRequest, by: string): Promise<CreatedToken>;
-  /** Newest first, including revoked and expired ones. */
-  list(): Promise<readonly TokenView[]>;
-  /** Starts a session of a user who signed in; its token is valid for this many hours. */
-  startSession(user: SignedIn, hours: number): Promise<CreatedToken>;
-  /** Revokes a token or session by id, or by name: then with all sessions of that name. The answer is the newest. */
-  revoke(nameOrId: string, by: string): Promise<TokenView>;
-  /**
-   * Finds the owner of a token. Gives the same answer in the same time for every text that is not one of our tokens.
-   */
-  authenticate(token: string): Promise<Authentication>;
-}
-
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const LONGEST_DAYS = 3_650;
 /** How long an expired session stays in the list. */
@@ -81,7 +66,7 @@ const RECORD_USE_EVERY_MS = 60_000;
 /** How long a token that was read from the store is accepted without it: longer than most outages. */
 const TRUSTED_WITHOUT_STORE_MS = 24 * 3_600_000;
 
-export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, now = Date.now): TokenOperations {
+export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, now = Date.now) {
   const recordedAt = new Map<string, number>();
   /** Tokens that were accepted here, as last read, and when: for use while the store is unreachable. None can be revoked meanwhile. */
   const accepted = new Map<string, { readonly token: ApiToken & { readonly hash: string }; readonly at: number }>();
@@ -92,7 +77,8 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
   const view = (token: ApiToken): TokenView => viewToken(token, now());
 
   return {
-    async create(request, by) {
+    /** @throws ProblemError `invalid` (with all problems), `conflict` when the name is taken */
+    async create(request: TokenRequest, by: string): Promise<CreatedToken> {
       const { name, role, expiresAt } = checked(request, now());
       const id = ulid(now());
       const { token, hash } = mintToken(id);
@@ -112,7 +98,8 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
       return { ...view(record), token };
     },
 
-    async startSession({ name, role, issuer, subject }, hours) {
+    /** Starts a session of a user who signed in; its token is valid for this many hours. */
+    async startSession({ name, role, issuer, subject }: SignedIn, hours: number): Promise<CreatedToken> {
       const id = ulid(now());
       const { token, hash } = mintToken(id);
       const expiresAt = new Date(now() + hours * UNIT_MS.h).toISOString();
@@ -125,9 +112,11 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
       return { ...view(record), token };
     },
 
-    list: async () => (await store.apiTokens.list()).map(view),
+    /** Newest first, including revoked and expired ones. */
+    list: async (): Promise<readonly TokenView[]> => (await store.apiTokens.list()).map(view),
 
-    async revoke(nameOrId, by) {
+    /** Revokes a token or session by id, or by name: then with all sessions of that name. The answer is the newest. */
+    async revoke(nameOrId: string, by: string): Promise<TokenView> {
       const open = (await store.apiTokens.list()).filter(({ revokedAt }) => revokedAt === null);
       const byId = open.filter(({ id }) => id === nameOrId);
       const found = byId.length > 0 ? byId : open.filter(({ name }) => name === nameOrId);
@@ -148,7 +137,10 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
       return view(newest!);
     },
 
-    async authenticate(token) {
+    /**
+     * Finds the owner of a token. Gives the same answer in the same time for every text that is not one of our tokens.
+     */
+    async authenticate(token: string): Promise<Authentication> {
       const id = idOfToken(token);
       const stored =
         id === undefined
@@ -180,6 +172,8 @@ export function tokenOperations(store: Pick<Store, 'apiTokens' | 'atomically'>, 
     },
   };
 }
+
+export type TokenOperations = ReturnType<typeof tokenOperations>;
 
 function viewToken(token: ApiToken, now: number): TokenView {
   const isExpired = token.expiresAt !== null && Date.parse(token.expiresAt) <= now;

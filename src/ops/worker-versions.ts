@@ -21,19 +21,7 @@ interface DrainRequest extends OperatorNote {
 }
 
 /** The builds of the workers in Temporal's Worker Deployment Versioning. */
-interface WorkerVersionOperations {
-  /** Newest first; empty where workers have no versions. */
-  list(): Promise<readonly WorkerVersion[]>;
-  /** @throws `not-found` */
-  get(version: string): Promise<WorkerVersionDetail>;
-  /** @throws `not-found`, `conflict` when no other build has workers */
-  drain(version: string, request: DrainRequest): Promise<WorkerVersionDetail & { readonly moved: number }>;
-}
-
-export function workerVersionOperations({
-  store,
-  temporal,
-}: Pick<OpsDependencies, 'store' | 'temporal'>): WorkerVersionOperations {
+export function workerVersionOperations({ store, temporal }: Pick<OpsDependencies, 'store' | 'temporal'>) {
   const versions = new WorkerVersions(temporal.client, temporal.taskQueue);
 
   const look = (): Promise<WorkerDeployment | undefined> =>
@@ -108,8 +96,13 @@ export function workerVersionOperations({
 
   const limited = <T>(work: () => Promise<T>): Promise<T> => callTemporal(temporal, work, LIMIT_MS);
   return {
-    list: () => limited(async () => Promise.all(((await look())?.versions ?? []).map(rowOf))),
-    get: (version) => limited(() => get(version)),
-    drain: (version, request) => requestOfTemporal(temporal, () => drain(version, request), LIMIT_MS),
+    /** Newest first; empty where workers have no versions. */
+    list: (): Promise<readonly WorkerVersion[]> =>
+      limited(async () => Promise.all(((await look())?.versions ?? []).map(rowOf))),
+    /** @throws `not-found` */
+    get: (version: string): Promise<WorkerVersionDetail> => limited(() => get(version)),
+    /** @throws `not-found`, `conflict` when no other build has workers */
+    drain: (version: string, request: DrainRequest): Promise<WorkerVersionDetail & { readonly moved: number }> =>
+      requestOfTemporal(temporal, () => drain(version, request), LIMIT_MS),
   };
 }

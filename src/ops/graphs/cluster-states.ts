@@ -20,16 +20,12 @@ interface ClusterStatesView {
   readonly before: StateView | null;
 }
 
-interface StateOperations {
-  /** @throws `not-found` for the cluster, and for a node that is not in it */
-  states(cluster: number, node?: number): Promise<ClusterStatesView>;
-}
-
 /** The two states of a cluster that `changed()`, `old()` and similar functions compare, for trying out expressions. */
-export function stateOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp' | 'tagExtensions'>): StateOperations {
+export function stateOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp' | 'tagExtensions'>) {
   const { store, masterIp } = deps;
   return {
-    async states(cluster, node) {
+    /** @throws `not-found` for the cluster, and for a node that is not in it */
+    async states(cluster: number, node?: number): Promise<ClusterStatesView> {
       const sources = await readSources(deps, cluster);
       const { now, before } = clusterStates(
         sources,

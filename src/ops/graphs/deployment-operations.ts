@@ -24,28 +24,14 @@ interface DeployRequest extends DeploymentOptions {
   readonly tasks?: readonly string[];
 }
 
+/** Name of the sequence that `deployChanges` runs if a release has it. */
+const DEPLOY_CHANGES = 'deploy-changes';
+
 /**
  * Starts and stops graph runs. All return the run's transaction; starts also return warnings about its cluster. @throws
  * `invalid`, `not-found`, `conflict`
  */
-interface DeploymentOperations {
-  /** Runs any graphs of a cluster one after another, or the rest of an earlier run. */
-  execute(input: GraphRunInput): Promise<StartedDeployment>;
-  /** Runs one graph, which must have tasks. */
-  deploy(cluster: number, request: DeployRequest): Promise<StartedDeployment>;
-  /** Deploys all changes: by the release's sequence `deploy-changes`, else by deletion, provisioning and deployment. */
-  deployChanges(cluster: number, options: DeploymentOptions): Promise<StartedDeployment>;
-  /** Runs the graph that verifies the networks of the cluster. */
-  verifyNetworks(cluster: number, options: DeploymentOptions): Promise<StartedDeployment>;
-  executeSequence(sequence: number, cluster: number, options: DeploymentOptions): Promise<StartedDeployment>;
-  /** Stops the cluster's run: running work finishes, nothing new starts. */
-  stop(cluster: number, by: string): Promise<TransactionRecord>;
-}
-
-/** Name of the sequence that `deployChanges` runs if a release has it. */
-const DEPLOY_CHANGES = 'deploy-changes';
-
-export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>): DeploymentOperations {
+export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>) {
   const { store } = deps;
   const started = async (input: GraphRunInput, tasksNeeded = false): Promise<StartedDeployment> => {
     const { run, warnings } = await startGraphRun(deps, input, { tasksNeeded });
@@ -79,9 +65,11 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
     return graphs.length > 0 ? graphs : [{ type: 'default' }];
   }
 
-  return inFuelTerms<DeploymentOperations>({
-    execute: (input) => started(input),
-    async deploy(cluster, { type, nodes, tasks, ...options }) {
+  return inFuelTerms({
+    /** Runs any graphs of a cluster one after another, or the rest of an earlier run. */
+    execute: (input: GraphRunInput): Promise<StartedDeployment> => started(input),
+    /** Runs one graph, which must have tasks. */
+    async deploy(cluster: number, { type, nodes, tasks, ...options }: DeployRequest): Promise<StartedDeployment> {
       await store.clusters.brief(cluster);
       await checkClusterNodes(store, cluster, nodes);
       const graph = {
@@ -91,21 +79,24 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
       };
       return started({ cluster, graphs: [graph], ...options }, true);
     },
-    async deployChanges(cluster, options) {
+    /** Deploys all changes: by the release's sequence `deploy-changes`, else by deletion, provisioning and deployment. */
+    async deployChanges(cluster: number, options: DeploymentOptions): Promise<StartedDeployment> {
       const { releaseId } = await store.clusters.brief(cluster);
       const sequence = await store.sequences.find(releaseId, DEPLOY_CHANGES);
       if (sequence !== null) return started({ cluster, sequence: sequence.id, ...options });
       return started({ cluster, graphs: await changeGraphs(cluster), ...options }, true);
     },
-    async verifyNetworks(cluster, options) {
+    /** Runs the graph that verifies the networks of the cluster. */
+    async verifyNetworks(cluster: number, options: DeploymentOptions): Promise<StartedDeployment> {
       await store.clusters.brief(cluster);
       return started({ cluster, graphs: [await named(cluster, 'network_verification')], ...options }, true);
     },
-    async executeSequence(sequence, cluster, options) {
+    async executeSequence(sequence: number, cluster: number, options: DeploymentOptions): Promise<StartedDeployment> {
       await store.sequences.get(sequence);
       return started({ cluster, sequence, ...options });
     },
-    async stop(cluster, by) {
+    /** Stops the cluster's run: running work finishes, nothing new starts. */
+    async stop(cluster: number, by: string): Promise<TransactionRecord> {
       await store.clusters.brief(cluster);
       const [run] = await store.transactions.list({
         clusterId: cluster,

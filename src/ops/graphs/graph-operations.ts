@@ -35,33 +35,7 @@ interface GraphCheck {
  * Task graphs and their owners. A refused upload comes with all its problems.
  * @throws `invalid`, `not-found`, `conflict` in Fuel's terms.
  */
-interface GraphOperations {
-  list(filter: GraphListFilter): Promise<readonly GraphWithTasks[]>;
-  get(id: number): Promise<GraphWithTasks>;
-  /** The graph alone in Graphviz format. */
-  drawing(id: number): Promise<string>;
-  /** Absent fields keep their values; given tasks replace all tasks. */
-  update(id: number, source: GraphSource, actor: string): Promise<UploadedGraph>;
-  delete(id: number, actor: string): Promise<void>;
-
-  /** The graphs of one owner. */
-  ofOwner(owner: GraphOwner): Promise<readonly GraphWithTasks[]>;
-  find(owner: GraphOwner, type: string): Promise<GraphWithTasks>;
-  create(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph>;
-  change(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph>;
-  remove(owner: GraphOwner, type: string, actor: string): Promise<void>;
-  /** Creates or replaces an owner's graph from a plain list of tasks. */
-  replaceTasks(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph>;
-  /** Checks a graph without storing it: alone, or as the graph of an owner. */
-  check(source: GraphSource, as?: { readonly owner: GraphOwner; readonly type: string }): Promise<GraphCheck>;
-
-  /** Tasks of one layer of a cluster, or merged from all. A type without graphs has none. */
-  tasks(cluster: number, type: string, layer: ClusterLayer, cut?: TaskCut): Promise<readonly GraphTask[]>;
-  /** A release's tasks of a type; a type without graph has none. */
-  releaseTasks(release: number, type: string, cut?: TaskCut): Promise<GraphWithTasks['tasks']>;
-}
-
-export function graphOperations({ store, reader = readerHere }: OpsDependencies): GraphOperations {
+export function graphOperations({ store, reader = readerHere }: OpsDependencies) {
   const { graphs } = store;
 
   async function audited(actor: string, action: string, graph: GraphWithTasks): Promise<void> {
@@ -107,8 +81,8 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
     await audited(actor, 'graph.delete', graph);
   }
 
-  return inFuelTerms<GraphOperations>({
-    async list({ fetchRelated, ...wanted }) {
+  return inFuelTerms({
+    async list({ fetchRelated, ...wanted }: GraphListFilter): Promise<readonly GraphWithTasks[]> {
       const filter = { ...wanted };
       if (fetchRelated && wanted.clusters !== undefined) {
         const related = await relatedOwners(wanted.clusters);
@@ -117,21 +91,24 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
       }
       return graphs.list(filter);
     },
-    get: (id) => graphs.get(id),
-    drawing: async (id) => reader.drawing(drawingOf((await graphs.get(id)).tasks)),
-    async update(id, source, actor) {
+    get: (id: number): Promise<GraphWithTasks> => graphs.get(id),
+    /** The graph alone in Graphviz format. */
+    drawing: async (id: number): Promise<string> => reader.drawing(drawingOf((await graphs.get(id)).tasks)),
+    /** Absent fields keep their values; given tasks replace all tasks. */
+    async update(id: number, source: GraphSource, actor: string): Promise<UploadedGraph> {
       return changed(await graphs.get(id), source, actor);
     },
-    async delete(id, actor) {
+    async delete(id: number, actor: string): Promise<void> {
       await removed(await graphs.get(id), actor);
     },
 
-    async ofOwner(owner) {
+    /** The graphs of one owner. */
+    async ofOwner(owner: GraphOwner): Promise<readonly GraphWithTasks[]> {
       await mustExist(owner);
       return graphs.list(filterOf(owner));
     },
     find: ownGraph,
-    async create(owner, type, source, actor) {
+    async create(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph> {
       if ((await graphs.find(owner, type)) !== null) {
         throw problem('conflict', `Deployment graph with type "${type}" already exist.`, {
           hint: 'Change it with PUT, or delete it first.',
@@ -142,29 +119,33 @@ export function graphOperations({ store, reader = readerHere }: OpsDependencies)
       await audited(actor, 'graph.create', graph);
       return { graph, warnings };
     },
-    async change(owner, type, source, actor) {
+    async change(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph> {
       return changed(await ownGraph(owner, type), source, actor);
     },
-    async remove(owner, type, actor) {
+    async remove(owner: GraphOwner, type: string, actor: string): Promise<void> {
       await removed(await ownGraph(owner, type), actor);
     },
-    async replaceTasks(owner, type, source, actor) {
+    /** Creates or replaces an owner's graph from a plain list of tasks. */
+    async replaceTasks(owner: GraphOwner, type: string, source: GraphSource, actor: string): Promise<UploadedGraph> {
       await mustExist(owner);
       const { content, warnings } = await accepted(source, 'tasks', owner, type);
       const { graph, created } = await graphs.put(owner, type, content);
       await audited(actor, created ? 'graph.create' : 'graph.update', graph);
       return { graph, warnings };
     },
-    async check(source, as) {
+    /** Checks a graph without storing it: alone, or as the graph of an owner. */
+    async check(source: GraphSource, as?: { readonly owner: GraphOwner; readonly type: string }): Promise<GraphCheck> {
       const surroundings = as === undefined ? {} : await graphSurroundings(store, as.owner, as.type);
       const { upload, diagnostics } = await reader.graph({ source, as: 'either', surroundings });
       return { valid: !diagnostics.some(isError), diagnostics, tasks: upload.tasks?.length ?? 0 };
     },
 
-    async tasks(cluster, type, layer, cut) {
+    /** Tasks of one layer of a cluster, or merged from all. A type without graphs has none. */
+    async tasks(cluster: number, type: string, layer: ClusterLayer, cut?: TaskCut): Promise<readonly GraphTask[]> {
       return cutTasks(await clusterTasks(store, cluster, type, layer), cut);
     },
-    async releaseTasks(release, type, cut) {
+    /** A release's tasks of a type; a type without graph has none. */
+    async releaseTasks(release: number, type: string, cut?: TaskCut): Promise<GraphWithTasks['tasks']> {
       const graph = await graphs.find({ kind: 'release', id: release }, type);
       return cutTasks(graph?.tasks ?? [], cut);
     },

@@ -17,16 +17,7 @@ export interface ConfigTarget {
 }
 
 /** OpenStack configuration that expressions read as `$.configs`. @throws `invalid`, `not-found` in Fuel's terms */
-interface OpenstackConfigOperations {
-  list(filter: OpenstackConfigFilter): Promise<readonly OpenstackConfigRecord[]>;
-  get(id: number): Promise<OpenstackConfigRecord>;
-  create(target: ConfigTarget, configuration: JsonFields, actor: string): Promise<readonly OpenstackConfigRecord[]>;
-  delete(id: number, actor: string): Promise<void>;
-  /** Runs the tasks that ask for it in `refresh_on`. */
-  execute(target: ConfigTarget, options: DeploymentOptions): Promise<StartedDeployment>;
-}
-
-export function openstackConfigOperations(deps: OpsDependencies): OpenstackConfigOperations {
+export function openstackConfigOperations(deps: OpsDependencies) {
   const { store } = deps;
   const plans = planOperations(deps);
   const configs = store.openstackConfigs;
@@ -48,13 +39,17 @@ export function openstackConfigOperations(deps: OpsDependencies): OpenstackConfi
     });
   }
 
-  return inFuelTerms<OpenstackConfigOperations>({
-    async list(filter) {
+  return inFuelTerms({
+    async list(filter: OpenstackConfigFilter): Promise<readonly OpenstackConfigRecord[]> {
       if (filter.clusterId !== undefined) await store.clusters.brief(filter.clusterId);
       return configs.list(filter);
     },
-    get: (id) => configs.get(id),
-    async create(target, configuration, actor) {
+    get: (id: number): Promise<OpenstackConfigRecord> => configs.get(id),
+    async create(
+      target: ConfigTarget,
+      configuration: JsonFields,
+      actor: string,
+    ): Promise<readonly OpenstackConfigRecord[]> {
       await checkTarget(target);
       const { cluster: clusterId, nodes, role } = target;
       const kept = { clusterId, configuration, ...(role === undefined ? {} : { nodeRole: role }) };
@@ -62,12 +57,13 @@ export function openstackConfigOperations(deps: OpsDependencies): OpenstackConfi
       await audit(actor, 'openstack-config.create', clusterId);
       return created;
     },
-    async delete(id, actor) {
+    async delete(id: number, actor: string): Promise<void> {
       const { clusterId } = await active(id);
       await configs.disable(id);
       await audit(actor, 'openstack-config.delete', clusterId);
     },
-    async execute(target, options) {
+    /** Runs the tasks that ask for it in `refresh_on`. */
+    async execute(target: ConfigTarget, options: DeploymentOptions): Promise<StartedDeployment> {
       await checkTarget(target);
       const { cluster, role } = target;
       const files = new Set(

@@ -31,22 +31,7 @@ interface ClusterPlanView extends PlanExplanation {
 }
 
 /** Plans a cluster's graphs as a run would now, without storing anything. @throws `invalid`, `not-found` */
-interface PlanOperations {
-  explain(cluster: number, request: PlanRequest): Promise<ClusterPlanView>;
-  /** The same as text for people. */
-  text(cluster: number, request: PlanRequest): Promise<string>;
-  /** Every task on every node in Graphviz format. */
-  dot(cluster: number, request: PlanRequest): Promise<string>;
-  /**
-   * JSON text of the plan in the form for Fuel's executors, merged with `extra`. Without tasks the plan is empty.
-   * Without nodes it covers all that stay in the cluster, even those that a run would leave out.
-   */
-  serialized(cluster: number, request: PlanRequest, extra: Readonly<Record<string, boolean>>): Promise<string>;
-  /** The merged graph of definitions in Graphviz or Mermaid format. */
-  draw(cluster: number, type: string, options: DrawOptions): Promise<string>;
-}
-
-export function planOperations(deps: OpsDependencies): PlanOperations {
+export function planOperations(deps: OpsDependencies) {
   const { store, planner = plannerHere(), reader = readerHere, masterIp } = deps;
   async function planned<Form extends PlanForm>(
     form: Form,
@@ -87,8 +72,8 @@ export function planOperations(deps: OpsDependencies): PlanOperations {
     return (await store.nodes.list({ clusterId })).map(({ id }) => id);
   }
 
-  return inFuelTerms<PlanOperations>({
-    async explain(cluster, request) {
+  return inFuelTerms({
+    async explain(cluster: number, request: PlanRequest): Promise<ClusterPlanView> {
       const plan = await needed('explanation', cluster, request);
       const missing = await missingAgents(
         deps,
@@ -97,9 +82,15 @@ export function planOperations(deps: OpsDependencies): PlanOperations {
       );
       return { cluster, type: request.type, ...plan, warnings: [...plan.warnings, ...missing] };
     },
-    text: (cluster, request) => needed('text', cluster, request),
-    dot: (cluster, request) => needed('dot', cluster, request),
-    async serialized(cluster, request, extra) {
+    /** The same as text for people. */
+    text: (cluster: number, request: PlanRequest): Promise<string> => needed('text', cluster, request),
+    /** Every task on every node in Graphviz format. */
+    dot: (cluster: number, request: PlanRequest): Promise<string> => needed('dot', cluster, request),
+    /**
+     * JSON text of the plan in the form for Fuel's executors, merged with `extra`. Without tasks the plan is empty.
+     * Without nodes it covers all that stay in the cluster, even those that a run would leave out.
+     */
+    async serialized(cluster: number, request: PlanRequest, extra: Readonly<Record<string, boolean>>): Promise<string> {
       const text = await planned('serialized', cluster, {
         ...request,
         nodes: request.nodes ?? (await everyNode(cluster)),
@@ -115,7 +106,8 @@ export function planOperations(deps: OpsDependencies): PlanOperations {
       const before = Object.keys(extra).length === 0 ? '{' : `${JSON.stringify(extra).slice(0, -1)},`;
       return `${before}${text.slice(1)}`;
     },
-    draw: async (cluster, type, options) =>
+    /** The merged graph of definitions in Graphviz or Mermaid format. */
+    draw: async (cluster: number, type: string, options: DrawOptions): Promise<string> =>
       reader.drawing(drawingOf(await clusterTasks(store, cluster, type, 'merged'), options)),
   });
 }

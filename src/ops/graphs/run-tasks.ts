@@ -49,22 +49,6 @@ interface RunTaskFilter {
   readonly before?: string;
 }
 
-/** Tasks of a graph run, given by its id, for people watching it. */
-interface RunTaskOperations {
-  counts(run: string): Promise<readonly GraphCounts[]>;
-  /** Names of the run's nodes by their ids. */
-  nodeNames(run: string): Promise<Readonly<Record<string, string>>>;
-  /**
-   * Failed tasks first, then running, waiting and finished ones, each group in planned order. @throws `not-found`,
-   * `invalid`
-   */
-  list(run: string, filter: RunTaskFilter): Promise<Page<TaskHistoryRow & { readonly graph: string }>>;
-  /** A graph's tasks at planning time in Graphviz format. */
-  drawing(run: string, type: string | undefined): Promise<string>;
-  /** The same as data. */
-  graph(run: string, type: string | undefined): Promise<ListedGraph>;
-}
-
 /** The most interesting statuses first. */
 const ORDER: readonly (readonly TaskHistoryStatus[])[] = [
   ['failed'],
@@ -77,10 +61,8 @@ const ORDER: readonly (readonly TaskHistoryStatus[])[] = [
   ['skipped'],
 ];
 
-export function runTaskOperations({
-  store,
-  reader = readerHere,
-}: Pick<OpsDependencies, 'store' | 'reader'>): RunTaskOperations {
+/** Tasks of a graph run, given by its id, for people watching it. */
+export function runTaskOperations({ store, reader = readerHere }: Pick<OpsDependencies, 'store' | 'reader'>) {
   /** The graphs of a graph run, in order. */
   async function graphsOf(id: string, type?: string): Promise<readonly TransactionRecord[]> {
     const run = await store.runs.get(id);
@@ -117,7 +99,7 @@ export function runTaskOperations({
   }
 
   return {
-    async counts(run) {
+    async counts(run: string): Promise<readonly GraphCounts[]> {
       const graphs = await graphsOf(run);
       return Promise.all(
         graphs.map(async ({ id, graphType, status, message, planHash }) => {
@@ -144,14 +126,22 @@ export function runTaskOperations({
       );
     },
 
-    async nodeNames(run) {
+    /** Names of the run's nodes by their ids. */
+    async nodeNames(run: string): Promise<Readonly<Record<string, string>>> {
       const [first] = await graphsOf(run);
       if (first === undefined || first.clusterId === null) return {};
       const nodes = await store.nodes.list({ clusterId: first.clusterId });
       return Object.fromEntries(nodes.map(({ id, name, hostname }) => [String(id), name || (hostname ?? String(id))]));
     },
 
-    async list(run, { graph, name, limit = 50, before, nodes, statuses }) {
+    /**
+     * Failed tasks first, then running, waiting and finished ones, each group in planned order. @throws `not-found`,
+     * `invalid`
+     */
+    async list(
+      run: string,
+      { graph, name, limit = 50, before, nodes, statuses }: RunTaskFilter,
+    ): Promise<Page<TaskHistoryRow & { readonly graph: string }>> {
       const graphs = await graphsOf(run, graph);
       const sections = ORDER.flatMap((group) => {
         const wanted = group.filter((status) => statuses?.includes(status) ?? true);
@@ -185,8 +175,12 @@ export function runTaskOperations({
       return { items, next: null };
     },
 
-    drawing: async (run, type) => reader.drawing(drawingOf(await plannedTasks(run, type))),
-    graph: async (run, type) => listGraph(await plannedTasks(run, type)),
+    /** A graph's tasks at planning time in Graphviz format. */
+    drawing: async (run: string, type: string | undefined): Promise<string> =>
+      reader.drawing(drawingOf(await plannedTasks(run, type))),
+    /** The same as data. */
+    graph: async (run: string, type: string | undefined): Promise<ListedGraph> =>
+      listGraph(await plannedTasks(run, type)),
   };
 }
 

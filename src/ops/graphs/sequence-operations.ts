@@ -13,21 +13,19 @@ interface NewSequence {
 type SequenceChange = Partial<Omit<NewSequence, 'release'>>;
 
 /** Graph types to run one after another, by release. @throws `not-found`, `conflict` in Fuel's terms. */
-interface SequenceOperations {
-  list(filter: { readonly release?: number; readonly cluster?: number }): Promise<readonly SequenceRecord[]>;
-  get(id: number): Promise<SequenceRecord>;
-  create(sequence: NewSequence, actor: string): Promise<SequenceRecord>;
-  update(id: number, change: SequenceChange, actor: string): Promise<SequenceRecord>;
-  delete(id: number, actor: string): Promise<void>;
-}
-
-export function sequenceOperations({ store }: OpsDependencies): SequenceOperations {
+export function sequenceOperations({ store }: OpsDependencies) {
   const { sequences } = store;
   const audit = (actor: string, action: string, id: number) =>
     store.audit.append({ actor, action, target: `sequence/${id}` });
 
-  return inFuelTerms<SequenceOperations>({
-    async list({ release, cluster }) {
+  return inFuelTerms({
+    async list({
+      release,
+      cluster,
+    }: {
+      readonly release?: number;
+      readonly cluster?: number;
+    }): Promise<readonly SequenceRecord[]> {
       if (release !== undefined) await store.releases.get(release);
       if (cluster !== undefined) await store.clusters.brief(cluster);
       return sequences.list({
@@ -35,8 +33,8 @@ export function sequenceOperations({ store }: OpsDependencies): SequenceOperatio
         ...(cluster === undefined ? {} : { clusterId: cluster }),
       });
     },
-    get: (id) => sequences.get(id),
-    async create({ name, release, graphs }, actor) {
+    get: (id: number): Promise<SequenceRecord> => sequences.get(id),
+    async create({ name, release, graphs }: NewSequence, actor: string): Promise<SequenceRecord> {
       refuseRepeated(graphs);
       const sequence = await sequences
         .create({ name, releaseId: release, graphs })
@@ -44,7 +42,7 @@ export function sequenceOperations({ store }: OpsDependencies): SequenceOperatio
       await audit(actor, 'sequence.create', sequence.id);
       return sequence;
     },
-    async update(id, change, actor) {
+    async update(id: number, change: SequenceChange, actor: string): Promise<SequenceRecord> {
       refuseRepeated(change.graphs ?? []);
       const { releaseId, name } = await sequences.get(id);
       const sequence = await sequences
@@ -53,7 +51,7 @@ export function sequenceOperations({ store }: OpsDependencies): SequenceOperatio
       await audit(actor, 'sequence.update', id);
       return sequence;
     },
-    async delete(id, actor) {
+    async delete(id: number, actor: string): Promise<void> {
       await sequences.delete(id);
       await audit(actor, 'sequence.delete', id);
     },

@@ -59,22 +59,7 @@ const NAMES = [
 ];
 
 /** Graph runs and their parts as Fuel shows them. @throws `invalid`, `not-found` in Fuel's terms. */
-interface TransactionOperations {
-  /** By id. Running transactions have their current progress. */
-  list(filter: TransactionListFilter): Promise<readonly TransactionRecord[]>;
-  get(id: number): Promise<TransactionRecord>;
-  /** Deletes it with everything that belongs to it. An open one needs `force`, which terminates its workflow. */
-  delete(id: number, options: { readonly force: boolean }, actor: string): Promise<void>;
-  /** Hides it from lists of current work, without deleting it. */
-  hide(id: number, options: { readonly force: boolean }, actor: string): Promise<void>;
-  /** JSON text of the configuration in effect when the graph was planned; for a run, of its newest planned graph. */
-  snapshot(id: number, kind: SnapshotKind): Promise<string>;
-  history(id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]>;
-  /** JSON texts of the plans of a graph, or of all planned graphs of a run, with reasons. */
-  plans(id: number): Promise<readonly { readonly graph: TransactionRecord; readonly explanation: string }[]>;
-}
-
-export function transactionOperations(deps: OpsDependencies): TransactionOperations {
+export function transactionOperations(deps: OpsDependencies) {
   const { store, temporal } = deps;
   const { transactions } = store;
 
@@ -129,8 +114,9 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
   const audit = (actor: string, action: string, id: number) =>
     store.audit.append({ actor, action, target: `transaction/${id}` });
 
-  return inFuelTerms<TransactionOperations>({
-    async list({ cluster, statuses, names, visible }) {
+  return inFuelTerms({
+    /** By id. Running transactions have their current progress. */
+    async list({ cluster, statuses, names, visible }: TransactionListFilter): Promise<readonly TransactionRecord[]> {
       const filter: TransactionFilter = {
         ...(cluster === undefined ? {} : { clusterId: cluster }),
         ...(statuses === undefined ? {} : { statuses: statusesOf(statuses) }),
@@ -139,19 +125,22 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
       };
       return Promise.all((await transactions.list(filter)).map(live));
     },
-    get: async (id) => live(await transactions.get(id)),
-    async delete(id, { force }, actor) {
+    get: async (id: number): Promise<TransactionRecord> => live(await transactions.get(id)),
+    /** Deletes it with everything that belongs to it. An open one needs `force`, which terminates its workflow. */
+    async delete(id: number, { force }: { readonly force: boolean }, actor: string): Promise<void> {
       const found = await checkDeletable(id, force);
       if (force && found.run.id === id) await terminate(found);
       await transactions.delete(id, { force });
       await audit(actor, 'transaction.delete', id);
     },
-    async hide(id, { force }, actor) {
+    /** Hides it from lists of current work, without deleting it. */
+    async hide(id: number, { force }: { readonly force: boolean }, actor: string): Promise<void> {
       await checkDeletable(id, force);
       await transactions.hide(id);
       await audit(actor, 'transaction.hide', id);
     },
-    async snapshot(id, kind) {
+    /** JSON text of the configuration in effect when the graph was planned; for a run, of its newest planned graph. */
+    async snapshot(id: number, kind: SnapshotKind): Promise<string> {
       const { run, graphs } = await transactions.getRun(id);
       const candidates = run.id === id ? [run, ...graphs.toReversed()] : [{ id }];
       for (const one of candidates) {
@@ -162,8 +151,9 @@ export function transactionOperations(deps: OpsDependencies): TransactionOperati
         hint: 'It is stored when a graph is planned. This graph was not planned, or its plan was refused.',
       });
     },
-    history: (id, filter) => taskHistory(store, id, filter),
-    async plans(id) {
+    history: (id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]> => taskHistory(store, id, filter),
+    /** JSON texts of the plans of a graph, or of all planned graphs of a run, with reasons. */
+    async plans(id: number): Promise<readonly { readonly graph: TransactionRecord; readonly explanation: string }[]> {
       const { run, graphs } = await transactions.getRun(id);
       const wanted = (run.id === id ? graphs : graphs.filter((graph) => graph.id === id)).filter(
         ({ planHash }) => planHash !== null,

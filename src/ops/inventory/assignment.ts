@@ -13,18 +13,12 @@ interface RoleAssignment {
   readonly roles: readonly string[];
 }
 
-interface AssignmentOperations {
-  /** Adds nodes to a cluster with roles, all or none; the roles bring their tags. */
-  assign(cluster: number, nodes: readonly RoleAssignment[], actor: string): Promise<readonly NodeRecord[]>;
-  /** Removes nodes, all or none: immediately if nothing is deployed on them, otherwise with the next deployment. */
-  unassign(cluster: number, ids: readonly number[], actor: string): Promise<readonly NodeRecord[]>;
-}
-
-export function assignmentOperations(deps: OpsDependencies): AssignmentOperations {
+export function assignmentOperations(deps: OpsDependencies) {
   const { store } = deps;
   const allocate = tagAllocator(deps);
   return {
-    async assign(clusterId, nodes, actor) {
+    /** Adds nodes to a cluster with roles, all or none; the roles bring their tags. */
+    async assign(clusterId: number, nodes: readonly RoleAssignment[], actor: string): Promise<readonly NodeRecord[]> {
       const catalogue = await roleCatalogue(store, clusterId);
       const cluster = await store.clusters.brief(clusterId);
       const records = await store.nodes.list({ ids: nodes.map(({ id }) => id) });
@@ -80,7 +74,8 @@ export function assignmentOperations(deps: OpsDependencies): AssignmentOperation
       await store.audit.append({ actor, action: 'cluster.assign', target: `cluster/${clusterId}`, details: { nodes } });
       return assigned;
     },
-    async unassign(clusterId, ids, actor) {
+    /** Removes nodes, all or none: immediately if nothing is deployed on them, otherwise with the next deployment. */
+    async unassign(clusterId: number, ids: readonly number[], actor: string): Promise<readonly NodeRecord[]> {
       await store.clusters.brief(clusterId);
       const records = await store.nodes.list({ ids });
       const byId = new Map(records.map((node) => [node.id, node]));

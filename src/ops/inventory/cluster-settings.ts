@@ -10,27 +10,7 @@ import { defaultSettings, type LinkedPlugin, showSettings, splitSettings } from 
 
 type NetworkProvider = 'neutron' | 'nova_network';
 
-interface ClusterSettingsOperations {
-  /** Groups of settings, without the cluster's generated passwords. */
-  read(cluster: number): Promise<JsonObject>;
-  /** The current defaults of its release. */
-  defaults(cluster: number): Promise<JsonObject>;
-  /** Replaces the groups; with `merge` only the given ones. Groups of plugins enable and disable the plugins. */
-  write(cluster: number, editable: unknown, merge: boolean, actor: string): Promise<JsonObject>;
-  /** Resets them to the release's defaults. */
-  reset(cluster: number, actor: string): Promise<JsonObject>;
-
-  vmware(cluster: number): Promise<JsonObject>;
-  writeVmware(cluster: number, editable: JsonFields, actor: string): Promise<JsonObject>;
-
-  network(cluster: number, provider: NetworkProvider): Promise<JsonObject>;
-  writeNetwork(cluster: number, provider: NetworkProvider, network: JsonFields, actor: string): Promise<JsonObject>;
-  /** The network template; null without one. */
-  template(cluster: number): Promise<JsonObject | null>;
-  writeTemplate(cluster: number, template: JsonFields | null, actor: string): Promise<JsonObject | null>;
-}
-
-export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependencies): ClusterSettingsOperations {
+export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependencies) {
   const audit = (actor: string, id: number, what: string) =>
     store.audit.append({ actor, action: `cluster.${what}`, target: `cluster/${id}` });
 
@@ -98,13 +78,17 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
   }
 
   return {
-    read: async (id) => showSettings(await store.clusters.get(id), await linked(id)),
+    /** Groups of settings, without the cluster's generated passwords. */
+    read: async (id: number): Promise<JsonObject> => showSettings(await store.clusters.get(id), await linked(id)),
+    /** The current defaults of its release. */
     defaults,
+    /** Replaces the groups; with `merge` only the given ones. Groups of plugins enable and disable the plugins. */
     write,
-    reset: async (id, actor) => write(id, await defaults(id), false, actor),
+    /** Resets them to the release's defaults. */
+    reset: async (id: number, actor: string): Promise<JsonObject> => write(id, await defaults(id), false, actor),
 
     vmware,
-    async writeVmware(id, editable, actor) {
+    async writeVmware(id: number, editable: JsonFields, actor: string): Promise<JsonObject> {
       await vmware(id);
       const cluster = await store.clusters.get(id);
       const changed = await store.clusters.update(id, { attributes: { ...cluster.attributes, vmware: editable } });
@@ -112,8 +96,9 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
       return objectOf(changed.attributes.vmware);
     },
 
-    network: async (id, provider) => (await readNetwork(id, provider)).networkConfig,
-    async writeNetwork(id, provider, network, actor) {
+    network: async (id: number, provider: NetworkProvider): Promise<JsonObject> =>
+      (await readNetwork(id, provider)).networkConfig,
+    async writeNetwork(id: number, provider: NetworkProvider, network: JsonFields, actor: string): Promise<JsonObject> {
       const cluster = await readNetwork(id, provider);
       const { networks, networking_parameters: parameters } = network;
       refuseIfAny([
@@ -142,12 +127,13 @@ export function clusterSettingsOperations({ store, masterIp = '' }: OpsDependenc
       await audit(actor, id, 'network');
       return changed.networkConfig;
     },
-    async template(id) {
+    /** The network template; null without one. */
+    async template(id: number): Promise<JsonObject | null> {
       const { networkConfig } = await store.clusters.get(id);
       const template = objectOf(networkConfig.networking_parameters).configuration_template;
       return isObject(template) ? template : null;
     },
-    async writeTemplate(id, template, actor) {
+    async writeTemplate(id: number, template: JsonFields | null, actor: string): Promise<JsonObject | null> {
       const { networkConfig } = await store.clusters.get(id);
       const parameters = { ...objectOf(networkConfig.networking_parameters), configuration_template: template };
       await store.clusters.update(id, { networkConfig: { ...networkConfig, networking_parameters: parameters } });

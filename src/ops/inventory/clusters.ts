@@ -42,20 +42,7 @@ export interface ClusterView {
   readonly busy: boolean;
 }
 
-interface ClusterOperations {
-  list(): Promise<readonly ClusterView[]>;
-  get(id: number): Promise<ClusterView>;
-  create(request: ClusterRequest, actor: string): Promise<ClusterView>;
-  /** `shown`: the cluster's current wire form, to detect changes. */
-  update(id: number, update: ClusterUpdate, shown: (view: ClusterView) => object, actor: string): Promise<ClusterView>;
-  delete(id: number, actor: string): Promise<void>;
-}
-
-/** How to get a release; shown wherever one is missing. */
-export function clusterOperations({
-  store,
-  masterIp = '',
-}: Pick<OpsDependencies, 'store' | 'masterIp'>): ClusterOperations {
+export function clusterOperations({ store, masterIp = '' }: Pick<OpsDependencies, 'store' | 'masterIp'>) {
   async function view(cluster: ClusterDetails): Promise<ClusterView> {
     const [release, nodes, tags, holder] = await Promise.all([
       store.releases.get(cluster.releaseId),
@@ -111,12 +98,12 @@ export function clusterOperations({
   }
 
   return {
-    async list() {
+    async list(): Promise<readonly ClusterView[]> {
       const clusters = await store.clusters.list();
       return Promise.all(clusters.map(async ({ id }) => view(await store.clusters.get(id))));
     },
-    get: async (id) => view(await store.clusters.get(id)),
-    async create(request, actor) {
+    get: async (id: number): Promise<ClusterView> => view(await store.clusters.get(id)),
+    async create(request: ClusterRequest, actor: string): Promise<ClusterView> {
       if (request.release !== undefined && request.release_id !== undefined && request.release !== request.release_id)
         refuseIfAny([
           finding(
@@ -154,7 +141,13 @@ export function clusterOperations({
       });
       return view(cluster);
     },
-    async update(id, update, shown, actor) {
+    /** `shown`: the cluster's current wire form, to detect changes. */
+    async update(
+      id: number,
+      update: ClusterUpdate,
+      shown: (view: ClusterView) => object,
+      actor: string,
+    ): Promise<ClusterView> {
       const before = await view(await store.clusters.get(id));
       refuseIfAny([
         ...unchangeable(update, { ...shown(before) }, [
@@ -185,7 +178,7 @@ export function clusterOperations({
       await audit(store, actor, 'cluster.update', id, { fields: Object.keys(update) });
       return view(cluster);
     },
-    async delete(id, actor) {
+    async delete(id: number, actor: string): Promise<void> {
       const { name } = await store.clusters.brief(id);
       await store.clusters.delete(id);
       await audit(store, actor, 'cluster.delete', id, { name });

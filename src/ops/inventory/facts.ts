@@ -22,33 +22,12 @@ interface ProvisioningFacts {
   readonly nodes: readonly JsonObject[];
 }
 
-/** The facts of a cluster that task expressions read: computed, or uploaded to replace them. */
-interface FactsOperations {
-  /** The uploaded facts; empty without an upload. */
-  deployment(cluster: number, query: FactsQuery): Promise<readonly DeploymentFact[]>;
-  /** The facts computed from settings and nodes, regardless of uploads. */
-  deploymentDefaults(cluster: number, query: FactsQuery): Promise<readonly DeploymentFact[]>;
-  uploadDeployment(cluster: number, facts: readonly JsonFields[], actor: string): Promise<readonly DeploymentFact[]>;
-  /** Replaces the entries given, and keeps those of all other nodes. */
-  changeDeployment(cluster: number, facts: readonly JsonFields[], actor: string): Promise<void>;
-  deleteDeployment(cluster: number, actor: string): Promise<void>;
-
-  /** Null without an upload. */
-  provisioning(cluster: number, query: FactsQuery): Promise<ProvisioningFacts | null>;
-  provisioningDefaults(cluster: number, query: FactsQuery): Promise<ProvisioningFacts>;
-  uploadProvisioning(
-    cluster: number,
-    facts: { readonly engine?: JsonFields | null | undefined; readonly nodes: readonly JsonFields[] },
-    actor: string,
-  ): Promise<ProvisioningFacts>;
-  deleteProvisioning(cluster: number, actor: string): Promise<void>;
-}
-
 const COMMON = 'common';
 /** Parts that are not nodes of the inventory. */
 const VIRTUAL = [COMMON, 'master', 'null'];
 
-export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp' | 'tagExtensions'>): FactsOperations {
+/** The facts of a cluster that task expressions read: computed, or uploaded to replace them. */
+export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp' | 'tagExtensions'>) {
   const { store, masterIp } = deps;
   const audit = (actor: string, action: string, id: number) =>
     store.audit.append({ actor, action, target: `cluster/${id}` });
@@ -80,36 +59,44 @@ export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
   }
 
   return {
-    async deployment(id, { nodes: wanted, split }) {
+    /** The uploaded facts; empty without an upload. */
+    async deployment(id: number, { nodes: wanted, split }: FactsQuery): Promise<readonly DeploymentFact[]> {
       await nodesOf(id, wanted);
       const { deploymentInfo } = await store.clusters.get(id);
       return listed(deploymentInfo.common, deploymentInfo.nodes, wanted, split);
     },
-    async deploymentDefaults(id, { nodes: wanted, split }) {
+    /** The facts computed from settings and nodes, regardless of uploads. */
+    async deploymentDefaults(id: number, { nodes: wanted, split }: FactsQuery): Promise<readonly DeploymentFact[]> {
       await nodesOf(id, wanted);
       const sources = await readSources(deps, id);
       const bare = { ...sources, cluster: { ...sources.cluster, deploymentInfo: { common: {}, nodes: {} } } };
       const { now } = clusterStates(bare, { states: {}, tasks: [] }, masterIp === undefined ? {} : { masterIp });
       return listed(now.common as JsonObject, now.nodes as Record<string, JsonObject>, wanted, split);
     },
-    async uploadDeployment(id, facts, actor) {
+    async uploadDeployment(
+      id: number,
+      facts: readonly JsonFields[],
+      actor: string,
+    ): Promise<readonly DeploymentFact[]> {
       const { common = {}, ...nodes } = await entriesOf(id, facts);
       const changed = await store.clusters.update(id, { deploymentInfo: { common, nodes } });
       await audit(actor, 'cluster.deployment-facts', id);
       return listed(changed.deploymentInfo.common, changed.deploymentInfo.nodes, undefined, true);
     },
-    async changeDeployment(id, facts, actor) {
+    /** Replaces the entries given, and keeps those of all other nodes. */
+    async changeDeployment(id: number, facts: readonly JsonFields[], actor: string): Promise<void> {
       const { deploymentInfo: before } = await store.clusters.get(id);
       const { common = before.common, ...nodes } = await entriesOf(id, facts);
       await store.clusters.update(id, { deploymentInfo: { common, nodes: { ...before.nodes, ...nodes } } });
       await audit(actor, 'cluster.deployment-facts', id);
     },
-    async deleteDeployment(id, actor) {
+    async deleteDeployment(id: number, actor: string): Promise<void> {
       await store.clusters.update(id, { deploymentInfo: { common: {}, nodes: {} } });
       await audit(actor, 'cluster.deployment-facts', id);
     },
 
-    async provisioning(id, { nodes: wanted }) {
+    /** Null without an upload. */
+    async provisioning(id: number, { nodes: wanted }: FactsQuery): Promise<ProvisioningFacts | null> {
       await nodesOf(id, wanted);
       const { attributes } = await store.clusters.get(id);
       if (!isObject(attributes.provisioning_facts)) return null;
@@ -117,12 +104,19 @@ export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
       const all = Array.isArray(nodes) ? nodes.filter(isObject) : [];
       return { engine: objectOf(engine), nodes: all.filter(({ uid }) => isWanted(String(uid), wanted)) };
     },
-    async provisioningDefaults(id, { nodes: wanted }) {
+    async provisioningDefaults(id: number, { nodes: wanted }: FactsQuery): Promise<ProvisioningFacts> {
       const nodes = await nodesOf(id, wanted);
       const { name } = await store.clusters.brief(id);
       return { engine: { provider: 'maas', environment: name }, nodes: nodes.map(provisioningOf) };
     },
-    async uploadProvisioning(id, { engine, nodes: facts }, actor) {
+    async uploadProvisioning(
+      id: number,
+      {
+        engine,
+        nodes: facts,
+      }: { readonly engine?: JsonFields | null | undefined; readonly nodes: readonly JsonFields[] },
+      actor: string,
+    ): Promise<ProvisioningFacts> {
       const nodes = await nodesOf(id, undefined);
       const uids = facts.map(({ uid }) => (typeof uid === 'number' ? String(uid) : uid));
       refuseIfAny([...nameless(uids), ...foreign(uids, nodes, id, (index) => `body.nodes[${index}].uid`)]);
@@ -132,7 +126,7 @@ export function factsOperations(deps: Pick<OpsDependencies, 'store' | 'masterIp'
       await audit(actor, 'cluster.provisioning-facts', id);
       return uploaded as unknown as ProvisioningFacts;
     },
-    async deleteProvisioning(id, actor) {
+    async deleteProvisioning(id: number, actor: string): Promise<void> {
       const cluster = await store.clusters.get(id);
       const { provisioning_facts: _facts, ...attributes } = cluster.attributes;
       await store.clusters.update(id, { attributes });

@@ -22,29 +22,7 @@ export interface NodeView {
 /** The parts of a node with their own lists. */
 type NodePart = 'interfaces' | 'disks';
 
-interface InventoryNodeOperations {
-  list(filter?: NodeFilter): Promise<readonly NodeView[]>;
-  get(id: number): Promise<NodeView>;
-  register(node: NodeUpdate, actor: string): Promise<NodeView>;
-  /** `shown`: a node's current wire form, to detect changes. */
-  update(id: number, update: NodeUpdate, shown: (view: NodeView) => object, actor: string): Promise<NodeView>;
-  updateMany(
-    updates: readonly (NodeUpdate & { readonly id: number })[],
-    shown: (view: NodeView) => object,
-    actor: string,
-  ): Promise<readonly NodeView[]>;
-  /** Deletes nodes, all or none. `force`: deployed ones too. */
-  delete(ids: readonly number[], force: boolean, actor: string): Promise<void>;
-  /** Its settings over the defaults of release and plugins. */
-  attributes(id: number): Promise<JsonFields>;
-  replaceAttributes(id: number, attributes: JsonFields, merge: boolean, actor: string): Promise<JsonFields>;
-  /** The assigned part, else the discovered one; `discovered` returns only the latter. */
-  part(id: number, part: NodePart, discovered?: boolean): Promise<readonly unknown[]>;
-  /** @throws `conflict` for a node whose machine MAAS manages */
-  replacePart(id: number, part: NodePart, value: readonly unknown[], actor: string): Promise<readonly unknown[]>;
-}
-
-export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOperations {
+export function inventoryNodeOperations(deps: OpsDependencies) {
   const { store } = deps;
   const allocate = tagAllocator(deps);
   const audit = (actor: string, action: string, id: number, details?: unknown) =>
@@ -167,9 +145,9 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
   }
 
   return {
-    list: async (filter = {}) => views(await store.nodes.list(filter)),
-    get: async (id) => view(await store.nodes.get(id)),
-    async register(registration, actor) {
+    list: async (filter: NodeFilter = {}): Promise<readonly NodeView[]> => views(await store.nodes.list(filter)),
+    get: async (id: number): Promise<NodeView> => view(await store.nodes.get(id)),
+    async register(registration: NodeUpdate, actor: string): Promise<NodeView> {
       const { mac, hostname, name, site } = registration;
       const errors: Diagnostic[] = [];
       if (mac === undefined && hostname === undefined && name === undefined) {
@@ -213,11 +191,16 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
       await audit(actor, 'node.register', node.id, { name: node.name });
       return view(node);
     },
-    async update(id, update, shown, actor) {
+    /** `shown`: a node's current wire form, to detect changes. */
+    async update(id: number, update: NodeUpdate, shown: (view: NodeView) => object, actor: string): Promise<NodeView> {
       const before = await view(await store.nodes.get(id));
       return (await apply([{ before, update, at: 'body' }], shown, actor))[0]!;
     },
-    async updateMany(updates, shown, actor) {
+    async updateMany(
+      updates: readonly (NodeUpdate & { readonly id: number })[],
+      shown: (view: NodeView) => object,
+      actor: string,
+    ): Promise<readonly NodeView[]> {
       const before = new Map(
         (await views(await store.nodes.list({ ids: updates.map(({ id }) => id) }))).map((one) => [one.node.id, one]),
       );
@@ -242,7 +225,8 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
         actor,
       );
     },
-    async delete(ids, force, actor) {
+    /** Deletes nodes, all or none. `force`: deployed ones too. */
+    async delete(ids: readonly number[], force: boolean, actor: string): Promise<void> {
       const records = await store.nodes.list({ ids });
       const unknown = ids.filter((id) => !records.some((node) => node.id === id));
       if (unknown.length > 0) {
@@ -266,11 +250,12 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
         await audit(actor, 'node.delete', id, { name });
       }
     },
-    async attributes(id) {
+    /** Its settings over the defaults of release and plugins. */
+    async attributes(id: number): Promise<JsonFields> {
       const node = await store.nodes.get(id);
       return shownAttributes(node);
     },
-    async replaceAttributes(id, attributes, merge, actor) {
+    async replaceAttributes(id: number, attributes: JsonFields, merge: boolean, actor: string): Promise<JsonFields> {
       const node = await store.nodes.get(id);
       const groups = Object.entries(attributes).map(([group, sent]) =>
         merge ? [group, { ...objectOf(node.attributes[group]), ...objectOf(sent) }] : [group, sent],
@@ -281,11 +266,18 @@ export function inventoryNodeOperations(deps: OpsDependencies): InventoryNodeOpe
       await audit(actor, 'node.update', id, { fields: ['attributes'] });
       return shownAttributes(changed);
     },
-    async part(id, part, discovered = false) {
+    /** The assigned part, else the discovered one; `discovered` returns only the latter. */
+    async part(id: number, part: NodePart, discovered: boolean = false): Promise<readonly unknown[]> {
       const node = await store.nodes.get(id);
       return discovered ? listOf(node.meta[part]) : shownPart(node, part);
     },
-    async replacePart(id, part, value, actor) {
+    /** @throws `conflict` for a node whose machine MAAS manages */
+    async replacePart(
+      id: number,
+      part: NodePart,
+      value: readonly unknown[],
+      actor: string,
+    ): Promise<readonly unknown[]> {
       const node = await store.nodes.get(id);
       if (node.site !== null) {
         throw problem(

@@ -17,16 +17,9 @@ export interface PluginWithTags extends PluginRecord {
   readonly tags: JsonFields;
 }
 
-interface PluginOperations {
-  list(): Promise<readonly PluginWithTags[]>;
-  get(id: number): Promise<PluginWithTags>;
-  update(id: number, upload: PluginUpload, actor: string): Promise<PluginWithTags>;
-  delete(id: number, actor: string): Promise<void>;
-}
-
 const COLUMNS = ['id', 'name', 'version', 'title', 'package_version'];
 
-export function pluginOperations({ store }: OpsDependencies): PluginOperations {
+export function pluginOperations({ store }: OpsDependencies) {
   async function withTags(plugin: PluginRecord): Promise<PluginWithTags> {
     const { tags_metadata: named } = plugin.metadata;
     const owned = await store.tags.list({ kind: 'plugin', id: plugin.id });
@@ -35,9 +28,9 @@ export function pluginOperations({ store }: OpsDependencies): PluginOperations {
   }
 
   return {
-    list: async () => Promise.all((await store.plugins.list()).map(withTags)),
-    get: async (id) => withTags(await store.plugins.get(id)),
-    async update(id, upload, actor) {
+    list: async (): Promise<readonly PluginWithTags[]> => Promise.all((await store.plugins.list()).map(withTags)),
+    get: async (id: number): Promise<PluginWithTags> => withTags(await store.plugins.get(id)),
+    async update(id: number, upload: PluginUpload, actor: string): Promise<PluginWithTags> {
       const plugin = await store.plugins.get(id);
       if (upload.name !== undefined && upload.name !== plugin.name) {
         const message = `Plugin can't be renamed. Trying to change name of the plugin ${plugin.name} to ${upload.name}`;
@@ -63,7 +56,7 @@ export function pluginOperations({ store }: OpsDependencies): PluginOperations {
       });
       return withTags(changed);
     },
-    async delete(id, actor) {
+    async delete(id: number, actor: string): Promise<void> {
       const { name, version } = await store.plugins.get(id);
       const users = await usersOf(id);
       if (users.length > 0) {

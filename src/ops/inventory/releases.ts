@@ -24,21 +24,6 @@ interface ReleaseUpload {
 /** A part of a release's metadata with its own route. */
 type ReleasePart = 'networks_metadata' | 'attributes_metadata';
 
-interface ReleaseOperations {
-  list(): Promise<readonly ReleaseRecord[]>;
-  get(id: number): Promise<ReleaseRecord>;
-  create(
-    upload: ReleaseUpload & { readonly name: string; readonly version: string },
-    actor: string,
-  ): Promise<ReleaseRecord>;
-  update(id: number, upload: ReleaseUpload, actor: string): Promise<ReleaseRecord>;
-  delete(id: number, actor: string): Promise<void>;
-  part(id: number, part: ReleasePart): Promise<JsonObject>;
-  replacePart(id: number, part: ReleasePart, value: JsonFields, actor: string): Promise<JsonObject>;
-  /** Its components, and those of compatible plugins. */
-  components(id: number): Promise<readonly JsonObject[]>;
-}
-
 /** Fields with their own columns, and read-only fields. */
 const NOT_METADATA = [
   'id',
@@ -54,7 +39,7 @@ const NOT_METADATA = [
   'deployment_tasks',
 ];
 
-export function releaseOperations({ store, reader = readerHere }: OpsDependencies): ReleaseOperations {
+export function releaseOperations({ store, reader = readerHere }: OpsDependencies) {
   const get = (id: number) => store.releases.get(id);
   const refuseTaken = async (name: string, version: string, id?: number): Promise<void> => {
     const other = await store.releases.find(name, version);
@@ -65,9 +50,12 @@ export function releaseOperations({ store, reader = readerHere }: OpsDependencie
   };
 
   return {
-    list: () => store.releases.list(),
+    list: (): Promise<readonly ReleaseRecord[]> => store.releases.list(),
     get,
-    async create(upload, actor) {
+    async create(
+      upload: ReleaseUpload & { readonly name: string; readonly version: string },
+      actor: string,
+    ): Promise<ReleaseRecord> {
       refuseIfAny(checkRoleTags(upload.roles_metadata, upload.tags_metadata));
       const tasks = await readTasks(reader, upload);
       await refuseTaken(upload.name, upload.version);
@@ -83,7 +71,7 @@ export function releaseOperations({ store, reader = readerHere }: OpsDependencie
         return release;
       });
     },
-    async update(id, upload, actor) {
+    async update(id: number, upload: ReleaseUpload, actor: string): Promise<ReleaseRecord> {
       const release = await get(id);
       const roles = objectOf(upload.roles_metadata ?? release.rolesMetadata);
       const shown = { id, is_deployable: isDeployable(release), roles: Object.keys(roles) };
@@ -110,7 +98,7 @@ export function releaseOperations({ store, reader = readerHere }: OpsDependencie
         return changed;
       });
     },
-    async delete(id, actor) {
+    async delete(id: number, actor: string): Promise<void> {
       const release = await get(id);
       const clusters = await store.clusters.list({ releaseId: id });
       if (clusters.length > 0) {
@@ -121,10 +109,10 @@ export function releaseOperations({ store, reader = readerHere }: OpsDependencie
       await store.releases.delete(id);
       await audit(store, actor, 'release.delete', id, { name: release.name, version: release.version });
     },
-    async part(id, part) {
+    async part(id: number, part: ReleasePart): Promise<JsonObject> {
       return objectOf((await get(id)).metadata[part]);
     },
-    async replacePart(id, part, value, actor) {
+    async replacePart(id: number, part: ReleasePart, value: JsonFields, actor: string): Promise<JsonObject> {
       return store.atomically(async (within) => {
         const { metadata } = await within.releases.get(id);
         const changed = await within.releases.update(id, { metadata: { ...metadata, [part]: value } });
@@ -132,7 +120,8 @@ export function releaseOperations({ store, reader = readerHere }: OpsDependencie
         return objectOf(changed.metadata[part]);
       });
     },
-    async components(id) {
+    /** Its components, and those of compatible plugins. */
+    async components(id: number): Promise<readonly JsonObject[]> {
       const release = await get(id);
       const plugins = (await store.plugins.list()).filter((plugin) => pluginFits(plugin, release));
       return [release, ...plugins].flatMap(componentsOf);

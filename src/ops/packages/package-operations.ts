@@ -29,27 +29,7 @@ export interface InstalledPackage extends PackageView {
   readonly warnings: readonly Diagnostic[];
 }
 
-export interface PackageOperations {
-  list(): Promise<readonly PackageView[]>;
-  get(id: number): Promise<PackageView>;
-  archive(id: number): Promise<{ readonly name: string; readonly content: Uint8Array }>;
-  /** Installs or updates a package from a local archive file, all or nothing. */
-  install(file: string, options: { readonly force: boolean }, actor: string): Promise<InstalledPackage>;
-  /** Installs the base release, if nothing was ever installed. So a removed one does not come back. */
-  installBase(): Promise<void>;
-  /** @throws `conflict` naming the clusters that use its releases or have its plugin enabled */
-  remove(id: number, actor: string): Promise<void>;
-  /**
-   * Reads packages again and updates their releases and plugins: from the package folder if they are there (new ones
-   * are installed), else from the stored archives.
-   *
-   * @param pluginIds only the packages of these plugins; absent: all
-   * @throws `not-found` for a plugin; `invalid` naming the packages that failed, after synchronising all others
-   */
-  sync(pluginIds: readonly number[] | undefined, actor: string): Promise<readonly PackageView[]>;
-}
-
-export function packageOperations(deps: OpsDependencies): PackageOperations {
+export function packageOperations(deps: OpsDependencies) {
   const { store, masterIp = '', reader = readerHere } = deps;
 
   async function view(record: PackageRecord): Promise<PackageView> {
@@ -77,17 +57,19 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
   }
 
   return {
-    list: async () => Promise.all((await store.packages.list()).map(view)),
-    get: async (id) => view(await store.packages.get(id)),
-    async archive(id) {
+    list: async (): Promise<readonly PackageView[]> => Promise.all((await store.packages.list()).map(view)),
+    get: async (id: number): Promise<PackageView> => view(await store.packages.get(id)),
+    async archive(id: number): Promise<{ readonly name: string; readonly content: Uint8Array }> {
       const { name, version } = await store.packages.get(id);
       return { name: `${name}-${version}.tar.gz`, content: await store.packages.readArchive(id) };
     },
-    async install(file, { force }, actor) {
+    /** Installs or updates a package from a local archive file, all or nothing. */
+    async install(file: string, { force }: { readonly force: boolean }, actor: string): Promise<InstalledPackage> {
       const { package: record, ...rest } = await install(file, force, actor);
       return { ...(await view(record)), ...rest };
     },
-    async installBase() {
+    /** Installs the base release, if nothing was ever installed. So a removed one does not come back. */
+    async installBase(): Promise<void> {
       const before = await store.audit.list({ action: 'package.install', limit: 1 });
       const stored = [...before.items, ...(await store.packages.list()), ...(await store.releases.list())];
       if (stored.length > 0) return;
@@ -96,12 +78,20 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
         await install(await archiveOf(join(scratch, 'base'), scratch), false, 'sitewright');
       });
     },
-    async remove(id, actor) {
+    /** @throws `conflict` naming the clusters that use its releases or have its plugin enabled */
+    async remove(id: number, actor: string): Promise<void> {
       const record = await store.packages.get(id);
       await store.packages.delete(id);
       await audit(actor, 'package.remove', record);
     },
-    async sync(pluginIds, actor) {
+    /**
+     * Reads packages again and updates their releases and plugins: from the package folder if they are there (new ones
+     * are installed), else from the stored archives.
+     *
+     * @param pluginIds only the packages of these plugins; absent: all
+     * @throws `not-found` for a plugin; `invalid` naming the packages that failed, after synchronising all others
+     */
+    async sync(pluginIds: readonly number[] | undefined, actor: string): Promise<readonly PackageView[]> {
       const wanted = pluginIds === undefined ? undefined : await packagesOf(store, pluginIds);
       const done = new Map<number, PackageRecord>();
       const failed: Diagnostic[] = [];
@@ -144,6 +134,8 @@ export function packageOperations(deps: OpsDependencies): PackageOperations {
     },
   };
 }
+
+export type PackageOperations = ReturnType<typeof packageOperations>;
 
 /** Passes a folder that is there while the work lasts. */
 async function withScratch(work: (folder: string) => Promise<void>): Promise<void> {

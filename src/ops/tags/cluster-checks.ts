@@ -7,16 +7,10 @@ import { inFuelTerms } from '../graphs/fuel-terms.ts';
 import { problem } from '../problem.ts';
 import { readSources } from './read-sources.ts';
 
-interface ClusterCheckOperations {
-  /** Problems of a cluster before a run; of nodes only the problems of the given ones. */
-  check(cluster: number, nodes?: readonly number[]): Promise<readonly ClusterFinding[]>;
-}
-
-export const clusterChecks = (
-  deps: Pick<OpsDependencies, 'store' | 'temporal' | 'tagExtensions'>,
-): ClusterCheckOperations =>
+export const clusterChecks = (deps: Pick<OpsDependencies, 'store' | 'temporal' | 'tagExtensions'>) =>
   inFuelTerms({
-    async check(cluster: number, nodes?: readonly number[]) {
+    /** Problems of a cluster before a run; of nodes only the problems of the given ones. */
+    async check(cluster: number, nodes?: readonly number[]): Promise<readonly ClusterFinding[]> {
       const found = checkCluster(await readSources(deps, cluster), nodes === undefined ? {} : { nodes });
       return [...found, ...(await missingAgents(deps, cluster, nodes))];
     },
