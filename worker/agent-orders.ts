@@ -8,8 +8,8 @@ import type { Store } from '../src/store/index.ts';
 import type { StartAgentsOptions } from './agent.ts';
 import { archiveLimitsOf } from './archive-limits.ts';
 import { secretsOf } from './gateway.ts';
+import { storeControl } from './operator-orders.ts';
 import type { StartGate } from './start-gate.ts';
-import { storeControl } from './store-control.ts';
 import { type StoreOrdersParts, storeOrders } from './store-orders.ts';
 import { taskLogs } from './task-logs.ts';
 

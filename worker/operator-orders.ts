@@ -1,4 +1,4 @@
-import type { ControlOrder } from '../src/agent/index.ts';
+import type { ControlJudge, ControlOrder } from '../src/agent/index.ts';
 import type { AuditEntry, Store } from '../src/store/index.ts';
 import { graphOfRun } from './graph-of-run.ts';
 
@@ -51,4 +51,16 @@ async function runsOf(store: Store, name: string): Promise<string[]> {
   const found = /(?:^|:)execute_graph:\d+:/.exec(id);
   const named = found === null ? undefined : id.slice(found.index + found[0].length);
   return [temporalRunId, named].filter((one): one is string => typeof one === 'string' && one !== '');
+}
+
+/**
+ * For agents that read their unsigned orders directly from the store. They obey every request from Temporal, also an
+ * operator's `temporal workflow cancel`. If an operator gave a reason, it is recorded with the task's result.
+ */
+export function storeControl(store: Store): ControlJudge {
+  const orders = operatorOrders(store);
+  return {
+    cancelled: async ({ run }) => (await orders.cancelled(run)) ?? { reason: 'the run requested it' },
+    drained: async () => ({ reason: 'Temporal requested it' }),
+  };
 }

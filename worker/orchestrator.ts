@@ -28,8 +28,8 @@ import { installMeasuredRuntime, installRuntime, sdkMetrics } from './runtime.ts
 import { activitySettings, gitOf, machinesOf, noticesOf, tagsByExtensions } from './services.ts';
 import { openStoreWhenAvailable } from './store-when-available.ts';
 import { traceActivities, traceSinks, tracesOf } from './traces.ts';
-import { startVersioned } from './versioned-worker.ts';
 import { connectWhenAvailable } from './when-available.ts';
+import { startVersioned } from './worker-version.ts';
 import { buildOf, workflowCode } from './workflow-bundle.ts';
 
 export interface Orchestrator {

@@ -6,6 +6,7 @@ import { stepsOf, type WorkerBuild } from '../src/core/worker-versions.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { hasNoVersions, type WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
+import type { PollingWorkers } from './queue-workers.ts';
 
 /** How often to look which builds have workers. */
 const LOOK_EVERY_MS = 15_000;
@@ -19,7 +20,7 @@ const NOT_LOOKED = 'the versions of the workers could not be read';
 type Mode = Settings['temporal']['worker_versioning'];
 
 /** Worker deployment versioning of one worker. */
-export interface OwnVersion {
+interface OwnVersion {
   /** Options of the worker. */
   readonly options: Pick<WorkerOptions, 'identity' | 'workerDeploymentOptions'>;
   /**
@@ -33,7 +34,7 @@ export interface OwnVersion {
 }
 
 /** @param build null: the worker has no version */
-export function ownVersion(versions: WorkerVersions, build: string | null, mode: Mode, log: Logger): OwnVersion {
+function ownVersion(versions: WorkerVersions, build: string | null, mode: Mode, log: Logger): OwnVersion {
   // Health checks look for the name of this machine at the end.
   const identity = `${process.pid}:${randomUUID().slice(0, 8)}@${hostname()}`;
   const leaving = new AbortController();
@@ -145,7 +146,7 @@ export function ownVersion(versions: WorkerVersions, build: string | null, mode:
 }
 
 /** Whether runs can be pinned to builds here. Says so in the log if not. */
-export async function hasVersions(versions: WorkerVersions, log: Logger): Promise<boolean> {
+async function hasVersions(versions: WorkerVersions, log: Logger): Promise<boolean> {
   try {
     await versions.look();
     return true;
@@ -157,4 +158,36 @@ export async function hasVersions(versions: WorkerVersions, log: Logger): Promis
     );
     return false;
   }
+}
+
+interface PollingWorker {
+  /** Resolves when the worker has stopped; rejects if it fails. */
+  readonly done: Promise<void>;
+  shutDown(): void;
+}
+
+/** Starts a worker with the version of its build, or without one where the server has none. Resolves when it gets runs. */
+export async function startVersioned(
+  create: (own: OwnVersion['options']) => Promise<PollingWorkers>,
+  versions: WorkerVersions,
+  build: string,
+  mode: Settings['temporal']['worker_versioning'],
+  log: Logger,
+): Promise<PollingWorker> {
+  const isOffered = await hasVersions(versions, log);
+  const start = async (own: string | null): Promise<PollingWorker & { readonly getsRuns: boolean }> => {
+    const version = ownVersion(versions, own, mode, log);
+    const worker = await create(version.options);
+    const done = worker.run().finally(() => version.leave());
+    const shutDown = (): void => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+    };
+    return { done, shutDown, getsRuns: !isOffered || (await Promise.race([version.keep(), done.then(() => true)])) };
+  };
+  if (!isOffered || mode === 'off') return start(null);
+  const versioned = await start(build);
+  if (versioned.getsRuns) return versioned;
+  versioned.shutDown();
+  await versioned.done;
+  return start(null);
 }

@@ -9,7 +9,7 @@ import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { WorkerVersions } from '../../src/platform/temporal/worker-versions.ts';
 import { openStore } from '../../src/store/index.ts';
 import { lazyConnection } from '../../worker/lazy-connection.ts';
-import { startVersioned } from '../../worker/versioned-worker.ts';
+import { startVersioned } from '../../worker/worker-version.ts';
 import { lookUntil } from '../rig/look-again.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
