@@ -26,7 +26,7 @@ export function localOrders(settings: Settings, store: Store, gate: StoreOrdersP
   });
 }
 
-/** What agents use that may access the store. */
+/** Dependencies of agents with access to the store. */
 export function storeOrdersOf(
   settings: Settings,
   store: Store,

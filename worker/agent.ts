@@ -39,10 +39,10 @@ export interface AgentNode {
   readonly node: string;
 }
 
-/** What carries out the tasks of one node: the agent of this machine, or a connection to another machine. */
+/** The executor of the tasks of one node: the agent of this machine, or a connection to another machine. */
 export interface TaskHost extends ExecutionHost {
   facts(): NodeFacts | Promise<NodeFacts>;
-  /** Ends executions that lost their supervisor. Returns what the log should say. */
+  /** Ends executions that lost their supervisor. Returns lines for the log. */
   recover(): Promise<readonly string[]>;
   /** Deletes executions that ended before a moment. */
   forgetBefore(moment: Date): void | Promise<void>;
@@ -61,7 +61,7 @@ export interface StartAgentsOptions {
   /** Default: an agent on this machine. */
   readonly hostOf?: (node: AgentNode, orders: OrderSource) => TaskHost;
   /**
-   * Task types that this process has in addition to the agents' own. With them it runs many tasks of a queue at once.
+   * Task types that this process has in addition to the agents' own. With them it runs many tasks of a queue concurrently.
    */
   readonly further?: {
     readonly types: readonly string[];

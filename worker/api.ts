@@ -47,7 +47,7 @@ interface StartApiOptions {
 
 /**
  * Starts the REST API as configured. If Temporal or MAAS is unavailable, the API starts anyway, reports it, and uses
- * them when they are back. Waits while the store is away.
+ * them when they are back. Waits while the store is unreachable.
  *
  * @throws SetupError
  */

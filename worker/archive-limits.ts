@@ -4,7 +4,7 @@ import type { Settings } from '../src/platform/settings/settings.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** What archives may unpack to, by the settings. */
+/** Limits of unpacked archives, from the settings. */
 export const archiveLimitsOf = ({ packages }: Settings): ArchiveLimits => ({
   ...DEFAULT_ARCHIVE_LIMITS,
   maxUnpackedBytes: packages.unpacked_megabytes * MEGABYTE,

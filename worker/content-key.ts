@@ -7,7 +7,7 @@ interface KeyedSources {
   readonly sources: readonly string[];
   /** Names in the hash are relative to it, so that a moved checkout keeps its key. */
   readonly root: string;
-  /** What else the result depends on, e.g. the version of a tool. */
+  /** Other inputs of the result, e.g. the version of a tool. */
   readonly salt?: string;
 }
 

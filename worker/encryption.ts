@@ -8,7 +8,7 @@ import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { cannotListen, ListenError } from './listen-error.ts';
 
-/** Options for clients and workers: they encrypt what they send if the settings require it. */
+/** Options for clients and workers: they encrypt payloads if the settings require it. */
 export function encryptionOf({ temporal }: { readonly temporal: Pick<Settings['temporal'], 'encryption_key_file'> }): {
   readonly dataConverter?: DataConverter;
 } {

@@ -39,7 +39,7 @@ export function gatewayUrl({ gateway }: Pick<Settings, 'gateway'>, boundPort = g
 }
 
 /**
- * Starts the gateway of node agents as configured. Waits while the store is away.
+ * Starts the gateway of node agents as configured. Waits while the store is unreachable.
  *
  * @param stop ends the waiting
  * @throws SetupError if it cannot listen, or a key file cannot be used

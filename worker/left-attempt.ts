@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ActivityNotFoundError, AsyncCompletionClient, type AsyncCompletionClientOptions } from '@temporalio/client';
 import { agentGone } from '../activities/node-task.ts';
 
-/** A server that is away for longer has noticed by itself that the attempt has no heartbeats. */
+/** A server that is unreachable for longer has noticed by itself that the attempt has no heartbeats. */
 const MAX_TRIES = 60;
 
 /** Takes note of the attempt that a node has, for the agent that comes next. A disk without space must not end a task. */
@@ -18,7 +18,7 @@ export function noteAttempt(file: string, token: Uint8Array): void {
 }
 
 /**
- * Gives the attempt that an earlier agent of the node had back to the server, which then sends it again at once, to be followed:
+ * Gives the attempt that an earlier agent of the node had back to the server, which then reschedules it immediately, to be followed:
  * without this it waits until the limit of heartbeats is over. One that has ended, or was sent again, is not known any more.
  */
 export async function returnAttempt(

@@ -19,7 +19,7 @@ const POLL_MS = 3_000;
 
 /**
  * The agents called `master`, one per cluster. They run tasks that graphs place on the orchestrator's own host, and
- * carry out through MAAS what nodes cannot do themselves.
+ * do through MAAS what nodes cannot do themselves.
  */
 export async function startMasterAgents(
   settings: Settings,

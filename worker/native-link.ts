@@ -34,7 +34,7 @@ export class NativeLink implements Credentialed {
     await this.#current.setApiKey(key);
   }
 
-  /** Workers go on with what they are doing; what they report, and what they ask for next, takes the new connection. */
+  /** Workers continue their work; later reports and polls use the new connection. */
   async reconnect(options: ConnectionSettings): Promise<void> {
     const next = await NativeConnection.connect(options);
     for (const worker of this.#workers.filter(isOpen)) worker.connection = next;

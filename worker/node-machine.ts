@@ -53,7 +53,7 @@ const inDocuments = ({ name, boot_mac: bootMac = undefined, domain }: ResolvedNo
   ...(domain === undefined ? {} : { domain }),
 });
 
-/** The names by which documents may have a node. One that the store gave says nothing of its machine. */
+/** The names by which documents may have a node. One from the store reveals nothing about its machine. */
 const namesOf = ({ id, name, hostname }: NodeRecord): readonly string[] =>
   [name, hostname].filter((one): one is string => one !== null && one !== `node-${id}`);
 

@@ -48,7 +48,7 @@ interface StartOrchestratorOptions {
   readonly stop?: AbortSignal;
 }
 
-/** Starts the worker of the task queue of all site workflows. Waits while the store or Temporal is away. */
+/** Starts the worker of the task queue of all site workflows. Waits while the store or Temporal is unreachable. */
 export async function startOrchestrator(
   settings: Settings,
   log: Logger,
@@ -60,7 +60,7 @@ export async function startOrchestrator(
   const taskQueue = ownQueue(settings.temporal);
   const metrics = new WorkerMetrics(programVersion(), sdkMetrics);
   const traces = tracesOf(settings, 'sitewright-worker', log);
-  // Before it waits for others: what an operator has to fix is said at once.
+  // Before waiting for others: problems for an operator are reported immediately.
   const encryption = encryptionOf(settings);
   const server = connectionOptions(settings.temporal);
   const deploySettings = activitySettings(settings);
@@ -114,7 +114,7 @@ export async function startOrchestrator(
     workflowBundle,
     // Heartbeats are sent promptly, so that a cancellation is noticed within seconds.
     maxHeartbeatThrottleInterval: '1 second',
-    // Most activities wait minutes for machines: they stop at once and continue in the next worker.
+    // Most activities wait minutes for machines: they stop immediately and continue in the next worker.
     shutdownGraceTime: '1 second',
     // No one waits for killed activities: their state is in MAAS, and the next worker reads it.
     shutdownForceTime: '10 seconds',

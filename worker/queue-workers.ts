@@ -4,12 +4,12 @@ import { sideQueue } from '../workflows/protocol.ts';
 
 type Options = Omit<WorkerOptions, 'connection'>;
 
-/** What is needed of the SDK's worker, for one queue or several. */
+/** The used part of the SDK's worker, for one queue or several. */
 export type PollingWorkers = Pick<Worker, 'run' | 'shutdown' | 'getState'>;
 
 /**
  * Options of the workers of an orchestrator: one for each of its queues, with slots, pollers and, where it runs workflows, a
- * cache and a thread of its own. What waits in one queue holds up no other.
+ * cache and a thread of its own. Work waiting in one queue delays no other.
  * @param options of the worker of `taskQueue`
  */
 export function optionsOfQueues(

@@ -9,7 +9,7 @@ let sdkMetricsAt: string | undefined;
 /** The SDK logs this for every agent, where it is intended. */
 const NOISE = 'No workflows registered, not polling for workflow tasks';
 
-/** What the SDK takes for an error of the workflow: the query is asked again, and nothing else is lost. */
+/** An error that the SDK treats as the workflow's: the query is repeated, and nothing else is lost. */
 export const isExpected = (error: unknown): boolean => (error as Error | undefined)?.message === LOADED_AHEAD;
 
 const COLLECT_LIMIT_MS = 5_000;

@@ -31,8 +31,8 @@ export interface StartGate {
 /** Asked before an order is signed, too. */
 export interface SigningGate extends StartGate {
   /**
-   * Whether the run has started an attempt of a task and waits for it: Temporal's queues carry what anyone with its
-   * credential puts there. Rejects with `RunHeld` if that is not known.
+   * Whether the run has started an attempt of a task and waits for it: anyone with Temporal's credential can put
+   * tasks onto its queues. Rejects with `RunHeld` if that is not known.
    *
    * @param run a transaction
    * @param node as histories name it

@@ -8,8 +8,8 @@ const LONGEST_PAUSE_MS = 5_000;
 type WhyAway = (error: unknown) => { readonly problem: string; readonly hint?: string } | undefined;
 
 /**
- * Opens a connection to a service, and waits for the service while it is away: a machine may be up before its servers
- * are. Says so in the log at each attempt.
+ * Opens a connection to a service, and waits for the service while it is unreachable: a machine may be up before its
+ * servers. Logs each attempt.
  *
  * @param stop ends the waiting
  * @throws the error of the last attempt
@@ -33,7 +33,7 @@ export async function whenAvailable<T>(
   }
 }
 
-/** Opens a connection to Temporal's server, which may be away. */
+/** Opens a connection to Temporal's server, which may be unreachable. */
 export const connectWhenAvailable = <T>(
   open: () => Promise<T>,
   address: string,

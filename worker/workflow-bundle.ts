@@ -89,7 +89,7 @@ interface BundleOptions {
   readonly sources: readonly string[];
   /** Base folder of the sources' names, so that a moved checkout keeps its key. */
   readonly root: string;
-  /** File to write; its key is stored beside it. */
+  /** File to write; its key is stored next to it. */
   readonly target: string;
   /** Module with the export `payloadConverter`; default: the SDK's. */
   readonly payloadConverter?: string;
@@ -142,7 +142,7 @@ async function make(options: BundleOptions, key: string): Promise<WorkflowBundle
   await mkdir(dirname(target), { recursive: true });
   const aside = `${target}.${process.pid}`;
   await writeFile(aside, code);
-  // A key must never be beside the wrong bundle, not even after a crash between the two writes.
+  // A key must never be next to the wrong bundle, not even after a crash between the two writes.
   await rm(keyFile(target), { force: true });
   await rename(aside, target);
   await writeFile(keyFile(target), JSON.stringify({ key, bytes: Buffer.byteLength(code) }));

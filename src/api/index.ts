@@ -48,11 +48,11 @@ export interface ApiOptions {
   readonly version: string;
   /** Whether callers need tokens. Default: no. */
   readonly tokens?: boolean;
-  /** Sign-in through an OpenID provider, beside tokens; absent: there is none. */
+  /** Sign-in through an OpenID provider, in addition to tokens; absent: none. */
   readonly openId?: ApiSignIn;
   /** Requests that a token, or an address without one, may make within a minute. Default: 0, no limit. */
   readonly ratePerMinute?: number;
-  /** Archives that are taken; absent: what the settings have as defaults. */
+  /** Limits of archives; absent: the defaults of the settings. */
   readonly archives?: ArchiveIntake;
   /** Served at `/metrics`; absent: nothing is there. */
   readonly metrics?: ApiMetricsPort;
@@ -60,7 +60,7 @@ export interface ApiOptions {
   readonly traces?: Traces;
   /** PEM: the API is served over TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Tests: sees every answer before it is sent; what it throws is an error of the API. */
+  /** Tests: sees every answer before it is sent; its errors are errors of the API. */
   readonly checkAnswer?: (answer: AnswerSeen) => void;
 }
 
@@ -89,7 +89,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   const app = Fastify({
     https: tls === undefined ? null : { ...tls, minVersion: 'TLSv1.2' },
     loggerInstance: log as FastifyBaseLogger,
-    // One line a request, with what matters to us: below.
+    // One line for each request, with our fields: below.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request' }),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
@@ -97,7 +97,7 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
     requestTimeout: 60_000,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
-    // Our own check says what is wrong with a name, so the router must let long ones pass; clients of the Fuel line end
+    // Our own check reports problems of a name, so the router must let long ones pass; clients of the Fuel line end
     // paths with a slash, or do not.
     routerOptions: { maxParamLength: 4_000, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => void answerProblem(error, request, reply),
@@ -182,14 +182,14 @@ export async function createApi(operations: Operations, options: ApiOptions): Pr
   return app as unknown as Api;
 }
 
-/** Whom and what a request is about, as its path and its token say. */
+/** Actor and target of a request, from its token and path. */
 function subjectOf({ principal, params }: FastifyRequest): Record<string, string> {
   const { site, run, task, node } = (params ?? {}) as Record<string, string | undefined>;
   const known = { actor: principal?.name, site, run, task, node };
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Record<string, string>;
 }
 
-/** The files of the web page hold nothing of anybody's; what it shows, it asks for like every other client. */
+/** The files of the web page contain no private data; it requests its data like any other client. */
 const openToAnyone: RouteGroup = async (app, { openId, operations }) => {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, access: 'anyone' };

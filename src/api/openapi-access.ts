@@ -50,10 +50,10 @@ const RESPONSES = {
 };
 
 /**
- * Adds to a description of the API what the guard in front of all routes does: the tokens it takes, and how it refuses.
+ * Adds the guard in front of all routes to a description of the API: its tokens and refusals.
  *
- * @param needOf what a route asks of its caller, by method and path as they stand in the description
- * @param tokensOn whether this API asks for tokens; else operations can be done without as well
+ * @param needOf required role of a route's caller, by method and path as in the description
+ * @param tokensOn whether this API requires tokens; otherwise operations can be done without as well
  */
 export function describeAccess(
   document: object,

@@ -12,9 +12,9 @@ import { PROBLEM_TYPE } from './problems/answer-problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a route asks of its caller; not given: `admin`. */
+    /** Required role of a route's caller. Default: `admin`. */
     access?: Need;
-    /** What it takes of the budget of its caller; not given: `light`. */
+    /** Its share of the caller's budget. Default: `light`. */
     budget?: BudgetName;
     needsBody?: boolean;
     /** JSON values of a body. */
@@ -27,7 +27,7 @@ interface RouteGroupOptions {
   readonly version: string;
   /** Whether callers need tokens; absent: no. */
   readonly tokensOn?: boolean;
-  /** Archives that are taken; absent: what the settings have as defaults. */
+  /** Limits of archives; absent: the defaults of the settings. */
   readonly archives?: ArchiveIntake;
   /** Sign-in through an OpenID provider; absent: there is none. */
   readonly openId?: ApiSignIn & { readonly codes: SignInCodes };
@@ -44,7 +44,7 @@ export type Asked<R extends Route> = FastifyRequest<{
 }>;
 
 /**
- * What carries out a route: it answers with what its contract says, or has answered already, with text or a stream. The
+ * The handler of a route: it returns the answer of its contract, or has answered already, with text or a stream. The
  * status is the lowest one of the contract, unless the handler sets it.
  */
 type Handler<R extends Route> = (
@@ -77,7 +77,7 @@ export function serve<M extends RouteMap>(app: FastifyInstance, routes: M, handl
     const budget = budgetOf(route);
     const { seconds }: Budget = BUDGETS[budget];
     const status = Math.min(...Object.keys(answers).map(Number));
-    // What comes here has been checked against the route's schemas.
+    // Requests have been checked against the route's schemas.
     const handle = handlers[at] as unknown as (request: FastifyRequest, reply: FastifyReply) => Promised<unknown>;
     app.route({
       method,
@@ -116,7 +116,7 @@ function answersOf({ answers, events }: Route): Route['answers'] {
   return Object.fromEntries(streamed);
 }
 
-/** Answers of a route when it cannot do what is asked. */
+/** Answers of a route when it refuses a request. */
 function problemsOf(path: string, { params, query, body, upload, also = [], alone }: Route) {
   const takesBody = body !== undefined || upload === true;
   const statuses = [

@@ -13,7 +13,7 @@ type RecordOf<T> = unknown extends T
 
 /**
  * How records are shown: the fields that the schema declares, by their names on the wire, and no others. The one place
- * where camelCase becomes snake_case; what a schema leaves open (any JSON, maps, unions) stays as it is.
+ * where camelCase becomes snake_case; open parts of a schema (any JSON, maps, unions) stay as they are.
  */
 export function shown<S extends z.ZodType>(schema: S): (record: RecordOf<Wire<S>>) => Wire<S> {
   const show = showerOf(schema);

@@ -8,8 +8,8 @@ interface Json {
 const REFERENCE = '#/components/schemas/';
 
 /**
- * The description of the API without what only its making left in it: unreferenced schemas, two copies of a schema
- * that is sent and answered alike, the range of safe integers, keys being text; and with bodies marked as optional
+ * The description of the API without artefacts of its generation: unreferenced schemas, two copies of a schema
+ * that is equal in requests and answers, the range of safe integers, keys being text; and with bodies marked as optional
  * where nothing in them is needed.
  */
 export function tidyOpenapi(document: object): object {

@@ -27,7 +27,7 @@ export async function apiAddress(terminal: Terminal, flags: GlobalFlags): Promis
   return addressOf(api.host, api.port, api.tls.cert_file !== undefined);
 }
 
-/** Reads and checks all settings. @throws CliError with all problems at once */
+/** Reads and checks all settings. @throws CliError with all problems */
 async function settingsOf(terminal: Terminal, flags: GlobalFlags) {
   return (await loadedSettings(terminal, flags)).settings;
 }

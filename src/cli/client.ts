@@ -20,9 +20,9 @@ type Ask<R extends At> = AskOf<Api[R]>;
 /** Optional for a route that needs nothing. */
 type AskArguments<R extends At> = Record<never, never> extends Ask<R> ? [ask?: Ask<R>] : [ask: Ask<R>];
 type Query<R extends At> = NonNullable<Ask<R>['query']>;
-/** What a route takes as its body. */
+/** The body of a route. */
 export type Body<R extends At> = NonNullable<Ask<R>['body']>;
-/** What a route answers with. */
+/** The answer of a route. */
 export type Answer<R extends At> = AnswerOf<Api[R]>;
 
 /** The content of a request of any route. */
@@ -32,7 +32,7 @@ interface Sent {
   readonly body?: unknown;
 }
 
-/** What a user wrote, as (part of) a body: the API checks it, and names what is wrong. */
+/** User input, as (part of) a body: the API checks it, and reports problems. */
 export const unchecked = (written: unknown) => written as never;
 
 interface ApiClientOptions {

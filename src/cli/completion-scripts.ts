@@ -6,7 +6,7 @@ import type { ValueKind } from './completion-values.ts';
 export const completionScript = (shell: Shell, program: Command): string =>
   ({ bash: bashScript, zsh: zshScript, fish: fishScript })[shell](placesOf(program));
 
-/** What may stand at a place: words, names of a kind, or files, as everywhere else. */
+/** Completions at a position: words, names of a kind, or files, as everywhere else. */
 type Values = { readonly words: readonly string[] } | { readonly kind: ValueKind } | 'files';
 
 interface OptionPlace {
@@ -17,7 +17,7 @@ interface OptionPlace {
   readonly value?: Values;
 }
 
-/** What may follow a command. */
+/** Completions after a command. */
 interface Place {
   readonly commands: readonly { readonly word: string; readonly description: string }[];
   readonly options: readonly OptionPlace[];
@@ -84,7 +84,7 @@ const KINDS: Readonly<Record<string, ValueKind>> = {
   'site nodes': 'site-nodes',
 };
 
-/** The command and options before the cursor say what may stand there. */
+/** The command and options before the cursor decide the completions. */
 function bashScript(places: Places): string {
   const all = [...places];
   const offers = all.map(([path, { commands, options }]) => {

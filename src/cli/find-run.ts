@@ -54,7 +54,7 @@ async function ofTransaction(client: ApiClient, id: string): Promise<Run> {
     if (!(error instanceof CliError)) throw error;
     if (error.exitCode === EXIT.notFound) throw noSuchRun(id);
     if (error.problem.code !== 'store-failed') throw error;
-    // While the store is away, the API knows the newest runs from Temporal.
+    // While the store is unreachable, the API gets the newest runs from Temporal.
     const runs = await listed(client, { kind: ['execute_graph'], limit: NEWEST });
     const run = runs.find((one) => one.workflow_id.endsWith(`:${id}`));
     if (run === undefined) throw error;

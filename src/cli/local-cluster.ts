@@ -13,7 +13,7 @@ const ROLE = 'base-os';
 
 /**
  * Stores a graph as the default one of the cluster `local`, whose only node, this machine, has every tag that the graph
- * names. Makes what is missing.
+ * names. Creates missing parts.
  * @returns the id of the cluster
  */
 export async function storeLocally(client: ApiClient, graph: GraphBody, tasks: readonly GraphTask[]): Promise<number> {

@@ -11,7 +11,7 @@ type Named = { readonly id: number; readonly name: string };
 const clusters = (client: ApiClient): Promise<readonly Named[]> => client.call('GET /clusters');
 const nodes = (client: ApiClient): Promise<readonly Named[]> => client.call('GET /nodes');
 
-/** By how an option or argument is read: of what it has names, and what the command gets. */
+/** By how an option or argument is read: the kind of its names, and the value for the command. */
 const NAMES = new Map<unknown, { readonly what: string; readonly list: typeof clusters; readonly isList: boolean }>([
   [clusterArgument, { what: 'cluster', list: clusters, isList: false }],
   [clusterListArgument, { what: 'cluster', list: clusters, isList: true }],

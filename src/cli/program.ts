@@ -112,8 +112,8 @@ const globalOptions = (program: CliCommand): CliCommand =>
     .option('--all', 'show every problem, not only the first of each kind');
 
 /**
- * The command that a command line names, where the program needs to know no other: undefined for help, for completion
- * and for what is not a command.
+ * The command that a command line names, if the program needs no other: undefined for help, completion and unknown
+ * commands.
  */
 export function commandNamed(args: readonly string[]): string | undefined {
   const [name] = globalOptions(new CliCommand()).parseOptions([...args]).operands;

@@ -7,8 +7,8 @@ import type { Terminal } from './terminal.ts';
 import { paintFor } from './views/paint.ts';
 
 /**
- * Runs one command line (without node and script) and returns the exit code. Never throws for what
- * a user wrote; a defect is printed with its stack trace.
+ * Runs one command line (without node and script) and returns the exit code. Never throws for user
+ * input; a defect is printed with its stack trace.
  */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   const before = process.exitCode;

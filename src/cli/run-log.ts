@@ -18,7 +18,7 @@ interface RunLogFlags extends OutputFlags {
 const NEWEST = 200;
 const TAIL_MS = 1_000;
 
-/** Prints what all tasks of a run printed, each line with its time and task; with `follow`, until the run has ended. */
+/** Prints the output of all tasks of a run, each line with its time and task; with `follow`, until the run has ended. */
 export async function printRunLog(session: Session, run: string, flags: RunLogFlags): Promise<void> {
   const { terminal } = session;
   const client = await session.client();
@@ -36,7 +36,7 @@ export async function printRunLog(session: Session, run: string, flags: RunLogFl
   const interrupted = terminal.interrupted();
   let isOver = false;
   while (!interrupted.aborted) {
-    // What the run printed before it ended is there by then.
+    // Output from before its end is complete by then.
     const wasOver = isOver;
     page = await read({ after: page.later, limit: 1000 });
     print(page.items);

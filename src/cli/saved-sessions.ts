@@ -5,8 +5,8 @@ import { usageError } from './problem.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * The sessions of `sitewright login`, by the address of their API, in a file that only its owner may read. A token goes
- * to the address from which it came, and to no other.
+ * The sessions of `sitewright login`, by the address of their API, in a file that only its owner may read. A token is
+ * sent only to the address that issued it.
  */
 export function savedSessions({ env }: Pick<Terminal, 'env'>) {
   const folder = env.XDG_CONFIG_HOME || (env.HOME ? join(env.HOME, '.config') : undefined);

@@ -70,7 +70,7 @@ export async function followAndPresent(
   const outcome = paintState(paintFor(terminal.color), ended.outcome ?? 'unknown');
   const failed = ended.failed_nodes ? `, ${counted(ended.failed_nodes, 'node')} failed` : '';
   const hint = code === EXIT.done && !ended.failed_nodes ? '' : `\n  see why:  sitewright run report ${ended.id}`;
-  // Such as a redeploy that was refused before it released a node: no node says why.
+  // Such as a redeploy that was refused before it released a node: no node has a reason.
   const why = code === EXIT.done || !ended.failure ? '' : `\n  reason:   ${printable(ended.failure)}`;
   await printOne(terminal, flags, ended, `${ended.kind} of ${subjectOf(ended)}: ${outcome}${failed}${why}${hint}\n`);
   return code;

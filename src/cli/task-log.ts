@@ -50,7 +50,7 @@ export async function printTaskLog(
 function printEvent({ terminal }: Session, event: LogEvent): number | undefined {
   switch (event.event) {
     case 'output':
-      // A file gets what the task wrote. A terminal would obey it, and whoever wrote it is root on a node only.
+      // A file gets the raw output of the task. A terminal would interpret it, and its author is root only on a node.
       terminal.out(terminal.columns === undefined ? event.data.text : printableLines(event.data.text));
       return undefined;
     case 'gap':

@@ -23,7 +23,7 @@ export interface Terminal {
   outAll(text: string): Promise<void>;
   err(text: string): void;
   ask(question: string): Promise<string>;
-  /** The next line piped to standard input; undefined when none arrives at once. */
+  /** The next line piped to standard input; undefined if none arrives immediately. */
   pipedLine?(): Promise<string | undefined>;
   /** Milliseconds since 1970. */
   now(): number;
@@ -34,7 +34,7 @@ export interface Terminal {
 /** Where a check prints the problems that it found. */
 export type Complaints = Pick<Terminal, 'err' | 'all'>;
 
-/** Timeout for a piped answer, which arrives at once; services may have a pipe without a writer. */
+/** Timeout for a piped answer, which arrives immediately; services may have a pipe without a writer. */
 const PIPED_LINE_MS = 2000;
 
 /** The terminal of the process. */

@@ -10,7 +10,7 @@ import {
 } from '../graph/index.ts';
 import type { StoredLayer } from './sources.ts';
 
-/** The fields of a graph beside its tasks, merged over its layers. */
+/** The fields of a graph apart from its tasks, merged over its layers. */
 export interface GraphMetadata {
   readonly nodeFilter: string | null;
   readonly onSuccess: Fields | null;

@@ -4,10 +4,10 @@ import type { RunTransactions, Store } from '../store/index.ts';
 
 type GraphsLeft =
   | { readonly ok: true; readonly graphs: readonly GraphRequest[] }
-  /** `why` describes the run, e.g. `has not ended`; `hint` says what to do instead. */
+  /** `why` describes the run, e.g. `has not ended`; `hint` is the alternative. */
   | { readonly ok: false; readonly why: string; readonly hint: string };
 
-/** What an earlier run's transactions do not contain. */
+/** Tasks missing in an earlier run's transactions. */
 export interface SinceThen {
   /** Ids of the cluster's current nodes. */
   readonly nodes: readonly number[];

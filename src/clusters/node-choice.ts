@@ -43,7 +43,7 @@ export function chooseNodes(
         known.size === 0 ? 'The cluster has no nodes yet. Assign some.' : `It has ${listOf(known)}.`,
       );
   });
-  // Nodes that leave or are new need no system: work on them is what the graph is for.
+  // Nodes that leave or are new need no system: the graph is for work on them.
   const whole = NEEDS_NO_SYSTEM.has(actionOf(type)) ? '' : null;
   const choice = { filter: filter ?? whole, ...(ids === undefined ? {} : { ids }) };
   const rows = sources.nodes.map((node) => filterRow(sources, node) as NodeRow);

@@ -18,8 +18,8 @@ type Transitions = Readonly<Record<NodeStatus, NodeChange>>;
 const STOPPED: NodeChange = { status: 'stopped' };
 
 /**
- * What graphs change that do not say it themselves, by what they do. Fuel's own library says the same in its graphs;
- * the release of the specification says nothing, and its removed nodes have to leave all the same.
+ * Default node changes of graphs, by their step. Fuel's own library states the same in its graphs; the release of
+ * the specification states nothing, and its removed nodes still have to leave.
  */
 const BY_ACTION: Readonly<Record<GraphAction, Transitions>> = {
   delete: {
@@ -38,7 +38,7 @@ const BY_ACTION: Readonly<Record<GraphAction, Transitions>> = {
 
 /**
  * How a graph changes its nodes, by their outcome: by its `on_success`, `on_error` and `on_stop` if given (if empty,
- * nothing changes), else by what graphs of its type do. Status `deleted` removes the node from the cluster.
+ * nothing changes), else by the default of its type. Status `deleted` removes the node from the cluster.
  */
 export function nodeTransitions(type: string, metadata: GraphMetadata): Transitions {
   const byDefault = BY_ACTION[actionOf(type)];

@@ -70,8 +70,8 @@ function preparation(layer: Preparation['layer'], owner: string | undefined, fil
 }
 
 /**
- * The index in a repository says which package manager it is for. It is trusted because the order names the hash of
- * every file. Only its own list is refreshed: other repositories of the node may be away.
+ * The index in a repository shows its package manager. It is trusted because the order names the hash of
+ * every file. Only its own list is refreshed: other repositories of the node may be unreachable.
  */
 const configureRepository = (name: string, folder: string): string => `set -e
 put() { # path; new content on standard input

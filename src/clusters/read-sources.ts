@@ -49,7 +49,7 @@ export async function readClusterSources(store: ClusterPorts, clusterId: number)
       settings: cluster.attributes,
       ...vmwareOf(cluster.attributes, release.metadata),
       networks: cluster.networkConfig,
-      // A cluster's own roles are stored beside its settings.
+      // A cluster's own roles are stored with its settings.
       roles: isMapping(cluster.attributes.roles_metadata) ? cluster.attributes.roles_metadata : {},
       tags: tagsOwnedBy(tags, 'cluster', clusterId),
       placesByTags: usesTagsEngine(cluster.attributes),

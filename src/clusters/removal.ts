@@ -33,7 +33,7 @@ export function untouchedBy(plan: Plan, nodes: readonly ClusterNode[]): readonly
   return nodes.filter((node) => !worked.has(uidOf(node))).map(({ id }) => id);
 }
 
-/** Nodes that leave their cluster without being erased keep what runs on them: that is worth a warning. */
+/** Nodes that leave their cluster without being erased keep their software, which is worth a warning. */
 export function warnOfUntouched(ids: readonly number[], type: string, problems: Problems): void {
   if (ids.length === 0) return;
   const isOne = ids.length === 1;

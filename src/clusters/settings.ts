@@ -62,7 +62,7 @@ export function settingSwitch(settings: Fields, name: string): boolean | undefin
 const TAGS_ENGINE = 'tags_resolution_engine';
 
 /**
- * Whether the tags assigned to nodes decide where tasks run: unless the setting is off. That all tags were taken away is a
- * decision, too. Without manual changes of tags, both ways give the same result.
+ * Whether the tags assigned to nodes decide where tasks run: unless the setting is off. Removing all tags is a decision,
+ * too. Without manual changes of tags, both ways give the same result.
  */
 export const usesTagsEngine = (settings: Fields): boolean => settingSwitch(settings, TAGS_ENGINE) ?? true;

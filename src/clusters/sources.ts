@@ -62,7 +62,7 @@ interface ReleaseFacts {
   readonly networkRoles?: readonly unknown[];
 }
 
-/** What a package brings to the nodes that have work of its release or plugin. */
+/** Files and repositories of a package for the nodes with tasks of its release or plugin. */
 export interface NodeFiles {
   /** Its name and the first two numbers of its version. */
   readonly package: string;

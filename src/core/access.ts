@@ -2,7 +2,7 @@ import { ROLES, type Role } from './words.ts';
 
 export { ROLES, type Role } from './words.ts';
 
-/** What a route requires of its caller: a role, or nothing. */
+/** Required role of a route's caller, or none. */
 export type Need = Role | 'anyone';
 
 export const isRole = (text: string): text is Role => (ROLES as readonly string[]).includes(text);
@@ -11,7 +11,7 @@ export const isRole = (text: string): text is Role => (ROLES as readonly string[
 export const covers = (role: Role, need: Need): boolean =>
   need === 'anyone' || ROLES.indexOf(role) >= ROLES.indexOf(need);
 
-/** Names in the audit trail of what acts without a person; no person or token has one. */
+/** Names in the audit trail for automatic actors; no person or token has one. */
 const SERVICE_ACTORS: ReadonlySet<string> = new Set([
   'anonymous',
   'api',

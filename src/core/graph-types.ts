@@ -10,7 +10,7 @@ export function namesOfType(type: string): readonly string[] {
   return [type, ...other];
 }
 
-/** What a graph does with nodes, by its type. All types of users' own `deploy`. */
+/** The step of nodes that a graph performs, by its type. All types of users' own `deploy`. */
 export type GraphAction = 'delete' | 'provision' | 'verify' | 'deploy';
 
 export function actionOf(type: string): GraphAction {
@@ -20,13 +20,13 @@ export function actionOf(type: string): GraphAction {
   return names.includes('network_verification') ? 'verify' : 'deploy';
 }
 
-/** What a cluster intends with a node: remove it, make a member of it, or keep it as it is. */
+/** A cluster's intention for a node: remove it, make a member of it, or keep it as it is. */
 export type NodeStanding = 'leaving' | 'new' | 'staying';
 
 interface StandingFacts {
   readonly pending_addition: boolean;
   readonly pending_deletion: boolean;
-  /** What failed last on it: `provision`, `deploy` … */
+  /** The last failed step on it: `provision`, `deploy` … */
   readonly error_type: string | null;
 }
 

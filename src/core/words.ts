@@ -26,7 +26,7 @@ export const GRAPH_RUN_KIND = 'execute_graph';
 export const SCHEDULED_KINDS = ['test_site', 'update_site', GRAPH_RUN_KIND] as const;
 export type ScheduledKind = (typeof SCHEDULED_KINDS)[number];
 
-/** What a schedule does when a run is due while its last one is running. */
+/** Policy of a schedule if a run is due while its last one is running. */
 export const OVERLAP_POLICIES = ['skip', 'buffer_one', 'buffer_all', 'cancel_other'] as const;
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 
@@ -40,7 +40,7 @@ export type WorkerVersionStatus = (typeof WORKER_VERSION_STATUSES)[number];
 /** The setting `temporal.worker_versioning`. */
 export const WORKER_VERSIONING = ['auto', 'manual', 'off'] as const;
 
-/** What notices about runs are sent for; `test` when someone asks for one. */
+/** Events of notices about runs; `test` on request. */
 export const NOTICE_EVENTS = ['failed', 'held', 'awaiting_approval', 'test'] as const;
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 
@@ -78,7 +78,7 @@ export const OUTCOMES = [
 ] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
-/** What they do until they end. */
+/** Phases until they end. */
 export const STATES = [
   'waiting',
   'planning',
@@ -139,7 +139,7 @@ export const PHASE_STATES = ['running', 'success', 'failed', 'skipped', 'stopped
 export const NODE_STATES = ['waiting', 'not_reached', 'prepared', 'success', 'failed'] as const satisfies Words;
 export type NodeState = (typeof NODE_STATES)[number];
 
-/** The states that the nodes of a run may be in: what waits is never reached once it has ended. */
+/** States of the nodes of a run: waiting ones are not reached once it has ended. */
 export const nodeStatesOf = (hasEnded: boolean): readonly NodeState[] =>
   NODE_STATES.filter((state) => state !== (hasEnded ? 'waiting' : 'not_reached'));
 
@@ -151,7 +151,7 @@ export type Call = (typeof CALLS)[number];
 const RUN_ACTIONS = ['pause', 'resume', 'stop', 'cancel', 'approve', 'reject'] as const;
 export type RunAction = (typeof RUN_ACTIONS)[number];
 
-/** What operators decide about a run that waits for approval. */
+/** Decisions of operators on a run that waits for approval. */
 export const DECISIONS = ['approved', 'rejected'] as const;
 export type Decision = (typeof DECISIONS)[number];
 

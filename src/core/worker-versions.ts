@@ -22,7 +22,7 @@ interface Steps {
 }
 
 /**
- * What a worker has to do so that no run waits for a build that no one runs:
+ * Actions of a worker so that no run waits for a build without workers:
  * - A build takes over new runs at its first start (unless `manual`), and from a build without workers. An operator who goes
  *   back to an earlier build is not overruled by a restart of a later one.
  * - The current build takes over open runs of earlier builds without workers: later builds replay the histories of earlier

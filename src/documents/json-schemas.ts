@@ -26,7 +26,7 @@ const DOCUMENTS = [
   ['network', 'Network', NETWORK_SCHEMA, networkSchema],
 ] as const;
 
-/** Removes what zod adds and no editor needs: the range of safe integers, and that keys are text. */
+/** Removes additions of zod that no editor needs: the range of safe integers, and that keys are text. */
 function tidy({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

@@ -8,8 +8,8 @@ type ParsedStrategyData =
 
 /**
  * Checks the shape of a strategy that comes as plain data (JSON of the API or of the simulator's
- * input), not as a document: `data` of shipyard/DeploymentStrategy/v1. What the groups mean
- * together (cycles, unknown dependencies, labels) is for `checkStrategy` of src/core/deployment.
+ * input), not as a document: `data` of shipyard/DeploymentStrategy/v1. The relations of
+ * groups (cycles, unknown dependencies, labels) is for `checkStrategy` of src/core/deployment.
  */
 export function parseStrategyData(data: unknown): ParsedStrategyData {
   const result = checkSchema(deploymentStrategySchema, data, { warnUnknownKeys: true });

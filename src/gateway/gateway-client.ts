@@ -78,7 +78,7 @@ export class GatewayClient implements OrderSource, ControlJudge {
     await this.#connection.bytes(`/v1/output?${query.toString()}`, { bytes: chunk.bytes });
   }
 
-  /** Verifies orders for this node: refuses what is not signed for it, and reports it to the orchestrator. */
+  /** Verifies orders for this node: refuses orders that are not signed for it, and reports it to the orchestrator. */
   readonly verify: OrderVerifier = async (order, key) => {
     const verdict = await this.#judged(({ site, order_keys }) =>
       verifyOrder(order, { ...key, site }, order_keys, this.#now()),

@@ -178,7 +178,7 @@ async function callerOf(
   return { site, node, fingerprint };
 }
 
-/** What was sent may hold tokens: no message shows it. */
+/** The request may contain tokens: no message shows it. */
 const REQUEST_WORDS = { ...DOCUMENT_WORDS, yamlHints: false, showsValues: false };
 
 function readable<T>(schema: z.ZodType<T>, value: unknown): T {

@@ -86,7 +86,7 @@ async function requestFor(key: string, name: string): Promise<string> {
 
 function kept(folder: string, credentials: NodeCredentials): NodeCredentials {
   writePrivate(fileOf(folder), `${JSON.stringify(credentials, null, 2)}\n`);
-  // The credentials have their key. What enrolled is worth nothing now, except to a thief of the token.
+  // The credentials have their key. The enrolment key is worthless now, except to a thief of the token.
   rmSync(enrolmentKeyOf(folder), { force: true });
   return credentials;
 }

@@ -4,7 +4,7 @@ const MAX = 20;
 /** How many addresses are kept in mind; the longest known are forgotten. */
 const MAX_ADDRESSES = 20_000;
 
-/** Counts what each address was refused, so that who tries tokens has to wait. */
+/** Counts refusals by address, so that anyone who tries tokens has to wait. */
 export class RefusedAttempts {
   readonly #counts = new Map<string, { readonly until: number; count: number }>();
   readonly #now: () => number;

@@ -42,7 +42,7 @@ export const orderKeysAnswer = z.object({
   order_keys: z.array(z.object({ id: z.string(), public_key: z.string() })),
 });
 
-/** What a node gets to identify itself and us. */
+/** Credentials of a node to identify itself and us. */
 export const enrolmentAnswer = orderKeysAnswer.extend({
   certificate: z.string(),
   authority: z.string(),

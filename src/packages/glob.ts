@@ -1,6 +1,6 @@
 import { FolderIndex, joinPath, type PackageTree, parentOf } from './package-tree.ts';
 
-/** What a path of metadata.yaml matches. */
+/** Matches of a path of metadata.yaml. */
 type PathMatch =
   | { readonly kind: 'found'; readonly paths: readonly string[] }
   /** Absolute, or a `..` that climbs above the package. */

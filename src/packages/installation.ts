@@ -28,7 +28,7 @@ interface InstalledRelease {
   readonly graphs: readonly InstalledGraph[];
 }
 
-/** What installing a package creates. */
+/** Objects created by installing a package. */
 export interface PackageInstallation {
   readonly name: string;
   readonly title: string;
@@ -63,7 +63,7 @@ const PLUGIN_COLUMNS = new Set(['name', 'title', 'version', 'package_version', '
 /** Fields of a graph that packages put into its `metadata`. */
 const GRAPH_METADATA = ['node_filter', 'on_success', 'on_error', 'on_stop'] as const;
 
-/** What a valid package stores; undefined for an invalid one. */
+/** Stored data of a valid package; undefined for an invalid one. */
 export function packageInstallation(report: PackageReport): PackageInstallation | undefined {
   const contents = packageContents(report);
   const root = report.loaded.root;

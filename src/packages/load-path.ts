@@ -43,7 +43,7 @@ export class FileLoader {
     return this.#finder.folder(written) !== undefined;
   }
 
-  /** Loads a path or glob and merges what it finds: lists into one list, mappings by key, later files over earlier. */
+  /** Loads a path or glob and merges the files: lists into one list, mappings by key, later files over earlier. */
   load(written: string, at: SourceRange): DataNode | PathFailure {
     const match = this.#finder.find(written);
     if (match.kind === 'outside') return { kind: 'outside' };
@@ -57,7 +57,7 @@ export class FileLoader {
     return isFailure(result) ? result : emptyListAsNull(result);
   }
 
-  /** Reads an existing file. Undefined when it cannot be used: `problems` says why. */
+  /** Reads an existing file. Undefined if it cannot be used: `problems` has the reason. */
   file(path: string): DataNode | undefined {
     if (!this.#read.has(path)) this.#read.set(path, this.#readFile(path));
     return this.#read.get(path);

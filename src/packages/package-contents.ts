@@ -5,7 +5,7 @@ import { definedReleases, releaseRecords } from './releases.ts';
 
 export type JsonObject = { [key: string]: JsonValue };
 
-/** What installing a package stores. */
+/** Data stored by installing a package. */
 interface PackageContents {
   readonly name: string;
   readonly version: string;
@@ -14,7 +14,7 @@ interface PackageContents {
   /**
    * The plugin under the keys of the data tree (`roles_metadata`, `deployment_tasks`, `graphs`, …),
    * without nulls. `releases` has only the extension records. `tasks` and `attributes_metadata`
-   * are always present, so that removing their files clears what was stored before.
+   * are always present, so that removing their files clears earlier data.
    */
   readonly plugin: JsonObject;
   /** The releases it defines: base templates applied, parts under their stored names, `state: available`. */

@@ -30,7 +30,7 @@ const PACKAGE_YAML: YamlDialect = {
   codeOf: (kind) => CODES[kind] ?? `yaml.${kind}`,
 };
 
-/** Reads one file: a single YAML document. Undefined when the file cannot be used; `problems` says why. */
+/** Reads one file: a single YAML document. Undefined if the file cannot be used; `problems` has the reason. */
 export function readPackageYaml(text: string, file: string, problems: Problems): DataNode | undefined {
   const source = new SourceText(text, file);
   const read = readYaml(source, PACKAGE_YAML, TREE);

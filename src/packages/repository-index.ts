@@ -8,7 +8,7 @@ import { PackageDiskError } from './disk.ts';
 const run = promisify(execFile);
 const compress = promisify(gzip);
 
-/** What nodes' package managers read beside packages of a kind, and the tool that makes it. */
+/** The index that nodes' package managers need for packages of a kind, and its tool. */
 const KINDS = [
   { suffix: '.deb', index: 'Packages.gz', tool: 'dpkg-scanpackages', from: 'dpkg-dev' },
   { suffix: '.rpm', index: 'repodata/repomd.xml', tool: 'createrepo_c', from: 'createrepo-c' },

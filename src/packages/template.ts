@@ -1,6 +1,6 @@
 import { type PackageTree, packageTree } from './package-tree.ts';
 
-/** What a new package is for. */
+/** Purpose of a new package. */
 type TemplateKind = 'release' | 'extension';
 
 /** Names a package may have; also the name of its folder. */

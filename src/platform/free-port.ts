@@ -9,7 +9,7 @@ export const freePort = async (): Promise<number> => (await freePorts(1))[0]!;
 
 /** Such ports, all different. */
 export async function freePorts(count: number): Promise<number[]> {
-  // All are open at once, so that they differ.
+  // All are open at the same time, so that they differ.
   const probes = new Map<number, Server>();
   while (probes.size < count) {
     const port = FIRST + Math.floor(Math.random() * COUNT);

@@ -3,7 +3,7 @@ import { BODIES_UNDER_WAY, BUDGETS, SMALL_BODY } from '../../core/contracts/budg
 import { RequestError, readableBytes } from '../problems/transport-problem.ts';
 import { callerOfRequest } from './caller.ts';
 
-/** Counts by name; what is zero is forgotten. */
+/** Counts by name; zeros are dropped. */
 class Tally {
   readonly #counts = new Map<string, number>();
 
@@ -19,8 +19,8 @@ class Tally {
 }
 
 /**
- * Holds every request to the budget that its route declares, before its body is read: how many of the caller are under
- * way, and how many bytes of bodies are. What a request takes is given back when it is answered, or its connection is gone.
+ * Holds every request to the budget that its route declares, before its body is read: the caller's concurrent
+ * requests, and their bytes of bodies. A request frees its share when it is answered, or its connection has closed.
  * Its time is Fastify's to watch (`handlerTimeout` in serve.ts).
  *
  * Runs after it is known who asks.
@@ -52,7 +52,7 @@ export function holdToBudgets(app: FastifyInstance): void {
 
 const ALL = 'all';
 
-/** Of the body: as its sender says, or else as much as the route takes. What is larger than that is refused anyway. */
+/** Of the body: as declared by its sender, or else the maximum of the route. A larger one is refused anyway. */
 function bodySize({ headers, routeOptions }: FastifyRequest): number {
   const most = routeOptions.bodyLimit ?? 0;
   const said = Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : most));

@@ -3,7 +3,7 @@ import type { CodecAuthorization } from '../../platform/codec/codec-endpoint.ts'
 import { callerOf, refusalOf } from './guard.ts';
 
 /**
- * Who may use the codec endpoint: with the same tokens as for the API, viewers may decode what histories hold, and
+ * Who may use the codec endpoint: with the same tokens as for the API, viewers may decode histories, and
  * operators, who may start runs, encode.
  */
 export const codecAuthorization =

@@ -18,7 +18,7 @@ export const SIGN_IN_COOKIE: PrivateCookie = { name: 'sitewright-sign-in', sameS
 const SECURE_PREFIX = '__Host-';
 
 /**
- * The value of a cookie that came with a request. Over TLS only the one with the prefix counts: another host of the
+ * The value of a request's cookie. Over TLS only the one with the prefix counts: another host of the
  * domain, or someone in the network before TLS, can plant one without it.
  *
  * @param secure browsers reach this API over TLS, as far as it knows

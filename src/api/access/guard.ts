@@ -9,7 +9,7 @@ import { tokenFromHeaders } from './token-from-headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose token or session came with the request; undefined without one, and always while tokens are off. */
+    /** The owner of the request's token or session; undefined without one, and always while tokens are off. */
     principal: Principal | undefined;
   }
 }
@@ -60,7 +60,7 @@ export function guardRoutes(
 /** Between two looks at the token of a request under way. */
 const CHECK_AGAIN_MS = 2_000;
 
-/** Closes the connection when the request may no longer go on. A store that is away decides nothing. */
+/** Closes the connection when the request is no longer allowed. An unreachable store decides nothing. */
 function checkAgainUntilAnswered(
   { raw }: FastifyRequest,
   reply: FastifyReply,
@@ -78,7 +78,7 @@ function checkAgainUntilAnswered(
   reply.raw.once('close', () => clearInterval(timer));
 }
 
-/** What is at a path no route takes is said to everyone who may read. A route that does not say is for admins. */
+/** Unknown paths are reported to all who may read. A route without a role is for admins. */
 const needOf = ({ is404, routeOptions }: FastifyRequest): Need =>
   is404 ? 'viewer' : (routeOptions.config.access ?? 'admin');
 

@@ -4,8 +4,8 @@ import { RequestError } from '../problems/transport-problem.ts';
 
 /**
  * Keeps other sites' pages away from an API that asks for no credentials. Being reachable from this machine only does not
- * keep out what a browser on it loads from elsewhere: a page can send requests anywhere, and a name of its own can be
- * made to lead here (DNS rebinding). So the API answers under names of this machine alone, and takes changes from no
+ * exclude pages that a browser on it loads from elsewhere: a page can send requests anywhere, and its host name can
+ * be pointed here (DNS rebinding). So the API answers under names of this machine alone, and takes changes from no
  * page but its own. With tokens neither is needed: no page of others has one, and a token in a cookie permits changes to
  * our own page only (`requireOwnPage`).
  */
@@ -29,7 +29,7 @@ export function answerOwnPagesOnly(app: FastifyInstance): void {
   });
 }
 
-/** Refuses a request that a browser sent for a page of others, or that does not say for which. @throws RequestError */
+/** Refuses a request that a browser sent for a foreign or unknown page. @throws RequestError */
 export function requireOwnPage(request: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = request.headers;
   if (site === 'same-origin' || (site === undefined && origin !== undefined && isFromOwnPage(request))) return;

@@ -1,4 +1,4 @@
-/** What the headers of a request say of its token. */
+/** The token in the headers of a request. */
 type GivenToken =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'none' }

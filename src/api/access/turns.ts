@@ -32,7 +32,7 @@ export class Turns {
   readonly #waiting = new Map<string, Turn[]>();
   #isTaken = false;
 
-  /** @param turn gets what ends it; ending it again does nothing */
+  /** @param turn gets the function that ends it; ending it again does nothing */
   take(caller: string, turn: Turn): void {
     const line = this.#waiting.get(caller);
     if (line === undefined) this.#waiting.set(caller, [turn]);
@@ -52,7 +52,7 @@ export class Turns {
     turn(() => {
       if (isOver) return;
       isOver = true;
-      // SQLite answers without a pause: what has come in meanwhile is read first.
+      // SQLite answers synchronously: messages received meanwhile are read first.
       setImmediate(() => this.#next());
     });
   }

@@ -1,14 +1,14 @@
 interface Absent {
-  /** A name after a colon stands for any part of a path, `*` at the end for any rest. */
+  /** A name after a colon matches any part of a path, `*` at the end for any rest. */
   readonly paths: readonly string[];
   /** Of the paths; all of them if absent. */
   readonly methods?: readonly string[];
   readonly reason: string;
-  /** What does the same here. */
+  /** The equivalent in Sitewright. */
   readonly instead: string;
 }
 
-/** What Fuel's clients ask for and Sitewright does not have. */
+/** Features that Fuel's clients request and Sitewright lacks. */
 export const ABSENT_OF_FUEL: readonly Absent[] = [
   {
     paths: ['/api/v1/graphs'],

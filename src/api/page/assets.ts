@@ -39,7 +39,7 @@ function loadAssets(): Assets {
   };
 }
 
-/** The policy under which a browser runs the page: nothing but what comes from here, no code but its files. */
+/** The policy under which a browser runs the page: nothing but resources of this origin, no code but its files. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

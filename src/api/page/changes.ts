@@ -1,12 +1,11 @@
-/** What is shown somewhere, as named tables of plain values: the unit of change is one entry of a table. */
+/** Shown data, as named tables of plain values: the unit of change is one entry of a table. */
 export type Frame = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** What was sent so far: the text of each entry, by table. */
+/** The sent state: the text of each entry, by table. */
 export type Sent = Map<string, Map<string, string>>;
 
 /**
- * What differs between what was sent and the frame, by table; an entry that is gone is null. `sent` is brought up to
- * the frame.
+ * Differences between the sent state and the frame, by table; a removed entry is null. Updates `sent` to the frame.
  */
 export function changesSince(sent: Sent, frame: Frame): Record<string, Record<string, unknown>> {
   const changes: Record<string, Record<string, unknown>> = {};

@@ -8,7 +8,7 @@ export interface Drawer {
   close(): Promise<void>;
 }
 
-/** Ten times what the largest graph of a real release takes. */
+/** Ten times the time of the largest graph of a real release. */
 const WITHIN_MS = 20_000;
 /** A drawing below this is small, and does not wait for a large one. */
 const SMALL_DRAWING = 32 * 1024;

@@ -18,7 +18,7 @@ export async function lookAtRun(
   { runs, runTasks }: Pick<Operations, 'runs' | 'runTasks'>,
   id: string,
 ): Promise<Seen<RunFrame>> {
-  // The status first: it notices what Temporal ended without our knowledge.
+  // The status first: it detects runs that Temporal ended without our knowledge.
   const status = await runs.status(id);
   const run = await runs.get(id);
   const frame = { run: viewRun(run), status: { ...status } };
@@ -41,7 +41,7 @@ export async function lookAtRun(
   };
 }
 
-/** What lists show: the newest runs, all sites, clusters in short. */
+/** Data of lists: the newest runs, all sites, clusters in short. */
 export async function lookAtLists({
   runs,
   sites,

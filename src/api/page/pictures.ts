@@ -14,7 +14,7 @@ interface Picture {
   bytes: number;
 }
 
-/** SVG of drawings, each made once, beside this thread: a plan does not change, and many may watch its run. */
+/** SVG of drawings, each made once, in another thread: a plan does not change, and many may watch its run. */
 export class Pictures {
   readonly #made = new Map<string, Picture>();
   readonly #drawer: Drawer;
@@ -24,7 +24,7 @@ export class Pictures {
   }
 
   /**
-   * @param signal of who asks: when all who wait have gone, the work ends
+   * @param signal of the client: when all clients have disconnected, the work ends
    * @throws Error when the text is not DOT, or its thread died; the next request draws it again
    */
   async svg(dot: string, signal?: AbortSignal): Promise<Uint8Array> {

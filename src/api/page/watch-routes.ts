@@ -12,7 +12,7 @@ import { Watches } from './watches.ts';
 
 const viewTasks = shown(runTaskPageSchema);
 
-/** What pages that watch a run ask: counts, tasks in pages, pictures, and events. */
+/** Requests of pages that watch a run: counts, tasks in pages, pictures, and events. */
 export const serveWatches: RouteGroup = async (app, { operations }) => {
   const { runs, runTasks, plans, graphs } = operations;
   const watches = new Watches({ defect: (err) => app.log.error({ err }, 'watching failed unexpectedly') });

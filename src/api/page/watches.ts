@@ -2,7 +2,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import { asProblem } from '../../ops/index.ts';
 import { changesSince, everything, type Frame, type Sent } from './changes.ts';
 
-/** What is watched, as it stands now, and whether it can still change. */
+/** The current state of the watched object, and whether it can still change. */
 export interface Seen<F extends Frame = Frame> {
   readonly frame: F;
   readonly ended: boolean;
@@ -17,15 +17,15 @@ interface WatchOptions {
 
 /** Between two looks at the same thing. */
 const INTERVAL_MS = 1_000;
-/** After a failure: whatever is away should not be asked every second. */
+/** After a failure: an unreachable service should not be asked every second. */
 const AWAY_MS = 5_000;
-/** Looks without news until a line is sent all the same: proxies close what is silent. */
+/** Polls without changes until a keep-alive is sent: proxies close idle streams. */
 const SILENT_LOOKS = 15;
-/** What a reader may fall behind before it is let go; it comes back for a whole frame. */
+/** Backlog at which a reader is disconnected; it reconnects for a whole frame. */
 const MAX_BEHIND = 4 * 1024 * 1024;
 
 /**
- * Streams of server-sent events about things that change. Each thing is looked at once an interval, however many
+ * Streams of server-sent events about things that change. Each object is polled once per interval, however many
  * watch it, and not at all while no one does; only changes are sent, after a first event with everything.
  */
 export class Watches {

@@ -8,7 +8,7 @@ export const PROBLEM_TYPE = 'application/problem+json';
 /** Answers with a problem. Nothing is checked on the way: an error must get out. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): FastifyReply {
   const status = statusOf(problem);
-  // A proxy or client may come back by itself for what passes by itself.
+  // A proxy or client may retry temporary failures by itself.
   if (status === 503) void reply.header('retry-after', '5');
   // Nothing more of a body that is too large is read.
   if (status === 413) void reply.header('connection', 'close');
@@ -23,8 +23,8 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
 }
 
 /**
- * The one error handler. What a use case refuses keeps its words; what the transport refuses gets ours; what
- * no one expected is logged in full and answered without internals.
+ * The one error handler. Refusals of use cases keep their words; those of the transport get ours; unexpected
+ * errors are logged in full and answered without internals.
  */
 export function answerProblem(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = transportProblem(error, request) ?? asProblem(error);

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { PROBLEM_TYPE } from './answer-problem.ts';
 import { type HttpProblem, problemBody } from './http-problem.ts';
 
-/** Answers what is not an HTTP request at all: there is no request object, only the connection. */
+/** Answers input that is not an HTTP request: there is no request object, only the connection. */
 export function answerBrokenRequests(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

@@ -2,7 +2,7 @@ import type { ProblemBody } from '../../core/contracts/index.ts';
 import type { Refusal } from '../../core/problems/refusal.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../../ops/index.ts';
 
-/** What only a shell that speaks HTTP can refuse with. */
+/** Refusals specific to HTTP. */
 const HTTP_CODES = {
   unauthenticated: { status: 401, title: 'Authentication required' },
   forbidden: { status: 403, title: 'Forbidden' },

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../core/problems/diagnostic.ts';
 import { RefusalError } from '../../core/problems/refusal.ts';
 import type { HttpProblem } from './http-problem.ts';
 
-/** Thrown by what reads requests (parsers, validators, hooks), before any use case starts. */
+/** Thrown while requests are read (parsers, validators, hooks), before any use case starts. */
 export class RequestError extends RefusalError<HttpProblem['code']> {
   override readonly name = 'RequestError';
 }
@@ -19,7 +19,7 @@ export class InvalidPart extends Error {
   }
 }
 
-/** What Fastify and our readers refuse, in our words. Undefined: the error comes from further in. */
+/** Refusals of Fastify and our readers, in our words. Undefined: the error comes from further in. */
 export function transportProblem(error: FastifyError, request: FastifyRequest): HttpProblem | undefined {
   if (error instanceof RequestError) return error.problem;
   if (error instanceof InvalidPart) {

@@ -3,7 +3,7 @@ import { actorName } from '../../core/contracts/primitives.ts';
 import { RequestError } from '../problems/transport-problem.ts';
 
 /**
- * Who asks for a change: the name of their token. Without tokens, who they say they are: in the body, else in the
+ * The actor of a change: the name of their token. Without tokens, their own claim: in the body, else in the
  * header `X-Sitewright-User`, else `api`.
  */
 export function actorOf(request: Pick<FastifyRequest, 'headers' | 'principal'>, said?: string): string {

@@ -12,8 +12,8 @@ const MAX_ERRORS = 100;
 
 /**
  * Checks path, query and body of each request, before the handler: first that nothing in them has control characters,
- * then against its route's schemas; and replaces them by what the schemas make of them. It reports all problems of all
- * three parts at once: so Fastify's own check, which stops at the first bad part, is not used.
+ * then against its route's schemas; and replaces them by the parsed values. It reports all problems of all three parts
+ * together: so Fastify's own check, which stops at the first bad part, is not used.
  */
 export function checkRequestsOf(route: RouteOptions): void {
   const { params, querystring, body } = (route.schema ?? {}) as Record<string, unknown>;

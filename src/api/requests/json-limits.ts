@@ -3,7 +3,7 @@ import { RequestError } from '../problems/transport-problem.ts';
 /** Deeper than anything we accept. */
 const DEEPEST = 64;
 
-/** Values of a body whose route does not say otherwise. */
+/** Default limit of values in a body. */
 const MAX_VALUES = 50_000;
 
 /** The members of an object beyond these cost about four times as much as others. */
@@ -11,8 +11,8 @@ const WIDE = 1_000;
 const WIDE_WEIGHT = 4;
 
 /**
- * Refuses a text of JSON that is nested too deep or has too many values, before it is parsed: what parsing and checking
- * cost depends on the number of values, and two bytes are enough for one. Whether it is JSON at all is not its concern.
+ * Refuses a text of JSON that is nested too deep or has too many values, before it is parsed: the cost of parsing and
+ * checking depends on the number of values, and two bytes are enough for one. Whether it is JSON at all is not its concern.
  *
  * @param maxValues the members of wide objects count more than once
  * @throws RequestError `invalid`

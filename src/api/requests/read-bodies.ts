@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestError } from '../problems/transport-problem.ts';
 import { refuseLargeJson } from './json-limits.ts';
 
-/** JSON, of UTF-8, neither too deep nor of too many values; and nothing else until a route group says so. An empty body is none. */
+/** JSON, of UTF-8, neither too deep nor of too many values; and nothing else unless a route group allows it. An empty body counts as none. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(

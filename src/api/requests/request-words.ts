@@ -1,7 +1,7 @@
 import { printPath } from '../../core/data/plain-value.ts';
 import type { SchemaWords } from '../../documents/index.ts';
 
-/** Words for the author of a request; `part` is what a value was found in: path, query or body. */
+/** Words for the author of a request; `part` is the part with the value: path, query or body. */
 export const requestWords = (part: 'path' | 'query' | 'body'): SchemaWords => {
   // Paths begin with the part, names do not.
   const nameOf: SchemaWords['nameOf'] = ([, ...inner]) => printPath(inner) || `the ${part}`;

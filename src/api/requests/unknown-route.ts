@@ -9,10 +9,10 @@ interface KnownPath {
 }
 
 /**
- * Answers what no route takes: what Fuel has and we do not (410, with what to do instead), another method of a path we
- * know (405), or a path we do not know (404).
+ * Answers requests without a route: features of Fuel that we lack (410, with the alternative), an unsupported method
+ * (405), or an unknown path (404).
  *
- * @param showPage answers a browser: the page says that there is nothing
+ * @param showPage answers a browser: the page reports that there is nothing
  */
 export function answerUnknownRoutes(
   app: FastifyInstance,

@@ -15,8 +15,8 @@ const PROJECT = { id: 'sitewright', name: 'admin' } as const;
 const DOMAIN = { id: 'default', name: 'Default' } as const;
 
 /**
- * Keystone's token calls for our own users, so that Fuel's clients can log in from any host. What they get back is the
- * token they gave as a password: nothing is issued that could not be revoked by `sitewright token revoke`.
+ * Keystone's token calls for our own users, so that Fuel's clients can log in from any host. They get back the token
+ * they gave as a password: nothing is issued that could not be revoked by `sitewright token revoke`.
  */
 export const serveKeystone: RouteGroup = async (app, { operations: { tokens }, tokensOn = false }) => {
   /** @param user absent when a token is renewed; @returns why not, as text */

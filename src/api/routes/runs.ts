@@ -33,7 +33,7 @@ function readLabel(text: string): [name: string, value: string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** What its starter said of a run; the report of lists has no room for it. */
+/** The description of a run; lists have no room for it. */
 const descriptionOf = (parameters: Json): string | null => {
   const said = (parameters as { readonly description?: unknown } | null)?.description;
   return typeof said === 'string' ? said : null;

@@ -37,7 +37,7 @@ export const serveService: RouteGroup = async (app, { operations: { health, audi
       auth_required: tokensOn,
       release: version,
       api: '1.0',
-      // Its clients ask for what needs this only then, and so get the reason why it is not there.
+      // Its clients request this only when needed, and so get the reason why it is missing.
       feature_groups: ['advanced'],
     }),
     'GET /maas/check': async () => viewMaas(await health.maas()),

@@ -43,7 +43,7 @@ async function* events(parts: AsyncGenerator<LogPart>): AsyncGenerator<string> {
   const sent = (id: number, { event, data }: TaskLogEvent) =>
     `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
   let at = 0;
-  // A character may be cut by the end of a part: what is left over waits for the rest.
+  // A character may be cut by the end of a part: the remainder waits for the rest.
   let rest: Buffer = Buffer.alloc(0);
   for await (const part of parts) {
     if (part.kind === 'output') {

@@ -11,7 +11,7 @@ interface AuditFlags extends OutputFlags {
   readonly limit?: number;
 }
 
-/** `sitewright audit …`: who did what, when and why. */
+/** `sitewright audit …`: the audit trail. */
 export function registerAudit(program: CliCommand, session: Session): void {
   program
     .verb('audit', 'The audit trail: who did what, when and why')

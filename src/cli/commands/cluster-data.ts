@@ -67,7 +67,7 @@ export function registerClusterData(group: CliCommand, session: Session): void {
   }
 }
 
-/** JSON values and bytes of a portion: well below what the API takes at once. */
+/** JSON values and bytes of a portion: well below the limits of the API. */
 const MAX_VALUES = 200_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 

@@ -106,7 +106,7 @@ async function apiFindings(session: Session): Promise<ApiFindings> {
   }
 }
 
-/** Undefined when the API cannot say it, or not in time. */
+/** Undefined if the API does not know it, or not in time. */
 async function maasAsApiSees(client: Awaited<ReturnType<Session['client']>>) {
   try {
     return summaryOfMaasCheck(await client.maas.check());
@@ -117,8 +117,8 @@ async function maasAsApiSees(client: Awaited<ReturnType<Session['client']>>) {
 }
 
 /**
- * The API may have other settings than this shell (`sitewright up` chooses some), and has the store open. Deployments use what
- * the API reaches, so a failure only from this shell is a remark, and one that only the API has is a failure.
+ * The API may have other settings than this shell (`sitewright up` chooses some), and has the store open. Deployments use the
+ * services that the API reaches, so a failure only from this shell is a remark, and one that only the API has is a failure.
  */
 function asApiSees(own: Finding, { checks }: ApiFindings): Finding {
   const seen = checks.find(({ name }) => name === own.name);

@@ -59,7 +59,7 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     });
 }
 
-/** A graph from a file, and what is wrong with its plan, if the file has a cluster. */
+/** A graph from a file, and the problems of its plan, if the file has a cluster. */
 async function checkedFile(session: Session, file: string): Promise<ReadGraph> {
   const { terminal } = session;
   const graph = await readGraphFile(file, terminal);

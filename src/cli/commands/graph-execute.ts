@@ -113,7 +113,7 @@ export function runOptions(flags: GraphRunFlags) {
   };
 }
 
-/** Prints what was started and next steps, and follows the run on request. */
+/** Prints the started run and next steps, and follows the run on request. */
 export async function presentGraphRun(
   session: Session,
   started: Answer<'POST /graphs/execute/'>,

@@ -43,7 +43,7 @@ interface PlanFlags {
   readonly node?: readonly string[];
 }
 
-/** Prints what a run of a stored graph would do now, planned by the API. */
+/** Prints the plan of a run of a stored graph started now, from the API. */
 async function planStored(
   { client, terminal }: Session,
   { env, type, tasks, on, format, node }: PlanFlags & { readonly env: string },

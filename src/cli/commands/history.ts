@@ -8,7 +8,7 @@ import { save } from './cluster-data.ts';
 
 const ID = 'id of the transaction of a run, or of one of its graphs';
 
-/** `sitewright history …`: what runs of graphs did, task by task. */
+/** `sitewright history …`: results of graph runs, task by task. */
 export function registerHistory(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.verb('history', 'Runs of graphs and what each task did on each node');

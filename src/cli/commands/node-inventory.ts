@@ -72,7 +72,7 @@ async function inventory(session: Session, cluster?: string): Promise<readonly N
   return session.call('GET /nodes', { query: { cluster_id: cluster } });
 }
 
-/** Whether the agent of each node of a cluster is there; undefined where no one knows: Temporal is away. */
+/** Whether the agent of each node of a cluster is online; undefined if unknown because Temporal is unreachable. */
 async function agentsOf(
   session: Session,
   nodes: readonly Node[],

@@ -29,7 +29,7 @@ interface ListFlags extends OutputFlags {
   readonly limit?: number;
 }
 
-/** How a run stands, in one word; its phase, unless it is over, paused or waits for approval. */
+/** State of a run, in one word; its phase, unless it is over, paused or waits for approval. */
 const stateOfRun = ({ outcome, paused, awaiting_approval, phase }: Run): string =>
   stateWord(outcome ?? (paused ? 'paused' : awaiting_approval ? 'awaiting_approval' : phase));
 

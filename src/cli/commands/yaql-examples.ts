@@ -1,6 +1,6 @@
 import { createTaskEngine, nodeState, prepareData, TaskScope } from '@sitewright/yaql';
 
-/** What the examples are evaluated over: the data of now, and that of the last run. */
+/** The data of the examples: the current one, and that of the last run. */
 const EXAMPLE_DATA = {
   new: {
     debug: true,
@@ -21,7 +21,7 @@ const EXAMPLE_DATA = {
   },
 } as const;
 
-/** One expression for each function and operator, by chapter and name. What they give is worked out, never written. */
+/** One expression for each function and operator, by chapter and name. Their results are evaluated, never written. */
 const EXAMPLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   changes: {
     new: 'new($.debug)',
@@ -295,14 +295,14 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const nothing = prepareData({});
 
-/** As tasks have them, and with what is not deterministic pinned. */
+/** As in tasks, with nondeterministic functions pinned. */
 const scope = new TaskScope(
   createTaskEngine({ allowDelegates: true, clock: () => 1_767_312_000_000_000n, random: () => 0.5 }),
   nodeState(prepareData(EXAMPLE_DATA.new), nothing),
   nodeState(prepareData(EXAMPLE_DATA.old), nothing),
 );
 
-/** A call of the function or operator, with what it gives; undefined where there is none. */
+/** A call of the function or operator, with its result; undefined if there is none. */
 export function exampleOf(
   chapter: string,
   name: string,
@@ -311,7 +311,7 @@ export function exampleOf(
   return call === undefined ? undefined : { call, gives: JSON.stringify(scope.evaluateToHost(call)) };
 }
 
-/** The data of the examples as YAML could say it. */
+/** The data of the examples as YAML. */
 export const exampleData = (): string =>
   Object.entries(EXAMPLE_DATA)
     .map(([when, data]) => `${when}: ${JSON.stringify(data)}`)

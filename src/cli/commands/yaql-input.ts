@@ -34,7 +34,7 @@ export interface InputFlags {
   readonly env?: string;
 }
 
-/** A mistake in the call of the command or in one of its files; the message says what to do. */
+/** A mistake in the call of the command or in one of its files; the message has the next step. */
 export class InputProblem extends Error {}
 
 /** Reads a JSON file (`1.0` stays a float) or, by its ending, a YAML file. */

@@ -3,7 +3,7 @@ import type { CliCommand } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ClusterStates } from './yaql-input.ts';
 
-/** What the `yaql` command needs from its program. */
+/** Dependencies of the `yaql` command on its program. */
 export interface YaqlCommandPorts {
   readonly terminal: Terminal;
   /** Loads both states of a cluster by name or id, for `--cluster`; if absent, that option is refused with a hint. */

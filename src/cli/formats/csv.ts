@@ -2,7 +2,7 @@ import type { Row } from './table.ts';
 
 /**
  * RFC 4180: a heading line, CRLF between lines, quotes where a value needs them. Lists are joined by spaces. Spreadsheets
- * calculate what begins as a formula, and others write the texts: such a text gets an apostrophe, as OWASP recommends.
+ * evaluate texts that begin like a formula, and the texts are foreign: such a text gets an apostrophe, as OWASP recommends.
  */
 export function formatCsv(rows: readonly Row[], columns: readonly string[]): string {
   const lines = [columns.map(quoted), ...rows.map((row) => columns.map((column) => quoted(plain(row[column]))))];

@@ -38,7 +38,7 @@ export interface Screen {
  * Columns as wide as their widest value, headings in capitals. Numbers are right-aligned.
  * The last column is not padded, so that no line ends in spaces.
  *
- * On a screen, what does not fit is cut, the widest columns first, but never the first column, which names the row;
+ * On a screen, long values are cut, the widest columns first, but never the first column, which names the row;
  * explanations are wrapped instead, and times become `4 min ago`. Columns left out are named below.
  */
 export function formatTable(rows: readonly Row[], columns: readonly string[], color = false, screen?: Screen): string {

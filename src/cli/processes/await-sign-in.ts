@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the browser came back with: a code, or why there is none. */
+/** Result from the browser: a code, or why there is none. */
 type SignInAnswer = { readonly code: string } | { readonly error: string };
 
 interface AwaitedSignIn {

@@ -128,7 +128,7 @@ function temporalLines(system: DemoSystem, temporal: string, workflowId: string)
   ];
 }
 
-/** Cancels the open run of a killed demo, whose machines are gone. */
+/** Cancels the open run of a killed demo, whose machines no longer exist. */
 async function endEarlierRun(api: ApiClient, say: (line?: string) => void): Promise<void> {
   const { items } = await api.runs.list({ site: SITE, open: true });
   for (const run of items) {

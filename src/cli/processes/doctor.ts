@@ -68,7 +68,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
       state: 'skip',
       message: `not checked: ${missing} must work first`,
     });
-    // The quick check says in better words why MAAS cannot be used at all.
+    // The quick check has a better message if MAAS cannot be used at all.
     const maas = found.get('maas')?.state === 'fail' ? found.get('maas')! : wholeMaas;
     if (temporal.state !== 'ok') {
       const down: Finding = {
@@ -112,7 +112,7 @@ async function searchAttributesOf(connection: Connection, namespace: string): Pr
   if (because === '') return { name, state: 'ok', message: 'all present' };
   return {
     name,
-    // Of another type, they are probably used by someone else: that is not what set-up left.
+    // Of another type, they are probably used by someone else: that is not left over from set-up.
     state: mistyped ? 'fail' : 'warn',
     message: `${because}; new runs do without them, and lists of runs filter less. A run that set one before it was removed is blocked until a worker has added it again, which takes 20 s`,
     fix: [mistyped?.command, missing?.command].filter((command) => command !== undefined).join(' && '),

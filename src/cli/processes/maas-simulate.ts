@@ -9,7 +9,7 @@ import { CliError, usageError } from '../problem.ts';
 
 /** Runs the MAAS simulator in this process until SIGINT or SIGTERM. */
 export async function runMaasSimulator(flags: MaasSimulateFlags): Promise<void> {
-  // Before the first step: an interrupted start must end what it started.
+  // Before the first step: an interrupted start must end its processes.
   const stopped = new Promise<void>((stop) => {
     process.once('SIGINT', () => stop());
     process.once('SIGTERM', () => stop());

@@ -47,7 +47,7 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
 
-/** The operator can fix what keeps a process from starting: explain it without a stack trace. */
+/** The operator can fix the obstacle to a start: explain it without a stack trace. */
 export function explainStart(error: unknown, settings: Settings, name: string): unknown {
   if (error instanceof ListenError && error.isTaken) return new CliError(error.problem, EXIT.conflict);
   if (error instanceof RefusalError) return error;

@@ -14,7 +14,7 @@ interface WrittenStart {
   readonly next: readonly string[];
 }
 
-/** The examples that are copied, and what is done with them. */
+/** The examples that are copied, and the commands that use them. */
 const STARTS = {
   site: {
     example: 'first-site',

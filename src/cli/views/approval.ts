@@ -7,7 +7,7 @@ interface MayWait {
   readonly awaiting_approval?: AwaitingApproval | undefined;
 }
 
-/** What a run waits for, with its next commands. @param run how commands name it */
+/** Pending approvals of a run, with its next commands. @param run how commands name it */
 export function awaitingLines({ awaiting_approval: awaiting }: MayWait, run: string | number, paint: Paint): string[] {
   if (awaiting === undefined) return [];
   const [first] = awaiting;

@@ -22,7 +22,7 @@ function roughly(milliseconds: number): string {
   return seconds < 2 * 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`;
 }
 
-/** A moment beside its distance from now: `23:25:18Z (4 min ago)`, with the date unless it is of the last 24 hours. */
+/** A time with its distance from now: `23:25:18Z (4 min ago)`, with the date unless it is of the last 24 hours. */
 export function formatMoment(moment: string, now: number): string {
   const at = Date.parse(moment);
   const time =
@@ -36,7 +36,7 @@ export function formatDistance(moment: string, now: number): string {
   return at > now ? `in ${roughly(at - now)}` : `${roughly(now - at)} ago`;
 }
 
-/** A moment beside the time since then, where the present is known: `2026-05-01T10:00:00Z (4 min)`. */
+/** A time with the time since then, if the present is known: `2026-05-01T10:00:00Z (4 min)`. */
 export const sinceText = (moment: string, now: number | undefined): string =>
   now === undefined ? moment : `${moment} (${roughly(now - Date.parse(moment))})`;
 

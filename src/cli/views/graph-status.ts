@@ -46,7 +46,7 @@ export function graphStatusText(status: GraphRunStatus, color = false, now?: num
 /** Changes between two statuses of a run of graphs. */
 export function graphChanges(status: GraphRunStatus, last: GraphRunStatus | undefined, paint: Paint): string[] {
   const lines: string[] = [];
-  // A graph's own line says that it plans, runs or is held.
+  // A graph's own line shows that it plans, runs or is held.
   const isSaidBelow = status.graphs.some(
     ({ type, state }) => state !== 'waiting' && status.phase === `${type}: ${state.replace('_', ' ')}`,
   );

@@ -34,7 +34,7 @@ export function runLines(report: Head, paint: Paint): string[] {
   return [...lines, ...holdLines(report.holds)];
 }
 
-/** @param subject what an action was about: a node, a task */
+/** @param subject the target of an action: a node, a task */
 export function operatorSection<Action extends OperatorAction>(
   actions: readonly Action[],
   subject: (action: Action) => string | undefined,

@@ -2,7 +2,7 @@ import type { SiteDifference } from '../../core/contracts/index.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { paintFor } from './paint.ts';
 
-/** A revision compared with what was deployed: `+` new, `~` changed, `-` removed; then one line of counts. */
+/** A revision compared with the deployed one: `+` new, `~` changed, `-` removed; then one line of counts. */
 export function differenceText(difference: SiteDifference, color = false): string {
   const { site, revision, since, nodes, groups, configuration, unchanged_nodes: unchanged } = difference;
   const paint = paintFor(color);

@@ -3,7 +3,7 @@ import { printable } from '../../core/text/control-characters.ts';
 import { counted } from '../../core/text/text.ts';
 import { paintFor } from './paint.ts';
 
-/** Machines that differ from what was deployed, each difference in a line; then one line of counts. */
+/** Machines that differ from their deployment, each difference in a line; then one line of counts. */
 export function driftText({ site, nodes }: SiteDrift, color = false): string {
   const paint = paintFor(color);
   const lines = nodes.flatMap(({ node, state, system_id, deployed_at, revision, differences }) => {

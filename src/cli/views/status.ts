@@ -54,7 +54,7 @@ export function currentText({ group, call, running, waiting }: NonNullable<RunSt
   return `${call} ${printable(group)}: ${running.length === 0 ? 'nothing running' : `${shown}${more}`}${wait}`;
 }
 
-/** A line when MAAS falls silent, and when it answers again. */
+/** A line when MAAS stops answering, and when it answers again. */
 export function silenceChanges(
   status: { readonly maas_silent_since?: string | undefined },
   last: { readonly maas_silent_since?: string | undefined } | undefined,

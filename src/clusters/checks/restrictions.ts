@@ -5,7 +5,7 @@ import { type ExpressionModels, evaluateExpression, isTrue } from './settings-ex
 interface Restriction {
   readonly condition: string;
   readonly message?: string;
-  /** What forms do then: `disable` (default), `hide`, `none`. */
+  /** The reaction of forms: `disable` (default), `hide`, `none`. */
   readonly action?: string;
 }
 

@@ -28,7 +28,7 @@ const MAX_WARNINGS = 20;
 /**
  * Splits a plan into parts of whole nodes, each small enough for one workflow, with queues and time limits.
  * @param capacity number of tasks for the run's own workflow; default: the same as for any workflow
- * @param prefix stands before the names of queues
+ * @param prefix precedes the names of queues
  */
 export function cutPlan(sources: ClusterSources, planned: ClusterPlan, capacity?: number, prefix?: string): CutPlan {
   const { graph, plan } = planned;

@@ -29,7 +29,7 @@ export function planHere<Form extends PlanForm>(
     ];
     if (refusing.length > 0) return { ok: false, reason: 'refused', problems: refusing };
   }
-  // A run warns its operator; what is only worth knowing is in the explanation for people.
+  // A run warns its operator; informational findings are only in the explanation for people.
   const shown = form === 'run' ? findings.filter(({ severity }) => severity !== 'info') : findings;
   const planned = { ...made, problems: [...made.problems, ...shown] };
   const make: { readonly [F in PlanForm]: () => PlanForms[F] } = {

@@ -12,7 +12,7 @@ export interface PlanningRequest {
   readonly work: PlanningWork;
 }
 
-/** Ten times what 1,000 nodes take: budgets of the expressions end a hostile plan long before. */
+/** Ten times the time for 1,000 nodes: budgets of the expressions end a hostile plan long before. */
 const MAX_MEGABYTES = 4_096;
 const MAX_MS = 300_000;
 

@@ -18,7 +18,7 @@ export interface PlanningWork {
   readonly surroundings: Surroundings;
   /** Of a run: the capacity of its own workflow, in tasks with work; child workflows run the rest. */
   readonly capacity?: number;
-  /** Of a run: stands before the names of the nodes' queues. */
+  /** Of a run: prefix of the names of the nodes' queues. */
   readonly prefix?: string;
 }
 

@@ -8,7 +8,7 @@ import type { ClusterPlan } from '../plan-cluster.ts';
 import type { ClusterSources } from '../sources.ts';
 import { cutPlan } from './cut-plan.ts';
 
-/** The stored reference of a plan: the one for workflows, with what happens to nodes at the end. */
+/** The stored reference of a plan: the one for workflows, with the changes of nodes at the end. */
 export interface StoredReference extends PlanReference {
   readonly node_transitions: ReturnType<typeof nodeTransitions>;
   /** Ids of nodes that leave the cluster as they are when the graph ends well. */
@@ -41,7 +41,7 @@ export interface PreparedRun {
   readonly worksOn: readonly number[];
 }
 
-/** Converts a plan to what its run stores. `capacity` and `prefix` as in `PlanningWork`. */
+/** Converts a plan to its stored form. `capacity` and `prefix` as in `PlanningWork`. */
 export function prepareRun(
   sources: ClusterSources,
   planned: ClusterPlan,

@@ -119,7 +119,7 @@ function nodeContent(given: NodeGiven, uploaded: Fields | undefined, catalogue: 
 const isSet = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.values(value).some(isSet) : !NOTHING.has(value);
 
-/** What forms are made of is not content. */
+/** Parts of forms are not content. */
 function withoutMetadata(group: unknown): unknown {
   if (!isMapping(group)) return group;
   const { metadata: _, ...values } = group;

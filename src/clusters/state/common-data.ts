@@ -6,7 +6,7 @@ import type { DataKeys } from './data-key.ts';
 import { networksOfNode } from './node-networks.ts';
 import { byService } from './openstack-configs.ts';
 
-/** What the data common to all nodes is made of. */
+/** Sources of the data common to all nodes. */
 interface CommonGiven {
   readonly sources: ClusterSources;
   /** The nodes that stay in the cluster. */
@@ -18,7 +18,7 @@ interface CommonGiven {
 
 const version = ({ sources }: CommonGiven) => environmentVersion(sources.release.version);
 
-/** Content of the common data. Settings stand beside these keys, as Fuel's serializers gave them. */
+/** Content of the common data. Settings are next to these keys, as in Fuel's serializers. */
 export const COMMON_DATA: DataKeys<CommonGiven> = {
   cluster: {
     holds: '`id`, `name`, `mode`, `fuel_version`; see below for `status` and `site`',

@@ -1,6 +1,6 @@
 import type { Fields } from '../../graph/index.ts';
 
-/** One key of the data that task expressions see: what it holds, where that comes from, and its value. */
+/** One key of the data of task expressions: its meaning, source and value. */
 interface DataKey<Given> {
   readonly holds: string;
   readonly origin: string;

@@ -7,7 +7,7 @@ import type { DataKeys } from './data-key.ts';
 import type { NodeNetworks } from './node-networks.ts';
 import { byService } from './openstack-configs.ts';
 
-/** What the data of a node is made of. */
+/** Sources of the data of a node. */
 export interface NodeGiven {
   readonly node: ClusterNode;
   /** Its tags for matching tasks, with `primary-TAG` where it is primary. */
@@ -17,7 +17,7 @@ export interface NodeGiven {
   readonly networks: NodeNetworks | undefined;
 }
 
-/** Content of a node's own data. The groups of its attributes stand beside these keys, with values only. */
+/** Content of a node's own data. The groups of its attributes are next to these keys, with values only. */
 export const NODE_DATA: DataKeys<NodeGiven> = {
   uid: { holds: 'id of the node as text', origin: 'the node', value: ({ node }) => uidOf(node) },
   fqdn: { holds: 'full host name', origin: 'the hardware report, else the host name', value: identity('fqdn') },
@@ -46,7 +46,7 @@ function identity(key: 'fqdn' | 'user_node_name') {
   return ({ node }: NodeGiven) => identityOf(node)[key];
 }
 
-/** What a fact of a node is made of: its own data with all that users gave, too. */
+/** Sources of a fact of a node: its own data, including uploaded data. */
 interface NodeFactGiven extends Omit<NodeGiven, 'configuration' | 'networks'> {
   readonly content: Fields;
 }

@@ -16,7 +16,7 @@ export interface NodeNetworks {
 }
 
 /**
- * The networks of a node from what MAAS reported of its interfaces; `undefined` when it has reported nothing. A network
+ * The networks of a node from the interfaces that MAAS reported; `undefined` when it has reported nothing. A network
  * of the cluster is where its `place`, `space`, `subnet` or `cidr` is, else where a space or subnet of its name is.
  */
 export function networksOfNode(node: ClusterNode, sources: ClusterSources): NodeNetworks | undefined {

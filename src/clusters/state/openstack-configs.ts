@@ -5,8 +5,8 @@ import type { ClusterNode, OpenstackConfig } from '../sources.ts';
 import { allRoles } from '../tags/of-sources.ts';
 
 /**
- * The OpenStack configuration of a node: what is stored for the cluster, over it what is stored for its roles, over that
- * what is stored for the node itself. Null: that of the cluster alone.
+ * The OpenStack configuration of a node: the node's own over that of its roles over that of the cluster. Null: that of
+ * the cluster alone.
  */
 export function configurationOf(configs: readonly OpenstackConfig[], node: ClusterNode | null): Fields {
   const roles = node === null ? [] : allRoles(node);

@@ -17,8 +17,8 @@ interface TagsOfRoleChange {
 }
 
 /**
- * A new role brings its tags and its own name; a removed role takes them away. Roles that stay change nothing: a tag
- * that a user removed does not come back when another role is assigned.
+ * A new role adds its tags and its own name; a removed role removes them. Roles that stay change nothing: a tag that
+ * a user removed does not return when another role is assigned.
  */
 export function tagsOnRoleChange({ before, after, roles }: RoleChange): TagsOfRoleChange {
   const [had, has] = [new Set(before), new Set(after)];

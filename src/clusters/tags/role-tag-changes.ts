@@ -14,8 +14,8 @@ interface NodeOfRoles {
 type Roles = ReadonlyMap<string, { readonly meta: RoleMetadata }>;
 
 /**
- * What changed in the tags of a node's roles since it got them. Only differences count: a tag that a user removed from
- * the node does not come back.
+ * Changes in the tags of a node's roles since it got them. Only differences count: a tag that a user removed from the
+ * node does not return.
  */
 export function roleTagChanges({ roles, roleTags, assignments }: NodeOfRoles, known: Roles): readonly RoleTagChange[] {
   return roles.flatMap((role): readonly RoleTagChange[] => {

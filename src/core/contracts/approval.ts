@@ -6,7 +6,7 @@ import type { Wire } from './wire.ts';
 
 const before = z.string().describe('A group or a task; `*`: before any change.');
 
-/** In requests that start runs. What is wrong with it is said by the run's own check of its input, with all the rest. */
+/** In requests that start runs. Its problems are reported by the run's own check of its input, with all others. */
 export const holdBefore = z
   .array(z.string())
   .optional()
@@ -37,7 +37,7 @@ export const holdReports = z
 
 /** A point at which a run waits until an operator approves. */
 export type Hold = Wire<typeof hold>;
-/** How a run stands, of a site as of graphs: the fields of either status. */
+/** State of a run, of a site or of graphs: the fields of either status. */
 export const runStanding = {
   paused: pausedSchema,
   stopping: z.boolean(),

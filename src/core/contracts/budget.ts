@@ -1,4 +1,4 @@
-/** What one caller may have under way at once of one kind of work, and how long a request of it may take. */
+/** Limits of one caller for one kind of work: concurrent requests, and duration of each. */
 export interface Budget {
   readonly atOnce: number;
   /** From when the request has arrived until it is answered; absent: it ends with its caller or their token. */
@@ -6,15 +6,15 @@ export interface Budget {
 }
 
 /**
- * By kind of work. A route names its kind beside its `access`; requests of a token, or of an address without one, count
- * together for all routes of a kind, so that no one keeps others waiting.
+ * By kind of work. A route names its kind next to its `access`; requests of a token, or of an address without one, count
+ * together for all routes of a kind, so that no one delays others.
  */
 export const BUDGETS = {
   /** Looks something up, or starts or changes something. */
   light: { atOnce: 32, seconds: 120 },
   /** Plans a graph, in a thread that all share. */
   planning: { atOnce: 4, seconds: 120 },
-  /** Reads what others wrote, in threads that all share: documents, graphs. */
+  /** Reads user input in threads that all share: documents, graphs. */
   reading: { atOnce: 4, seconds: 60 },
   /** Lays out a graph. */
   drawing: { atOnce: 4, seconds: 60 },

@@ -12,7 +12,7 @@ import { holdReports, runStanding } from './approval.ts';
 import { timestamp } from './primitives.ts';
 import { failureOf, type Wire } from './wire.ts';
 
-/** How many tasks are in which state; those that may start at once count as waiting. */
+/** Number of tasks by state; those that may start immediately count as waiting. */
 export const taskCounts = z.record(z.enum(TASK_STATUSES), z.int()).describe('Tasks by status.');
 
 /** The same without those of which there are none. */
@@ -65,7 +65,7 @@ export const graphRunStatusSchema = z
     cluster: z.int(),
     transaction: z.int().nullable(),
     /**
-     * Type of the graph that is under way and what it does (`default: running`, `default: closing`), or whose turn is next
+     * Type and step of the current graph (`default: running`, `default: closing`), or whose turn is next
      * (`default: waiting`); before there is any `starting`, behind the last one `closing`, at the end `finished`.
      */
     phase: z.string(),
@@ -144,7 +144,7 @@ export const graphPlansSchema = z
 export type PlanReference = Wire<typeof planReference>;
 /** A failed task and why. */
 export type FailedTask = Wire<typeof failedTask>;
-/** A node that did not come through, and what that goes back to. */
+/** A failed node, and its root cause. */
 export type FailedNode = Wire<typeof failedNode>;
 /** Something an operator did to a run of graphs. */
 export type GraphOperatorAction = Wire<typeof operatorAction>;

@@ -48,7 +48,7 @@ export const reasonText = z
   .max(MAX.reason)
   .describe('Why; kept in the audit trail and in the report of the run.');
 
-/** What is wrong with one of these is said by the run's own check of its input, with all the rest. */
+/** Problems with one of these are reported by the run's own check of its input, with all others. */
 export const runDescription = {
   title: z
     .string()

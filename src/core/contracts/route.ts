@@ -9,15 +9,15 @@ interface Media {
   readonly content: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
 
-/** A route of the REST API, all of it: it is registered, guarded, described and called by what stands here. */
+/** The complete definition of a REST route: it is registered, guarded, described and called by it. */
 export interface Route {
   /** Its `operationId`. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
-  /** What it asks of its caller. */
+  /** Required role of the caller. */
   readonly access: Need;
-  /** What it takes of the budget of its caller; not given: a stream of events `watching`, an archive `transfer`, else `light`. */
+  /** Its share of the caller's budget. Default: a stream of events `watching`, an archive `transfer`, else `light`. */
   readonly budget?: BudgetName;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
@@ -30,11 +30,11 @@ export interface Route {
   readonly bodyLimit?: number;
   /** JSON values of a body; not given: 50,000. */
   readonly maxValues?: number;
-  /** By status; what a handler answers with has the lowest one, unless it says otherwise. */
+  /** By status; the answer of a handler has the lowest one, unless the handler sets another. */
   readonly answers: Readonly<Record<number, z.ZodType | Media>>;
   /** The events of the answer, where it is or can be a stream of events: name and data of each. */
   readonly events?: z.ZodType<{ readonly event: string; readonly data: unknown }>;
-  /** Problems beside those that follow from path, query and body. */
+  /** Problems in addition to those that follow from path, query and body. */
   readonly also?: readonly (400 | 401 | 404 | 409 | 502)[];
   /** It needs neither store nor Temporal, and so never answers 503. */
   readonly alone?: true;
@@ -62,7 +62,7 @@ export const below = <const Prefix extends string, const M extends RouteMap>(pre
     Object.entries(routes).map(([at, route]) => [at.replace(' ', ` ${prefix}`), route]),
   ) as unknown as Below<Prefix, M>;
 
-/** For bodies that describe much at once: settings of a large cluster, a library of tasks, hundreds of nodes. */
+/** For large bodies: settings of a large cluster, a library of tasks, hundreds of nodes. */
 export const LARGE_BODY = { bodyLimit: 16 * 1024 * 1024, maxValues: 200_000 } as const;
 
 /** An answer of some type other than JSON. */
@@ -73,14 +73,14 @@ export const media = (type: string, description: string) => ({
 
 export const gone = { 204: z.undefined().describe('Deleted.') };
 
-/** What a handler gets of a part of a request. */
+/** A part of a request as the handler gets it. */
 export type PartOf<R extends Route, Part extends 'params' | 'query' | 'body'> = R[Part] extends z.ZodType
   ? Wire<R[Part]>
   : undefined;
 
 type AnswersOf<R extends Route> = R['answers'][keyof R['answers']];
 
-/** What a route answers with as JSON, whatever the status; `never` for one that does not. */
+/** The JSON answer of a route, whatever the status; `never` for one that does not. */
 export type AnswerOf<R extends Route> = JsonOf<AnswersOf<R>>;
 
 type JsonOf<Answer> = Answer extends z.ZodType
@@ -106,7 +106,7 @@ type Body<R extends Route> = R['body'] extends z.ZodType
     ? Uint8Array
     : never;
 
-/** What a caller gives: nothing where nothing is needed. */
+/** Arguments of a caller; none if none are needed. */
 export type AskOf<R extends Route> = (R['params'] extends z.ZodType
   ? { readonly params: Parameters<R['params']> }
   : { readonly params?: never }) &

@@ -128,7 +128,7 @@ export type ListsFrame = Wire<typeof listsFrameSchema>;
 const svg = { 200: media('image/svg+xml', 'The drawing. Tasks are `g.node`, named by their `title`.') };
 const read = { access: 'viewer', params: runParams } as const;
 
-/** What pages that watch a run ask: counts, tasks in pages, pictures, and events. */
+/** Requests of pages that watch a run: counts, tasks in pages, pictures, and events. */
 export const watchRoutes = tagged('runs', {
   'GET /runs/:run/events': {
     ...read,

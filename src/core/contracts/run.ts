@@ -166,7 +166,7 @@ const taskLogEvent = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('ended'), data: z.strictObject({ outcome: z.string(), message: z.string() }) }),
 ]);
 
-/** What a task's output consists of, as events. */
+/** A task's output as events. */
 export type TaskLogEvent = Wire<typeof taskLogEvent>;
 
 const place = z.string().regex(/^\d{1,6}\.\d{1,15}$/, 'must be a place that an answer named');

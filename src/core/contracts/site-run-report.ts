@@ -25,7 +25,7 @@ const phaseReport = z.strictObject({
   state: z.enum(PHASE_STATES),
   started_at: timestamp,
   ended_at: timestamp.optional(),
-  /** Why it was skipped or failed, or what it found. */
+  /** Why it was skipped or failed, or its finding. */
   detail: z.string().optional(),
 });
 
@@ -127,7 +127,7 @@ export const runReportSchema = z
     holds: holdReports,
     phases: z.array(phaseReport),
     baremetal: baremetalReport.optional(),
-    /** redeploy_nodes and update_site: what became of released nodes. */
+    /** redeploy_nodes and update_site: results of released nodes. */
     released: z.array(nodeReport).optional(),
     /** update_site: nodes that the last good revision had and this one has not. */
     removed_nodes: texts.optional(),
@@ -143,9 +143,9 @@ export const runReportSchema = z
 export type PhaseReport = Wire<typeof phaseReport>;
 export type NodeReport = Wire<typeof nodeReport>;
 export type GroupReport = Wire<typeof groupReport>;
-/** What happened to every group and node of a baremetal step, and why. */
+/** Results of every group and node of a baremetal step, with reasons. */
 export type BaremetalReport = Wire<typeof baremetalReport>;
 /** Something an operator did to the run. */
 export type SiteOperatorAction = Wire<typeof operatorAction>;
-/** What happened in a run, to every group and node, and why. */
+/** Report of a run on every group and node. */
 export type RunReport = Wire<typeof runReportSchema>;

@@ -47,7 +47,7 @@ export const runStatusSchema = z
 
 /** Since when, by whom and why a run is paused. */
 export type Paused = NonNullable<Wire<typeof pausedSchema>>;
-/** What a run of graphs reports to the run of the site that started it. */
+/** Report of a graph run to the site run that started it. */
 export type GraphRunNews = Omit<Wire<typeof softwareStatus>, 'workflow_id'>;
 /** Answer of the query `status`, and of the updates `pause` and `resume`. */
 export type RunStatus = Wire<typeof runStatusSchema>;
@@ -130,7 +130,7 @@ export const runPlanSchema = sitePlan
 export type Pace = Wire<typeof pace>;
 export type SitePace = Wire<typeof sitePace>;
 export type GroupWire = Wire<typeof groupWire>;
-/** What a site's workflow is given: names and numbers; the nodes' documents stay in the store. */
+/** Plan for a site's workflow: names and numbers; the nodes' documents stay in the store. */
 export type SitePlan = Wire<typeof sitePlan>;
 /** Answer of the query `plan`. */
 export type ShownPlan = Wire<typeof runPlanSchema>;

@@ -22,7 +22,7 @@ type ShapeResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly ShapeProblem[] };
 
-/** Compares a value with its shape. Reports all differences at once. */
+/** Compares a value with its shape. Reports all differences. */
 export function checkShape<T>(shape: Shape<T>, value: unknown): ShapeResult<T> {
   const problems = shape.problems(value, []);
   return problems.length === 0 ? { ok: true, value: value as T } : { ok: false, problems };

@@ -27,7 +27,7 @@ export type CallEnd =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'cancelled' };
 
-/** The state of a run that has ended: what still waits is never reached. */
+/** The state of a run that has ended: waiting tasks are not reached. */
 export function endBaremetal(state: BaremetalState): BaremetalState {
   const ended = <One extends { readonly state: NodeState }>(one: One): One =>
     one.state === 'waiting' ? { ...one, state: 'not_reached' } : one;
@@ -78,7 +78,7 @@ export function startBaremetal(
 
 /**
  * The next call to make. Settles groups that need no call. `call: null` means that no group is left to process, except
- * those of `waiting`, those that wait for a node that is being retried, and what depends on them. Must not be called while a
+ * those of `waiting`, those that wait for a retried node, and their dependents. Must not be called while a
  * call is open.
  *
  * @param held groups that may not start yet. Those whose turn it is are `waiting`; other groups go on.
@@ -164,8 +164,8 @@ export function finishNode(
 }
 
 /**
- * Ends the open call and judges its group. After a timeout, nodes without a result fail, and the group fails whatever
- * its criteria say (docs/design.md#deployment-groups). After a stop, nodes that never started keep their state.
+ * Ends the open call and judges its group. After a timeout, nodes without a result fail, and the group fails
+ * regardless of its criteria (docs/design.md#deployment-groups). After a stop, nodes that never started keep their state.
  */
 export function finishCall(state: BaremetalState, end: CallEnd, now: number): BaremetalState {
   const { current } = state;

@@ -43,7 +43,7 @@ export interface NodeProgress {
   /** Number of attempts: 1, plus one for each operator's retry that started. */
   readonly attempts: number;
   readonly running?: Call;
-  /** An operator's retry beside the calls of groups: its call, and the group that it works for. */
+  /** An operator's retry in parallel with calls of groups: its call, and the group that it works for. */
   readonly retrying?: { readonly call: Call; readonly group: number };
   /** A result that arrived after its call had ended. It changes nothing (docs/design.md#deployment-groups). */
   readonly late?: { readonly call: Call; readonly ok: boolean; readonly at: number; readonly message: string };

@@ -26,7 +26,7 @@ export function retryNode(state: BaremetalState, nodeName: string): BaremetalSta
 }
 
 /**
- * Starts to retry a failed node beside the calls of groups, at any time: the node is prepared by a call of its own
+ * Starts to retry a failed node in parallel with calls of groups, at any time: the node is prepared by a call of its own
  * (`startNode`, `finishNode`, `finishRetriedCall`), then deployed if `mayDeployRetried`, until `endRetry`. Its groups reopen; each is judged
  * again when the retry has ended.
  */
@@ -85,7 +85,7 @@ function reopen(
     const own = group.plan.nodes.includes(node) && group.state !== 'waiting' && may(group, index);
     return own || failure?.kind === 'dependency' ? { ...rest, state: 'waiting' as const } : group;
   });
-  // Groups that still depend on another failed group fail again at once, for that reason.
+  // Groups that still depend on another failed group fail again immediately, for that reason.
   return groups.reduce<BaremetalState>(
     (next, group, index) => (group.state === 'failed' ? failDependents(next, index) : next),
     { ...state, groups },

@@ -13,7 +13,7 @@ import { checkStrategy, describeStrategyProblem } from './check-strategy.ts';
 import { STAGE_NAMES } from './states.ts';
 import { allAtOnceStrategy, type DeploymentStrategy, type SiteNode, targetedStrategy } from './strategy.ts';
 
-/** What a node does in one call; absent means success. `no_join`: deployed, but never joins: a failure. */
+/** Result of a node in one call; absent means success. `no_join`: deployed, but never joins: a failure. */
 export const SIMULATED_OUTCOMES = ['success', 'failure', 'timeout', 'no_join'] as const;
 export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number];
 

@@ -44,8 +44,8 @@ export function cutForExecution(graph: SchedulerGraph, most: number = TASKS_IN_O
 }
 
 /**
- * The graph cut for execution, or null when the calling workflow drives it itself. The other part counts what a task
- * waits for there: many edges between two parts cost one message when the last of them is done, not one each.
+ * The graph cut for execution, or null when the calling workflow drives it itself. The other part counts the
+ * predecessors of a task there: many edges between two parts cost one message when the last of them is done, not one each.
  *
  * @param capacity tasks that the calling workflow can drive (`taskCapacity`); a bigger graph runs in children
  */
@@ -63,7 +63,7 @@ export function splitForExecution(
 export function countCrossings(graph: SchedulerGraph, partOf: readonly number[]): SchedulerGraph {
   const tasks = graph.nodeOf.length;
   const partOfTask = graph.nodeOf.map((node) => partOf[node]!);
-  /** By task and other part: what the task waits for there. */
+  /** By task and other part: predecessors of the task there. */
   const needs = graph.nodeOf.map(() => new Map<number, number[]>());
   for (let from = 0; from < tasks; from++) {
     const part = partOfTask[from]!;

@@ -22,7 +22,7 @@ export interface GraphRunInput extends RunDescription {
   readonly graphs?: readonly GraphRequest[];
   /** Id of a sequence of the cluster's release. */
   readonly sequence?: number;
-  /** Id of an earlier transaction: runs only what failed or was left undone there, and everything after it. */
+  /** Id of an earlier transaction: runs only failed and undone tasks there, and everything after them. */
   readonly from?: number;
   readonly mode?: GraphRunMode;
   /** Ignores earlier states: conditions treat everything as changed. */
@@ -30,7 +30,7 @@ export interface GraphRunInput extends RunDescription {
   /** Makes task runners log more details. */
   readonly debug?: boolean;
   readonly subgraphs?: readonly { readonly start?: readonly string[]; readonly end?: readonly string[] }[];
-  /** Most nodes busy at once; 0 or absent: no limit. */
+  /** Maximum number of busy nodes; 0 or absent: no limit. */
   readonly max_nodes?: number;
   /**
    * true: a graph with failed tasks stays open when nothing runs, until an operator retries or skips the failed tasks

@@ -2,7 +2,7 @@ import type { SchedulerGraph } from '../scheduler/index.ts';
 
 export type { PlanReference } from '../contracts/graph-run.ts';
 
-/** What a workflow needs to drive one part of a plan. */
+/** The data with which a workflow drives one part of a plan. */
 export interface ExecutablePart<Graph = SchedulerGraph> {
   readonly graph: Graph;
   /** By node index of the graph: its task queue; null for nodes without an agent (the sync node). */

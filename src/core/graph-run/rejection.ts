@@ -1,6 +1,6 @@
 import type { Rejection } from '../scheduler/index.ts';
 
-/** Why an operator's request was rejected, and what to do instead. */
+/** Why an operator's request was rejected, and the alternative. */
 export function describeRejection(rejection: Rejection): string {
   switch (rejection.reason) {
     case 'unknown_task':

@@ -47,7 +47,7 @@ function fitGraphReport(report: GraphRunReport, limit: number = LIMIT_BYTES): Gr
   return fitted;
 }
 
-/** Why a graph had nothing to do, in one sentence; its state says that it had. */
+/** Why a graph had nothing to do, in one sentence. */
 export function nothingToDoText(reasons: NothingToDo): string {
   const parts = reasons.slice(0, 5).map(({ reason, count }) => `${reason} (${count})`);
   const more = reasons.length - parts.length;

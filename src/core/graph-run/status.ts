@@ -15,7 +15,7 @@ import type { PlanReference } from './plan-reference.ts';
 import type { GraphProgress, GraphRunProgress } from './progress.ts';
 import { doneOf, endedCounts, NO_TASKS, sumCounts, type TaskCounts, workOf } from './task-counts.ts';
 
-/** @param ended whether the whole run has ended, so that what waits is never reached */
+/** @param ended whether the whole run has ended, so that waiting tasks are not reached */
 export function statusOfGraph(graph: GraphProgress, ended: boolean): GraphStatus {
   const parts = graph.statuses();
   const counts = ended ? endedCounts(countsOf(graph)) : countsOf(graph);

@@ -31,7 +31,7 @@ interface Described {
 export const shownStatus = ({ status, undone }: Described): ShownTaskStatus =>
   status === 'skipped' && undone === true ? 'not_reached' : status;
 
-/** The status of a task whose graph has ended: what still waits is never reached. */
+/** The status of a task whose graph has ended: waiting tasks are not reached. */
 export const endedStatus = (status: ShownTaskStatus): ShownTaskStatus =>
   status === 'waiting' ? 'not_reached' : status;
 

@@ -1,6 +1,6 @@
 /**
  * One problem in something that a user wrote. Every checker of the project (documents, graphs, packages, YAQL) returns
- * all problems at once, each with its location and a next step.
+ * all problems, each with its location and a next step.
  */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning' | 'info';
@@ -8,7 +8,7 @@ export interface Diagnostic {
   readonly code: string;
   /** One sentence for the user, without the location: the printer adds it. */
   readonly message: string;
-  /** What to do next, or "did you mean …". */
+  /** The next step, or "did you mean …". */
   readonly hint?: string;
   /** The file name that the user gave; absent for text without a name. */
   readonly file?: string;

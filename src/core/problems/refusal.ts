@@ -3,9 +3,9 @@ import type { Diagnostic } from './diagnostic.ts';
 /** Why an operation failed, as the API and the command line show it. */
 export interface Refusal<Code extends string = string> {
   readonly code: Code;
-  /** What went wrong, for people. */
+  /** The error, for people. */
   readonly message: string;
-  /** What to do next. */
+  /** The next step. */
   readonly hint?: string;
   /** All findings, each with its place. */
   readonly errors?: readonly Diagnostic[];
@@ -23,7 +23,7 @@ export abstract class RefusalError<Code extends string> extends Error {
   }
 }
 
-/** What of a process's surroundings cannot be used. */
+/** The unusable part of a process's environment. */
 type SetupProblem = 'cannot-listen' | 'enrolment' | 'module' | 'policy' | 'private-file' | 'settings' | 'state-folder';
 
 /** A setting, a file or an address that a process was given cannot be used. Its operator can fix that: no defect. */
@@ -39,6 +39,6 @@ export class SetupError extends RefusalError<SetupProblem> {
   }
 }
 
-/** What to do where no release is installed: a cluster is built from one. */
+/** The next step if no release is installed: a cluster is built from one. */
 export const NO_RELEASES_HINT =
   "Install a release package: 'sitewright package install FILE'; 'sitewright package create FOLDER' writes one to start from.";

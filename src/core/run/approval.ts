@@ -41,7 +41,7 @@ const isUndecided = ({ decision }: Hold): boolean => decision === undefined;
 /** Names that no one has decided about yet. */
 export const undecided = (holds: readonly Hold[]): string[] => holds.filter(isUndecided).map(({ before }) => before);
 
-/** What waits for approval now. */
+/** Groups or tasks waiting for approval now. */
 export function awaitingOf({ holds, stopping, outcome }: HeldRun): AwaitingApproval {
   if (stopping || outcome !== undefined) return [];
   return holds.flatMap(({ before, since, decision }) =>
@@ -67,7 +67,7 @@ export function reach(holds: readonly Hold[], names: readonly string[], now: str
 export const namesOf = (run: HeldRun, { before }: ApprovalRequest): string[] =>
   before === undefined ? awaitingOf(run).map((one) => one.before) : [before];
 
-/** Why a request must be refused, or null. Only what waits can be rejected: before that, stop the run. */
+/** Why a request must be refused, or null. Only waiting entries can be rejected: before that, stop the run. */
 export function whyNotDecide(run: HeldRun, decision: Decision, { before, by }: ApprovalRequest): string | null {
   const names = run.holds.map((hold) => hold.before);
   if (names.length === 0) return 'the run was started without hold_before: it needs no approval';
@@ -120,6 +120,6 @@ export function rejectionIn(holds: readonly Hold[]): string | undefined {
 
 const pointOf = (before: string): string => (before === BEFORE_CHANGES ? 'before any change' : `before ${before}`);
 
-/** What waits, in a few words. */
+/** The waiting entries, in short. */
 export const describeAwaiting = (awaiting: AwaitingApproval): string =>
   `waiting for approval ${awaiting.map(({ before }) => pointOf(before)).join(', ')}`;

@@ -1,7 +1,7 @@
 import { isMapping } from '../data/plain-value.ts';
 import { lineOf, type Shape, textOf } from '../data/shape.ts';
 
-/** Most characters of what users write, and most items of a list. Each way in checks them: API, command line, Temporal. */
+/** Limits of characters in user input and of items in a list. Each way in checks them: API, command line, Temporal. */
 export const MAX = {
   title: 200,
   description: 10_000,

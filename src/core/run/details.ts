@@ -4,7 +4,7 @@ import { describeAwaiting } from './approval.ts';
 import type { RunDescription } from './description.ts';
 import { describeSilence } from './silence.ts';
 
-/** What the statuses of all runs have in common. */
+/** Common fields of the statuses of all runs. */
 interface AnyStatus {
   readonly phase: string;
   readonly outcome?: string;
@@ -34,7 +34,7 @@ export function detailsHeading(status: AnyStatus, unit: string, { title, labels 
 const describePause = ({ since, by, reason }: Paused): string =>
   `**paused** since ${since.slice(11, 16)} UTC${by ? ` by ${by}` : ''}${reason ? `: ${cell(reason)}` : ''}`;
 
-/** Last lines of a run's details: warnings, and what was said of the run when it was started. */
+/** Last lines of a run's details: warnings, and the description of the run. */
 export function detailsEnding({ warnings }: AnyStatus, { description }: RunDescription): string[] {
   return [
     ...(warnings.length > 0 ? ['', 'Warnings:', '', ...warnings.slice(-10).map((text) => `- ${cell(text, 300)}`)] : []),

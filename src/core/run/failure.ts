@@ -24,7 +24,7 @@ export type AnyRunFailure<Step extends string> =
   /** A setting is missing, or a service refuses for good. */
   | ({ readonly kind: 'step-failed' } & { readonly [field in Step]: string } & StepError);
 
-/** Why the run failed, and what to do about it, for the failures that differ in nothing between the kinds of runs. */
+/** Why the run failed, and the next step, for failures common to all kinds of runs. */
 export const explainCommon = (failure: InvalidInput | ClaimLost): Explained =>
   failure.kind === 'invalid-input'
     ? {
@@ -40,7 +40,7 @@ export const explainCommon = (failure: InvalidInput | ClaimLost): Explained =>
 /** The failure's type on the wire, e.g. `CriticalGroupFailed`. */
 export const failureType = ({ kind }: { readonly kind: string }): string => pascalCase(kind);
 
-/** Joins the first `shown` items and says how many more there are. */
+/** Joins the first `shown` items and adds the number of the others. */
 export function listSome(items: readonly string[], shown: number, separator: string): string {
   const more = items.length - shown;
   return items.slice(0, shown).join(separator) + (more > 0 ? ` (and ${more} more)` : '');

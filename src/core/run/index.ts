@@ -1,4 +1,4 @@
-/** What site runs and graph runs have in common, as pure functions: outcomes, operator actions, failures, details. */
+/** Common parts of site runs and graph runs, as pure functions: outcomes, operator actions, failures, details. */
 export type { Paused } from '../contracts/site-run.ts';
 export type { GraphRunAction, GraphRunOutcome, RunAction, SiteRunAction, SiteRunOutcome } from '../words.ts';
 export {

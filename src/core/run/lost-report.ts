@@ -2,7 +2,7 @@ import type { GraphRunReport } from '../contracts/graph-run.ts';
 import type { RunReport } from '../contracts/site-run-report.ts';
 import { LOST_OUTCOMES, type SiteRunKind } from '../words.ts';
 
-/** What is known of a run that ended before it could write its report. */
+/** Known facts of a run that ended before it could write its report. */
 interface LostRun {
   readonly id: string;
   readonly workflowId: string;

@@ -13,13 +13,13 @@ export interface OperatorNote {
 export interface OperatorAction<Action extends string> extends OperatorNote {
   readonly action: Action;
   readonly at: string;
-  /** Of `approve` and `reject`: what waited for it. */
+  /** Of `approve` and `reject`: the decided entry. */
   readonly before?: string;
 }
 
 export const operatorNote = objectOf<OperatorNote>(noteFields);
 
-/** What an operator sent with a signal or an update. */
+/** Payload of an operator's signal or update. */
 export interface ReadRequest<R> {
   /** The fields that fit. Absent when a required one is missing or wrong. */
   readonly request?: R;

@@ -20,7 +20,7 @@ export interface AnyProgress<Input = object, Outcome extends string = string, Fa
   approved_by_another?: boolean;
   /** Since when MAAS has not answered the run's steps. */
   maas_silent_since?: string | null;
-  /** What the run came across and an operator should know. */
+  /** Warnings of the run for an operator. */
   readonly warnings: string[];
 }
 
@@ -34,7 +34,7 @@ export function addWarning(warnings: string[], text: string): boolean {
   return true;
 }
 
-/** Since when MAAS is silent, for a status: of no interest once the run has ended. */
+/** Since when MAAS has not answered, for a status; irrelevant once the run has ended. */
 export const silenceOf = ({ maas_silent_since, outcome }: AnyProgress): { readonly maas_silent_since?: string } =>
   maas_silent_since && outcome === undefined ? { maas_silent_since } : {};
 
@@ -87,6 +87,6 @@ export function reportAny<Outcome extends string, Failure>(
 
 export const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-/** How an open run stands, in one word. */
+/** State of an open run, in one word. */
 export const standingOf = (run: AnyProgress<{ readonly started_by?: string }>): string =>
   run.paused ? 'paused' : awaitingOf(run).length > 0 ? 'awaiting_approval' : 'running';

@@ -1,7 +1,7 @@
 import { objectOf, type Shape, valueThat } from '../data/shape.ts';
 import { type ReadRequest, readRequest } from './operator.ts';
 
-/** What a worker found out about MAAS while steps of a run ask it. */
+/** Observations of a worker about MAAS while steps of a run ask it. */
 export interface MaasSilence {
   /** ISO 8601, in UTC. Null: it answers, or nothing asks it. */
   readonly since: string | null;

@@ -1,4 +1,4 @@
-/** An ended run, as far as it says how long one like it takes. */
+/** The facts of an ended run that predict the duration of similar ones. */
 export interface EarlierRun {
   readonly startedAt: string;
   readonly endedAt: string | null;

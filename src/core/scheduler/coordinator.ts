@@ -27,7 +27,7 @@ export type CoordinatorCommand =
   | ({ readonly type: 'finish' } & GraphEnd);
 
 /**
- * Coordinates the parts of a split run: forwards what crosses parts, counts joins and fault tolerance, grants permits
+ * Coordinates the parts of a split run: forwards messages between parts, counts joins and fault tolerance, grants permits
  * for limits, and detects the end. Owned by one driver and changed in place by `coordinate`.
  */
 interface Coordinator {

@@ -17,7 +17,7 @@ export type SchedulerEvent =
       readonly attempt: number;
       /** `withdrawn`: nothing was done, as the run is being stopped. The task waits again, and the attempt does not count. */
       readonly outcome: 'successful' | 'failed' | 'withdrawn';
-      /** The attempt failed and must not be retried, whatever the task's policy says. */
+      /** The attempt failed and must not be retried, regardless of the task's policy. */
       readonly final?: true;
       readonly now?: number;
     }
@@ -39,11 +39,11 @@ export type SchedulerEvent =
   /** Only in a part: a message from the coordinator. */
   | { readonly type: 'received'; readonly message: ToPart };
 
-/** What the driver must do, in this order. */
+/** Commands for the driver, in this order. */
 export type SchedulerCommand =
   /**
    * Run the task on its node and answer with `ended`. Attempts of a task count from 1 over the whole run, including
-   * operator retries. `work: false` (only without `instantNoWork`): nothing to run, answer at once with `successful`.
+   * operator retries. `work: false` (only without `instantNoWork`): nothing to run, answer immediately with `successful`.
    */
   | {
       readonly type: 'start';

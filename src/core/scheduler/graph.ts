@@ -29,7 +29,7 @@ export interface SchedulerGraph {
   readonly successors: readonly (readonly number[])[];
   /** How many of the vertices are joins: `tasks … tasks+joins-1`. The rest are external tasks. */
   readonly joins: number;
-  /** By name: most tasks of it at once; 0 = no limit. */
+  /** By name: maximum number of its running tasks; 0 = no limit. */
   readonly nameLimit: readonly number[];
   /** Most busy nodes; 0 = no limit. */
   readonly nodeLimit: number;

@@ -17,7 +17,7 @@ export function receiveBatch(s: Scheduler, message: ToPart): { readonly offline:
   if (message.pause !== undefined) s.paused = message.pause;
   if (message.stop === 'user') s.stopped = true;
   else if (message.stop !== undefined) s.halted = message.stop === 'failure';
-  // A paused or stopped part returns its unused permits at once.
+  // A paused or stopped part returns its unused permits immediately.
   if (message.pause !== undefined || message.stop !== undefined) markAllClasses(s, outbox);
   for (const [task, bits, cause] of message.tasks ?? []) {
     s.reopening ||= bits === 0;

@@ -7,7 +7,7 @@ export interface SplitRun {
   readonly coordination: Coordination;
 }
 
-/** What parts share. Plain JSON, linear in shared tasks and joins, nodes and names with limits. */
+/** Shared data of parts. Plain JSON, linear in shared tasks and joins, nodes and names with limits. */
 export interface Coordination {
   readonly parts: number;
   readonly nodes: readonly string[];
@@ -15,7 +15,7 @@ export interface Coordination {
   readonly critical: SchedulerGraph['critical'];
   readonly groups: SchedulerGraph['groups'];
   readonly nodeLimit: number;
-  /** `[class, most at once]` for the limited names that need permits. */
+  /** `[class, maximum]` for the limited names that need permits. */
   readonly classLimits: readonly (readonly [number, number])[];
   /** `[task, parts that wait for it]`. */
   readonly tasks: readonly (readonly [number, readonly number[]])[];

@@ -60,7 +60,7 @@ interface PlanJoin {
 }
 
 export interface PlanLimits {
-  /** Limit of nodes that are busy at once, including sync points; 0 or absent: no limit. */
+  /** Limit of busy nodes, including sync points; 0 or absent: no limit. */
   readonly max_nodes?: number;
   /** Limit of running tasks by name; overrides strategies. 0: no limit. */
   readonly per_task?: Readonly<Record<string, number>>;

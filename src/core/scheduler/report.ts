@@ -39,7 +39,7 @@ export function taskReports(s: Scheduler): TaskReport[] {
 
 /**
  * The same as people are shown it. A task without work is skipped from the start, whatever the scheduler passes on
- * through it; what a stop left undone was never reached.
+ * through it; tasks that a stop left undone are not reached.
  */
 export function shownReports(s: Scheduler): (Omit<TaskReport, 'status'> & { readonly status: ShownTaskStatus })[] {
   return taskReports(s).map((report, task) => {

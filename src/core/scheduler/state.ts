@@ -12,7 +12,7 @@ import { countTolerance } from './tolerance.ts';
 import { reversed } from './topology.ts';
 
 export interface SchedulerOptions {
-  /** Tasks without work settle at once, without a `start` command. Default true. */
+  /** Tasks without work settle immediately, without a `start` command. Default true. */
   readonly instantNoWork?: boolean;
   /** Tasks start only at a `visit` event: for comparisons with the reference. Default false. */
   readonly visits?: boolean;
@@ -118,7 +118,7 @@ interface Slots {
   busy: number;
 }
 
-/** A part's changes since its last message, and what it has sent so far. */
+/** A part's changes since its last message, and its sent state. */
 export interface Outbox {
   readonly inbox: MessageOrder<ToPart>;
   /** Number of messages sent so far. */
@@ -137,7 +137,7 @@ export interface Outbox {
   quiet: boolean;
   acknowledged: number;
   closed: boolean;
-  /** By join: what was last sent. */
+  /** By join: the last sent count. */
   readonly joinSent: Uint8Array;
   readonly joinCause: string[];
 }

@@ -68,7 +68,7 @@ export function describeRunFailure(failure: RunFailure): string {
   }
 }
 
-/** What a run failed at: its kind, its site, and of a redeployment the nodes that are not in service again. */
+/** Context of a failure: the run's kind, its site, and for a redeployment the nodes still out of service. */
 interface FailedRun {
   readonly kind: SiteRunKind;
   readonly site: string;

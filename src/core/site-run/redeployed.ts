@@ -24,7 +24,7 @@ export function redeployCommand(site: string, nodes: readonly string[]): string 
 }
 
 /**
- * What became of the nodes that a run released. Where the run ended before it deployed one again, its release alone
+ * Results of the nodes that a run released. If the run ended before it deployed one again, its release alone
  * is no success: the machine is out of service.
  */
 export function reportReleased(progress: OfRun): NodeReport[] {

@@ -13,7 +13,7 @@ export interface ManifestFile {
 /** Sources of packages begin with this; other sources are paths of files. */
 export const PACKAGE_SOURCE = 'package:';
 
-/** A folder of an installed package as a source: what `parsePackageSource` reads. */
+/** A folder of an installed package as a source: the result of `parsePackageSource`. */
 export const packageSource = (name: string, version: string, folder: string): string =>
   `${PACKAGE_SOURCE}${name}==${version}/${withoutEnd(folder.replace(/^\.\//, ''), '/')}`;
 

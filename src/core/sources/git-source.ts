@@ -21,11 +21,11 @@ const URL_FORM = new RegExp(String.raw`^(?:(?:https?|ssh|git)://${USER}${HOST}(?
 /** `git@host:path`, but not `transport::address`, which runs a program. */
 const SCP_FORM = new RegExp(String.raw`^${USER}${HOST}:(?![:-])[^\s\\]+$`);
 
-/** What is wrong with an address, for git must read it as one and never as an option or a command. */
+/** The problem of an address: git must read it as an address and never as an option or a command. */
 export function gitUrlProblem(url: string): string | undefined {
   const [authority = ''] = url.replace(/^[a-z]{1,20}:\/\//i, '').split('/', 1);
   const user = authority.includes('@') ? authority.slice(0, authority.lastIndexOf('@')) : '';
-  // Over http a token can stand where a user's name does.
+  // Over http a token can replace the user name.
   if (url.includes('://') && (user.includes(':') || (user !== '' && /^https?:/i.test(url))))
     return 'must not contain a user, password or token: put them into a secret and name that as `credential`';
   if (URL_FORM.test(url) || (!url.includes('://') && SCP_FORM.test(url))) return undefined;

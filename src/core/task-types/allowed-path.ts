@@ -1,6 +1,6 @@
 import { utf8Length } from '../text/text.ts';
 
-/** What is wrong with a path's syntax; undefined if nothing is. */
+/** The error in a path's syntax; undefined if it is valid. */
 export function allowedPath(path: string): string | undefined {
   if (!path.startsWith('/')) return 'the path must be absolute';
   if (path.includes('\0')) return 'the path contains a NUL character';

@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<string, 'order' | 'nothing'>> = {
 const MAAS_TYPES: ReadonlySet<string> = new Set(['cobbler_sync', 'erase_node', 'move_to_bootstrap']);
 
 /**
- * What workflows know of task types. A type that is not listed here has work that an agent does. This file is separate
+ * Task types for workflows. A type that is not listed here has work that an agent does. This file is separate
  * from the other descriptions to keep their documentation out of the workflow bundle.
  */
 export const kindOfType = (type: string): 'work' | 'order' | 'nothing' =>

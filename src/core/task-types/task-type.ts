@@ -23,7 +23,7 @@ export type TaskInput =
   /** A folder there, with the SHA-256 of the list of its files, for the folder `dst` of the node. */
   | { readonly kind: 'folder'; readonly path: string; readonly digest: string; readonly dst: string };
 
-/** What carries a task out: the node's agent, ssh for a node without an agent, or MAAS from the orchestrator's host. */
+/** The executor of a task: the node's agent, ssh for a node without an agent, or MAAS from the orchestrator's host. */
 export type Transport = 'agent' | 'ssh' | 'maas';
 
 /** An example for the documentation; a test runs it. */

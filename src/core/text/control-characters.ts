@@ -45,7 +45,7 @@ export function controlCharactersIn(
     for (const [key, item] of Object.entries(inner)) {
       const character = controlCharacterOf(key);
       if (character !== undefined) found.push({ path, inKey: true, character });
-      // Paths only of what may have something: most texts have nothing.
+      // Paths only for values that may have a finding: most texts have none.
       else if (typeof item !== 'string' || ofText(item) !== undefined)
         look(item, [...path, Array.isArray(inner) ? Number(key) : key]);
     }
@@ -70,6 +70,6 @@ const codePoint = (match: RegExpExecArray | null): string | undefined =>
 export const printable = (text: string): string =>
   text.replace(/[\t\n\r]+/g, ' ').replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');
 
-/** The same for output of several lines: what a program writes to go back in its line starts a new one. */
+/** The same for output of several lines: a carriage return of a program starts a new one. */
 export const printableLines = (text: string): string =>
   text.replace(/\r\n?/g, '\n').replace(/(?![\t\n])[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\uFFFD');

@@ -9,7 +9,7 @@ export function didYouMean(written: string, known: Iterable<string>, maxTypos?: 
   return `Did you mean ${nearest.map((name) => `'${name}'`).join(' or ')}?`;
 }
 
-/** Says that something does not exist, what there is instead, and what was perhaps meant. */
+/** Reports that something does not exist, with the existing names and a suggestion. */
 export function unknownName(kind: string, written: string, known: readonly string[]): string {
   const hint = didYouMean(written, known);
   const named = written.length > 100 ? `${written.slice(0, 100)}…` : written;

@@ -14,7 +14,7 @@ export function utf8Length(text: string): number {
 }
 
 /**
- * A text without what it ends with of these characters, in time in proportion to its length: an expression such as `x+$` looks
+ * A text without these characters at its end, in time in proportion to its length: an expression such as `x+$` looks
  * for the end from each `x` of a long run of them.
  */
 export function withoutEnd(text: string, characters: string): string {

@@ -15,7 +15,7 @@ export interface Composed<T> {
   readonly usable: boolean;
 }
 
-/** Receives a problem. What it needs for its place and text is computed when it is shown. */
+/** Receives a problem. Its place and text are computed when it is shown. */
 type Report = (problem: YamlProblem, at: SourceRange) => void;
 
 /** The source of the events. `text` is the whole source, or the part that starts at `base`. */

@@ -1,7 +1,7 @@
 import type { ReadLimits } from './limits.ts';
 import type { YamlProblem } from './yaml-problems.ts';
 
-/** What YAML readers do differently. */
+/** Differences between YAML readers. */
 export interface YamlDialect {
   readonly limits: ReadLimits;
   /**

@@ -13,7 +13,7 @@ interface JsonOptions {
   readonly constants: boolean;
 }
 
-/** What a reader builds from the values it meets; `start` and `end` are offsets in the text. */
+/** Values built by a reader; `start` and `end` are offsets in the text. */
 interface JsonBuilder<T, Mapping> {
   scalar(kind: ScalarKind, value: ScalarNode['value'], start: number, end: number): T;
   list(items: T[], start: number, end: number): T;

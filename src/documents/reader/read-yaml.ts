@@ -24,8 +24,8 @@ interface YamlText<T> {
 }
 
 /**
- * Reads a YAML text of any number of documents. Never throws for input: `problems` lists all problems at once
- * if the text can be parsed; a syntax error affects only its own document.
+ * Reads a YAML text of any number of documents. Never throws for input: `problems` lists all problems if the
+ * text can be parsed; a syntax error affects only its own document.
  */
 export const readYaml = <T>(source: SourceText, dialect: YamlDialect, build: YamlBuilder<T>): YamlText<T> =>
   new YamlTextReader(source, dialect, build).run();
@@ -62,7 +62,7 @@ class YamlTextReader<T> {
     return { documents: this.#documents, problems: this.#problems, complete: this.#complete };
   }
 
-  /** The parser makes events of the whole text before anything can be counted in them: count what values need. */
+  /** The parser makes events of the whole text before anything can be counted in them: count the needs of values. */
   #refuseByMarks(text: string): boolean {
     const { maxDocuments, maxMarks } = this.#dialect.limits;
     const { documents, marks, at } = countMarks(text, maxDocuments, maxMarks);

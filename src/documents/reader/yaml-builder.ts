@@ -21,7 +21,7 @@ export const scalarNode: MakeScalar<ScalarNode> = (kind, value, source, start, e
   end,
 });
 
-/** What a reader of YAML makes of the values it meets. */
+/** Values built by a reader of YAML. */
 export interface YamlBuilder<T> {
   readonly scalar: MakeScalar<T>;
   list(items: T[], range: SourceRange): T;
@@ -38,7 +38,7 @@ export interface YamlBuilder<T> {
   json(value: T): string;
 }
 
-/** A tree whose values know their ranges and keep what JSON loses. */
+/** A tree whose values have their ranges and keep details that JSON loses. */
 export const TREE: YamlBuilder<DataNode> = {
   scalar: scalarNode,
   list: (items, { source, start, end }) => ({ kind: 'list', items, source, start, end }),

@@ -31,7 +31,7 @@ export function parseYamlEvents(text: string, maxDepth = 100, rereading = reread
       if (!(error instanceof YAMLException)) throw error;
       rereading.left -= text.length;
       const next = rereading.left > 0 ? joinToLineAbove(readable, error) : undefined;
-      // A bracket or quote that is never closed swallows what follows: report the first line that does not fit.
+      // An unclosed bracket or quote swallows the following text: report the first line that does not fit.
       if (next === undefined) throw /flow|quoted|stream/.test(error.reason) ? (first ?? error) : error;
       first ??= error;
       readable = next;
@@ -57,7 +57,7 @@ const BLANK = ' \t';
 const ANY_BLANK = ' \t\r\n';
 
 /**
- * Where the line breaks before a line begin, with blanks beside them and, on demand, the comments that end the lines above;
+ * Where the line breaks before a line begin, with adjacent blanks and, on demand, the comments that end the lines above;
  * undefined where there are none. Goes back once: an expression would try each blank again.
  */
 function gapBefore(text: string, position: number, withComments: boolean): number | undefined {

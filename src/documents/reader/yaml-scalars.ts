@@ -3,7 +3,7 @@ export type ScalarValue = string | number | boolean | null;
 
 // The documents this project reads were written for PyYAML's safe loader, which reads YAML 1.1 with
 // a few deviations; these are the forms its resolver recognises. js-yaml's YAML11_SCHEMA
-// differs in what matters here: `y` and `n` as booleans, `-.5` and `.` as numbers, `0:30` as sexagesimal.
+// differs in relevant parts: `y` and `n` as booleans, `-.5` and `.` as numbers, `0:30` as sexagesimal.
 const BOOLEAN = /^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/;
 const NULL = /^(?:~|null|Null|NULL|)$/;
 const LONGEST_WORD = 'false'.length;

@@ -17,7 +17,7 @@ const size = z
   .describe('Size: 10g, 512mib, 20%, or >30g for at least 30 GB and what is left.');
 const labels = z.record(z.string(), z.unknown()).describe('Labels; MAAS does not receive them.').optional();
 
-/** What MAAS can make; see its form for filesystems. */
+/** Filesystems that MAAS can create; see its form. */
 const FILESYSTEMS = ['ext2', 'ext4', 'xfs', 'btrfs', 'fat32', 'vfat', 'swap'] as const;
 
 export type Filesystem = (typeof FILESYSTEMS)[number];
@@ -70,7 +70,7 @@ const hostInterface = z.strictObject({
   sriov: z.unknown().optional(),
 });
 
-/** `interfaces` and `storage` of nodes and host profiles. `null` removes what is inherited. */
+/** `interfaces` and `storage` of nodes and host profiles. `null` removes an inherited value. */
 export const layoutKeys = {
   hardware_profile: name.describe('Hardware profile with the aliases of devices.').optional(),
   primary_network: name.describe('Network whose gateway is the default gateway of the node.').optional(),

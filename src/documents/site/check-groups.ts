@@ -17,7 +17,7 @@ import type { YamlDocument } from '../yaml-document.ts';
 /** Further problems of one kind are counted, not listed. */
 const MAX_LISTED = 100;
 
-/** Finds what makes a strategy unusable (duplicate groups, unknown dependencies, cycles, bad labels), or not what it says. */
+/** Finds reasons why a strategy is unusable (duplicate groups, unknown dependencies, cycles, bad labels) or misleading. */
 export function checkGroups(strategy: DeploymentStrategy, yaml: YamlDocument): Diagnostic[] {
   const problems = checkStrategy(strategy);
   const diagnostics = problems

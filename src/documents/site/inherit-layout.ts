@@ -7,7 +7,7 @@ import type { SiteDocument } from './site-document.ts';
 
 export type Named<Value> = ReadonlyMap<string, Owned<Value>>;
 
-/** What documents say of interfaces, disks and kernel options, after inheritance. */
+/** Interfaces, disks and kernel options of documents, after inheritance. */
 export interface InheritedLayout {
   readonly hardwareProfile: string | null | undefined;
   readonly primaryNetwork: string | null | undefined;
@@ -28,7 +28,7 @@ export const NO_LAYOUT: InheritedLayout = {
   kernelParams: undefined,
 };
 
-/** Merges what a document says over what it inherits, by Drydock's rules: by name, `!name` or null removes. */
+/** Merges a document's values over inherited ones, by Drydock's rules: by name, `!name` or null removes. */
 export function inheritLayout(document: SiteDocument, own: HostProfileData, parent: InheritedLayout): InheritedLayout {
   const { storage } = own;
   return {

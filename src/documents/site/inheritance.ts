@@ -1,4 +1,4 @@
-/** An own value first; a lone `!` unsets what is inherited: null. */
+/** An own value first; a lone `!` unsets an inherited value: null. */
 export const inheritValue = (own: string | undefined, parent: string | null | undefined) =>
   own === undefined ? parent : own === '!' ? null : own;
 

@@ -42,7 +42,7 @@ export interface SiteDocuments {
   readonly strategyName: string | null;
   readonly configuration: DeploymentConfiguration;
   readonly nodes: readonly ResolvedNode[];
-  /** What MAAS is to set at the subnets of networks that nodes are on. */
+  /** Settings for MAAS at the subnets of the nodes' networks. */
   readonly networks: readonly NetworkSettings[];
 }
 
@@ -63,8 +63,8 @@ export interface LoadedSite {
 }
 
 /**
- * Reads all documents of a site and checks them, alone and together. Reports every problem at once, each
- * with its place. Layering and substitution are not applied (a warning says so).
+ * Reads all documents of a site and checks them, alone and together. Reports every problem with its
+ * place. Layering and substitution are not applied (a warning says so).
  */
 export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions = {}): LoadedSite {
   const diagnostics: Diagnostic[] = [];
@@ -95,7 +95,7 @@ export function loadSite(files: readonly SourceFile[], options: LoadSiteOptions 
 
   const goodProfiles = new Set(profiles.map((profile) => profile.document.name));
   const badProfiles = documents.names(HOST_PROFILE_SCHEMA).filter((name) => !goodProfiles.has(name));
-  // What cannot be read may be what seems to be missing.
+  // An unreadable document may be the one that seems to be missing.
   const resolved = resolveNodes(nodes, profiles, new Set(badProfiles), report, layouts, documents.incomplete);
   warnAboutNames(nodes, report);
   const reportAt: ReportLayout = ({ document, path }, { under = [], ...problem }) =>

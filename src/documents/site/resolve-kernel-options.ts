@@ -4,7 +4,7 @@ import type { HardwareProfileData } from '../schemas/machine-layout.ts';
 import type { Named } from './inherit-layout.ts';
 import type { ReportLayout } from './owned-value.ts';
 
-/** What the loader of the kernel takes without quoting. */
+/** Characters that the kernel's loader accepts without quoting. */
 const NAME = /^[\w./:-]+$/;
 const VALUE = /^[\w.,:;/@%+=^!~[\](){}-]+$/;
 

@@ -35,7 +35,7 @@ interface LayoutDocuments {
   readonly report: (diagnostic: Diagnostic) => void;
 }
 
-/** Turns what documents say of interfaces, disks and kernel options into what MAAS is to configure. Reports each problem once. */
+/** Converts interfaces, disks and kernel options of documents into the configuration for MAAS. Reports each problem once. */
 export class LayoutResolver {
   readonly #documents: LayoutDocuments;
   readonly #reported = new Set<string>();
@@ -203,7 +203,7 @@ export class LayoutResolver {
     return ports;
   }
 
-  /** What only shows when all interfaces of a node are known. */
+  /** Checks that need all interfaces of a node. */
   #checkAddressing(
     { document, data }: Checked<BaremetalNodeData>,
     { primaryNetwork, oobNetwork }: InheritedLayout,
@@ -281,7 +281,7 @@ export class LayoutResolver {
     return checked.get(name) ?? (this.#documents.isIncomplete || names.includes(name) ? 'invalid' : 'unknown');
   }
 
-  /** Nodes share profiles: what is wrong there is reported once. */
+  /** Nodes share profiles: their problems are reported once. */
   readonly #report: ReportLayout = ({ document, path }, { under = [], ...problem }) => {
     const finding = { ...problem, path: [...path, ...under] };
     const key = JSON.stringify([document.schema, document.name, finding.path, problem.message]);
@@ -301,7 +301,7 @@ function bondOf(name: string, bonding: NetworkLinkData['bonding']): NonNullable<
   const { hash, peer_rate: rate, mon_rate: monitor, up_delay: up, down_delay: down } = bonding ?? {};
   const mode = BOND_MODES[name] ?? name;
   const isLacp = mode === '802.3ad';
-  // Drydock's defaults; else those of MAAS, so that what was set before goes.
+  // Drydock's defaults; else those of MAAS, so that earlier settings are removed.
   const policy = hash ?? (isLacp ? 'layer3+4' : HASHING.has(mode) ? 'layer2' : undefined);
   const pace = rate ?? (isLacp ? 'fast' : undefined);
   return {

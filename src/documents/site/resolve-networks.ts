@@ -7,7 +7,7 @@ import type { Checked } from './site-document.ts';
 
 const DEFAULT_ROUTES: readonly string[] = ['0.0.0.0/0', '::/0'];
 
-/** What MAAS is to set at the subnets of networks. Networks that say nothing more than their subnet are left out. */
+/** Settings for MAAS at the subnets of networks. Networks with only a subnet are omitted. */
 export function resolveNetworks(networks: readonly Checked<NetworkData>[], report: ReportLayout): NetworkSettings[] {
   return networks.flatMap((network) => {
     const { document, data } = network;

@@ -9,11 +9,11 @@ import { inheritValue, mergeTags } from './inheritance.ts';
 import type { LayoutResolver } from './resolve-layout.ts';
 import type { Checked, SiteDocument } from './site-document.ts';
 
-/** A node for a deployment: what selectors match, and what MAAS receives. */
+/** A node for a deployment: the fields for selectors and for MAAS. */
 export interface ResolvedNode extends SiteNode {
   /** Host name in MAAS: the document's name, up to its first dot. */
   readonly hostname: string;
-  /** What follows the first dot of the document's name. */
+  /** The part after the first dot of the document's name. */
   readonly domain?: string;
   /** MAC address of its boot interface, in lower case with colons: MAAS finds the machine by it. */
   readonly boot_mac?: string;
@@ -21,7 +21,7 @@ export interface ResolvedNode extends SiteNode {
   readonly distro_series?: string;
   /** `platform.kernel`, e.g. `hwe-22.04`. */
   readonly hwe_kernel?: string;
-  /** Interfaces, disks and kernel options to configure in MAAS; absent when the documents say nothing of them. */
+  /** Interfaces, disks and kernel options to configure in MAAS; absent if the documents have none. */
   readonly layout?: MachineLayout;
 }
 

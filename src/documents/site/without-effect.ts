@@ -2,7 +2,7 @@ import { isMapping, type ValuePath } from '../../core/data/plain-value.ts';
 import type { ReportLayout } from './owned-value.ts';
 import type { Checked } from './site-document.ts';
 
-/** A key that Drydock applies and MAAS cannot, and what to do instead. */
+/** A key that Drydock applies and MAAS cannot, and the alternative. */
 interface WithoutEffect {
   /** In the document's data. */
   readonly key: readonly [string, ...string[]];
@@ -39,7 +39,7 @@ export const OF_LINKS: readonly WithoutEffect[] = [
   },
 ];
 
-/** Reports what is written and valid, but cannot be applied. */
+/** Reports valid keys that cannot be applied. */
 export function reportWithoutEffect(
   documents: readonly Checked<unknown>[],
   keys: readonly WithoutEffect[],

@@ -68,7 +68,7 @@ export function readCertificateRequest(pem: string): CertificateRequest {
   return { ok: true, publicKey };
 }
 
-/** What stands between the first of each mark: two searches, whatever the text is. */
+/** The text between the first of each mark: two searches, whatever the text is. */
 function between(text: string, begin: string, end: string): string | undefined {
   const start = text.indexOf(begin);
   const stop = start < 0 ? -1 : text.indexOf(end, start + begin.length);

@@ -5,7 +5,7 @@ import * as x509 from '@peculiar/asn1-x509';
 import { commonName, ECDSA_SHA256, signatureOf, subjectKey } from './certificate-request.ts';
 import type { KeyPair } from './key-pair.ts';
 
-/** What a certificate is for. */
+/** Purpose of a certificate. */
 export type CertificateUse =
   | { readonly kind: 'authority' }
   /** `names`: host names and addresses of the service. */

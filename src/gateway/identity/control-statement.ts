@@ -38,7 +38,7 @@ export const CONTROL_PURPOSE = 'sitewright-control/1';
 /**
  * Verifies an order to cancel or drain.
  *
- * @param wanted what the agent was asked to do, and its site
+ * @param wanted the requested verb, and the agent's site
  * @param keys the public keys that this node pins
  */
 export function verifyControl(

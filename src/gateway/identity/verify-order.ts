@@ -23,7 +23,7 @@ export type OrderVerdict =
  * node, but the node runs only what the gateway signed for it.
  *
  * @param order from any source; undefined if there is none
- * @param wanted what the agent was asked to do, and its site
+ * @param wanted the requested verb, and the agent's site
  * @param keys the public keys that this node pins
  */
 export function verifyOrder(

@@ -189,7 +189,7 @@ export function checkDeploymentTasks(
   }
 }
 
-/** What a task of this type needs beyond the common shape, whose problems are not repeated. */
+/** Requirements of a task of this type beyond the common shape, whose problems are not repeated. */
 function typeShape(task: DataNode & { kind: 'mapping' }, version: FormatVersion): Shape {
   const type = textOf(task.entries.get('type')?.value) ?? '';
   const own = Object.hasOwn(PARAMETERS, type) ? PARAMETERS[type] : undefined;

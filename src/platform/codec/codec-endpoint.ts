@@ -10,7 +10,7 @@ const body = z.object({
     .max(10_000),
 });
 
-/** What a request with these headers lacks for decoding or encoding payloads; undefined: nothing. */
+/** The missing permission of a request with these headers for decoding or encoding payloads; undefined: none. */
 export type CodecAuthorization = (
   headers: IncomingHttpHeaders,
   direction: 'encode' | 'decode',

@@ -66,7 +66,7 @@ export function createDurably(path: string, text: string): boolean {
   return true;
 }
 
-/** A file exists, but does not have what was written into it: a disk or a person lost or changed it. */
+/** A file exists, but without the written content: a disk or a person lost or changed it. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
   readonly path: string;

@@ -4,8 +4,8 @@ import type { Logger } from '../telemetry/log.ts';
 const LOOK_EVERY_MS = 10_000;
 
 /**
- * Applies what files contain whenever it changes, so that renewed credentials need no restart. While it cannot be read or
- * applied, the last one stays in use and the next look tries again.
+ * Applies the content of files whenever it changes, so that renewed credentials need no restart. While it cannot be read or
+ * applied, the last one stays in use and the next poll retries.
  *
  * @param what for the log, such as `credentials for Temporal`
  * @param read throws if a file cannot be read, or does not fit the others yet

@@ -40,7 +40,7 @@ export function writePrivate(path: string, text: string): void {
 }
 
 /**
- * The content of a private file that is created at first use. If several processes call it at once, one creates the
+ * The content of a private file that is created at first use. If several processes call it concurrently, one creates the
  * file and all get the same content.
  */
 export function readOrMakePrivate(path: string, make: () => string): string {

@@ -27,7 +27,7 @@ const MAX_FILES = 10_000;
  * nothing of it is checked out or run.
  *
  * @param credential `USER:PASSWORD` or a token for http, a private key for ssh
- * @throws GitError saying what is wrong with the address, the repository or its files
+ * @throws GitError with the problem of the address, the repository or its files
  */
 export async function fetchBranch(
   source: GitSource,

@@ -24,7 +24,7 @@ const SECOND_LIMIT = 64 * 1024;
 
 /**
  * Runs git with nothing of the user's or the machine's configuration, without prompts, in a process group of its own that
- * the signal ends, and with a limit on the size of each file it writes. @throws GitError with what git said last
+ * the signal ends, and with a limit on the size of each file it writes. @throws GitError with git's last output
  */
 export async function runGit(args: readonly string[], { cwd, env, input, signal, limits }: GitCall): Promise<Buffer> {
   const blocks = Math.ceil(limits.maxBytes / 512);
@@ -96,7 +96,7 @@ function lastWords(said: string, { maxBytes }: GitLimits): string {
     /File size limit|File too large|signal 25|SIGXFSZ|invalid index-pack output|index-pack (?:died|failed)/i.test(said)
   )
     return `the repository is larger than ${maxBytes} bytes, or broken`;
-  // What git quotes of the other side is for no one who merely chose the address.
+  // Text that git quotes from the server is not for someone who only chose the address.
   const lines = said
     .split('\n')
     .map((line) => line.trim().slice(0, 1_000))

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { NoticeBody } from '../../core/contracts/notice.ts';
 import type { Receiver } from './receivers.ts';
 
-/** What a receiver answered. */
+/** Answer of a receiver. */
 interface Sending {
   readonly delivered: boolean;
   readonly status: number | null;

@@ -10,7 +10,7 @@ interface OpenIdOptions {
   readonly redirectUrl: string;
 }
 
-/** What must be kept, out of reach of scripts, from the request to the provider until its answer. */
+/** State kept, out of reach of scripts, from the request to the provider until its answer. */
 export interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;
@@ -18,7 +18,7 @@ export interface PendingSignIn {
   readonly verifier: string;
 }
 
-/** What a provider says of a user: claims of the ID token, and of its userinfo where the token lacks them. */
+/** A user's claims from a provider: those of the ID token, and of its userinfo where the token lacks them. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string };
 
 /** `away`: the provider did not answer, or not as one; `refused`: it, or a check of its answer, refused. */
@@ -36,7 +36,7 @@ export class OpenIdError extends Error {
 export interface OpenIdProvider {
   /** The address to send the browser to. @throws OpenIdError */
   begin(): Promise<{ readonly url: string; readonly pending: PendingSignIn }>;
-  /** @param returned the address at which the browser came back. @throws OpenIdError */
+  /** @param returned the address of the browser's return. @throws OpenIdError */
   finish(returned: URL, pending: PendingSignIn): Promise<Claims>;
 }
 

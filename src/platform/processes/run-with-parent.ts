@@ -12,7 +12,7 @@ if (graceMs === undefined || command === undefined)
 // Signals to the whole process group (Ctrl-C) are handled by the parent.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('SIGTERM', stop);
-// The parent may be gone already, and then no one reads the output.
+// The parent may have ended already, and then no one reads the output.
 process.stdout.on('error', () => {});
 
 const child = spawn(command, args, { stdio: ['ignore', 2, 2] });

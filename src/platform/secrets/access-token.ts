@@ -12,7 +12,7 @@ export const TOKEN_IN_TEXT = /swt_[0-9A-HJKMNP-TV-Z]{26}_[\w-]+/g;
 /** A new token. `token` is shown once and never stored. */
 interface MintedToken {
   readonly token: string;
-  /** What is stored instead. */
+  /** The stored alternative. */
   readonly hash: string;
 }
 

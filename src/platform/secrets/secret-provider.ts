@@ -2,7 +2,7 @@
 export type SecretAnswer =
   | { readonly kind: 'found'; readonly value: string }
   | { readonly kind: 'absent' }
-  /** It exists but must not or cannot be used; `message` says why and what to do. */
+  /** It exists but must not or cannot be used; `message` has the reason and the next step. */
   | { readonly kind: 'unusable'; readonly message: string };
 
 /** A source of secret values. */

@@ -56,7 +56,7 @@ interface Candidate {
 
 /**
  * Reads all settings: environment over file over default. Never throws for invalid settings:
- * returns all problems at once, each with its place.
+ * returns all problems, each with its place.
  */
 export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   const env = options.env ?? process.env;

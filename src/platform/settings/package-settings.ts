@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Settings of packages: where they come from, and what an archive may have. */
+/** Settings of packages: their sources, and limits of archives. */
 export const packageSettings = z.strictObject({
   folder: z
     .string()

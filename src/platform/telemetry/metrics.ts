@@ -89,7 +89,7 @@ const maasResult = (outcome: number | string): string =>
 
 /** The last count of polling agents, with its time. */
 interface AgentsSeen {
-  /** Returns at once; undefined if unknown. */
+  /** Returns immediately; undefined if unknown. */
   latest(): { readonly online: number; readonly offline: number; readonly at: Date } | undefined;
 }
 

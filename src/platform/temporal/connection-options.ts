@@ -23,7 +23,7 @@ export const hasCredentials = ({ tls, api_key_file }: ServerSettings): boolean =
   [api_key_file, tls?.ca_file, tls?.cert_file].some((file) => file !== undefined);
 
 /**
- * Options of each `Connection` and `NativeConnection`, with what the files contain now.
+ * Options of each `Connection` and `NativeConnection`, with the current content of the files.
  *
  * @throws SetupError naming the setting, when a file cannot be read or certificate and key do not belong together; never with
  *   its content

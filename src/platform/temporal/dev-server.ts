@@ -24,7 +24,7 @@ export interface DevServerOptions {
   readonly port?: number;
   /** Port of Temporal's Web UI; `none` leaves it out; default: a free one. */
   readonly uiPort?: number | 'none';
-  /** Namespaces beside `default`. */
+  /** Namespaces in addition to `default`. */
   readonly namespaces?: readonly string[];
   /** Days that all of them keep the histories of ended runs; default: the server's own, one day. */
   readonly retentionDays?: number;
@@ -47,7 +47,7 @@ export interface DevServer {
   readonly pid: number;
   /** True if it was already running on the same database file: then `stop()` leaves it running. */
   readonly reused: boolean;
-  /** Stops it (SIGTERM, SIGKILL after five seconds) and resolves once the process is gone. May be called twice. */
+  /** Stops it (SIGTERM, SIGKILL after five seconds) and resolves once the process has ended. May be called twice. */
   stop(): Promise<void>;
 }
 
@@ -118,11 +118,11 @@ export function devServerArguments(
     'matching.numTaskqueueReadPartitions': 1,
     'matching.numTaskqueueWritePartitions': 1,
     // How often an idle loaded queue is persisted; at the default (1 minute), 1,000 idle nodes make 70 writes a second.
-    // The server recognizes as done what it reads again after a crash.
+    // The server recognizes finished work that it reads again after a crash.
     'matching.updateAckInterval': '"5m"',
     // Each node agent keeps long polls open; 300 nodes use up the default (1,200).
     'frontend.namespaceCount': 5000,
-    // Questions to a run that wait for its worker; at the default (1), a second one at once waits a second or is refused.
+    // Queries that wait for a run's worker; at the default (1), a concurrent second one waits a second or is refused.
     'history.MaxBufferedQueryCount': 100,
     // How often a shard of the history, of which this server has one, looks for steps to hand out. At the default (20), each
     // step of each run waits up to 50 ms once a few have been taken.
@@ -262,14 +262,14 @@ function endNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Already gone.
+    // Already ended.
   }
 }
 
 /**
- * Ends a process, not necessarily our child, and resolves when it is gone.
+ * Ends a process, not necessarily our child, and resolves when it has ended.
  *
- * @throws nothing if it is already gone
+ * @throws nothing if it has already ended
  */
 export async function endProcess(pid: number): Promise<void> {
   if (!isAlive(pid)) return;
@@ -281,7 +281,7 @@ export async function endProcess(pid: number): Promise<void> {
   }
 }
 
-/** A running server's record beside its database file, for the next start. */
+/** A running server's record next to its database file, for the next start. */
 interface Note {
   readonly address: string;
   readonly uiUrl?: string | undefined;
@@ -314,7 +314,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
 }
 
 async function freePorts(options: DevServerOptions): Promise<[number, number | 'none']> {
-  // Both are open at once, so that they differ.
+  // Both are open at the same time, so that they differ.
   const servers = [
     await listen(options.port ?? (await freePort()), 'other'),
     await listen(typeof options.uiPort === 'number' ? options.uiPort : await freePort(), 'ui'),

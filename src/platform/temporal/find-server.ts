@@ -13,7 +13,7 @@ const TEMPORAL_CLI_VERSION = '1.5.1';
 const MINIMUM_SERVER_VERSION = '1.27.0';
 
 /**
- * A download of about 50 MB; without internet it fails at once, but a firewall that drops packets would make it hang.
+ * A download of about 50 MB; without internet it fails immediately, but a firewall that drops packets would make it hang.
  */
 const SDK_DOWNLOAD_LIMIT_MS = 180_000;
 /** Three minutes on two quiet cores; twelve when they are shared. */
@@ -28,7 +28,7 @@ export interface Attempt {
   readonly tried: string;
   /** Why it was not usable. */
   readonly problem: string;
-  /** What the user can do about it. */
+  /** The next step for the user. */
   readonly next: string;
 }
 
@@ -193,7 +193,7 @@ export async function findTemporalBinary(options: FindOptions = {}): Promise<Fou
   }
 }
 
-/** A message for the user: each location, why it was not usable, and what to do. */
+/** A message for the user: each location, why it was not usable, and the next step. */
 export function explainMissing(missing: Missing): string {
   const lines = missing.attempts.flatMap((a) => [`  - ${a.tried}: ${a.problem}.`, `      To do: ${a.next}.`]);
   return ['No Temporal server binary was found. Tried, in this order:', ...lines].join('\n');

@@ -25,7 +25,7 @@ export interface RunExecution {
 export interface FoundExecution extends RunExecution {
   /** Events in its history. */
   readonly events: number;
-  /** Whether a worker is deciding what to do next. What arrives meanwhile is not in the history yet. */
+  /** Whether a workflow task is running. Messages that arrive meanwhile are not in the history yet. */
   readonly inTurn: boolean;
   /** Ids of the activities that it waits for. */
   readonly activities: readonly string[];

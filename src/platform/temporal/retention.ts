@@ -3,7 +3,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
 
-/** Days that a namespace keeps the histories of ended runs; undefined if the server does not say. */
+/** Days that a namespace keeps the histories of ended runs; undefined if the server does not report it. */
 export async function retentionDays(connection: Connection, namespace: string): Promise<number | undefined> {
   const { config } = await connection.workflowService.describeNamespace({ namespace });
   const seconds = config?.workflowExecutionRetentionTtl?.seconds;

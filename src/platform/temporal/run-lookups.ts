@@ -3,7 +3,7 @@ import type { RunEnd } from '../../store/index.ts';
 import { closedOutcome, findExecution, type RunExecution } from './is-run-open.ts';
 import { type HoldLookup, holdLookup } from './run-hold.ts';
 
-/** What only Temporal knows of runs. */
+/** Facts of runs that only Temporal has. */
 export interface RunLookups {
   /** See `findExecution`. */
   readonly execution: (workflowId: string, runId: string | null) => Promise<RunExecution | null>;

@@ -39,7 +39,7 @@ interface SearchAttributeState {
   readonly usable: readonly string[];
   /** Added just now. */
   readonly added: readonly string[];
-  /** Absent, or the server did not say which there are. */
+  /** Absent, or the server did not list them. */
   readonly missing?: UnusableAttributes;
   /** They exist with another type, which cannot be changed in place. */
   readonly mistyped?: UnusableAttributes;
@@ -55,12 +55,12 @@ export async function ensureSearchAttributes(connection: Connection, namespace: 
   return await settle(connection, namespace, 'add');
 }
 
-/** How long an attribute may be absent that someone removed: until then, the runs that set it stand still. */
+/** How long an attribute may be absent that someone removed: until then, runs that set it are blocked. */
 const REPAIR_MS = 20_000;
 
 /**
- * Adds what is missing, now and whenever it is removed later: a run that sets an absent attribute stands still until it is
- * there again.
+ * Adds missing ones, now and whenever they are removed later: a run that sets an absent attribute is blocked until it
+ * exists again.
  *
  * @returns `usable`: which ones a run may set now
  */

@@ -16,8 +16,8 @@ interface Question<T> {
 }
 
 /**
- * One question per execution is under way at a time; who asks meanwhile, or soon after, shares the next one. An answer is
- * always to a question that was asked after the caller came.
+ * One query per execution runs at a time; concurrent and later callers share the next one. An answer is always to a query
+ * sent after the call.
  */
 export function sharedQuestions<T>(ask: Ask<T>): Ask<T> {
   const asked = new Map<string, Question<T>>();

@@ -13,7 +13,7 @@ const LIMIT_MS = 10_000;
  */
 type StartedLookup = (workflowId: string, runId: string, activityId: string) => Promise<boolean>;
 
-/** Reads the server's own record of what runs wait for: only a run's workflow task adds to it. */
+/** Reads the server's own record of a run's pending activities: only a run's workflow task adds to it. */
 export function startedLookup(client: Client): StartedLookup {
   const describe = sharedQuestions<FoundExecution | null>((workflowId, runId) =>
     client.connection.withDeadline(Date.now() + LIMIT_MS, () => findExecution(client, workflowId, runId)),

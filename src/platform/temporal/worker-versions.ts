@@ -16,7 +16,7 @@ export interface WorkerVersionState {
   readonly createdAt: Date;
   /** When new runs went to it for the first time; null: never. */
   readonly firstCurrentAt: Date | null;
-  /** Workers that were seen in the last minutes and have not said that they left. */
+  /** Workers that were seen in the last minutes and have not signed off. */
   readonly workers: readonly PollingWorker[];
 }
 
@@ -43,10 +43,10 @@ const ENUMS = { activities: 2, draining: 1, drained: 2, pinned: 1, versioned: 2 
 /** Codes of gRPC. */
 const CODES = { notFound: 5, permissionDenied: 7, unimplemented: 12 } as const;
 
-/** The server holds a poll for a minute; a worker without a poll for twice as long is gone. */
+/** The server holds a poll for a minute; a worker without a poll for twice as long has ended. */
 const SEEN_WITHIN_MS = 120_000;
 
-/** The key in a version's metadata by which a worker says that it left: the server remembers its polls for minutes. */
+/** The key in a version's metadata by which a worker signs off: the server remembers its polls for minutes. */
 const LEFT = 'left/';
 /** The server has forgotten the polls of workers that left before. */
 const FORGOTTEN_AFTER_MS = 10 * 60_000;
@@ -54,7 +54,7 @@ const FORGOTTEN_AFTER_MS = 10 * 60_000;
 const codeOf = (error: unknown): number | undefined =>
   typeof error === 'object' && error !== null && 'code' in error ? Number(error.code) : undefined;
 
-/** Whether an error says that this server has no worker versions, or not for us. */
+/** Whether an error means that this server has no worker versions, or not for us. */
 export const hasNoVersions = (error: unknown): boolean =>
   codeOf(error) === CODES.permissionDenied || codeOf(error) === CODES.unimplemented;
 

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { runnableProgram } from './runnable-program.ts';
 
 export interface ThreadOptions {
-  /** The module beside the caller that calls `serveThread`: `new URL('./planning-thread-main.ts', import.meta.url)`. */
+  /** The module next to the caller that calls `serveThread`: `new URL('./planning-thread-main.ts', import.meta.url)`. */
   readonly program: URL;
   /** The result of a request in error messages: `the plan`. */
   readonly makes: string;
@@ -10,7 +10,7 @@ export interface ThreadOptions {
   readonly data?: unknown;
   /** Limit of the thread's heap; default: the process's limit. */
   readonly maxMegabytes?: number;
-  /** Of these, how much for objects that were made just now; default: 48, half of what Node.js 24 takes. Less is slower and keeps the process smaller. */
+  /** Of these, how much for objects that were made just now; default: 48, half of the default of Node.js 24. Less is slower and keeps the process smaller. */
   readonly youngMegabytes?: number;
   /** Ends the thread when it has not been used for so long; default: a minute. */
   readonly idleMs?: number;
@@ -31,7 +31,7 @@ type Asked<Answer> =
   /** `error` is ready to throw; with `aborted`, it is the signal's reason. */
   | { readonly ok: false; readonly reason: ThreadFailure; readonly error: unknown };
 
-/** What a thread sends: once `ready`, then one answer per request. */
+/** Messages of a thread: once `ready`, then one answer per request. */
 export type ThreadMessage<Answer> = 'ready' | { readonly value: Answer } | { readonly thrown: ThrownError };
 
 export interface ThrownError {

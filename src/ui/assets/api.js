@@ -5,7 +5,7 @@ import { signal } from '@preact/signals';
 
 const NAME = 'sitewright.name';
 
-/** What the API refused: its words, and its hint. */
+/** A refusal of the API: message and hint. */
 export class ApiProblem extends Error {
   constructor(problem) {
     super(problem.detail ?? problem.title ?? 'The API did not answer');
@@ -68,7 +68,7 @@ export async function request(path, { method = 'GET', body, signal, accept = 'ap
     .json()
     .catch(() => ({ code: 'unexpected', detail: `The API answered ${answer.status}.` }));
   if (answer.status === 401) {
-    // The cookie came, but is not valid any more.
+    // The cookie is no longer valid.
     const ended = answer.headers.get('www-authenticate')?.includes('invalid_token') === true;
     dispatchEvent(new CustomEvent('sitewright:login', { detail: { ...problem, ended } }));
   }
@@ -86,7 +86,7 @@ export async function send(method, path, body) {
 
 export const post = (path, body = {}) => send('POST', path, body);
 
-/** A query of the fields that say something, with its question mark; a list is repeated. */
+/** A query of the non-empty fields, with its question mark; a list is repeated. */
 export function query(fields) {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== '');
   const all = given.flatMap(([key, value]) => [value].flat().map((one) => [key, one]));
@@ -94,8 +94,8 @@ export function query(fields) {
 }
 
 /**
- * Reads server-sent events, calling `on(event, data, id)`, until the stream ends or `signal` does. Not by EventSource: that
- * one says nothing about a refusal. @throws ApiProblem
+ * Reads server-sent events, calling `on(event, data, id)`, until the stream ends or `signal` does. Not by EventSource,
+ * which does not report refusals. @throws ApiProblem
  */
 export async function readEvents(path, on, signal) {
   const answer = await request(path, { accept: 'text/event-stream', signal });

@@ -1,4 +1,4 @@
-// Buttons that ask before they act, and the fields of what they ask.
+// Buttons that ask before they act, and their form fields.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { operator } from './api.js';
 import { html } from './html.js';
@@ -8,13 +8,13 @@ import { problemOf } from './store.js';
 
 /**
  * A button that asks before it acts: what will happen, and why. `act({reason, …fields})` may refuse by throwing.
- * `fields`: `[{name, label, type?, value?, options?, needed?}]`; of type `choices` a list of what was chosen.
+ * `fields`: `[{name, label, type?, value?, options?, needed?}]`; of type `choices` a list of chosen values.
  * `signed`: whether it is done in someone's name. `disabled`: false, or why it cannot be done now. `needs`: the role that may.
  */
 export function Action({ label, disabled, needs = 'operator', danger = false, ...asked }) {
   const [open, setOpen] = useState(false);
   const why = forbidden(needs) ?? (disabled || undefined);
-  // What cannot be done stays in reach of the keyboard, and says why.
+  // A disabled action stays reachable by keyboard, and shows why.
   const press = () => (why === undefined ? setOpen(true) : say(why));
   return html`<button
       type="button"
@@ -104,7 +104,7 @@ export function Field({ name, label, type = 'text', value = '', options, needed 
 /** More than these are searched, not scrolled through. */
 const MANY = 10;
 
-/** Some of many, by check marks. `options`: `[value, text]`; `value`: what is chosen at first. */
+/** Some of many, by check marks. `options`: `[value, text]`; `value`: the initial choice. */
 export function Choices({ name, label, value = [], options, empty = 'There is none.' }) {
   const [wanted, setWanted] = useState('');
   const box = useRef(null);

@@ -1,4 +1,4 @@
-// What time it is on the page: times go on by themselves, and stand still while nothing new is known.
+// The time of the page: times update themselves, and stop while there is no news.
 import { computed, signal } from '@preact/signals';
 import { staleSince } from './store.js';
 
@@ -14,6 +14,6 @@ document.addEventListener('visibilitychange', () => {
 /** The moment that the page shows: this one, or the last one of which anything is known. */
 export const shownMoment = computed(() => (staleSince.value === null ? now.value : staleSince.value.getTime()));
 
-/** This moment, to ten seconds and to the minute: what is older changes less often. */
+/** The current time, to ten seconds and to the minute: older values change less often. */
 export const tenSeconds = computed(() => Math.floor(now.value / 10_000) * 10_000);
 export const minute = computed(() => Math.floor(now.value / 60_000) * 60_000);

@@ -2,7 +2,7 @@
 
 /**
  * The chain of tasks that each waited for the one before it, up to the one that ended last. `rows`: `{task, node, from,
- * to}` of what has ended; `edges`: `[from, to, cross]` between names of tasks, `cross` between nodes. Keys `TASK@NODE`, in
+ * to}` of ended tasks; `edges`: `[from, to, cross]` between names of tasks, `cross` between nodes. Keys `TASK@NODE`, in
  * order, with the wait before each in milliseconds.
  */
 export function criticalPath(rows, edges) {

@@ -1,4 +1,4 @@
-// What a graph of tasks looks like in groups: by stage or by tag, each closed to one box or open.
+// A graph of tasks in groups: by stage or by tag, each closed to one box or open.
 import { sum } from './words.js';
 
 /** Without a stage behind it. */
@@ -37,7 +37,7 @@ function nextStage(name, after, stages) {
   return LAST;
 }
 
-/** What is drawn: boxes of tasks and of closed groups, and one edge between two of them however many tasks it joins. */
+/** The drawing: boxes of tasks and of closed groups, and one edge between two of them however many tasks it joins. */
 export function boxesOf({ tasks, edges }, groups, open) {
   const boxOf = (name) => {
     const group = groups.get(name);

@@ -1,13 +1,13 @@
-// Who acts on this page, and what they may do.
+// The user of this page, and their role.
 import { signal } from '@preact/signals';
 import { get, operator } from './api.js';
 
 const RANK = { viewer: 0, operator: 1, admin: 2 };
 
-/** What the API says about us: `{name, role, tokens}`; null until it said so. */
+/** The user from the API: `{name, role, tokens}`; null until known. */
 export const me = signal(null);
 
-/** Asks who we are: once, since a token keeps its role. The API being away is shown elsewhere. */
+/** Asks for the user once, since a token keeps its role. An unreachable API is shown elsewhere. */
 export async function learnWhoWeAre() {
   try {
     me.value = await get('/api/v1/me');
@@ -16,7 +16,7 @@ export async function learnWhoWeAre() {
   }
 }
 
-/** With tokens the name is the token's; without them people say who they are. */
+/** With tokens the name is the token's; without them people enter their name. */
 export const hasToken = () => me.value?.tokens === true;
 
 /** Whom reports and the audit will name. */

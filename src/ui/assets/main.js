@@ -91,7 +91,7 @@ function Page() {
     <div class="notice" role="status" aria-live="polite">${notice}</div>`;
 }
 
-/** What the address asks for. */
+/** The view of the address. */
 function View({ name }) {
   const { path, query } = place.value;
   const id = path.split('/')[2];
@@ -110,7 +110,7 @@ function Operator() {
     operator.name = event.target.value.trim();
   };
   const leave = async () => {
-    // If the session has ended already, that is what was asked for.
+    // If the session has ended already, that is the goal.
     await send('DELETE', '/api/v1/session').catch(() => undefined);
     location.assign('/');
   };

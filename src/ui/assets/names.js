@@ -1,4 +1,4 @@
-// Names of what is stored by number.
+// Names of objects stored by number.
 import { listsChanged, useData } from './store.js';
 
 /** Names of clusters by their ids. */

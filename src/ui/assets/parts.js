@@ -8,17 +8,17 @@ import { lookOf, said, standingOf } from './words.js';
 /** A state as a word with a coloured mark: never by colour alone. */
 export const State = ({ of, children }) => html`<span class=${`state ${lookOf(of)}`}>${children ?? said(of)}</span>`;
 
-/** How a run stands. */
+/** The state of a run. */
 export function RunState({ run }) {
   const { look, text } = standingOf(run);
   return html`<span class=${`state ${look}`}>${text}</span>`;
 }
 
-/** What the API refused, with what to do about it. */
+/** A refusal of the API, with the next step. */
 export function Problem({ of, onRetry }) {
   if (of === undefined || of === null) return null;
   const errors = of.errors ?? [];
-  // What one error says again is said already.
+  // A repeated error is already shown.
   const more = errors.length > 1 || (errors[0] && errors[0].message !== (of.detail ?? of.message)) ? errors : [];
   return html`<div class="problem" role="alert">
     <p><strong>${of.detail ?? of.message}</strong></p>
@@ -43,7 +43,7 @@ export function Problem({ of, onRetry }) {
 /** Data, or why there is none. */
 export function Loaded({ from, children }) {
   const { data, problem, loading, reload } = from;
-  // That the API is away is said once, at the top.
+  // An unreachable API is shown once, at the top.
   const own = problem?.code === 'away' && data !== undefined ? undefined : problem;
   return html`<${Problem} of=${own} onRetry=${reload} />
     ${data === undefined ? loading && html`<p class="quiet" role="status">Loading …</p>` : children(data)}`;
@@ -71,7 +71,7 @@ export const Missing = ({ of, problem, list, onRetry }) => html`<${Title} of=${o
   <${Problem} of=${problem} onRetry=${problem.status === 404 || problem.status === 400 ? undefined : onRetry} />
   <p><a href=${list[0]}>Show all ${list[1].toLowerCase()}</a></p>`;
 
-/** Where there is nothing yet: says so, and what to do next. */
+/** An empty list, with the next step. */
 export const Empty = ({ title, children }) => html`<div class="empty">
   <p><strong>${title}</strong></p>
   ${children}
@@ -95,7 +95,7 @@ export function Command({ text }) {
   </div>`;
 }
 
-/** `done` of `total`, as a bar and as text; `badly`: in words what `bad` of them are. */
+/** `done` of `total`, as a bar and as text; `badly` describes the `bad` ones. */
 export const Progress = ({ done, total, bad = 0, badly = `${bad} failed`, what = 'nodes', small = false }) => html`<div
   class=${small ? 'progress small' : 'progress'}
 >
@@ -126,7 +126,7 @@ export function Tabs({ views, current, clears = {} }) {
 const NAMED = 48;
 
 /**
- * A cell for each node: what a thousand of them look like at a glance; with names while they are few. `cells`:
+ * A cell for each node: a thousand of them at a glance; with names if they are few. `cells`:
  * `{key, name, look, note, text, away?}`, `text` being all of it in words.
  */
 export const Cells = ({ label, cells, chosen, onChoose }) =>
@@ -181,7 +181,7 @@ export function say(text) {
   }, 8_000);
 }
 
-/** A part that is closed until asked for; what is in it is made only then. */
+/** A section that is closed at first; its content is made when it is opened. */
 export function Fold({ label, open = false, children, onToggle }) {
   const [isOpen, setOpen] = useState(open);
   return html`<details open=${isOpen} onToggle=${(event) => {

@@ -25,7 +25,7 @@ export function go(href, { replace = false, stay = replace } = {}) {
   }
 }
 
-/** This address with other fields in its query: what is empty leaves it. */
+/** This address with other fields in its query; empty ones are removed. */
 export function addressWith(fields) {
   const next = new URLSearchParams(place.value.query);
   for (const [key, value] of Object.entries(fields)) {

@@ -22,7 +22,7 @@ function keep(views) {
   localStorage.setItem(KEY, JSON.stringify(views));
 }
 
-/** The saved filters of a list, and what saves the present ones. `fields`: what of the address belongs to them. */
+/** The saved filters of a list, and a button to save the current ones. `fields`: their fields in the address. */
 export function SavedViews({ of, fields }) {
   const own = saved.value.filter((view) => view.of === of);
   const present = new URLSearchParams([...place.value.query].filter(([key]) => fields.includes(key))).toString();

@@ -6,7 +6,7 @@ import { ApiProblem, answersOfApi, get, readEvents } from './api.js';
 const POLL_MS = 5_000;
 const SLOW_MS = 20_000;
 
-/** Counts up with every change of runs, sites or clusters: what shows them reads it and asks again. */
+/** Increases with every change of runs, sites or clusters: views of them read it and reload. */
 export const listsChanged = signal(0);
 
 /** Since when the API does not answer; null while it does. Every answer counts: of lists, of events, of actions. */
@@ -16,10 +16,10 @@ answersOfApi((isThere) => {
   else awaySince.value ??= new Date();
 });
 
-/** Since when what is behind the API (Temporal, its store) gives no news of what is watched, with the problem. */
+/** Since when the services behind the API (Temporal, its store) have given no news, with the problem. */
 export const silentSince = signal(null);
 
-/** Since when the page shows what was; null while it shows what is. */
+/** Since when the page is stale; null while it is current. */
 export const staleSince = computed(() => awaySince.value ?? silentSince.value?.at ?? null);
 
 /**
@@ -43,7 +43,7 @@ export function useData(path, { again, every } = {}) {
         state.value = { data, problem: undefined, path };
       } catch (error) {
         if (stop.signal.aborted) return;
-        // What was there stays: a short absence should not blank the page.
+        // Old data stays: a short outage should not blank the page.
         const kept = state.value.path === path ? state.value.data : undefined;
         state.value = { data: kept, problem: problemOf(error), path };
       }
@@ -73,8 +73,8 @@ export const problemOf = (error) =>
   error instanceof ApiProblem ? error.problem : { code: 'page', detail: String(error?.message ?? error) };
 
 /**
- * Watches a stream of tables (docs/rest.md, Watch live) while a view shows it, and goes on after breaks. Answers
- * `{tables, ended, problem}`, where each table is a plain object; while there is a problem, what is shown is stale.
+ * Watches a stream of tables (docs/rest.md, Watch live) while a view shows it, and continues after breaks.
+ * Returns `{tables, ended, problem}`, where each table is a plain object; while there is a problem, the data is stale.
  */
 export function useEvents(path) {
   const state = useMemo(() => signal({ tables: null, ended: false, problem: undefined }), [path]);
@@ -118,8 +118,8 @@ function merged(tables, changes) {
 }
 
 /**
- * Reads events until they end or it is stopped; after a break it comes back, at first at once. `pathOf()` may say
- * from where to go on. `once`: a stream that ends is over.
+ * Reads events until they end or it is stopped; after a break it reconnects, at first immediately. `pathOf()` may
+ * have the position to continue from. `once`: a stream that ends is over.
  */
 export function follow(pathOf, on, { once = false } = {}) {
   const stop = new AbortController();

@@ -135,7 +135,7 @@ export function useSelection(rows, { keyOf, nameOf = keyOf, isChoosable = () => 
   };
 }
 
-/** What can be done with all that is chosen; there while something is. */
+/** Actions for the chosen rows; shown while any is chosen. */
 export const Chosen = ({ selection, what, children }) =>
   selection.rows.length > 0 &&
   html`<div class="chosen" role="group" aria-label="Chosen">
@@ -145,7 +145,7 @@ export const Chosen = ({ selection, what, children }) =>
   </div>`;
 
 /**
- * Does the same for many, a few at a time, and says how it went; what was refused is said with its reason.
+ * Does the same for many, a few at a time, and reports the result, with reasons of refusals.
  * @throws Error when some were refused
  */
 export async function forEach(items, nameOf, act) {

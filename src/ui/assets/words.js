@@ -3,7 +3,7 @@ import { DONE_STATUSES, STATE_WORDS, WORK_STATUSES } from 'core/words';
 
 export { TASK_STATUSES_WORST_FIRST as TASK_STATUSES } from 'core/words';
 
-/** What a state means to the eye: one of `ok`, `bad`, `busy`, `wait`, `warn`, `off`. */
+/** The look of a state: one of `ok`, `bad`, `busy`, `wait`, `warn`, `off`. */
 const LOOKS = {
   ok: 'success successful ready operational finished ok available deployed prepared',
   bad: 'failed error terminated lost failing update_error',
@@ -35,7 +35,7 @@ const SAID = {
 /** A state or kind in words. */
 export const said = (word) => SAID[word] ?? String(word ?? '').replaceAll('_', ' ');
 
-/** `{look, text}` of a run: its outcome once it has one, else what it does now. */
+/** `{look, text}` of a run: its outcome once it has one, else its current phase. */
 export function standingOf({ outcome, phase, paused, awaiting_approval }) {
   if (outcome !== null) return { look: lookOf(outcome), text: said(outcome) };
   if (paused) return { look: 'warn', text: 'paused' };

@@ -11,7 +11,7 @@ type TaskAnswer = Wire<typeof taskSchema>;
 /** A task as graphs show it: with both spellings of the fields that have two. */
 export const viewTask = (task: object): TaskAnswer => presentTask(task as GraphTask) as TaskAnswer;
 
-/** A graph as the API shows it. What was never set is not there. */
+/** A graph as the API shows it, without fields that were never set. */
 export function viewGraph(graph: GraphWithTasks): GraphAnswer {
   const { id, name, nodeFilter, onSuccess, onError, onStop, owner, type } = graph;
   return {
@@ -26,7 +26,7 @@ export function viewGraph(graph: GraphWithTasks): GraphAnswer {
   };
 }
 
-/** The same after an upload, with what may be a mistake. */
+/** The same after an upload, with possible mistakes. */
 export const viewUploaded = ({ graph, warnings }: UploadedGraph): GraphAnswer => ({
   ...viewGraph(graph),
   ...(warnings.length === 0 ? {} : { warnings }),

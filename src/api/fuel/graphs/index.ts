@@ -7,7 +7,7 @@ import { readYamlGraphs, refuseEmptyBodies } from './read-graph-bodies.ts';
 import { serveSequences } from './sequence-routes.ts';
 import { serveTransactions } from './transaction-routes.ts';
 
-/** Graphs as Fuel's API has them: kept, planned, run, and what became of them. */
+/** Graphs as in Fuel's API: stored, planned and run, with their results. */
 export const serveFuelGraphs: RouteGroup = async (app, { operations, version }) => {
   // Without the prefix, which the outer registration has added already.
   const options = { operations, version };

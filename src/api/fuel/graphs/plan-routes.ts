@@ -25,7 +25,7 @@ const nonEmpty = <T>(list: readonly T[] | undefined) => (list?.length === 0 ? un
 const cutOf = ({ start, end, include }: PartOf<Routes['GET /releases/:id/deployment_tasks/'], 'query'>) =>
   given({ start, end, include: listIn(include) });
 
-/** Tasks of owners' graphs, and what a cluster's graphs would do: plans and drawings, made now, stored nowhere. */
+/** Tasks of owners' graphs, and plans and drawings of a cluster's graphs, made on request and not stored. */
 export const serveGraphTasks: RouteGroup = async (app, { operations: { graphs, plans } }) => {
   const replace =
     (kind: 'release' | 'cluster') =>

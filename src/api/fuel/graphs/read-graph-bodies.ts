@@ -3,7 +3,7 @@ import type { GraphSource } from '../../../ops/index.ts';
 import { RequestError } from '../../problems/transport-problem.ts';
 import { YAML_TYPES } from '../../requests/read-bodies.ts';
 
-/** A graph that came as YAML. */
+/** A graph sent as YAML. */
 class YamlGraph {
   readonly yaml: string;
 
@@ -19,7 +19,7 @@ export function readYamlGraphs(app: FastifyInstance): void {
   );
 }
 
-/** What a request brought. */
+/** Content of a request. */
 export const sourceOf = (body: unknown): GraphSource => (body instanceof YamlGraph ? { yaml: body.yaml } : { body });
 
 /** Routes with `config: needsBody` refuse a request without one: nothing sent is not an empty graph. */

@@ -11,7 +11,7 @@ import { viewTask, viewTransaction } from './transaction-view.ts';
 
 type Routes = typeof transactionRoutes;
 
-/** What runs of graphs did. */
+/** Results of graph runs. */
 export const serveTransactions: RouteGroup = async (app, { operations: { transactions } }) => {
   const filterOf = (query: PartOf<Routes['GET /transactions/'], 'query'>) =>
     given({

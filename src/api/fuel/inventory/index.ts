@@ -7,7 +7,7 @@ import { serveReleases } from './release-routes.ts';
 import { serveRoles } from './role-routes.ts';
 import { serveSettings } from './settings-routes.ts';
 
-/** What graphs run on, in the shapes Fuel's clients know: releases, clusters, nodes, roles, settings, plugins. */
+/** The inventory of graphs, in the formats of Fuel's clients: releases, clusters, nodes, roles, settings, plugins. */
 export const serveInventory: readonly RouteGroup[] = [
   serveReleases,
   serveClusters,

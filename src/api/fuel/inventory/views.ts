@@ -64,7 +64,7 @@ export function viewCluster({ cluster, release, nodes, tags, busy }: ClusterView
   });
 }
 
-/** What stands behind the name in `newton-10.0`; the whole version where it has no such end. */
+/** The number after the name in `newton-10.0`; otherwise the whole version. */
 const environmentVersion = (version: string): string => /-(\d+(?:\.\d+)*)$/.exec(version)?.[1] ?? version;
 
 export function viewNode({ node, tags, primaryTags }: NodeView): NodeAnswer {

@@ -21,7 +21,7 @@ export class ArchiveSlots {
     this.#atOnce = atOnce;
   }
 
-  /** Takes a slot until the request has been answered, or its connection is gone. @throws RequestError `busy` */
+  /** Takes a slot until the request has been answered, or its connection has closed. @throws RequestError `busy` */
   take({ raw }: FastifyReply): void {
     if (this.#taken >= this.#atOnce) {
       throw new RequestError({

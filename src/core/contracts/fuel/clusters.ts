@@ -56,7 +56,7 @@ export const clusterSchema = z
 
 const clusterListSchema = z.array(clusterSchema).meta({ id: 'ClusterList' });
 
-/** A cluster as it was answered may be sent back, changed in what can be changed. */
+/** A returned cluster may be sent back with changes to its mutable fields. */
 const clusterChangesBody = z
   .strictObject({
     name: name.optional(),

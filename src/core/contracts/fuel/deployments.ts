@@ -336,7 +336,7 @@ const listed = { access: 'viewer', query: transactionsQuery, answers: { 200: tra
 const removed = { ...one, access: 'operator', query: deleteQuery, answers: gone } as const;
 const snapshot = { ...one, answers: { 200: snapshotSchema } } as const;
 
-/** What runs of graphs did. */
+/** Results of graph runs. */
 export const transactionRoutes = tagged('deployments', {
   'GET /transactions/': {
     ...listed,

@@ -5,7 +5,7 @@ import { gone, LARGE_BODY, media, tagged } from '../route.ts';
 import { commaList, flagText, idParams, idText } from './parts.ts';
 import { planExplanationSchema } from './plan-explanation.ts';
 
-/** Types of graphs stand in paths. */
+/** Types of graphs are parts of paths. */
 export const graphType = z
   .string()
   .min(1)
@@ -269,7 +269,7 @@ const clusterTasks = {
 const ofCluster = { access: 'viewer', params: idParams('cluster'), also: [409] } as const;
 export const GRAPHVIZ = 'text/vnd.graphviz';
 
-/** Tasks of owners' graphs, and what a cluster's graphs would do: plans and drawings, made now, stored nowhere. */
+/** Tasks of owners' graphs, and plans and drawings of a cluster's graphs, made on request and not stored. */
 export const graphTaskRoutes = tagged('graphs', {
   'PUT /releases/:id/deployment_tasks/': replaceTasks('release', 'Release'),
   'PUT /clusters/:id/deployment_tasks/': replaceTasks('cluster', 'Cluster'),

@@ -16,7 +16,7 @@ const hostname = z
   .max(63)
   .regex(/^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?$/, 'must be a host name: letters, digits, hyphens inside');
 
-/** What a person or a program may say of a node. */
+/** Fields of a node that clients may set. */
 const nodeFields = {
   name: nameText(100),
   hostname,
@@ -46,7 +46,7 @@ const newNodeBody = z
   .strictObject({ ...z.object(nodeFields).partial().shape, site: nameText(63).optional() })
   .meta({ id: 'NewNode' });
 
-/** A node as it was answered may be sent back, changed in what can be changed. */
+/** A returned node may be sent back with changes to its mutable fields. */
 const nodeChangesBody = z
   .strictObject({
     ...z.object(nodeFields).partial().shape,
@@ -129,7 +129,7 @@ const deletedNodesQuery = z.strictObject({
   force: flagText.optional().describe('Include deployed nodes of a cluster.'),
 });
 
-/** Interfaces or disks: lists of what only the machine understands. */
+/** Interfaces or disks: opaque lists. */
 const nodePartsBody = z.array(jsonObject).meta({ id: 'NodePartsChanges' });
 const nodePartsSchema = z.array(anyJson).meta({ id: 'NodeParts' });
 

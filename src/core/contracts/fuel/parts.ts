@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Need } from '../../access.ts';
 import { below, gone, tagged } from '../route.ts';
 
-/** Ids of Fuel's things are whole numbers from 1; what the database can hold. */
+/** Ids of Fuel's objects are whole numbers from 1, up to the database's limit. */
 export const LARGEST_ID = 2_147_483_647;
 
 /** An id in a path or a query. */

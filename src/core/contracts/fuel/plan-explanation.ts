@@ -20,7 +20,7 @@ const skip = z.strictObject({
 
 const node = z.strictObject({ node: z.string(), runs: z.array(run), skipped: z.array(skip) });
 
-/** A plan for people: what runs and what does not on each node, and why. */
+/** A plan for people: what runs on each node, what does not, and why. */
 export const planExplanationSchema = z.strictObject({
   totals: z.strictObject({ nodes: z.int(), tasks: z.int(), running: z.int(), first_time: z.int() }),
   nodes: z.array(node).describe('What runs on each node, what does not, and why.'),

@@ -8,7 +8,7 @@ import { idNumber, idParams } from './parts.ts';
 /** Any object. */
 export const jsonObject = z.record(z.string(), anyJson);
 
-/** What a release is made of, beside what names it; each is the package's own data. */
+/** The parts of a release, except its name; each is the package's own data. */
 const releaseParts = {
   roles_metadata: jsonObject.describe('Role → its name, description, tags, conflicts, limits.'),
   tags_metadata: jsonObject.describe('Tag → `{has_primary}`.'),
@@ -41,7 +41,7 @@ const newReleaseBody = z
   })
   .meta({ id: 'NewRelease' });
 
-/** Fields that only say what is: they may be sent back as they were answered. */
+/** Read-only fields: they may be sent back unchanged. */
 const readOnlyParts = {
   id: idNumber('release').optional(),
   is_deployable: z.boolean().optional(),
@@ -79,7 +79,7 @@ const releaseListSchema = z.array(releaseSchema).meta({ id: 'ReleaseList' });
 
 export type ReleaseAnswer = Wire<typeof releaseSchema>;
 
-/** Any object, as a body: what only its owner understands. */
+/** Any object, as a body: opaque to the API. */
 export const jsonObjectBody = jsonObject.meta({ id: 'JsonFields', description: 'Any JSON object.' });
 
 /** Any object, as an answer. */

@@ -11,7 +11,7 @@ const identifier = z
 
 const expression = z.union([z.string(), z.looseObject({})]);
 
-/** A role as package authors write it: what is named here is checked, other keys are kept. */
+/** A role as package authors write it: keys listed here are checked, others are kept. */
 const roleMeta = z.looseObject({
   name: z.string().min(1).describe('Display name.'),
   description: z.string(),

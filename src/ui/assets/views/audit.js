@@ -7,10 +7,10 @@ import { listsChanged, useData } from '../store.js';
 import { Table } from '../table.js';
 import { Ago } from '../times.js';
 
-/** Pages of what the audit names as a target. */
+/** Pages of the targets of audit entries. */
 const PAGES = { run: 'runs', site: 'sites', cluster: 'clusters', node: 'nodes', package: 'packages', graph: 'graphs' };
 
-/** The audit trail: who did what, when and why. Its filters are in the address. */
+/** The audit trail. Its filters are in the address. */
 export function AuditView({ query }) {
   const [actor, action, target, before] = ['actor', 'action', 'target', 'before'].map((key) => query.get(key) ?? '');
   const entries = useData(`/api/v1/audit${queryOf({ actor, action, target, before, limit: 100 })}`, {

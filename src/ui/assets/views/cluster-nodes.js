@@ -9,7 +9,7 @@ import { NodeTable } from './nodes.js';
 
 const PAGE = 50;
 
-/** Nodes of a cluster, in pages, with filters that are in the address; what is done to one is done to many as well. */
+/** Nodes of a cluster, in pages, with filters in the address; actions apply to one or many. */
 export function ClusterNodes({ base, nodes, tags, query, onDone }) {
   const [name, role, status] = ['name', 'role', 'status'].map((key) => query.get(key) ?? '');
   const page = Number(query.get('page') ?? 0);
@@ -56,7 +56,7 @@ export function ClusterNodes({ base, nodes, tags, query, onDone }) {
     <${Pages} page=${page} size=${PAGE} of=${wanted.length} />`;
 }
 
-/** What can be done to nodes of a cluster, to one or to many. */
+/** Actions for one or many nodes of a cluster. */
 export function NodeActions({ base, nodes, tags, onDone }) {
   const ids = nodes.map((one) => one.id);
   const names = some(

@@ -73,7 +73,7 @@ export function ClusterView({ id, query }) {
     }`;
 }
 
-/** A graph of the cluster: what it would do now, and its drawing. */
+/** A graph of the cluster: its plan, and its drawing. */
 const Graphs = ({ base, query, types, type, name, nodes }) => html`<div class="filters">
     <${Choice} label="Type" value=${type} options=${types.map((one) => [one, one])} onChange=${(value) => filterBy({ type: value })} />
     ${type && html`<a href=${`${base}/deployment_tasks${queryOf({ graph_type: type })}`} download=${`${name}-${type}.json`}>Download the merged tasks</a>`}
@@ -136,7 +136,7 @@ function FreeNodes({ base, onDone }) {
   <//>`;
 }
 
-/** By node what runs and what does not, and why. */
+/** What runs on each node, what does not, and why. */
 function Plan({ base, type, nodes }) {
   const names = new Map(nodes.map((one) => [String(one.id), one.name]));
   const nameOf = (node) => names.get(node) ?? node;
@@ -263,7 +263,7 @@ function Settings({ base }) {
   <//>`;
 }
 
-/** @throws ApiProblem with the line, as if the API had said so */
+/** @throws ApiProblem with the line, like one of the API */
 function parsed(text) {
   try {
     return JSON.parse(text);

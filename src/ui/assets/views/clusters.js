@@ -7,7 +7,7 @@ import { listsChanged, useData } from '../store.js';
 import { Table } from '../table.js';
 import { count } from '../words.js';
 
-/** All clusters. One can be made of any installed release; where there is none, the page says what to do. */
+/** All clusters. One can be made of any installed release; if there is none, the page shows the next step. */
 export function ClustersView() {
   // Releases come with packages, and no event announces those.
   const clusters = useData('/api/v1/clusters', { again: listsChanged.value });
@@ -77,7 +77,7 @@ const NoCluster = () => html`<${Empty} title="There is no cluster yet.">
   <p>Create one above: it uses nodes of the inventory, and runs the graphs of its release on them.</p>
 <//>`;
 
-/** Why no cluster can be made, and what to do about it. */
+/** Why no cluster can be created, and the next step. */
 export const NoRelease = () => html`<div class="banner" role="status" id="no-release">
   <p><strong>No release is installed, so no cluster can be created.</strong></p>
   <p>

@@ -20,7 +20,7 @@ const SHOWN = [
   ['all', 'all'],
 ];
 
-/** Two runs beside each other: what each set out to do, what came of it, and how long it took. */
+/** Two runs side by side: plan, result and duration. */
 export function CompareView({ query }) {
   const [a, b] = [query.get('a') ?? '', query.get('b') ?? ''];
   const [first, second] = [useRun(a), useRun(b)];

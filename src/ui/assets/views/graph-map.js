@@ -20,7 +20,7 @@ const URGENT = ['failed', 'dep_failed', 'retrying', 'running'];
 
 /**
  * The graph of a run, live: a box for each task or closed group, coloured by the worst of its tasks, with their shares.
- * Groups and what is open are in the address. `counts`: by task the number of its instances by status.
+ * Groups and expanded ones are in the address. `counts`: by task the number of its instances by status.
  */
 export function GraphMap({ base, graph, counts, query, onChoose }) {
   const shape = useData(`${base}/graph${queryOf({ graph: graph.type })}`);

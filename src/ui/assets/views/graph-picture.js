@@ -54,7 +54,7 @@ export function GraphPicture({ path, states, onChoose }) {
   }, [states, drawn]);
   useEffect(() => {
     if (drawn === null) return;
-    // What fits is shown whole; of what does not, that which wants to be seen.
+    // Content that fits is shown whole; otherwise the focused part.
     setScale(scaleToFit(box.current, drawn) > 0.6 ? Math.min(1, scaleToFit(box.current, drawn)) : 1);
     const first = LOOKS.slice(0, 5).map((look) => box.current.querySelector(`.is-${look}`));
     const target = first.find((one) => one !== null) ?? [...drawn.nodes.values()][0];

@@ -33,7 +33,7 @@ export function GraphRun({ base, tables, query }) {
       .map(([key, counts]) => [key.slice(chosen.length + 1), counts]);
   const [nodes, tasks] = [own(byNode), own(byTask)];
   const live = run.outcome === null;
-  // What the store counts, not what the run says: rows are read from the store, which comes a moment later.
+  // The store's counts, not the run's: rows are read from the store, which is updated a moment later.
   const version = JSON.stringify(nodes);
   const [log, node] = [query.get('log'), query.get('node') ?? ''];
   const view = VIEWS.some(([key]) => key === query.get('view')) ? query.get('view') : 'tasks';
@@ -136,7 +136,7 @@ const CELL = {
   skipped: 'off',
 };
 
-/** Rows of 1,000 bars are read at most; of a large run those of the chosen nodes, or of what failed and runs. */
+/** Rows of 1,000 bars are read at most; of a large run those of the chosen nodes, or of failed and running tasks. */
 const MAX_BARS = 1000;
 const STARTED = 'failed,running,retrying,successful,ignored';
 
@@ -173,7 +173,7 @@ function Bars({ base, graph, run, version, names, node, query }) {
   <//>`;
 }
 
-/** What made the run as long as it was: each task that the next one waited for. */
+/** The reason for the duration of the run: each task that the next one waited for. */
 const CriticalPath = ({ path, names }) =>
   path.length === 0
     ? html`<p class="quiet">Nothing has ended yet.</p>`

@@ -52,10 +52,10 @@ const NoGraph = () => html`<${Empty} title="There is no graph yet.">
   <${Command} text="sitewright graph upload --env 1 --type default --file FILE" />
 <//>`;
 
-/** What a graph is called: many have no name but their type. */
+/** Name of a graph: many have only their type. */
 export const nameOf = (graph) => graph.name || `${graph.relations[0]?.type ?? 'graph'} #${graph.id}`;
 
-/** Names of what graphs and tags belong to, by `kind/id`. */
+/** Names of owners of graphs and tags, by `kind/id`. */
 export function useOwners() {
   const [clusters, releases, plugins] = ['clusters', 'releases', 'plugins'].map((kind) =>
     useData(`/api/v1/${kind}`, { again: listsChanged.value }),

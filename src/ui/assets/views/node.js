@@ -8,7 +8,7 @@ import { said, TASK_STATUSES } from '../words.js';
 
 const LIST = ['/nodes', 'Nodes'];
 
-/** One node: what it is for, what it is, and what runs on its site did to it. */
+/** One node: its roles, its hardware, and its results in runs. */
 export function NodeView({ id }) {
   const again = listsChanged.value;
   const node = useData(`/api/v1/nodes/${id}`, { again });

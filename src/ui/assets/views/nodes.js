@@ -73,7 +73,7 @@ const NoNode = () => html`<${Empty} title="There is no node yet.">
   <${Command} text="sitewright node register --site SITE" />
 <//>`;
 
-/** Nodes with what they are for. */
+/** Nodes with their roles. */
 export const NodeTable = ({ nodes, nameOf, selection, empty = 'No such node.' }) =>
   html`<${Table}
     label="Nodes"

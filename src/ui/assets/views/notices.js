@@ -7,7 +7,7 @@ import { Table } from '../table.js';
 import { Ago } from '../times.js';
 import { said } from '../words.js';
 
-/** Where notices about runs are sent, and what became of the last ones. */
+/** Receivers of notices about runs, and the last deliveries. */
 export function NoticesView() {
   const again = listsChanged.value;
   const receivers = useData('/api/v1/notices/receivers', { again });

@@ -12,7 +12,7 @@ import { sizeOf } from './packages.js';
 
 const LIST = ['/packages', 'Packages'];
 
-/** One package: what it is, and everything that came with it. */
+/** One package with all its parts. */
 export function PackageView({ id }) {
   const path = `/api/v1/packages/${id}`;
   const found = useData(path, { again: listsChanged.value });

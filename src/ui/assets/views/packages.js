@@ -9,7 +9,7 @@ import { Ago } from '../times.js';
 import { count, some } from '../words.js';
 import { NoRelease } from './clusters.js';
 
-/** What is installed, and what each package brought. */
+/** Installed packages and their contents. */
 export function PackagesView() {
   const again = listsChanged.value;
   const packages = useData('/api/v1/packages', { again, every: 10_000 });
@@ -59,7 +59,7 @@ const NoPackage = () => html`<${Empty} title="No package is installed.">
 
 export const sizeOf = (one) => `${Math.ceil(one.size / 1024).toLocaleString()} KB`;
 
-/** What came with a package, in one line. */
+/** The contents of a package, in one line. */
 const brought = (of) =>
   some([
     ...of.releases.map((one) => `release ${one.name} ${one.version}`),

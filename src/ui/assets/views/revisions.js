@@ -9,7 +9,7 @@ import { useData } from '../store.js';
 import { webLink } from '../web-link.js';
 import { count } from '../words.js';
 
-/** Documents of a revision, or what changed in them since another; which ones is in the address. */
+/** Documents of a revision, or their changes since another; the address has which. */
 export function Documents({ base, newest, query }) {
   const shown = query.get('revision') ?? String(newest);
   const since = query.get('since') ?? '';
@@ -34,7 +34,7 @@ export function Documents({ base, newest, query }) {
     <//>`;
 }
 
-/** What the change means: nodes and groups, not lines. */
+/** The meaning of a change: nodes and groups, not lines. */
 function Meaning({ of }) {
   const all = [
     ...of.nodes.map((one) => ({ ...one, kind: 'node' })),

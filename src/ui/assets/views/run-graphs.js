@@ -4,8 +4,7 @@ import { html } from '../html.js';
 import { go } from '../router.js';
 
 /**
- * Runs a graph, once it was asked how. `given`: the input of an earlier run, which is offered again; `label` says what it
- * is then.
+ * Runs a graph after asking for options. `given`: the input of an earlier run, as defaults; `label` is the button's text.
  */
 export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run a graph' }) {
   const [before] = given?.graphs ?? [];

@@ -4,10 +4,10 @@ import { html } from '../html.js';
 import { Table } from '../table.js';
 import { lookOf, said, sum, TASK_STATUSES, timeOf, worst } from '../words.js';
 
-/** Runs beside each other at most. */
+/** Maximum number of runs side by side. */
 const COLUMNS = 20;
 
-/** How each task went in each of the runs, the newest at the right: what began to fail when. */
+/** Result of each task in each run, the newest at the right, to see when a task began to fail. */
 export function RunGrid({ runs }) {
   const shown = runs.slice(0, COLUMNS).reverse();
   const counts = useCounts(shown);
@@ -40,7 +40,7 @@ export function RunGrid({ runs }) {
 
 const AGAIN_MS = 2_000;
 
-/** By run and task the number of its instances by status; what has ended is read once. */
+/** By run and task the number of its instances by status; ended runs are read once. */
 function useCounts(runs) {
   const [known, setKnown] = useState(new Map());
   const [failures, setFailures] = useState(0);

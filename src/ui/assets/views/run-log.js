@@ -14,7 +14,7 @@ const TAIL_MS = 1_000;
 /** So near its end the log goes on by itself; further up someone is reading. */
 const NEAR_END = 40;
 
-/** What all tasks of a run print, as it arrives: with its time, searched, and going on by itself while the run does. */
+/** The output of all tasks of a run as it arrives, with times and search, live while the run is open. */
 export function RunLog({ base, live, node, query, names }) {
   const [search, stream] = [query.get('find') ?? '', query.get('stream') ?? ''];
   const [state, setState] = useState(NOTHING);

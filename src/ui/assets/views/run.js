@@ -73,7 +73,7 @@ export function RunView({ id, query }) {
     <${OperatorActions} base=${base} cluster=${run.labels.cluster} again=${`${status.phase}/${status.paused?.since}/${status.done}/${notice.value}`} />`;
 }
 
-/** What waits for approval, with who may say so. */
+/** Pending approvals, with the actions. */
 const Approvals = ({ base, awaiting }) =>
   awaiting.map(
     ({ before, since }) => html`<div class="banner" role="status" key=${before}>
@@ -106,7 +106,7 @@ const failedAndBlocked = (counts) =>
     .map((status) => `${counts[status]} ${said(status)}`)
     .join(', ');
 
-/** What it works on, who started it, when and why. */
+/** Its target, starter, time and reason. */
 function Facts({ run, expected }) {
   const { cluster } = run.labels;
   const known = useData(cluster === undefined ? null : `/api/v1/clusters/${cluster}`);
@@ -123,7 +123,7 @@ function Facts({ run, expected }) {
   return html`<p class="facts">${about.map((one, at) => html`${at > 0 && ' · '}${one}`)}</p>`;
 }
 
-/** Why it ended so, and what to do next. */
+/** Why it ended, and the next step. */
 function Conclusion({ base, run }) {
   const report = useData(`${base}/report`, { again: run.outcome });
   const { reason, next_step: next, warnings = [] } = report.data ?? {};
@@ -183,7 +183,7 @@ function Steering({ base, run, status, ofGraphs }) {
     />`;
 }
 
-/** What people did to the run. */
+/** Actions of operators on the run. */
 function OperatorActions({ base, again, cluster }) {
   const names = useNodeNames(cluster);
   const report = useData(`${base}/report`, { again });

@@ -14,7 +14,7 @@ const KINDS = ['deploy_site', 'update_site', 'redeploy_nodes', 'test_site', 'exe
 const OUTCOMES = ['success', 'success_with_failures', 'nothing_to_do', 'failed', 'stopped', 'cancelled', 'terminated'];
 const FILTERS = ['text', 'site', 'cluster', 'kind', 'outcome', 'open', 'by', 'since', 'until', 'label'];
 
-/** What the API understands of the filters of the address. Days are those of this browser. */
+/** The filters of the address as the API's parameters. Days are those of this browser. */
 export function requestOf({ cluster, label, by, since, until, ...same }) {
   const labels = [cluster && `cluster:${cluster}`, label?.replace('=', ':')].filter(Boolean);
   const midnight = (day, later = 0) => {
@@ -30,7 +30,7 @@ export function requestOf({ cluster, label, by, since, until, ...same }) {
   };
 }
 
-/** All runs: what is under way first, then the newest. Its filters are in the address. */
+/** All runs: open ones first, then the newest. Its filters are in the address. */
 export function RunsView({ query: given }) {
   const filter = Object.fromEntries(FILTERS.map((key) => [key, given.get(key) ?? '']));
   const before = given.get('before') ?? '';
@@ -143,7 +143,7 @@ export const RunTable = ({ runs, selection, empty = 'No run yet.' }) => {
   />`;
 };
 
-/** How far it is, and what has failed. */
+/** Its progress and failures. */
 function HowFar({ run }) {
   const [what, bad] = run.kind === 'execute_graph' ? ['tasks', run.failed_tasks] : ['nodes', run.failed_nodes];
   return html`${
@@ -155,7 +155,7 @@ function HowFar({ run }) {
 const MAX = 140;
 const short = (text) => (text.length > MAX ? `${text.slice(0, MAX - 1)}…` : text);
 
-/** What a run works on: names, where they are known. */
+/** The target of a run, by name if known. */
 export const subjectOf = (run, clusters = new Map()) => {
   const { cluster } = run.labels;
   return run.site ?? (cluster === undefined ? '' : `on cluster ${clusters.get(Number(cluster)) ?? cluster}`);

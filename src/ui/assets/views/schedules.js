@@ -6,7 +6,7 @@ import { listsChanged, useData } from '../store.js';
 import { Table } from '../table.js';
 import { said, timeOf } from '../words.js';
 
-/** Runs that start at set times: when next, and what they started last. */
+/** Schedules: next times, and last runs. */
 export function SchedulesView() {
   const schedules = useData('/api/v1/schedules', { again: listsChanged.value });
   return html`<${Title} of="Schedules" />
@@ -33,7 +33,7 @@ export function SchedulesView() {
     <//>`;
 }
 
-/** More of them say whether the times are the ones that were meant. */
+/** Several show whether the times are the intended ones. */
 const NEXT = 3;
 
 const NextTimes = ({ of: { paused, note, next_times: times } }) =>

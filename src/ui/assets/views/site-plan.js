@@ -6,7 +6,7 @@ import { useData } from '../store.js';
 import { Table } from '../table.js';
 import { count } from '../words.js';
 
-/** What a deployment of the newest revision would do to which node, and why; nothing is changed. */
+/** The effect of a deployment of the newest revision on each node, with reasons; nothing is changed. */
 export function SitePlan({ base, site, query: given }) {
   const strategy = useData(`${base}/revisions/latest/strategy`);
   const difference = useData(`${base}/revisions/latest/difference`);

@@ -15,7 +15,7 @@ const VIEWS = [
   ['timeline', 'Timeline'],
 ];
 
-/** A run on a site: phases, groups as a tree, nodes with what happened to them, or when. */
+/** A run on a site: phases, groups as a tree, nodes with their results or times. */
 export function SiteRun({ base, tables, query }) {
   const { run, status, nodes } = tables;
   const again = JSON.stringify([

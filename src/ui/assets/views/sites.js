@@ -49,7 +49,7 @@ const LastRun = ({ run }) =>
     : html`<a href=${`/runs/${run.id}`}>${said(run.kind)}</a> <${RunState} run=${run} />
         <span class="quiet"><${Ago} of=${run.started_at} /></span>`;
 
-/** Deploy, update or test, after showing what would happen. `open`: the run already in progress. */
+/** Deploy, update or test, after showing the effect. `open`: the run already in progress. */
 export function StartRun({ site, open }) {
   const start =
     (kind) =>

@@ -91,7 +91,7 @@ const PRIMARY = { name: 'primary', label: 'One of its nodes is the primary', typ
 
 const metaOf = (given) => ({ has_primary: given.primary === 'true' });
 
-/** The nodes that have a tag, and by what. */
+/** The nodes that have a tag, and its source. */
 const Holders = ({ of, names }) =>
   of.map(
     (one) =>

@@ -13,7 +13,7 @@ const MAX = 400_000;
 /** So near its end a log goes on by itself; further up one is reading. */
 const NEAR_END = 40;
 
-/** What a task printed, as it prints it: below everything else, until it is closed. */
+/** The live output of a task: below everything else, until it is closed. */
 export function TaskLog({ base, task, live, names }) {
   const [stream, setStream] = useState('stdout');
   const [attempt, setAttempt] = useState('');

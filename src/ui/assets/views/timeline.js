@@ -17,7 +17,7 @@ const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10
 
 /**
  * Bars in time, a row for each node; also while they still run. Dragging over it zooms to that time. `rows`: `{row, name?,
- * label, status, from, to, href?, isCritical?}`, `from` is null for what has not started.
+ * label, status, from, to, href?, isCritical?}`, `from` is null for unstarted ones.
  */
 export function Timeline({ rows, from, until }) {
   const [page, setPage] = useState(0);
@@ -45,7 +45,7 @@ export function Timeline({ rows, from, until }) {
     // The last one would have no room for its text.
     (tick) => at(tick.at) < 96,
   );
-  /** To another part of the time, within what there is and no shorter than the shortest. */
+  /** Moves to another range of time, within the limits and not below the minimum. */
   const look = (from_, to) => {
     const length = Math.max(MIN_MS, Math.min(to - from_, latest - first));
     const begin = Math.max(first, Math.min(from_, latest - length));
@@ -136,7 +136,7 @@ function Bar({ bar, left, right }) {
   </span>`;
 }
 
-/** About so many moments between start and end, at times that people say. */
+/** About this many ticks between start and end, at round times. */
 function ticksOf(start, end, wanted) {
   const seconds = (end - start) / 1000;
   const step = (STEPS.find((one) => seconds / one <= wanted) ?? 7 * 86_400) * 1000;
