@@ -1,4 +1,4 @@
-/** What the simulator sends back. */
+/** The simulator's answer. */
 export interface Answer {
   readonly status: number;
   readonly type: string | null;
@@ -72,7 +72,7 @@ export const invalidRequest = (errors: FieldErrors): Answer =>
 
 export const badRequest = (body: string): Answer => answer(400, utf8Text, body, refused);
 
-/** 401; the body is text though its type says html. */
+/** 401; the body is text although its type is html. */
 export const unauthorized = (reason: string): Answer =>
   answer(401, 'text/html; charset=utf-8', `Authorization Error: ${reason}`, {
     ...refused,

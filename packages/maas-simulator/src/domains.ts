@@ -19,7 +19,7 @@ export const viewDomain = (domain: Readonly<Domain>): object => ({
 export const findDomain = (region: Region, text: string): Readonly<Domain> | undefined =>
   region.domains.get(text) ?? [...region.domains.values()].find(({ name }) => name === text);
 
-/** What MAAS has against the labels of a name in DNS; null when nothing. */
+/** MAAS' objection to the labels of a name in DNS; null if none. */
 function labelProblem(name: string): string | null {
   if (name.length > 255) return 'Hostname is too long.  Maximum allowed is 255 characters.';
   for (const label of name.split('.')) {

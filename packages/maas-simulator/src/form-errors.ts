@@ -5,7 +5,7 @@ export const NO_SUCH_CHOICE = 'Select a valid choice. That choice is not one of 
 
 export const REQUIRED = 'This field is required.';
 
-/** What is wrong with a form, by field; `__all__` for the form as a whole. */
+/** Problems of a form, by field; `__all__` for the form as a whole. */
 export class FormErrors {
   readonly #errors = new Map<string, string[]>();
 

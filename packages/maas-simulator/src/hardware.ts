@@ -59,7 +59,7 @@ export function subnetsInTurn(region: Region): () => Readonly<Subnet> {
   };
 }
 
-/** What a commissioning finds: the cards of the machine, and a disk with a layout. */
+/** The hardware that a commissioning finds: the cards of the machine, and a disk with a layout. */
 export function discoverHardware(sim: Simulation, machine: Readonly<Machine>): void {
   equip(sim.region, machine, () => subnetWithSpace(sim.region));
 }

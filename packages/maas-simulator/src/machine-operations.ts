@@ -316,7 +316,7 @@ export const setOwnerData: Handler = (call) => {
   return view(call, machine);
 };
 
-/** For the operations that bring back what commissioning left. */
+/** For the operations that restore the commissioned state. */
 function restorable(call: Call, what: string): Readonly<Machine> {
   const machine = administeredMachineOf(call);
   if (machine.status !== MachineStatus.Ready && machine.status !== MachineStatus.FailedTesting) {

@@ -28,7 +28,7 @@ export const isRackEvent = (name: string): name is RackEvent => (rackEvents as r
 function setPower(sim: Simulation, machine: Readonly<Machine>, state: PowerState, cause: Cause): void {
   sim.region.editMachine(machine).powerState = state;
   if (state === 'off' && machine.status === MachineStatus.Releasing) finishRelease(sim, machine, cause);
-  // What a broken machine kept of its addresses goes with its power.
+  // Addresses that a broken machine kept are released with its power.
   if (state === 'off' && machine.status === MachineStatus.Broken) dropAddresses(sim, machine);
   // Exiting rescue mode ends when the power matches the earlier state.
   const wanted = machine.previousStatus === MachineStatus.Deployed ? 'on' : 'off';

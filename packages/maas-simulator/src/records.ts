@@ -106,7 +106,7 @@ export interface Machine extends StorageLayout {
   /** Of its user, while it has one. */
   userFilesystems: UserFilesystems;
   isUefi: boolean;
-  /** What the running commissioning leaves as it is. */
+  /** Parts that the running commissioning does not change. */
   skips: { readonly networking: boolean; readonly storage: boolean };
   scriptSets: readonly ScriptSet[];
   current: Readonly<Partial<Record<ScriptSet['type'], number>>>;

@@ -145,7 +145,7 @@ export class Region {
     return this.vlansOf(fabric)[0] as Readonly<Vlan>;
   }
 
-  /** The VLAN of what is on no other, in the fabric 0, which is made when it is missing. */
+  /** The default VLAN, in fabric 0, which is created if it is missing. */
   defaultVlan(): Readonly<Vlan> {
     if (!this.fabrics.has('0')) this.addFabric({ id: 0 });
     return this.firstVlanOf(0);

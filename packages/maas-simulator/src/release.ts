@@ -83,7 +83,7 @@ function startErasing(sim: Simulation, machine: Readonly<Machine>, cause: Cause)
   );
 }
 
-/** What goes at once when a machine is released: its system, and the filesystems of its user. */
+/** Properties removed immediately when a machine is released: its system, and the filesystems of its user. */
 export function blankSystem(sim: Simulation, machine: Readonly<Machine>): void {
   const none = { osystem: '', distroSeries: '', hweKernel: null, agentName: '', userFilesystems: {} };
   Object.assign(sim.region.editMachine(machine), none);

@@ -78,7 +78,7 @@ export function noteEvent(
   sim.region.editMachine(machine).statusMessage = description === '' ? type : `${type} - ${description}`;
 }
 
-/** Removes the owner of a machine, and what was the owner's. */
+/** Removes the owner of a machine, and the owner's data. */
 export function disown(sim: Simulation, machine: Readonly<Machine>): void {
   const none = { owner: null, ownerData: {}, agentName: '', locked: false, userFilesystems: {} };
   Object.assign(sim.region.editMachine(machine), none);

@@ -199,7 +199,7 @@ export const stopImport: Handler = (call) => {
   return text('Import of boot resources is being stopped');
 };
 
-/** An uploaded image, complete at once; its content is dropped. */
+/** An uploaded image, complete immediately; its content is dropped. */
 export const createImage: Handler = (call) => {
   requireAdmin(call);
   const { form, region } = call;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { simulatorKeys } from '../src/index.ts';
 import { authorization, SimulatedMaas } from './simulated-maas.ts';
 
-/** What a client asks that no recording shows; the rules were measured on MAAS 3.6.5 (docs/design.md#machines). */
+/** Requests of a client that no recording has; the rules were measured on MAAS 3.6.5 (docs/design.md#machines). */
 let maas: SimulatedMaas;
 beforeAll(async () => {
   maas = await SimulatedMaas.start();
@@ -185,7 +185,7 @@ describe('machines', () => {
       `Machine(s) cannot be released in their current state: ${ids[2]} ('Commissioning').`,
     ]);
     expect(await maas.moves()).toEqual([]);
-    // Erasing is not among what a bulk release takes.
+    // A bulk release does not accept erasing.
     const some = { machines: ids.slice(0, 2), erase: 'true' };
     expect((await maas.api('POST', 'machines/?op=release', some)).json).toEqual([ids[0]]);
     expect(await maas.status(ids[0])).toBe(S.Ready);

@@ -9,7 +9,7 @@ import { SimulatedMaas } from './simulated-maas.ts';
 const ok = (stdout = ''): CommandEnd => ({ code: 0, stdout, stderr: '' });
 const RESULT = '{"v1":{"datasource":"DataSourceNoCloud","errors":[]}}';
 
-/** Podman that keeps what it is asked. Cloud-init runs in each started container until the test ends it. */
+/** Podman that records its calls. Cloud-init runs in each started container until the test ends it. */
 class FakePodman {
   readonly calls: string[] = [];
   readonly run: RunCommand = async (program, args) => {

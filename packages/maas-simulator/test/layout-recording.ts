@@ -8,7 +8,7 @@ import type { Reply, SimulatedMaas } from './simulated-maas.ts';
 // biome-ignore lint/suspicious/noExplicitAny: answers of a foreign API, looked into field by field.
 type Json = any;
 
-/** A scenario on machines as commissioning leaves them: its networks, machines and ids, and what was asked and answered. */
+/** A scenario on machines as commissioning leaves them: its networks, machines and ids, with requests and answers. */
 export interface LayoutScenario {
   readonly name: string;
   readonly start: {
@@ -171,7 +171,7 @@ class Ids {
     return new URLSearchParams(fields).toString();
   }
 
-  /** An error's text without ids, and with what it offers in one order. */
+  /** An error's text without ids, and with its choices in one order. */
   flat(text: string): string {
     const plain = this.machines.reduce((sum, ids) => ids.reduce((one, id) => one.replaceAll(id, 'SID'), sum), text);
     return plain
@@ -193,7 +193,7 @@ const sortedKeys = (value: Json): Json =>
         )
       : value;
 
-/** What a client reads of an answer. Addresses that MAAS chose count as equal. */
+/** The parts of an answer that a client reads. Addresses that MAAS chose count as equal. */
 function view(value: Json, asked: ReadonlySet<string>, key = ''): Json {
   if (Array.isArray(value)) {
     const texts = value.map((item) => JSON.stringify(sortedKeys(view(item, asked, key))));
@@ -356,7 +356,7 @@ export class LayoutReplay {
     if (!Array.isArray(recorded.json) || !openLists.test(url.split('?')[0] ?? '')) {
       return differences(view(recorded.json, this.#asked), view(reply.json, this.#asked));
     }
-    // These lists may hold more than what was recorded.
+    // These lists may have more than the recorded entries.
     const named = (items: Json[]): Json[] => items.filter(({ name }) => !/^fabric-\d+$/.test(name));
     const both = pairs(named(recorded.json), named(reply.json));
     const wanted = named(recorded.json).length;

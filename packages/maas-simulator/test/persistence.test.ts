@@ -57,7 +57,7 @@ describe('a state file', () => {
     const first = await SimulatedMaas.start({ stateFile });
     await liveALittle(first);
     const before = await picture(first);
-    // What a kill would leave: the file as it is at this moment.
+    // The file as a kill would leave it.
     const left = join(folder, 'left');
     copyFileSync(stateFile, left);
     const second = await SimulatedMaas.start({ stateFile: left });

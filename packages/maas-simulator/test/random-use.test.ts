@@ -73,7 +73,7 @@ async function take(maas: SimulatedMaas, ids: readonly string[], given: Step): P
   }
 }
 
-/** What must hold of a region whatever was done to it. */
+/** Invariants of a region. */
 async function check(maas: SimulatedMaas): Promise<void> {
   const { json: machines } = await maas.api('GET', 'machines/');
   const { json: effects } = await maas.control('GET', 'effects');

@@ -6,7 +6,7 @@ import type { Reply, SimulatedMaas } from './simulated-maas.ts';
 // biome-ignore lint/suspicious/noExplicitAny: answers of a foreign API, looked into field by field.
 type Json = any;
 
-/** One step of a scenario: a request with its answer, or what a rack reported. */
+/** One step of a scenario: a request with its answer, or a report of a rack. */
 export interface Step {
   readonly note: string;
   readonly rack_side_event?: string;
@@ -41,7 +41,7 @@ export function readScenarios(): Scenario[] {
   });
 }
 
-/** Two clients at once were recorded in the order of their answers: the winner goes first here. */
+/** Two concurrent clients were recorded in the order of their answers: the winner goes first here. */
 function inOrder(steps: readonly Step[]): Step[] {
   const ordered = [...steps];
   for (let i = 0; i + 1 < ordered.length; i++) {
@@ -57,7 +57,7 @@ function inOrder(steps: readonly Step[]): Step[] {
 const isMachine = (value: Json): boolean =>
   value !== null && typeof value === 'object' && 'system_id' in value && typeof value.hostname === 'string';
 
-/** What this server calls the things that the recorded one had other ids for. */
+/** This server's ids for recorded ids. */
 class Names {
   readonly #systemIds = new Map<string, string>();
   readonly #numbers = new Map<string, string>();
@@ -265,7 +265,7 @@ export class Replay {
   }
 }
 
-/** What a client reads of a machine and what does not depend on the recording's hour or hardware. */
+/** Fields of a machine that a client reads and that do not depend on the recording's hour or hardware. */
 const machineFields = [
   'hostname',
   'fqdn',

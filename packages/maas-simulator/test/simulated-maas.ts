@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SimulatorClock } from '../src/index.ts';
 import { type Simulator, type SimulatorOptions, simulateMaas, simulatorKeys } from '../src/index.ts';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that stops until a test moves it. */
 export class ManualClock implements SimulatorClock {
   #now = Date.parse('2026-11-21T13:00:00Z');
   #waiting: { at: number; work: () => void }[] = [];
@@ -23,7 +23,7 @@ export class ManualClock implements SimulatorClock {
     return this.#waiting.length;
   }
 
-  /** Moves on, and does what comes due on the way in the order of time. */
+  /** Moves on, and runs due timers in the order of time. */
   advance(ms: number): void {
     const until = this.#now + ms;
     for (;;) {

@@ -10,7 +10,7 @@ interface MaasFinding {
   /** `warning` when a site can be deployed even if this is not ok. */
   readonly severity: 'error' | 'warning';
   readonly message: string;
-  /** What to do; only when not ok. */
+  /** The next step; only if not ok. */
   readonly fix?: string;
 }
 
@@ -24,7 +24,7 @@ export interface MaasCheck {
   readonly findings: readonly MaasFinding[];
 }
 
-/** What deployments need from MAAS. */
+/** Requirements of deployments on MAAS. */
 interface MaasNeeds {
   /** Series named in documents or settings. */
   readonly series?: readonly string[];
@@ -34,8 +34,8 @@ interface MaasNeeds {
 
 /**
  * Checks URL, key and permissions, counts the machines by state, and compares the images with those needed.
- * Never throws for what MAAS
- * answers; each finding that is not ok has its fix. Later checks are skipped when an earlier one
+ * Never throws for answers
+ * of MAAS; each finding that is not ok has its fix. Later checks are skipped when an earlier one
  * they depend on has failed.
  */
 export async function checkMaas(client: MaasClient, needs: MaasNeeds = {}, signal?: AbortSignal): Promise<MaasCheck> {

@@ -1,4 +1,4 @@
-/** What a check of MAAS found, as far as its summary needs it. */
+/** Findings of a check of MAAS, for its summary. */
 interface CheckedMaas {
   readonly ok: boolean;
   readonly version?: { readonly version: string } | undefined;

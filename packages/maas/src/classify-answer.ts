@@ -8,9 +8,9 @@ interface Exchange {
   readonly request: string;
   readonly changes: boolean;
   readonly answer: HttpAnswer;
-  /** Our clock when the answer came, ms since 1970. */
+  /** Our clock when the answer arrived, ms since 1970. */
   readonly now: number;
-  /** Texts to remove from what is kept. */
+  /** Texts to remove from stored answers. */
   readonly secrets: readonly string[];
 }
 
@@ -97,7 +97,7 @@ function notFound(exchange: Exchange, text: string): MaasFailure {
   // MAAS answers so for an address that someone has (recorded, 3.6.5).
   if (/already in use|within the reserved range/.test(text))
     return { ...common, kind: 'invalid', fields: { ip_address: [text] }, text };
-  // A partition that is gone has no text.
+  // A removed partition has no text.
   if (text === '' && /^\w+ nodes\//.test(exchange.request))
     return { ...common, kind: 'not-found', what: 'Partition', text: 'MAAS has it no more' };
   const hint = 'check the MAAS URL: it should end in /MAAS and point to a MAAS region';
@@ -128,14 +128,14 @@ const unauthorisedReasons: readonly (readonly [RegExp, Unauthorised['reason'], s
 /** MAAS refuses requests that look older. */
 const CLOCK_TOLERANCE_SECONDS = 300;
 
-/** Our clock minus that of MAAS, in seconds. Undefined when the answer does not say. */
+/** Our clock minus that of MAAS, in seconds. Undefined if the answer does not show it. */
 function skewOf({ answer, now }: Pick<Exchange, 'answer' | 'now'>): number | undefined {
   const serverTime = Date.parse(answer.headers.date ?? '');
   return Number.isNaN(serverTime) ? undefined : Math.round((now - serverTime) / 1000);
 }
 
 /**
- * The failure of an answer that came while our clock and that of MAAS differ by more than MAAS tolerates. MAAS refuses requests
+ * The failure of an answer while our clock and that of MAAS differ by more than MAAS tolerates. MAAS refuses requests
  * from the past only; a clock that is ahead takes old events of a machine for new ones.
  */
 export function clockFailure(exchange: Exchange): MaasFailure | undefined {
@@ -226,7 +226,7 @@ function withoutTags(html: string): string {
   let from = 0;
   for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', from)) {
     const end = endOfTag(html, at);
-    // What is not closed is text.
+    // An unclosed tag is text.
     if (end === undefined) break;
     text += `${html.slice(from, at)} `;
     from = end;

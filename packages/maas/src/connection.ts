@@ -17,7 +17,7 @@ export interface MaasConnectionConfig {
   /** `consumer:token:secret`. */
   readonly apiKey: string;
   /**
-   * Reads the key again, which someone may have renewed. Called before each request, so that it must be quick; of what is
+   * Reads the key again, which someone may have renewed. Called before each request, so that it must be quick; if it is
    * `undefined` or no key, the last good one stays in use.
    */
   readonly rereadKey?: () => string | undefined;
@@ -54,7 +54,7 @@ interface CallOptions {
   readonly query?: FormFields;
   readonly form?: FormFields;
   readonly signal?: AbortSignal | undefined;
-  /** Waits behind no other request: one that stops what MAAS does, or that many wait for. */
+  /** Waits behind no other request: one that aborts work in MAAS, or that many wait for. */
   readonly urgent?: boolean | undefined;
   /** Sends no key: for requests whose result must not depend on the key. */
   readonly unsigned?: boolean;
@@ -62,7 +62,7 @@ interface CallOptions {
   readonly secrets?: readonly string[];
 }
 
-/** What an answer has to be; `nothing`: it may be empty. */
+/** Expected form of an answer; `nothing`: it may be empty. */
 type Expected = 'nothing' | 'any' | 'list' | 'object';
 
 /** Signed calls to one MAAS. Callers deal with machines and tags, not with HTTP. */
@@ -327,7 +327,7 @@ function noAnswer(error: TransportError, request: string, changes: boolean, limi
         kind: 'connection-lost',
         code,
         request,
-        text: `the connection broke before the answer came (${code})`,
+        text: `the connection broke before the answer arrived (${code})`,
         outcomeUnknown: changes,
         retryable: true,
       };

@@ -54,7 +54,7 @@ type DeployOutcome = MachineOutcome & {
 
 /**
  * Takes a Ready or Allocated machine to Deployed, exactly once, even if calls are repeated or lost on the
- * way: configure interfaces, disks and kernel options, allocate, mark as ours, deploy, wait. See `decideDeploy` for what it does from each state.
+ * way: configure interfaces, disks and kernel options, allocate, mark as ours, deploy, wait. See `decideDeploy` for the step from each state.
  */
 export async function deployMachine(
   context: MachineContext,
@@ -201,7 +201,7 @@ async function explainDeploy(
   }
 }
 
-/** What a deployment requests. */
+/** The request of a deployment. */
 interface DeployTarget {
   readonly series: string | undefined;
   /** Digest of the layout; absent when MAAS keeps its own. */
@@ -239,8 +239,8 @@ const keptStatuses: ReadonlySet<number> = new Set([
 
 /**
  * The next step towards Deployed, from one reading. Only a failed deployment from before
- * this request is released and tried again; one of this request is the result. What people
- * aborted or released meanwhile is not started again: that needs a new request.
+ * this request is released and tried again; one of this request is the result. Machines
+ * that people aborted or released meanwhile are not restarted: that needs a new request.
  */
 export function decideDeploy(machine: Machine, claim: DeployClaim, wanted: DeployTarget, progress: Progress): Step {
   const { status } = machine;
@@ -319,7 +319,7 @@ function decideDeployed(machine: Machine, claim: Claim, target: DeployTarget, pr
   // A series may have several names; if we requested it by exactly this name, it is the right one.
   const wasAskedFor = hold === 'ours' && wanted !== '' && markerOf(machine)?.series === wanted;
   const fits = wasAskedFor ? 'yes' : fitsDistroSeries(machine, target.series);
-  // What this request deployed is the requested series, whatever MAAS calls it.
+  // The deployment of this request has the requested series, whatever its name in MAAS.
   const isOurDeployment = progress.sent.has('deploy');
   if (fits === 'no' && !isOurDeployment) return { do: 'fail', failure: otherOs(machine, wanted) };
   const warnings: MachineWarning[] = [];
@@ -332,7 +332,7 @@ function decideDeployed(machine: Machine, claim: Claim, target: DeployTarget, pr
     }
   }
   if (fits === 'unknown' && !isOurDeployment) {
-    const message = `MAAS does not say which system ${machine.hostname} runs (a refused release clears it), or ${wanted} is an unknown version; it counts as the requested one`;
+    const message = `MAAS does not report which system ${machine.hostname} runs (a refused release clears it), or ${wanted} is an unknown version; it counts as the requested one`;
     warnings.push({ code: 'os-unknown', message });
   }
   if (hold === 'unmarked') {

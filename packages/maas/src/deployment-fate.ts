@@ -6,7 +6,7 @@ import { noProgress, type Step } from './operation.ts';
 import { decidePrepare, describedBy } from './prepare-machine.ts';
 import { machineStatusName } from './status.ts';
 
-/** What a deployment would do to a machine, and why. */
+/** The effect of a deployment on a machine, with the reason. */
 export interface DeploymentFate {
   readonly does: 'deploy' | 'leave' | 'refuse';
   readonly why: string;

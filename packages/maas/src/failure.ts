@@ -13,11 +13,11 @@ interface FailedCall {
   readonly request: string;
   /** MAAS' text without tags, cut to 2,000 characters; for 401 and lost connections our text. */
   readonly text: string;
-  /** Absent when no answer came. */
+  /** Absent without an answer. */
   readonly status?: number;
   readonly outcomeUnknown: boolean;
   readonly retryable: boolean;
-  /** What the operator can do about it. */
+  /** The next step for the operator. */
   readonly hint?: string;
 }
 
@@ -120,7 +120,7 @@ export class MaasError extends Error {
   }
 }
 
-/** One line for people: the request, MAAS' answer, what to do. */
+/** One line for people: the request, MAAS' answer, the next step. */
 export function describeFailure(failure: MaasFailure): string {
   const answer = failure.status === undefined ? failure.text : `${failure.status}: ${failure.text}`;
   const hint = failure.hint === undefined ? '' : ` (${failure.hint})`;

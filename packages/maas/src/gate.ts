@@ -6,7 +6,7 @@ interface Pass {
 
 /**
  * Limits concurrent callers; the others wait in order of arrival, urgent ones before the rest. MAAS handles a few
- * requests at once well; with hundreds of machines the rest waits here, where neither its timeout runs
+ * concurrent requests well; with hundreds of machines the rest waits here, where neither its timeout runs
  * nor its signature expires.
  */
 export class Gate {

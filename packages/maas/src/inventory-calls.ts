@@ -108,7 +108,7 @@ export class InventoryCalls {
     await this.#maas.put(`tags/${segment(name)}/`, { form: { kernel_opts: options }, signal });
   }
 
-  /** Deletes a tag, and with it its assignments; one that is gone is fine. */
+  /** Deletes a tag with its assignments; a missing one is fine. */
   async deleteTag(name: string, signal?: AbortSignal): Promise<void> {
     try {
       await this.#maas.delete(`tags/${segment(name)}/`, { signal });

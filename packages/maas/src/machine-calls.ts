@@ -28,7 +28,7 @@ export interface NewMachine {
   readonly powerType?: string;
   /** e.g. `power_address`, `power_user`, `power_pass` of ipmi. */
   readonly powerParameters?: Readonly<Record<string, string>>;
-  /** An administrator's machine is commissioned at once unless this is false (the default here). */
+  /** An administrator's machine is commissioned immediately unless this is false (the default here). */
   readonly commission?: boolean;
   readonly description?: string;
 }

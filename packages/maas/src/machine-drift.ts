@@ -1,4 +1,4 @@
-/** What MAAS says of a machine and keeps until someone changes it: recorded at a deployment, and compared with later. */
+/** Properties of a machine in MAAS that persist until someone changes them: recorded at a deployment, and compared with later. */
 export interface MachineState {
   /** In the words of MAAS: `Deployed`. */
   readonly status: string;
@@ -9,7 +9,7 @@ export interface MachineState {
   readonly kernel: string;
   readonly zone: string;
   readonly pool: string;
-  /** The run that deployed it, as its marker says; empty without a marker. */
+  /** The run that deployed it, from its marker; empty without a marker. */
   readonly deployment: string;
   readonly tags: readonly string[];
   /** Each interface and disk in one line, by name. */
@@ -50,7 +50,7 @@ const FIELDS = {
   memory: 'memory',
 } as const;
 
-/** The differences of a machine from what was deployed. One that is not deployed any more has no other difference worth showing. */
+/** The differences of a machine from its deployment. One that is no longer deployed has no other difference worth showing. */
 export function driftOf(deployed: MachineState, now: MachineState): readonly Drift[] {
   if (deployed.status !== now.status) return [{ what: 'status', deployed: deployed.status, now: now.status }];
   const set = (tags: readonly string[]) => Object.fromEntries(tags.map((tag) => [tag, 'set']));
@@ -81,9 +81,9 @@ function differing(
 }
 
 /**
- * The record of a machine after a run that left it as it was: what an earlier run recorded, with the tags that this one has
- * added, without those that it has taken away. Without such a record, or
- * after a deployment that no record is of, what MAAS says now.
+ * The record of a machine after a run that left it as it was: the record of an earlier run, with the tags that this one has
+ * added, without those that it has removed. Without such a record, or
+ * after an unrecorded deployment, the current state in MAAS.
  */
 export function recordAfter(
   earlier: MachineState | undefined,

@@ -70,7 +70,7 @@ export type MachineFailure =
   | (WithText & {
       readonly kind: 'layout-refused';
       readonly problems: readonly string[];
-      /** What was changed before, in order. */
+      /** Earlier changes, in order. */
       readonly changed: readonly string[];
     })
   /** MAAS accepts a change of its interfaces or disks, and the machine stays as it was. */
@@ -97,7 +97,7 @@ export type MachineFailure =
   | (WithText & { readonly kind: 'no-effect'; readonly action: MachineAction; readonly status: number })
   | (WithText & { readonly kind: 'timed-out'; readonly status: number; readonly statusName: string });
 
-/** What people did to a machine in MAAS while a run worked on it. */
+/** Interference of people with a machine in MAAS during a run. */
 type Interference = 'deployment-aborted' | 'commissioning-aborted' | 'released-by-hand';
 
 /** Result of an operation on one machine. */
@@ -308,7 +308,7 @@ export const noEffect = (machine: Machine, action: MachineAction): MachineFailur
   hint: 'check the machine in MAAS',
 });
 
-/** Failures over the state of a machine, after which operators want to know what was changed. */
+/** Failures over the state of a machine, after which operators want to know the changes. */
 const stateFailures: ReadonlySet<MachineFailure['kind']> = new Set([
   'other-owner',
   'other-site',
@@ -339,7 +339,7 @@ export function withChanges(
   actions: readonly MachineAction[],
   isFirstTry: boolean,
 ): MachineFailure {
-  // A layout that was applied in part says so itself.
+  // A partly applied layout reports that itself.
   if (!stateFailures.has(failure.kind) || ('changed' in failure && failure.changed.length > 0)) return failure;
   if (actions.length > 0) {
     const done = [...new Set(actions)].map((action) => actionTexts[action]).join(', ');

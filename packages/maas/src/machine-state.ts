@@ -12,7 +12,7 @@ export interface WholeMachine {
   readonly kernelOptions?: Readonly<Record<string, string>>;
 }
 
-/** What is recorded of a deployed machine. Leaves out what changes by itself, such as addresses from DHCP and power. */
+/** The record of a deployed machine. Omits properties that change by themselves, such as addresses from DHCP and power. */
 export function machineState({ machine, hardware, kernelOptions }: WholeMachine): MachineState {
   const { osystem, distroSeries } = machine;
   return {

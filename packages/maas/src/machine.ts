@@ -41,7 +41,7 @@ export interface Machine {
   /** Lower case, of all interfaces. */
   readonly macAddresses: readonly string[];
   readonly description: string;
-  /** What MAAS misses for a deployment; empty when its answer does not show it. */
+  /** Missing requirements of MAAS for a deployment; empty when its answer does not show it. */
   readonly lacks: readonly Lack[];
 }
 

@@ -11,7 +11,7 @@ export interface MachinesConfig extends MaasConnectionConfig {
   readonly patience?: Partial<Patience>;
 }
 
-/** Opens what a process needs to work on machines: one shared client, watcher and look-up. */
+/** Opens the resources of a process for machines: one shared client, watcher and look-up. */
 export function openMachines(config: MachinesConfig): MachineContext & { close(): Promise<void> } {
   const client = new MaasClient(config);
   return {

@@ -20,7 +20,7 @@ import {
 import type { MachineWatcher } from './machine-watcher.ts';
 import { inProgressStatuses } from './status.ts';
 
-/** What all operations of a process share. */
+/** Shared resources of all operations of a process. */
 export interface MachineContext {
   readonly client: MaasClient;
   readonly watcher: MachineWatcher;
@@ -46,13 +46,13 @@ const defaultPatience: Patience = { retryDelaysMs: [1_000, 5_000, 15_000], settl
 
 /** Given to every operation by its caller. */
 export interface OperationOptions {
-  /** Ends the operation at once with the signal's reason. MAAS continues its work: see `abortMachine`. */
+  /** Ends the operation immediately with the signal's reason. MAAS continues its work: see `abortMachine`. */
   readonly signal?: AbortSignal | undefined;
   /** Its requests go before others that wait for MAAS. */
   readonly urgent?: boolean | undefined;
   /** Deadline, ms since 1970; the same for all attempts of one activity. */
   readonly deadline?: number | undefined;
-  /** No earlier attempt can have started: what is found was there before. */
+  /** No earlier attempt can have started: a state found is older. */
   readonly isFirstTry?: boolean | undefined;
   /** Longest poll interval while waiting for the machine; default: the watcher's. */
   readonly maxIntervalMs?: number | undefined;
@@ -62,7 +62,7 @@ export interface OperationOptions {
   readonly heartbeat?: ((machine: Machine | undefined) => void) | undefined;
 }
 
-/** What an operation has seen and done so far; empty for a new attempt after a crash. */
+/** The memory of an operation; empty for a new attempt after a crash. */
 export interface Progress {
   /** Sent, with any result. */
   readonly sent: ReadonlySet<MachineAction>;
@@ -87,7 +87,7 @@ export const noProgress: Progress = {
   graceOver: false,
 };
 
-/** What to do next, decided from one reading of the machine. */
+/** The next step, decided from one reading of the machine. */
 export type Step =
   | { readonly do: 'done'; readonly warnings?: readonly MachineWarning[] }
   | { readonly do: 'act'; readonly action: MachineAction; readonly warnings?: readonly MachineWarning[] }

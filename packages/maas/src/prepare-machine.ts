@@ -31,7 +31,7 @@ interface PrepareRequest {
    * such an attempt commissions again.
    */
   readonly since?: number;
-  /** What the deployment will configure. */
+  /** The layout that the deployment will configure. */
   readonly layout?: MachineLayout | undefined;
 }
 
@@ -45,11 +45,11 @@ interface PrepareClaim {
   readonly abortedForThisRequest: boolean;
   /** It was commissioned, and is Ready. */
   readonly commissionedForThisRequest: boolean;
-  /** What the documents configure anyway. */
+  /** The layout that the documents configure anyway. */
   readonly described: readonly Lack[];
 }
 
-/** What a deployment with this layout needs of the machine no more. */
+/** Requirements that a deployment with this layout no longer has. */
 export const describedBy = (layout: MachineLayout | undefined): readonly Lack[] => [
   ...(layout?.storage ? ['root' as const] : []),
   ...(layout?.ports ? ['network' as const] : []),

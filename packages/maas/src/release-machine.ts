@@ -134,14 +134,14 @@ export function decideRelease(
   return { do: 'act', action: 'release' };
 }
 
-/** What became of a machine after its run released and marked it, by status. One whose deployment failed may be released again. */
+/** The result of a machine after its run released and marked it, by status. One whose deployment failed may be released again. */
 const IN_SERVICE: ReadonlyMap<number, string> = new Map([
   [MachineStatus.Allocated, 'being deployed'],
   [MachineStatus.Deploying, 'deploying'],
   [MachineStatus.Deployed, 'deployed'],
 ]);
 
-/** The marker is what survives a reset, which takes back all that the run itself remembers. */
+/** Only the marker survives a reset, which reverts the memory of the run. */
 function isBackInService(machine: Machine, claim: Pick<Claim, 'me' | 'site'>, run: string | undefined): boolean {
   if (run === undefined || !IN_SERVICE.has(machine.status) || holdOf(machine, claim) !== 'ours') return false;
   const marked = markerOf(machine)!.run;

@@ -27,7 +27,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Why no answer came. Has only a code: the underlying errors may contain headers. */
+/** Why there is no answer. Has only a code: the underlying errors may contain headers. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly kind: 'unreachable' | 'tls' | 'lost' | 'timeout' | 'too-large';

@@ -29,7 +29,7 @@ afterEach(async () => {
   await simulator.close();
 });
 
-/** What one orchestrator process has, with everything in milliseconds. */
+/** The resources of one orchestrator process, with all times in milliseconds. */
 function process(apiKey: string = simulatorKeys.admin): MachineContext {
   const client = new MaasClient({ url: simulator.url, apiKey, changeTimeoutMs: 5_000 });
   return {

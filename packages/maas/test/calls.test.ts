@@ -149,7 +149,7 @@ describe('resolve', () => {
     });
   });
 
-  // The other side: a MAAS 3.6.5, m1-machine of its recording, with the marker of a site beside its owner data.
+  // The other side: a MAAS 3.6.5, m1-machine of its recording, with the marker of a site in addition to its owner data.
   it('a machine that was renamed is found by its id, as long as it has the marker of the node', async () => {
     const { steps } = readLayoutScenario('m1-machine');
     const renamed = steps[11]?.response?.json as { system_id: string; owner_data: object };

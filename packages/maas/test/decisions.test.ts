@@ -143,7 +143,7 @@ describe('deploy', () => {
       'us',
       'fail wrong-state',
     ]),
-    // Ours a moment ago, and taken away by a person since.
+    // Ours a moment ago, and taken by a person since.
     ...([0, 1, 2, 4, 12, 13, 14, 15, 21, 22] as const).map(
       (status): [number, Holder, string, { progress: Progress }] => [
         status,

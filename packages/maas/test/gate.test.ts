@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Gate } from '../src/gate.ts';
 
-/** Work that ends when the test says so. */
+/** Work that ends on the test's command. */
 function visitor(gate: Gate, log: string[], name: string, options: Parameters<Gate['pass']>[1] = {}) {
   let leave: () => void = () => {};
   const done = new Promise<void>((resolve) => {

@@ -24,7 +24,7 @@ const faults: readonly Fault[] = [
   'kill_after',
 ];
 
-/** What the requests meet, one entry each and by kind, since changes are few among many reads. */
+/** Faults of requests, one entry each and by kind, since changes are few among many reads. */
 interface Misfortune {
   readonly reads: readonly (Fault | undefined)[];
   readonly changes: readonly (Fault | undefined)[];
@@ -42,7 +42,7 @@ const misfortune: fc.Arbitrary<Misfortune> = fc.record({
   latencies: fc.array(fc.nat(700), { minLength: 10, maxLength: 30, size: 'max' }),
 });
 
-/** With manual power a release is over at once, so that a late second one would hit the next deployment. */
+/** With manual power a release ends immediately, so that a late second one would hit the next deployment. */
 const releaseMs = fc.constantFrom(0, 60_000);
 
 const claim = { site: 'dc1', node: 'n1', run: 'run-7' };

@@ -116,7 +116,7 @@ describe('deploy', () => {
     const outcome = await deployMachine(context, request);
     expect(outcome).toMatchObject({ ok: true, actions: ['annotate'], warnings: [{ code: 'adopted' }] });
     expect(changes(maas)).toEqual(['set_workload_annotations']);
-    // Somebody else deployed it: what they asked for is not known.
+    // Somebody else deployed it: their request is unknown.
     expect(machine.owner_data).toEqual(mark('r7'));
   });
 

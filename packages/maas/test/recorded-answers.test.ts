@@ -25,7 +25,7 @@ const steps = readdirSync(folder)
     return recording.steps.map((step, index) => ({ ...step, at: `${file} ${index}` }));
   });
 
-/** What the client makes of a recorded answer. */
+/** The client's reading of a recorded answer. */
 async function replay(step: Step): Promise<{ value?: unknown; failure?: MaasFailure }> {
   const { request, response } = step;
   if (!request || !response) throw new Error('no exchange');

@@ -123,7 +123,7 @@ describe('interfaces as a commissioning leaves them', () => {
       bond: { bond_mode: '802.3ad' },
       networks: [{ network: 'oam6', cidr: 'FD00:23:21:0::/64', address: 'FD00:0023:21::0:51' }],
     });
-    // The IPv4 address beside it is not wanted, and the IPv6 address is not linked again.
+    // The additional IPv4 address is not wanted, and the IPv6 address is not linked again.
     expect(changeOf(reading(bond, ...parents), v6)).toMatchObject({ op: 'unlink_subnet', form: { id: 11 } });
   });
 });
@@ -195,7 +195,7 @@ describe('disks', () => {
     // The group that MAAS made has 42937090048 bytes.
     expect(next(asCommissioned, filled('40948mib')).problems).toEqual([]);
     expect(next(asCommissioned, filled('40952mib')).problems).toEqual([
-      'volume group sys has 42937090048 bytes, 4194304 too few for what the documents put there',
+      "volume group sys has 42937090048 bytes, 4194304 too few for the documents' layout",
     ]);
   });
 

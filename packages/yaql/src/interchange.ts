@@ -11,8 +11,8 @@ import { DateTime, daysFromCivil, isoText, TimeSpan } from './values/time.ts';
 import { isUndefinedMarker, undefinedMarker } from './values/undefined-marker.ts';
 
 /**
- * The encoding of values in JSON that conformance records and `sitewright yaql eval --batch` use: plain JSON stands for
- * itself, everything else is an object with `$type`.
+ * The encoding of values in JSON that conformance records and `sitewright yaql eval --batch` use: plain JSON is itself,
+ * everything else is an object with `$type`.
  */
 export type Encoded = null | boolean | number | string | readonly Encoded[] | { readonly [key: string]: Encoded };
 

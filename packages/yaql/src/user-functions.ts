@@ -3,7 +3,7 @@ import { YaqlError } from './errors.ts';
 import type { FunctionDefinition } from './runtime/function-definition.ts';
 
 /**
- * What a module of helper functions exports as `helpers` (or by default): definitions made by `defineFunction`. Loading
+ * The export `helpers` of a module of helper functions (or by default): definitions made by `defineFunction`. Loading
  * the module named in the configuration is up to the program; this library does no I/O.
  */
 export interface HelperModule {
@@ -12,8 +12,8 @@ export interface HelperModule {
 }
 
 /**
- * The functions of a loaded module. Throws YaqlError (ArgumentException) that says what is wrong with a module that does
- * not fit {@link HelperModule}.
+ * The functions of a loaded module. Throws YaqlError (ArgumentException) with the problems of a module that does not
+ * match {@link HelperModule}.
  */
 export function helpersOf(module: HelperModule): readonly FunctionDefinition[] {
   const helpers = module.helpers ?? module.default;

@@ -172,7 +172,7 @@ const data = {
   d: { a: 1, constructor: 5 },
 };
 
-/** Evaluates mutated expressions; what went wrong, as text. `seen` gets every outcome and its time. */
+/** Evaluates mutated expressions; returns errors as text. `seen` gets every outcome and its time. */
 export function findingsOf(
   sources: readonly string[],
   count: number,

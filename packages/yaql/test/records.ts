@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Encoded } from '../src/interchange.ts';
 import type { EvaluationRecord, RecordOutcome } from '../src/record.ts';
 
-/** A record with what the reference implementation made of it. */
+/** A record with the result of the reference implementation. */
 export interface ConformanceRecord extends EvaluationRecord {
   readonly result?: Encoded;
   readonly error?: { readonly class: string; readonly message: string };
@@ -39,7 +39,7 @@ export function canonical(value: unknown, unordered: boolean): string {
   return JSON.stringify(value);
 }
 
-/** What is wrong with an outcome, null when it is as recorded. */
+/** The error in an outcome, null if it is as recorded. */
 export function mismatch(record: ConformanceRecord, outcome: RecordOutcome): string | null {
   const shown = JSON.stringify(outcome).slice(0, 300);
   if (record.error !== undefined) {

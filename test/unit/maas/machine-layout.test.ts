@@ -258,7 +258,7 @@ describe('interfaces and disks of a site reach MAAS', () => {
     expect(failure?.kind === 'layout-refused' ? failure.problems : []).toEqual([
       'MAAS has no subnet 10.23.30.0/24 (network spare): add it there, or correct the Network document',
       'bond0: the machine has no interface eth9 (it has eth0, eth1, eth2)',
-      expect.stringMatching(/^disk sda has \d+ bytes, \d+ too few for what the documents put there$/),
+      expect.stringMatching(/^disk sda has \d+ bytes, \d+ too few for the documents' layout$/),
       'storage: the machine has no disk sdz (it has sda, sdb, sdc)',
     ]);
     expect(failure?.hint).toMatch(/this step changed nothing|correct the documents/);

@@ -1,7 +1,7 @@
 import { isObject } from '@sitewright/maas/json';
 
 /**
- * What goes wrong with one boot of a machine: it never starts, loses its power while cloud-init runs, or reboots
+ * A fault of one boot of a machine: it never starts, loses its power while cloud-init runs, or reboots
  * meanwhile.
  */
 export const bootFaults = ['no_boot', 'dies', 'reboots'] as const;

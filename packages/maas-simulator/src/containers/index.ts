@@ -14,7 +14,7 @@ interface MachineContainersOptions extends ImageContent {
   readonly say: (line: string) => void;
 }
 
-/** This machine cannot have containers; the message says why. */
+/** This machine cannot have containers; the message has the reason. */
 export class NoContainers extends Error {
   override readonly name = 'NoContainers';
 }
@@ -23,7 +23,7 @@ export class NoContainers extends Error {
 export type StartMachines = (region: Region, report: ReportEvent) => Promise<MachineContainers>;
 
 /**
- * Prepares containers as machines: removes what a killed simulator left, and makes the image.
+ * Prepares containers as machines: removes remains of a killed simulator, and builds the image.
  *
  * @throws NoContainers where this machine cannot have them
  */

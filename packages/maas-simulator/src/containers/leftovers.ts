@@ -13,7 +13,7 @@ export async function removeAllOf(podman: Podman, owner: string): Promise<void> 
 }
 
 /**
- * Removes what simulators left that ended without doing so.
+ * Removes remains of simulators that were killed.
  * @returns their processes
  */
 export async function removeLeftovers(podman: Podman): Promise<readonly string[]> {
@@ -35,7 +35,7 @@ const words = (text: string): string[] => text.split(/\s+/).filter((word) => wor
 export function watchForOwnEnd(owner: string): void {
   const podman = ['podman', ...PODMAN_OPTIONS].join(' ');
   const filter = `--filter label=${OWNER}=${owner}`;
-  // What this process was removing when it ended may disturb the first tries.
+  // Remains of an interrupted removal may disturb the first attempts.
   runAfterUs(`for try in 1 2 3 4 5 6 7 8 9 10; do
   containers=$(${podman} ps --all --quiet ${filter})
   networks=$(${podman} network ls --quiet ${filter})

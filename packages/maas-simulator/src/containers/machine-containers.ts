@@ -33,7 +33,7 @@ interface ContainerOptions {
   readonly say: (line: string) => void;
 }
 
-/** What MAAS wants of a machine: nothing on its disks, or one installation, running or not. */
+/** The state of a machine that MAAS wants: nothing on its disks, or one installation, running or not. */
 type Wanted = { readonly installation: number; readonly running: boolean } | null;
 
 interface Container {
@@ -57,7 +57,7 @@ const WITHOUT_SYSTEM: ReadonlySet<number> = new Set([
   MachineStatus.Commissioning,
 ]);
 
-/** What MAAS wants of a machine, by its record. */
+/** The state of a machine that MAAS wants, by its record. */
 function wantedOf(machine: Readonly<Machine>): Wanted {
   const installation = machine.current.installation;
   if (installation === undefined || machine.osystem === '' || WITHOUT_SYSTEM.has(machine.status)) return null;
@@ -135,7 +135,7 @@ export class MachineContainers {
     }
   }
 
-  /** What brings a machine nearer to its record; undefined when both agree. */
+  /** The step that brings a machine nearer to its record; undefined when both agree. */
   #nextStep(id: string): (() => Promise<void>) | undefined {
     const machine = this.#region.machines.get(id);
     const wanted = machine === undefined ? null : wantedOf(machine);
@@ -199,7 +199,7 @@ export class MachineContainers {
     await this.#podman('rm', '--force', '--time', '0', name);
   }
 
-  /** What cloud-init says at its end decides about a deployment, as in MAAS. */
+  /** The final result of cloud-init decides about a deployment, as in MAAS. */
   async #followInstallation(id: string, container: Container): Promise<void> {
     const result = '/run/cloud-init/result.json';
     const { code, stdout } = await this.#inside(

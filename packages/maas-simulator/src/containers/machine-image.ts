@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CommandFailed, outputOf, type Podman, type RunCommand } from './podman.ts';
 import { processName, removeAbandoned } from './process-name.ts';
 
-/** What the root file system of machines contains, besides the base system. */
+/** Packages in the root file system of machines, in addition to the base system. */
 export interface ImageContent {
   /** Packages that are installed in it. */
   readonly packages: readonly string[];
@@ -13,7 +13,7 @@ export interface ImageContent {
   readonly archives: readonly string[];
 }
 
-/** What every machine has: systemd, cloud-init, and what user data and the agent call. */
+/** Packages of every machine: systemd, cloud-init, and programs that user data and the agent call. */
 const BASE = [
   'ca-certificates',
   'cloud-init',
@@ -51,7 +51,7 @@ path-exclude=/usr/share/locale/*
 `;
 
 /**
- * Leaves in apt's lists only what is installed or brought along: reading all of Debian takes apt seconds, at each call.
+ * Keeps only installed and added packages in apt's lists: reading all of Debian takes apt seconds, at each call.
  * `apt-get update` brings the others.
  */
 const SHORT_LISTS = `for file in /var/cache/apt/archives/*.deb; do
@@ -71,7 +71,7 @@ const NEEDED = {
   ...{ unshare: 'util-linux', setpriv: 'util-linux' },
 } as const;
 
-/** Why this machine cannot have containers, with what to do; undefined where it can. */
+/** Why this machine cannot have containers, with the next step; undefined where it can. */
 export async function whyNoContainers(run: RunCommand): Promise<string | undefined> {
   if (process.platform !== 'linux') return `containers need Linux, and this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'root is needed to make root file systems and networks: run it as root';
@@ -119,8 +119,8 @@ export async function machineImage(
 }
 
 /**
- * A command whose mounts no one else sees, and that ends with this process with all that it started: the folder can then
- * be removed without reaching into what was mounted in it.
+ * A command whose mounts no one else sees, and that ends with this process and all its children: the folder can then be
+ * removed without reaching into its mounts.
  */
 const alone = (program: string, args: readonly string[]): [program: string, args: readonly string[]] => [
   'setpriv',

@@ -34,7 +34,7 @@ export class MachineNetworks {
     const subnet = ['--disable-dns', '--subnet', cidr, '--gateway', address];
     await this.#podman('network', 'create', ...subnet, '--label', `${OWNER}=${this.#owner}`, name);
     const bridge = await this.#podman('network', 'inspect', '--format', '{{.NetworkInterface}}', name);
-    // Podman makes the bridge with the first container; what machines call must listen on it before.
+    // Podman makes the bridge with the first container; services for machines must listen on it before.
     const ip = (...args: string[]) => outputOf(this.#run, 'ip', args);
     await ip('link', 'add', bridge, 'type', 'bridge');
     await ip('address', 'add', `${address}/${cidr.split('/')[1]}`, 'dev', bridge);

@@ -11,7 +11,7 @@ export interface CommandEnd {
 /** Runs a program to completion; `input` is its standard input. Does not throw for a failed command. */
 export type RunCommand = (program: string, args: readonly string[], input?: string) => Promise<CommandEnd>;
 
-/** A command that failed; the message quotes what it said. */
+/** A command that failed; the message quotes its output. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed';
 }

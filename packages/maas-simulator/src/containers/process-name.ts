@@ -19,7 +19,7 @@ export function processName(pid: number): string | undefined {
 /** Whether the process of a name that `processName` gave has ended. */
 export const isGone = (name: string): boolean => processName(Number.parseInt(name, 10)) !== name;
 
-/** Removes what processes that were killed left in a folder: entries called by a prefix, the name of their process, and `-`. */
+/** Removes remains of killed processes in a folder: entries named by a prefix, the name of their process, and `-`. */
 export async function removeAbandoned(folder: string, prefix: string): Promise<void> {
   const owned = new RegExp(`^${prefix}(\\d+-\\d+)-`);
   for (const entry of await readdir(folder)) {

@@ -59,7 +59,7 @@ function wantedOf({ region, form }: Call): { readonly subnet: Readonly<Subnet>; 
   return { subnet, ip: null };
 }
 
-/** An address of either field; what is wrong with it is said of `ip_address`. */
+/** An address of either field; its problems are reported for `ip_address`. */
 function addressFieldAs(form: Call['form'], errors: FormErrors, field: string): string | null {
   const wrong = new FormErrors();
   const ip = addressField(form, wrong, field);
@@ -112,7 +112,7 @@ export const releaseReserved: Handler = ({ region, user, form }) => {
   return deleted();
 };
 
-// What a subnet answers about its addresses.
+// Answers of a subnet about its addresses.
 
 const subnetOf = ({ region, parts }: Call): Readonly<Subnet> =>
   findSubnet(region, parts[0] ?? '') ?? refuse(notFound('Subnet'));

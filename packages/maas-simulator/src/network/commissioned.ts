@@ -34,7 +34,7 @@ function find(region: Region, interfaces: Interfaces, found: FoundNic): NetworkI
 }
 
 /**
- * Makes the interfaces of a machine what a commissioning leaves: the cards that it finds and nothing else, each with an
+ * Resets the interfaces of a machine to the commissioned state: the cards that it finds and nothing else, each with an
  * address that it found, the one that booted with a link.
  */
 export function findNetwork(region: Region, machine: Readonly<Machine>, nics: readonly FoundNic[]): void {

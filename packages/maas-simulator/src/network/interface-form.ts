@@ -6,7 +6,7 @@ import type { Machine } from '../records.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { NetworkInterface, Vlan } from './records.ts';
 
-// What MAAS' forms for interfaces check, for new ones and for changes. `nic` is the one that is changed; null: a new one.
+// Checks of MAAS' forms for interfaces, new and changed. `nic` is the changed one; null: a new one.
 
 export interface InterfaceCall {
   readonly call: Call;
@@ -53,7 +53,7 @@ export function refuseNameInUse(given: InterfaceCall, name: string | null): void
   given.errors.refuse();
 }
 
-/** The VLAN that the form gives; null for none; undefined when the form is silent, or wrong. */
+/** The VLAN that the form gives; null for none; undefined if the form omits it, or is wrong. */
 export function vlanField({ call: { form, region }, errors }: InterfaceCall): Readonly<Vlan> | null | undefined {
   const text = form.get('vlan');
   if (text === null || text === '') return text === null ? undefined : null;

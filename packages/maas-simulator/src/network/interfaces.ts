@@ -11,8 +11,8 @@ export const numbered = (region: Region): number => region.next('link');
 const isOver = ({ type }: NetworkInterface): boolean => type === 'bond' || type === 'bridge';
 
 /**
- * The interfaces of a machine while a request changes them, with what MAAS lets follow from each change: links that go
- * with a VLAN, parents that follow their bond, sizes of frames that spread. `commit` stores them.
+ * The interfaces of a machine while a request changes them, with MAAS' consequences of each change: links removed with
+ * a VLAN, parents that follow their bond, sizes of frames that spread. `commit` stores them.
  */
 export class Interfaces {
   readonly #region: Region;
@@ -65,7 +65,7 @@ export class Interfaces {
     return nic;
   }
 
-  /** Changes fields that nothing follows from. A bond or VLAN is saved with what it is made of. */
+  /** Changes fields without consequences. A bond or VLAN is saved with its parents. */
   edit(id: number, change: Partial<Omit<NetworkInterface, 'id' | 'vlan'>>): void {
     const before = this.get(id).params.mtu;
     this.#nics.set(id, { ...this.get(id), ...change });
@@ -85,7 +85,7 @@ export class Interfaces {
     this.#nics.set(id, { ...nic, vlan, links: [] });
   }
 
-  /** What MAAS does after each save: parents of a bond or bridge have no links, and its VLAN. */
+  /** MAAS' changes after each save: parents of a bond or bridge have no links, and its VLAN. */
   #saved(id: number): void {
     if (this.#saving.has(id)) return;
     this.#saving.add(id);
@@ -166,7 +166,7 @@ export class Interfaces {
     this.setVlan(id, null);
   }
 
-  /** Removes an interface, and what is made of it alone. */
+  /** Removes an interface, and interfaces made of it alone. */
   remove(id: number): void {
     const nic = this.get(id);
     for (const child of this.childrenOf(id)) {
@@ -191,7 +191,7 @@ export class Interfaces {
 
 export const familyOf = (cidr: string): 4 | 6 => (cidr.includes(':') ? 6 : 4);
 
-/** What an interface sends at most: its own size, or that of its VLAN, and no less than what is made of it. */
+/** Maximum frame size of an interface: its own, or that of its VLAN, and no less than those made of it. */
 export function effectiveMtu(region: Region, machine: Readonly<Machine>, nic: NetworkInterface): number {
   const { mtu } = nic.params;
   const own = typeof mtu === 'number' ? mtu : (region.vlan(nic.vlan)?.mtu ?? 1500);

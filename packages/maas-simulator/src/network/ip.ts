@@ -70,7 +70,7 @@ export function formatAddress({ version, value }: IpAddress): string {
   return [24n, 16n, 8n, 0n].map((shift) => String((value >> shift) & 255n)).join('.');
 }
 
-/** The one text of an address; null for what is none. */
+/** The canonical text of an address; null if it is none. */
 export function canonicalAddress(text: string): string | null {
   const address = parseAddress(text);
   return address && formatAddress(address);
@@ -94,7 +94,7 @@ export const formatNetwork = ({ version, first, prefix }: IpNetwork): string =>
 export const isIn = ({ version, first, last }: IpNetwork, address: IpAddress): boolean =>
   address.version === version && first <= address.value && address.value <= last;
 
-/** What of a span is not covered by others. */
+/** The parts of a span that others do not cover. */
 export function gapsIn(whole: Span, covered: readonly Span[]): Span[] {
   const gaps: Span[] = [];
   let next = whole.first;

@@ -95,7 +95,7 @@ function checkVlanParent(given: InterfaceCall, parent: NetworkInterface | undefi
   }
 }
 
-/** @param isAsked false for a change that is silent about the VLAN. */
+/** @param isAsked false for a change that omits the VLAN. */
 function checkTagged({ errors }: InterfaceCall, vlan: Readonly<Vlan> | null | undefined, isAsked: boolean): void {
   if (errors.has('vlan')) return;
   if (!vlan && isAsked) errors.add('vlan', 'A VLAN interface must be connected to a tagged VLAN.');
@@ -236,7 +236,7 @@ function updateDeployed(given: InterfaceCall, nic: NetworkInterface): ReturnType
   return answer(given, nic.id);
 }
 
-/** The parents of a bond or bridge that a change gives; null when it is silent. */
+/** The parents of a bond or bridge in a change; null if it omits them. */
 function newParents(given: InterfaceCall, nic: NetworkInterface): NetworkInterface[] | null {
   const { call, errors } = given;
   if ((nic.type !== 'bond' && nic.type !== 'bridge') || !call.form.has('parents')) return null;

@@ -12,7 +12,7 @@ import {
 } from './ip.ts';
 import type { IpRange, Subnet } from './records.ts';
 
-/** Addresses of a subnet that are taken, and for what. */
+/** Addresses of a subnet in use, and their purpose. */
 export interface Use extends Span {
   readonly purpose: string;
 }
@@ -27,7 +27,7 @@ export function spanOf(range: Pick<IpRange, 'start' | 'end'>): Span {
   return { first: parseAddress(range.start)?.value ?? 0n, last: parseAddress(range.end)?.value ?? 0n };
 }
 
-/** What MAAS keeps of each IPv6 network. */
+/** Addresses that MAAS reserves in each IPv6 network. */
 function keptOf({ version, first, prefix }: IpNetwork): Use[] {
   if (version === 4 || prefix >= 127) return [];
   const anycast = { first, last: first, purpose: 'rfc-4291-2.6.1' };
@@ -80,7 +80,7 @@ export function unusedOf(region: Region, subnet: Readonly<Subnet>, options: UseO
 
 const sizeOf = ({ first, last }: Span): bigint => last - first + 1n;
 
-/** What MAAS gives next: the first address of the smallest gap. */
+/** The next address from MAAS: the first of the smallest gap. */
 export function nextAddress(region: Region, subnet: Readonly<Subnet>, but: readonly string[] = []): string | null {
   const taken = but.flatMap((text) => parseAddress(text)?.value ?? []).map((value) => ({ first: value, last: value }));
   const network = networkOf(subnet);

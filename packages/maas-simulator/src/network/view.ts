@@ -62,7 +62,7 @@ export const viewFabric = (region: Region, fabric: Readonly<Fabric>): object => 
   resource_uri: `${base}/fabrics/${fabric.id}/`,
 });
 
-/** A space, or with null what is in none. */
+/** A space, or null for subnets in none. */
 export function viewSpace(region: Region, space: Readonly<Space> | null): object {
   const vlans = [...region.vlans.values()].filter((vlan) => vlan.space === (space?.id ?? null));
   const ids = new Set(vlans.map(({ id }) => id));
@@ -100,7 +100,7 @@ export const viewRoute = (region: Region, route: Readonly<StaticRoute>): object 
   resource_uri: `${base}/static-routes/${route.id}/`,
 });
 
-/** A link by DHCP shows what was last found on its interface. */
+/** A link by DHCP shows the last address found on its interface. */
 const shown = (nic: NetworkInterface, link: Link): Pick<Link, 'subnet' | 'address'> =>
   (link.mode === 'dhcp' ? nic.discovered.at(-1) : undefined) ?? link;
 

@@ -163,7 +163,7 @@ export function addBcache(
   return bcache;
 }
 
-/** A bcache has blocks as large as those of what it backs. */
+/** A bcache has the block size of its backing device. */
 function blockSizeOf(storage: Storage, member: Member): number {
   const isOn = ({ id, partitions }: AnyDevice): boolean =>
     member.kind === 'disk' ? id === member.id : (partitions ?? []).some((partition) => partition.id === member.id);

@@ -6,7 +6,7 @@ export const kindNames = { lvm: 'volume group', raid: 'RAID', bcache: 'Bcache', 
 export const inGroup = (members: readonly Member[], { kind, id }: Member): boolean =>
   members.some((member) => member.kind === kind && member.id === id);
 
-/** Disks and what is made of them, by id. */
+/** Disks and devices made of them, by id. */
 export const devicesOf = ({ disks, virtual }: StorageLayout): AnyDevice[] =>
   [...disks, ...virtual].sort((a, b) => a.id - b.id);
 

@@ -24,12 +24,12 @@ const inUse: ReadonlySet<number> = new Set([
 
 export const isInUse = ({ status }: Pick<Machine, 'status'>): boolean => inUse.has(status);
 
-/** What users may format with; the other types are of groups. */
+/** Filesystems for users; the other types are of groups. */
 export const USER_FSTYPES: ReadonlySet<string> = new Set(
   'ext2 ext4 xfs fat32 vfat swap ramfs tmpfs btrfs zfsroot'.split(' '),
 );
 
-/** Filesystems of the user of a machine, by what they are on. */
+/** Filesystems of the user of a machine, by their device. */
 export type UserFilesystems = Readonly<Record<string, Filesystem>>;
 
 const keyOf = ({ kind, id }: Member): string => `${kind} ${id}`;

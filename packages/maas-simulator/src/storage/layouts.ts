@@ -149,7 +149,7 @@ function layOutBcache(machine: Readonly<Machine>, storage: Storage, boot: Disk, 
   if (device) addRoot(storage, { kind: 'disk', id: device.id });
 }
 
-/** VMware's partitions with their numbers; one of size 0 takes what is left. */
+/** VMware's partitions with their numbers; one of size 0 takes the remaining space. */
 const vmfsPartitions = {
   vmfs6: { 1: 3 * MIB, 2: 4096 * MIB, 3: 0, 5: 249 * MIB, 6: 249 * MIB, 7: 109 * MIB, 8: 285 * MIB, 9: 2560 * MIB },
   vmfs7: { 1: 100 * MIB, 5: 4095 * MIB, 6: 4095 * MIB, 7: 25_662_832_128, 8: 0 },

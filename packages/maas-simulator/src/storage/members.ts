@@ -7,7 +7,7 @@ import type { AnyDevice, Member } from './records.ts';
 import { bootDiskOf, type Storage } from './storage.ts';
 import { deviceName } from './view.ts';
 
-/** A member with the names that a form may give for it: its id, and what it is called. */
+/** A member with the names that a form may give for it: its id, and its name. */
 type Offer = readonly [Member, ...names: readonly string[]];
 
 /** Devices that nothing uses yet: no filesystem, no partition table. */

@@ -18,7 +18,7 @@ function refuseVirtual(machine: Readonly<Machine>, device: AnyDevice): void {
   if (what !== null) refuseField('block_device', `Cannot create a partition table on a ${what} volume.`);
 }
 
-/** Up to one multiple too large, a size is rounded down to what is free. */
+/** Up to one multiple too large, a size is rounded down to the free space. */
 function refuseTooLarge(size: number, free: number, blockSize: number): void {
   if (free < size - blockSize) {
     refuseField('size', 'Partition cannot be saved; not enough free space on the block device.');

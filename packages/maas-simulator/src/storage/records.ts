@@ -7,7 +7,7 @@ export interface Filesystem {
   readonly mountOptions: string | null;
 }
 
-/** What holds a filesystem: a disk, a partition, a device made of others. */
+/** A device with a filesystem: a disk, a partition, a device made of others. */
 interface Storage {
   readonly id: number;
   readonly size: number;

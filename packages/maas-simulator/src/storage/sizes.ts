@@ -11,7 +11,7 @@ export const aligned = (bytes: number): number => Math.floor(bytes / ALIGNMENT) 
 export const total = (sizes: readonly { readonly size: number }[]): number =>
   sizes.reduce((sum, { size }) => sum + size, 0);
 
-/** What a partition table takes: its start and end, and on a machine with a BIOS room for the boot loader. */
+/** Space of a partition table: its start and end, and on a machine with a BIOS room for the boot loader. */
 const tableSize = ({ isUefi }: Pick<Machine, 'isUefi'>): number => (isUefi ? 5 : 6) * MIB;
 
 /** Bytes taken by the table and its partitions. */

@@ -31,7 +31,7 @@ const isMember =
   ({ member }: CacheSet): boolean =>
     inGroup([member], wanted);
 
-/** What the filesystem of a disk or partition is for. */
+/** Purpose of the filesystem of a disk or partition. */
 function purposeOf(machine: Readonly<Machine>, member: Member, { fstype, mountPoint }: Filesystem): string {
   if (mountPoint !== null) return `${fstype} formatted filesystem mounted at ${mountPoint}`;
   const group = groupOf(machine, member);
@@ -75,7 +75,7 @@ function useOf(machine: Readonly<Machine>, device: AnyDevice): string {
   return `GPT partitioned with ${length} partition${length > 1 ? 's' : ''}`;
 }
 
-/** What only disks, and only devices made of others, show. */
+/** Fields of disks only, and of devices made of others only. */
 function viewKind(device: AnyDevice): object {
   return device.type === 'physical'
     ? { id_path: '', model: device.model, serial: device.serial, uuid: null, numa_node: 0 }

@@ -21,7 +21,7 @@ type LayoutProblem =
 export class LayoutRefused extends Error {
   readonly problem: LayoutProblem;
   readonly hint: string;
-  /** What was changed before, in order. */
+  /** Earlier changes, in order. */
   readonly changed: readonly string[];
 
   constructor(problem: LayoutProblem, hint: string, changed: readonly string[] = []) {
@@ -49,7 +49,7 @@ export const layoutDigest = (layout: MachineLayout): string =>
  * Configures interfaces, disks and kernel options as described. Each call follows from a reading of the machine, so that it may
  * be repeated after a crash or a lost answer; nothing is sent when all is as described, and nothing more than twice without progress.
  * @param acting called before each change
- * @returns what was changed, in order
+ * @returns the changes, in order
  * @throws LayoutRefused when the machine or MAAS' networks do not allow it: before the first change, where that shows
  * @throws MaasError what MAAS refuses to its user, and failures that may pass
  */
@@ -92,11 +92,14 @@ export async function applyLayout(
     try {
       await client.layouts.send(systemId, change, signal);
     } catch (error) {
-      // What is to be removed may be gone. After a 409 the state of the machine decides: someone else changes it.
+      // The object to be removed may no longer exist. After a 409 the state of the machine decides: someone else changes it.
       const isGone = change.method === 'delete' && isMaasFailure(error, 'not-found');
       if (!isGone && !isMaasFailure(error, 'invalid', 'not-found')) throw error;
       if (!isGone)
-        refuse([`MAAS refuses to ${change.text}: ${error.message}`], 'correct the documents, or what MAAS names');
+        refuse(
+          [`MAAS refuses to ${change.text}: ${error.message}`],
+          'correct the documents, or the part that MAAS names',
+        );
     }
     done.push(change.text);
     hardware = await client.layouts.hardware(systemId, signal);

@@ -8,7 +8,7 @@ import { nextStorageChange } from './storage-changes.ts';
 import { type TargetInterface, targetInterfaces } from './target-interfaces.ts';
 import { type TargetStorage, targetStorage } from './target-storage.ts';
 
-/** What a layout means on one machine, and why it cannot be: all reasons that show before anything is changed. */
+/** The target of a layout on one machine, and all reasons against it that show before any change. */
 interface CheckedLayout {
   readonly hardware: Hardware;
   readonly interfaces: readonly TargetInterface[] | undefined;
@@ -86,7 +86,7 @@ async function checkAddresses(
     if (range)
       report(`${name}: ${ip} is in the dynamic range ${range.start} to ${range.end} of ${subnet.cidr}: choose another`);
     const user = (await layouts.usedAddresses(subnet.id, signal)).find((used) => isSameAddress(used.ip, ip));
-    // What this machine has on interfaces that are configured anyway goes first.
+    // Links on interfaces that are configured anyway are removed first.
     const own = elsewhere.find(({ links }) => links.some(({ ipAddress }) => isSameAddress(ipAddress, ip)));
     if (user && user.systemId !== systemId) report(`${name}: ${ip} is in use by ${user.by}: choose another`);
     else if (own) report(`${name}: ${ip} is in use by ${own.name} of this machine: choose another`);

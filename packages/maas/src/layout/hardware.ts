@@ -53,7 +53,7 @@ export interface Filesystem {
   readonly mountOptions: string;
 }
 
-/** What holds a filesystem: a disk, a partition, a logical volume. */
+/** A device with a filesystem: a disk, a partition, a logical volume. */
 interface BlockDevice {
   readonly id: number;
   readonly size: number;
@@ -126,11 +126,11 @@ export interface LayoutChange {
   readonly path: string;
   readonly op?: string;
   readonly form?: FormFields;
-  /** What it does, for people: `create bond bond0`. */
+  /** Description for people: `create bond bond0`. */
   readonly text: string;
-  /** It takes something away, so that the same text may be right again for another thing of the kind. */
+  /** It removes something, so that the same text may be valid again for another object of the kind. */
   readonly removes?: true;
-  /** For people: what is to be there after it, and what MAAS shows before. */
+  /** For people: the desired state, and the one in MAAS before. */
   readonly wanted: string;
   readonly found: string;
   /** MAAS refuses it for a machine that is allocated. */

@@ -4,11 +4,11 @@ import type { MaasClient } from '../client.ts';
 export const kernelTag = (systemId: string): string => `sitewright-kernel-${systemId}`;
 
 /**
- * Gives a machine kernel options, or removes those that it has from us. Each call follows from what MAAS has, so that
- * it may be repeated.
+ * Gives a machine kernel options, or removes those that it has from us. Each call follows from the state in MAAS, so
+ * that it may be repeated.
  * @param machineTags the tags of the machine in MAAS
  * @param acting called before each change
- * @returns what was changed
+ * @returns the changes
  */
 export async function applyKernelOptions(
   { inventory }: MaasClient,

@@ -80,7 +80,7 @@ export class LayoutCalls {
     return (await this.#maas.list('ipranges/', { signal })).map(parseRange);
   }
 
-  /** Empty when MAAS does not say it to this user. */
+  /** Empty if MAAS does not show it to this user. */
   async usedAddresses(subnet: number, signal?: AbortSignal): Promise<readonly UsedAddress[]> {
     try {
       const query = { op: 'ip_addresses' };

@@ -31,7 +31,7 @@ interface InterfaceFact {
   readonly addresses: readonly AddressFact[];
 }
 
-/** What MAAS knows of a machine's interfaces, addresses and disks. */
+/** A machine's interfaces, addresses and disks in MAAS. */
 export function machineFacts(hardware: Hardware): MachineFacts {
   const interfaces = hardware.interfaces.map(
     (nic): InterfaceFact => ({
@@ -56,7 +56,7 @@ export function machineFacts(hardware: Hardware): MachineFacts {
 const addressesOf = (nic: Interface): readonly AddressFact[] =>
   nic.links.flatMap(({ mode, subnetId, subnet, ipAddress }): AddressFact[] => {
     if (!subnet && ipAddress === '') return [];
-    // What DHCP gave is what MAAS has discovered.
+    // Addresses from DHCP are those that MAAS has discovered.
     const ip = ipAddress || (mode === 'dhcp' ? nic.discovered.get(subnetId) : undefined);
     return [
       {

@@ -1,4 +1,4 @@
-/** What documents describe of a machine, and MAAS configures before the deployment. */
+/** The described layout of a machine, which MAAS configures before the deployment. */
 export interface MachineLayout {
   /** Absent: the machine keeps the interfaces that MAAS gave it. */
   readonly ports?: readonly PortLayout[];
@@ -95,7 +95,7 @@ export interface FilesystemLayout {
 /** Sizes of partitions and volumes: `10g`, `512MiB`, `20%`, `>30g` (at least this, and what is left). */
 export const SIZE_PATTERN = /^>?\d+(?:%|[mMgGtT](?:[bB]|[iI][bB]?)?)$/;
 
-/** What a size requests. `total` is the space of the disk or group in bytes, for percentages. */
+/** The value of a size. `total` is the space of the disk or group in bytes, for percentages. */
 export function sizeInBytes(size: string, total: number): number {
   const [whole = size, amount = '0'] = /^>?(\d+)/.exec(size) ?? [];
   const unit = size.slice(whole.length);
@@ -104,7 +104,7 @@ export function sizeInBytes(size: string, total: number): number {
   return Number(amount) * base ** ({ m: 2, g: 3, t: 4 }[unit.charAt(0).toLowerCase()] ?? 0);
 }
 
-/** Whether a size also takes what the others leave. */
+/** Whether a size also takes the remaining space. */
 export const takesTheRest = (size: string): boolean => size.startsWith('>');
 
 /** MAAS takes UUIDs in capitals and without dashes, too, and answers them as they were sent. */
@@ -113,7 +113,7 @@ export function isSameUuid(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-/** What documents say of a network beyond its subnet, which MAAS has. */
+/** Settings of a network in documents, beyond its subnet in MAAS. */
 export interface NetworkSettings {
   /** Name of its document. */
   readonly network: string;

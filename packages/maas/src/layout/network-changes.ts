@@ -6,10 +6,10 @@ import type { TargetInterface, TargetLink } from './target-interfaces.ts';
 const OURS = 'sitewright';
 
 /**
- * The next call towards the target, from one reading; `undefined` when nothing is left to do.
+ * The next call towards the target, from one reading; `undefined` if nothing is left to do.
  *
- * What MAAS does by itself (recorded, 3.6.5): a move to another VLAN removes all links; the last link that is taken away
- * is followed by a `link_up`, which the next link replaces; a bond takes its parents' links and wants them on its VLAN.
+ * Automatic changes of MAAS (recorded, 3.6.5): a move to another VLAN removes all links; removing the last link is
+ * followed by a `link_up`, which the next link replaces; a bond takes its parents' links and wants them on its VLAN.
  */
 export function nextNetworkChange(
   { interfaces, gatewayLinks }: Hardware,
@@ -119,7 +119,7 @@ function unlinking(
 
 /**
  * One without an address is right on any subnet: MAAS shows that of the address found at the commissioning. Of a link by DHCP it
- * shows that, too, where there is one: it says nothing of the subnet that was asked for.
+ * shows that, too, where there is one: it does not show the requested subnet.
  */
 const isLink = (nic: Interface, link: InterfaceLink, wanted: TargetLink): boolean =>
   link.mode === wanted.mode &&

@@ -4,8 +4,8 @@ import type { Hardware, LayoutChange } from './hardware.ts';
 const MAX_TIMES = 2;
 
 /**
- * Counts the changes of one machine, so that none is sent for ever. What makes something may be sent twice. What takes
- * something away may be sent twice while the machine is the same: one may have two links of a kind.
+ * Counts the changes of one machine, so that none is sent for ever. A creation may be sent twice. A removal may be
+ * sent twice while the machine is the same: one may have two links of a kind.
  */
 export class StepCount {
   readonly #times = new Map<string, number>();

@@ -2,7 +2,7 @@ import type { Disk, Filesystem, Hardware, LayoutChange, Partition, Volume, Volum
 import { isSameUuid } from './machine-layout.ts';
 import { isCovered, partsOf, type TargetPart, type TargetStorage } from './target-storage.ts';
 
-/** The next call towards the target, from one reading; `undefined` when nothing is left to do. */
+/** The next call towards the target, from one reading; `undefined` if nothing is left to do. */
 export function nextStorageChange(
   hardware: Hardware,
   target: TargetStorage,
@@ -22,7 +22,7 @@ const removed = (path: string, what: string, found: string): LayoutChange => ({
   ...ready,
 });
 
-/** Removes what is in the way of the target, with all that is built upon it, the last first. Other disks stay as they are. */
+/** Removes obstacles to the target, with all that is built upon them, the last first. Other disks stay as they are. */
 function clearing(
   hardware: Hardware,
   target: TargetStorage,
@@ -122,7 +122,7 @@ function takenMountPoint(
   if (!taken) return undefined;
   const { path, what, part } = taken;
   const text = `unmount ${what}`;
-  const wanted = `nothing but what the documents describe at ${part.filesystem?.mountPoint}`;
+  const wanted = `only the described filesystem at ${part.filesystem?.mountPoint}`;
   return { method: 'post', path, op: 'unmount', text, removes: true, wanted, found: shownPart(what, part) };
 }
 

@@ -6,7 +6,7 @@ import { type AddressRange, parseRange, parseSubnet, type Subnet } from './hardw
 import { isSameAddress, isSameNetwork } from './ip-address.ts';
 import type { NetworkSettings } from './machine-layout.ts';
 
-/** Subnets with what is set at them. */
+/** Subnets with their settings. */
 export interface SubnetSettings {
   readonly subnets: readonly (Subnet & { readonly dnsServers: readonly string[] })[];
   readonly routes: readonly {
@@ -24,20 +24,20 @@ export interface SubnetChange {
   readonly method: 'post' | 'put';
   readonly path: string;
   readonly form: FormFields;
-  /** What it does, for people. */
+  /** Description for people. */
   readonly text: string;
 }
 
 interface SyncedNetworks {
   readonly changes: readonly string[];
-  /** What MAAS has otherwise, lacks or refuses. */
+  /** Settings that differ, are missing or refused in MAAS. */
   readonly problems: readonly string[];
 }
 
 /**
- * Gives the subnets of networks their gateways, routes, DNS servers and address ranges. What is missing is set; what MAAS has
- * otherwise is a problem, because other machines use it. Nothing is removed. Each call follows from what MAAS has, so that
- * it may be repeated.
+ * Gives the subnets of networks their gateways, routes, DNS servers and address ranges. Missing values are set; different
+ * values in MAAS are a problem, because other machines use them. Nothing is removed. Each call follows from the state in MAAS, so
+ * that it may be repeated.
  * @param acting called before each change
  */
 export async function syncNetworks(
@@ -94,7 +94,7 @@ function problemsOf({ subnets }: SubnetSettings, { network, cidr, gateway, dnsSe
   ];
 }
 
-/** The next call towards the settings, from one reading; `undefined` when nothing is left to do. */
+/** The next call towards the settings, from one reading; `undefined` if nothing is left to do. */
 function nextChange(
   { subnets, routes, ranges }: SubnetSettings,
   { network, cidr, gateway, dnsServers, routes: wanted, ranges: reserved }: NetworkSettings,

@@ -12,10 +12,10 @@ const MEBIBYTE = 1024 ** 2;
 const UNIT = 4 * MEBIBYTE;
 const aligned = (bytes: number): number => Math.floor(bytes / UNIT) * UNIT;
 
-/** What partitions of a disk can have (recorded, 3.6.5): MAAS keeps 5 MiB for the partition table, and 1 MiB for grub on BIOS. */
+/** Space for partitions of a disk (recorded, 3.6.5): MAAS keeps 5 MiB for the partition table, and 1 MiB for grub on BIOS. */
 const spaceOf = ({ size }: Pick<Disk, 'size'>, isUefi: boolean): number => aligned(size - (isUefi ? 5 : 6) * MEBIBYTE);
 
-/** What volumes of a group over these devices can have: one unit of each is for LVM. */
+/** Space for volumes of a group over these devices: one unit of each is for LVM. */
 const groupSpace = (sizes: readonly number[]): number =>
   aligned(sizes.reduce((sum, size) => sum + size, 0)) - sizes.length * UNIT;
 
@@ -55,7 +55,7 @@ export interface TargetStorage {
 /**
  * The disks that the documents describe, with sizes in bytes.
  * @param nameOf the name in MAAS of a device; reports a device that the machine lacks
- * @param report problems: what does not fit on a disk or in a group
+ * @param report problems: too little space on a disk or in a group
  */
 export function targetStorage(
   layout: StorageLayout,
@@ -116,7 +116,7 @@ export function partsOf(
 ): TargetPart[] {
   const least = parts.map(({ size }) => aligned(sizeInBytes(size, space)));
   const rest = space - least.reduce((sum, size) => sum + size, 0);
-  if (rest < 0) report(`${where} has ${space} bytes, ${-rest} too few for what the documents put there`);
+  if (rest < 0) report(`${where} has ${space} bytes, ${-rest} too few for the documents' layout`);
   return parts.map((part, index) => {
     const size = (least[index] ?? 0) + (takesTheRest(part.size) ? Math.max(0, rest) : 0);
     if (size < UNIT && rest >= 0)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/clock.ts';
 import { type HttpAnswer, type HttpRequest, type Transport, TransportError } from '../../src/transport.ts';
 
-/** What a fault does with one request. */
+/** The effect of a fault on one request. */
 export type Fault =
   | 'drop_before'
   | 'drop_after'
@@ -50,7 +50,7 @@ export interface FaultyMaasOptions {
   readonly latencyMs?: () => number;
   readonly deployMs?: number;
   readonly commissionMs?: number;
-  /** 0: released at once, as with manual power. */
+  /** 0: released immediately, as with manual power. */
   readonly releaseMs?: number;
   readonly eraseMs?: number;
   /** How the next such work ends; shifts one per start, then success. */
@@ -62,8 +62,8 @@ export interface FaultyMaasOptions {
 }
 
 /**
- * A MAAS in memory, by the facts of maas.md §3 to §6, that counts what really happened to each machine
- * whatever the client was answered. It is independent of the simulator in src, which tests itself.
+ * A MAAS in memory, by the facts of maas.md §3 to §6, that counts the real events of each machine,
+ * whatever the client received. It is independent of the simulator in src, which tests itself.
  */
 export class FaultyMaas {
   readonly machines = new Map<string, FakeMachine>();
@@ -100,7 +100,7 @@ export class FaultyMaas {
     return machine;
   }
 
-  /** What a person does to a machine by hand, at once and with nothing lost. */
+  /** An action of a person on a machine, immediate and reliable. */
   byHand(systemId: string, op: 'release' | 'abort' | 'allocate' | 'deploy', user = 'alice', comment = ''): void {
     const machine = this.machines.get(systemId)!;
     this.#catchUp();

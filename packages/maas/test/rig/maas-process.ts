@@ -9,7 +9,7 @@ import type { LeapingClock } from './leaping-clock.ts';
 
 export const testKey = 'consumerkeyadmin01:tokenkeyadmin00001:tokensecretadmin0000000000000001';
 
-/** What one orchestrator process has: its own client, watcher and memory. */
+/** The resources of one orchestrator process: its own client, watcher and memory. */
 export function maasProcess(
   maas: FaultyMaas,
   clock: LeapingClock,

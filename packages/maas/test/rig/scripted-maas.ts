@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface SeenRequest {
   readonly method: string;
   /** Path and query. */
@@ -10,7 +10,7 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** What the server does with a request. */
+/** The server's reaction to a request. */
 export type Script =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
   /** Closes the connection without an answer, after the request was read in full. */
@@ -22,7 +22,7 @@ export type Script =
 
 /**
  * An HTTP server on loopback whose strings the test holds: each request is handed to `answer`, in the
- * order of arrival. For what only a real socket shows: headers, bodies, broken connections, limits.
+ * order of arrival. For properties of a real socket: headers, bodies, broken connections, limits.
  */
 export class ScriptedMaas {
   readonly requests: SeenRequest[] = [];

@@ -24,7 +24,7 @@ const left = (symbol: string, alias?: string): Operator => ({
 });
 const prefix = (symbol: string): Operator => ({ symbol, type: 'prefix-unary' });
 
-/** The operators of the language; `[]` and `{}` stand for indexing, lists and dicts. */
+/** The operators of the language; `[]` and `{}` are indexing, lists and dicts. */
 export const standardOperators: OperatorGroups = [
   [{ symbol: '=>', type: 'name-value-pair' }, left('.'), left('?.')],
   [left('[]'), left('{}')],

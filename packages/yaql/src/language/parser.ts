@@ -27,7 +27,7 @@ export function parseExpression(text: string, grammar: Grammar): Node {
   }
 }
 
-/** Operator precedence parsing: each operator binds as tightly as its group in the table says. */
+/** Operator precedence parsing: each operator binds as tightly as its group in the table. */
 class Parser {
   readonly #lexer: Lexer;
   readonly #grammar: Grammar;
@@ -213,8 +213,8 @@ class Parser {
   }
 
   /**
-   * Arguments up to the closing bracket: positional ones, of which some may be skipped, then named ones. What may be
-   * skipped where follows the reference grammar: never the last one, and directly before the first named argument
+   * Arguments up to the closing bracket: positional ones, of which some may be skipped, then named ones. Skippable
+   * positions follow the reference grammar: never the last one, and directly before the first named argument
    * exactly one position after a given one.
    */
   #args(close: string): { list: Argument[]; end: number } {

@@ -53,7 +53,7 @@ function printConstant(node: ConstantNode): string {
   return String(value);
 }
 
-/** The language has no exponents: the exact decimal expansion stands in for them. */
+/** The language has no exponents: the exact decimal expansion replaces them. */
 function printFloat(value: Float | number): string {
   const x = typeof value === 'number' ? value : value.value;
   const text = floatText(x);

@@ -44,7 +44,7 @@ interface BinaryNode extends Span {
   readonly name: string;
   readonly left: Node;
   readonly right: Node;
-  /** Where the operator itself stands. */
+  /** Position of the operator itself. */
   readonly at: number;
 }
 interface UnaryNode extends Span {

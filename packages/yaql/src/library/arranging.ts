@@ -215,7 +215,7 @@ function* generateMany(
   depthFirst: boolean,
 ): Generator<Value> {
   const past = new PastItems(context);
-  // Depth first is a stack of what is still to come; breadth first a queue with a moving head.
+  // Depth first is a stack of pending values; breadth first a queue with a moving head.
   let queue: Value[] = [initial];
   let head = 0;
   while (head < queue.length) {
@@ -285,7 +285,7 @@ export const arrangingFunctions: readonly FunctionDefinition[] = [
     'join',
     'method',
     [p.iterable('collection1'), p.iterable('collection2'), p.lambda('predicate'), p.lambda('selector')],
-    'What the selector makes of each pair `$1`, `$2` for which the predicate holds.',
+    'The result of the selector for each pair `$1`, `$2` for which the predicate holds.',
     (context, left, right, predicate, selector) => lazily(join(left, memorize(context, right), predicate, selector)),
   ),
   fn(
@@ -363,7 +363,7 @@ export const arrangingFunctions: readonly FunctionDefinition[] = [
       optional(p.lambda('selector')),
       optional(p.boolean('decycle'), false),
     ],
-    'The initial value, what the producer makes of it, and so on while the predicate holds.',
+    "The initial value, the producer's result for it, and so on while the predicate holds.",
     (context, initial, predicate, producer, selector, decycle) =>
       lazily(generate(context, initial, predicate, producer, selector, decycle as boolean)),
   ),

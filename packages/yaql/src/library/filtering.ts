@@ -60,7 +60,7 @@ const select = fn(
   'select',
   'method',
   [it(), p.lambda('selector')],
-  'What the expression makes of each element.',
+  'The result of the expression for each element.',
   (_, items, selector) => {
     const pull = pullFrom(items);
     return new LazyIterator(() => {
@@ -150,7 +150,7 @@ export const filteringFunctions: readonly FunctionDefinition[] = [
     'selectMany',
     'method',
     [it(), p.lambda('selector')],
-    'The elements of what the expression makes of each element; what is not iterable counts as one.',
+    "The elements of the expression's result for each element; a value that is not iterable counts as one.",
     (_, items, selector) => lazily(selectMany(items, selector)),
   ),
   fn(

@@ -36,7 +36,7 @@ const dictOfTuples = fn(
   { keepsRules: true },
 );
 
-/** What the 0.2 language had beyond, or in place of, the standard library. */
+/** Functions of the 0.2 language beyond, or in place of, the standard library. */
 export const legacyFunctions: readonly FunctionDefinition[] = [
   fn(
     '#operator_=>',

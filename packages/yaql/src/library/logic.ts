@@ -40,7 +40,7 @@ export const booleanFunctions: readonly FunctionDefinition[] = [
     'bool',
     'function',
     [p.any('value')],
-    'Whether the value counts as true: all but null, false, zero and what is empty; iterators always do.',
+    'Whether the value counts as true: all but null, false, zero and empty values; iterators always do.',
     (_, value) => isTruthy(value),
   ),
   boolean(

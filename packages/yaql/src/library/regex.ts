@@ -144,7 +144,7 @@ export const regexFunctions: readonly FunctionDefinition[] = [
     'search',
     'method',
     [p.regex('regexp'), p.string('string'), optional(p.lambda('selector'))],
-    'The first match, or what the selector makes of it: `$` is the match, `$2` group 1 …, each with value, start and end. Null when nothing matches.',
+    "The first match, or the selector's result for it: `$` is the match, `$2` group 1 …, each with value, start and end. Null when nothing matches.",
     (context, regex, text, selector) => {
       const match = regex.search(text, context.runtime);
       if (match === null) return null;
@@ -188,7 +188,7 @@ export const regexFunctions: readonly FunctionDefinition[] = [
     'replaceBy',
     'method',
     [p.regex('regexp'), p.string('string'), p.lambda('repl'), optional(p.int('count'), 0)],
-    'Matches replaced by what the expression gives for each, with variables as in `search`.',
+    "Matches replaced by the expression's result for each, with variables as in `search`.",
     (context, regex, text, replacement, count) => replaceBy(context, regex, text, replacement, count as Integer),
     { ownContext: true },
   ),
@@ -203,7 +203,7 @@ export const regexFunctions: readonly FunctionDefinition[] = [
     'replaceBy',
     'method',
     [p.string('string'), p.regex('regexp'), p.lambda('repl'), optional(p.int('count'), 0)],
-    'Matches replaced by what the expression gives for each.',
+    "Matches replaced by the expression's result for each.",
     (context, text, regex, replacement, count) => replaceBy(context, regex, text, replacement, count as Integer),
     { ownContext: true },
   ),

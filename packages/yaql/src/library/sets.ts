@@ -51,7 +51,7 @@ export const setFunctions: readonly FunctionDefinition[] = [
     'toSet',
     'method',
     [p.iterable('collection')],
-    'Set of the elements. TypeError for what cannot be hashed.',
+    'Set of the elements. TypeError for unhashable elements.',
     (_, items) => new ValueSet(iterate(items)),
   ),
   fn('len', 'both', [p.set('set')], 'Number of members.', (_, set) => set.size),

@@ -54,7 +54,7 @@ export function toSize(x: Integer): number {
 
 export const stopIteration = (message: string): YaqlError => new YaqlError('StopIteration', message);
 
-/** Names of functions are camel case: what a definition spelled with underscores is called by. */
+/** Names of functions are camel case: the name of a definition spelled with underscores. */
 export function functionNameFor(name: string): string {
   const plain = withoutEnd(name, '_');
   if (plain === '') return plain;

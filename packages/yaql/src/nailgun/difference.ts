@@ -6,7 +6,7 @@ import { kindOf, type Value } from '../values/kind.ts';
 import { splitLines } from '../values/text.ts';
 import { sequenceDifferences } from './sequence-matcher.ts';
 
-/** What only the new value has, and what only the old one has; null where there is no difference. */
+/** The parts of only the new value, and of only the old one; null without a difference. */
 interface ValueDifference {
   readonly added: Value;
   readonly deleted: Value;
@@ -68,7 +68,7 @@ function differenceOfLists(before: readonly Value[], after: readonly Value[], st
   return { added, deleted };
 }
 
-/** A key by which also what cannot be hashed is compared: lists as tuples, dicts as sets of their pairs. */
+/** A key that also compares unhashable values: lists as tuples, dicts as sets of their pairs. */
 function comparable(value: Value): HashKey {
   return hashKey(hashable(value));
 }

@@ -1,4 +1,4 @@
-/** A stretch in which two sequences differ: `[fromA, toA)` of the first stands against `[fromB, toB)` of the second. */
+/** A stretch in which two sequences differ: `[fromA, toA)` of the first corresponds to `[fromB, toB)` of the second. */
 interface Difference {
   readonly fromA: number;
   readonly toA: number;
@@ -13,8 +13,8 @@ interface Block {
 }
 
 /**
- * Differences as Python's `difflib.SequenceMatcher` finds them: the longest common block first, then what is left and
- * right of it, with its heuristic of not starting blocks at elements that are frequent in a long second sequence.
+ * Differences as Python's `difflib.SequenceMatcher` finds them: the longest common block first, then the parts left
+ * and right of it, with its heuristic of not starting blocks at elements that are frequent in a long second sequence.
  * Elements are compared by key; `step` is called for each unit of work and may stop it.
  */
 export function sequenceDifferences(a: readonly unknown[], b: readonly unknown[], step: () => void): Difference[] {

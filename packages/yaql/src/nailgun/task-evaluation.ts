@@ -34,7 +34,7 @@ export function prepareData(data: Readonly<Record<string, unknown>>): PreparedDa
   return value instanceof Dict ? value : new Dict(false);
 }
 
-/** What an expression of a task sees of one side, new or old. */
+/** The data of one side, new or old, for an expression of a task. */
 export interface NodeState {
   /** `$`: the cluster's data with the node's on top; dicts are merged, everything else is replaced. */
   readonly union: Value;
@@ -42,7 +42,7 @@ export interface NodeState {
   readonly common: Value;
 }
 
-/** The state of one node. Cheap: only dicts present on both sides are copied. What backs one of them backs `$`. */
+/** The state of one node. Cheap: only dicts present on both sides are copied. The backing of one of them backs `$`. */
 export function nodeState(common: PreparedData, node: PreparedData): NodeState {
   return { union: deepUnion(common, node), node, common };
 }

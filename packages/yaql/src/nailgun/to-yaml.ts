@@ -27,7 +27,7 @@ interface Scalar {
 }
 
 class DocumentWriter {
-  /** What is finished, kept apart: looking at the end of one long text again and again would copy it each time. */
+  /** Finished output, kept separately: reading the end of one long text repeatedly would copy it each time. */
   readonly #finished: string[] = [];
   /** From the line being written on. */
   #out = '';

@@ -69,7 +69,7 @@ function analyze(text: string): { plainAllowed: boolean; singleAllowed: boolean 
 
 const width = 80;
 
-/** What a scalar adds to the output, given the column it starts in and the indentation of its further lines. */
+/** The output of a scalar, given the column it starts in and the indentation of its further lines. */
 export function writeScalar(
   text: string,
   style: ScalarStyle,

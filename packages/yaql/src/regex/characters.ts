@@ -2,7 +2,7 @@
 
 const wordPoint = /^[\p{L}\p{N}_]$/u;
 const digitPoint = /^\p{Nd}$/u;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for.
 const spacePoint = /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/;
 
 export function isWord(code: number): boolean {

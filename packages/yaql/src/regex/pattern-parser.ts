@@ -16,7 +16,7 @@ const maxDepth = 200;
 
 const identifier = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}]*$/u;
 
-/** Parses a pattern of Python 3.11's `re`, text patterns only. `re.error` for what Python refuses. */
+/** Parses a pattern of Python 3.11's `re`, text patterns only. `re.error` for patterns that Python refuses. */
 export function parsePattern(pattern: string, flags: Flags, unicode: boolean): ParsedPattern {
   return new PatternParser(pattern, flags, unicode).parse();
 }
@@ -52,7 +52,7 @@ class PatternParser extends PatternReader {
     return { root, groups: this.#groupCount, names: this.#names, flags: this.#globalFlags };
   }
 
-  /** `(?i)` and the like may only stand at the very start. */
+  /** `(?i)` and the like are only allowed at the very start. */
   #readGlobalFlags(): void {
     for (;;) {
       if (this.#globalFlags.verbose) this.#skipVerbose();
@@ -123,7 +123,7 @@ class PatternParser extends PatternReader {
     items.push({ type: 'repeat', min, max, mode, body });
   }
 
-  /** The inside of `{n,m}`, or null when the brace stands for itself. */
+  /** The inside of `{n,m}`, or null if the brace is literal. */
   #bounds(): [number, number] | null {
     const start = this.at;
     const digits = (): string => {

@@ -16,7 +16,7 @@ export const isOctal = (c: string | undefined): boolean => c !== undefined && c 
 const isHex = (c: string | undefined): boolean => c !== undefined && /^[0-9a-fA-F]$/.test(c);
 export const isAsciiLetter = (c: string): boolean => /^[a-zA-Z]$/.test(c);
 
-/** Reading of a pattern character by character, with the escapes and classes that stand for characters. */
+/** Reading of a pattern character by character, with the escapes and classes for characters. */
 export class PatternReader {
   protected readonly text: readonly string[];
   protected at = 0;

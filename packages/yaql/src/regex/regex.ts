@@ -116,7 +116,7 @@ export class Regex extends ValueObject {
     return parts;
   }
 
-  /** Replaces matches by what `replacement` gives (null leaves nothing); `limit` 0 means all. */
+  /** Replaces matches by the result of `replacement` (null removes them); `limit` 0 means all. */
   replace(text: string, replacement: (match: RegexMatch) => string | null, limit: number, budget: MatchBudget): string {
     if (limit < 0) return text;
     const points = toCodePoints(text);

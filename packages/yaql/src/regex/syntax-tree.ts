@@ -43,7 +43,7 @@ export type Assertion =
   | 'ascii-word-boundary'
   | 'no-ascii-word-boundary';
 
-/** What `{n,}` counts as its upper bound. */
+/** The upper bound of `{n,}`. */
 export const unlimited = 0xffffffff;
 
 /** The least and the greatest number of characters a pattern can match. */

@@ -194,7 +194,7 @@ export class CallSite {
   }
 }
 
-/** Anything thrown, as an error of the language; what is not one already came from the host or from a full stack. */
+/** Anything thrown, as an error of the language; any other error is from the host or a full stack. */
 export function asYaqlError(error: unknown, functionName: string): YaqlError {
   if (error instanceof YaqlError) return error;
   // No pattern here: compiling one may itself fail where the stack is full, as an error of another class.

@@ -78,7 +78,7 @@ export class Context extends ValueObject {
 
   /** All overloads of a name that can be seen from here. Trailing underscores of the name do not count. */
   lookup(name: string): Overloads {
-    // A frame without overloads of that name adds nothing: what the frames behind it have found can be shared.
+    // A frame without overloads of that name adds nothing: the results of the frames behind it can be shared.
     let frame: Context = this;
     while (frame.parent !== null && frame.#functions?.has(name) !== true) frame = frame.parent;
     frame.#found ??= new Map();

@@ -3,7 +3,7 @@ import type { Value } from '../values/kind.ts';
 import type { Context } from './context.ts';
 import { isLazy, type Parameter } from './parameters.ts';
 
-/** What implementations receive for a list of parameters. */
+/** Arguments of implementations for a list of parameters. */
 type Received<P extends readonly Parameter<unknown>[]> = {
   [I in keyof P]: P[I] extends Parameter<infer T> ? T : never;
 };

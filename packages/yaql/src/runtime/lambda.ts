@@ -13,7 +13,7 @@ export interface LazyRule {
  * Arguments become `$1` (also `$`), `$2` … and named ones `$name`.
  */
 export class Lambda extends ValueObject {
-  /** Null when it stands for a plain value. */
+  /** Null if it is a plain value. */
   readonly code: Code | null;
   readonly #constant: Value;
   readonly #context: Context;
@@ -72,7 +72,7 @@ export class Lambda extends ValueObject {
     return run === null || run === undefined ? this.callIn(context) : run(context, receiver);
   }
 
-  /** The same expression in another context: what passing a function value as a lambda means. */
+  /** The same expression in another context: the meaning of passing a function value as a lambda. */
   rebound(context: Context): Lambda {
     return new Lambda(this.code, this.#constant, context);
   }

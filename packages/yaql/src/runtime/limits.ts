@@ -94,7 +94,7 @@ export class Runtime {
     if (this.quota > 0 && isLarge(value, this.quota) && sizeOf(value) > this.quota) throw memoryExceeded();
   }
 
-  /** The same for several values that exist at once. */
+  /** The same for several values that exist together. */
   checkMemoryOf(...parts: readonly (readonly [number | bigint, Value])[]): void {
     if (this.quota === 0) return;
     let total = 0;
@@ -120,8 +120,8 @@ export class Runtime {
   }
 
   /**
-   * Applies the limit on elements: a collection of known length is refused at once, an iterator fails when it is asked
-   * for one element too many. Views of values and ordered iterables become iterators by this, as in the reference.
+   * Applies the limit on elements: a collection of known length is refused immediately, an iterator fails at the first
+   * element beyond the limit. Views of values and ordered iterables become iterators by this, as in the reference.
    */
   limitIterable(value: Value): Value {
     const size = knownSize(value);
@@ -165,7 +165,7 @@ function isLarge(value: Value, quota: number): boolean {
   return true;
 }
 
-/** Roughly what CPython 3.11's `sys.getsizeof` says: the object itself, without what it refers to. */
+/** Roughly CPython 3.11's `sys.getsizeof`: the object itself, without its references. */
 function sizeOf(value: Value): number {
   switch (typeof value) {
     case 'string':

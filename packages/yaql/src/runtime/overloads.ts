@@ -1,7 +1,7 @@
 import type { FunctionDefinition } from './function-definition.ts';
 import type { Plan } from './resolution.ts';
 
-/** The overloads of a name of one calling style, nearest frame first, with what resolving calls of them has found. */
+/** The overloads of a name of one calling style, nearest frame first, with the results of resolving calls of them. */
 export class Candidates {
   readonly name: string;
   readonly isMethod: boolean;

@@ -86,7 +86,7 @@ const ancestors: Record<string, readonly string[]> = {
 export const isSpecialization = (a: ParameterType, b: ParameterType): boolean =>
   a.pythonClass !== null && b.pythonClass !== null && (ancestors[a.pythonClass]?.includes(b.pythonClass) ?? false);
 
-/** A parameter of a function of the language; `T` is what the implementation receives for it. */
+/** A parameter of a function of the language; `T` is the type of the implementation's argument. */
 export interface Parameter<T = unknown> {
   /** As keyword arguments spell it. */
   readonly name: string;

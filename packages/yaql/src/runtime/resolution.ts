@@ -7,7 +7,7 @@ import type { Candidates } from './overloads.ts';
 import { isLazy, isSpecialization, type Parameter, type ParameterType } from './parameters.ts';
 import { Winner } from './winner.ts';
 
-/** What is known of an argument before anything is evaluated. */
+/** Known facts of an argument before evaluation. */
 export interface StaticArgument {
   /** The expression; null for a value that is there already. */
   readonly code: Code | null;
@@ -32,7 +32,7 @@ interface Survivor {
   readonly mapping: Mapping;
 }
 
-/** What can be said of a call before its arguments are evaluated. */
+/** Known facts of a call before its arguments are evaluated. */
 export interface Plan {
   /** Set when the call fails whatever its arguments turn out to be. */
   readonly failure: YaqlErrorClass | null;

@@ -143,7 +143,7 @@ function run(definition: FunctionDefinition, context: Context, args: readonly un
   }
 }
 
-/** `value` is what an evaluated argument gave; unevaluated ones have only their code. */
+/** `value` is the result of an evaluated argument; unevaluated ones have only their code. */
 function convert(conversion: Conversion, value: Value, code: Code | null, context: Context): unknown {
   const runtime = context.runtime;
   switch (conversion) {

@@ -9,7 +9,7 @@ type Written = string | number;
 
 /**
  * The numbers of a date in the order they were written, some of them with a meaning already, and `dateutil`'s rules for
- * the meaning of the others: month first, unless what is there can only be otherwise.
+ * the meaning of the others: month first, unless the numbers exclude it.
  */
 export class WrittenDate {
   readonly #numbers: number[] = [];
@@ -36,7 +36,7 @@ export class WrittenDate {
     this.#meaning.set(as, this.#numbers.length - 1);
   }
 
-  /** Whether a number may be the day, after what is known of month and year. */
+  /** Whether a number may be the day, given month and year. */
   mayBeDay(value: number): boolean {
     if (this.#meaning.has('day') || value < 1) return false;
     const month = this.#known('month');
@@ -49,7 +49,7 @@ export class WrittenDate {
     return index === undefined ? undefined : this.#numbers[index];
   }
 
-  /** What each number means. ValueError for more than three. */
+  /** The meaning of each number. ValueError for more than three. */
   resolve(): DateMembers {
     const numbers = this.#numbers;
     const meaning = this.#meaning;

@@ -2,7 +2,7 @@ import { YaqlError } from '../errors.ts';
 import { type CivilTime, DateTime, daysInMonth } from '../values/time.ts';
 import { type DateReading, readDate } from './read-date.ts';
 
-/** What day it is; the parts of a date that a text leaves out come from it. */
+/** Today; missing parts of a date are taken from it. */
 type Today = () => { readonly year: number; readonly month: number; readonly day: number };
 
 const maxCInt = 2_147_483_647;

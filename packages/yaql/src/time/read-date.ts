@@ -48,7 +48,7 @@ const isNumber = (token: string): boolean =>
   /^[0-9]+(?:\.[0-9]*)?$/.test(token) || /^(?:nan|inf|infinity)$/i.test(token);
 const isDigits = (token: string): boolean => /^[0-9]+$/.test(token);
 
-/** `int(token)` of what is made of digits, points and letters. */
+/** `int(token)` of a token of digits, points and letters. */
 function whole(token: string): number {
   if (!isDigits(token)) throw valueError(`${token} is not a whole number`);
   return Number(token);
@@ -71,7 +71,7 @@ function decimal(token: string): {
 
 /**
  * Reads a date token by token, as `dateutil` does. `thisYear` is asked for when a year has two digits. ValueError for
- * what cannot be read.
+ * unreadable text.
  */
 export function readDate(text: string, thisYear: () => number): DateReading {
   return new DateReader(dateTokens(text), thisYear).read();
@@ -104,7 +104,7 @@ class DateReader {
     const microsecond = this.#microsecond;
     const year = members.year === undefined || this.#date.centuryGiven ? members.year : this.#withCentury(members.year);
     if (this.#zoneName !== undefined && utcNames.has(this.#zoneName.toLowerCase())) this.#zone = 0;
-    // A zone's name that means nothing still makes the text one that says something.
+    // An unknown name of a zone still makes the text a non-empty date.
     const zone = this.#zone ?? (this.#zoneName === undefined ? undefined : 0);
     return { year, month: members.month, day: members.day, weekday, hour, minute, second, microsecond, zone };
   }
@@ -116,7 +116,7 @@ class DateReader {
     return token;
   }
 
-  /** Reads what begins at a token; the index of the next. */
+  /** Reads the part that begins at a token; returns the index of the next. */
   #readToken(at: number): number {
     const token = this.#token(at);
     if (isNumber(token)) return this.#readNumber(at) + 1;
@@ -198,7 +198,7 @@ class DateReader {
     return last;
   }
 
-  /** Reads what begins with a number; the index of its last token. */
+  /** Reads the part that begins with a number; returns the index of its last token. */
   #readNumber(at: number): number {
     const tokens = this.#tokens;
     const date = this.#date;

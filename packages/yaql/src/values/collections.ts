@@ -59,7 +59,7 @@ function identityOf(object: object): number {
 
 /** A dict in insertion order. Keys may be any hashable value; 1, 1.0 and true are the same key. */
 export class Dict extends ValueObject {
-  /** Frozen dicts hash by content; the others are what Python code calls mutable and do not hash at all. */
+  /** Frozen dicts hash by content; the others are mutable for Python and do not hash at all. */
   readonly frozen: boolean;
   readonly #values_ = new Map<HashKey, Value>();
   /** The keys that are not identical to their hash key; most dicts have none. */
@@ -96,7 +96,7 @@ export class Dict extends ValueObject {
     return this.content(key);
   }
 
-  /** As `get`, without what a `BackedDict` finds elsewhere. */
+  /** As `get`, without the backing of a `BackedDict`. */
   content(key: Value): Value | undefined {
     return this.#values_.get(typeof key === 'string' ? stringKey(key) : hashKey(key));
   }
@@ -192,7 +192,7 @@ export class ValueSet extends ValueObject {
     if (this.#members.size > 1) this.#arrange();
   }
 
-  /** The order does not depend on how the set came about, but for integers as far as it does in CPython. */
+  /** The order does not depend on how the set was built, but for integers as far as it does in CPython. */
   #arrange(): void {
     const entries = [...this.#members];
     this.#members.clear();
@@ -229,7 +229,7 @@ export class ValueSet extends ValueObject {
 /** A set of texts that also equals each of its members: `$.label = testing` of a node with several labels. */
 export class AnyOf extends ValueSet {}
 
-/** What `keys()`, `values()` and `items()` give: a live look at a dict, iterable again and again. */
+/** The result of `keys()`, `values()` and `items()`: a live look at a dict, iterable again and again. */
 export class DictView extends ValueObject {
   readonly dict: Dict;
   readonly part: 'keys' | 'values' | 'items';

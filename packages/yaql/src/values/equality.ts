@@ -93,7 +93,7 @@ function viewHas(view: DictView, value: Value): boolean {
   return false;
 }
 
-/** The items of frozen dicts take whatever is sought apart without asking what it is. */
+/** The items of frozen dicts destructure any searched value without a check of its type. */
 function unpacked(value: Value): readonly Value[] {
   if (typeof value !== 'string' && !(value instanceof Dict) && !isIterableValue(value))
     throw new YaqlError('TypeError', 'cannot unpack a value that is no pair');

@@ -9,7 +9,7 @@ import { Float } from './numbers.ts';
  */
 export type HashKey = string | number | bigint | null | object;
 
-/** TypeError for what Python calls unhashable: mutable lists, dicts, sets and views. */
+/** TypeError for values unhashable in Python: mutable lists, dicts, sets and views. */
 export function hashKey(value: Value): HashKey {
   switch (typeof value) {
     case 'string':

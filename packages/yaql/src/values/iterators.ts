@@ -6,7 +6,7 @@ import { Kind, kindOf, type Value, ValueObject } from './kind.ts';
 export const DONE: unique symbol = Symbol('done');
 export type Pull = () => Value | typeof DONE;
 
-/** A one-shot iterator: what `where`, `select`, `range` … give. */
+/** A one-shot iterator: the result of `where`, `select`, `range` … */
 export class LazyIterator extends ValueObject implements Iterable<Value> {
   readonly next: Pull;
   /** Text of the endless iterators that Python can show. */
@@ -32,7 +32,7 @@ export class LazyIterator extends ValueObject implements Iterable<Value> {
   }
 }
 
-/** Replayable: each walk starts at the beginning and draws from the source only what no walk has drawn before. */
+/** Replayable: each walk starts at the beginning and draws from the source only new elements. */
 export class MemorizedIterator extends LazyIterator {
   readonly #drawn: Value[];
   readonly #source: Pull;
@@ -64,7 +64,7 @@ export class MemorizedIterator extends LazyIterator {
   }
 }
 
-/** What `orderBy` gives: sorted when first walked, replayable, extended by `thenBy`. */
+/** The result of `orderBy`: sorted when first walked, replayable, extended by `thenBy`. */
 export abstract class OrderedIterable extends ValueObject implements Iterable<Value> {
   readonly #source: Iterable<Value>;
   #sorted: Value[] | null = null;

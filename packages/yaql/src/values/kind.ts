@@ -17,13 +17,13 @@ export const Kind = {
   FrozenDict: 8,
   /** Immutable set. */
   Set: 9,
-  /** What `keys()` and `items()` give: behaves as a set. */
+  /** The result of `keys()` and `items()`: behaves as a set. */
   SetView: 10,
-  /** What `values()` gives: can be iterated again and again, has no length. */
+  /** The result of `values()`: can be iterated repeatedly, has no length. */
   ValuesView: 11,
   /** One-shot. */
   Iterator: 12,
-  /** What `orderBy` gives. */
+  /** The result of `orderBy`. */
   Ordered: 13,
   DateTime: 14,
   TimeSpan: 15,

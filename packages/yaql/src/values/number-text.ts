@@ -40,7 +40,7 @@ export function numberText(x: Numeric): string {
 }
 
 const digitRun = /\p{Nd}/gu;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for.
 const notAscii = /[^\x00-\x7f]/;
 
 /** Replaces decimal digits of any script by ASCII ones: in Unicode they come in runs of ten that start at a zero. */

@@ -14,7 +14,7 @@ export class Float extends ValueObject {
   }
 }
 
-/** A bigint is never in the safe range: that is what numbers are for. */
+/** A bigint is never in the safe range, which numbers cover. */
 export type Integer = number | bigint;
 export type Numeric = number | bigint | Float;
 

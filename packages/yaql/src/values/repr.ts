@@ -19,7 +19,7 @@ export function toText(value: Value): string {
   return repr(value);
 }
 
-/** Python's `repr`, which is what nested values show in `str(..)`. MemoryQuotaExceededException for over 20 million characters. */
+/** Python's `repr`, as nested values have it in `str(..)`. MemoryQuotaExceededException for over 20 million characters. */
 export function repr(value: Value): string {
   written = 0;
   return represent(value);

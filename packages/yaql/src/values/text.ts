@@ -168,7 +168,7 @@ export function findText(text: string, sought: string, start: number, end: numbe
 
 /** Python's `splitlines`. */
 export function splitLines(text: string): string[] {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are searched for.
   const lines = text.split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/);
   if (lines[lines.length - 1] === '') lines.pop();
   return lines;

@@ -83,7 +83,7 @@ const floorDiv = (a: bigint, b: bigint): bigint => (a % b !== 0n && a < 0n !== b
  * accepted, and only operations that need the offset refuse it.
  */
 export class DateTime extends ValueObject {
-  /** Microseconds from 1970-01-01T00:00:00 to what clock and calendar of the zone show. */
+  /** Microseconds from 1970-01-01T00:00:00 to the clock and calendar of the zone. */
   readonly local: bigint;
   /** Microseconds east of UTC as given, of any size; see {@link offset}. */
   readonly zone: bigint;

@@ -6,6 +6,6 @@ class UndefinedMarker extends ValueObject {
   }
 }
 
-/** What `old(..)` gives when the expression cannot be evaluated on the old data: equal to nothing but itself. */
+/** The result of `old(..)` if the expression cannot be evaluated on the old data: equal to nothing but itself. */
 export const undefinedMarker: object = new UndefinedMarker();
 export const isUndefinedMarker = (value: Value): boolean => value === undefinedMarker;
