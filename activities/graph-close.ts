@@ -40,7 +40,7 @@ const STATUS = {
 async function storeTaskStates(store: Store, child: TransactionRecord, clusterId: number): Promise<void> {
   const state = await store.transactions.getSnapshot(child.id, 'deployment_info');
   if (state === undefined || child.timeStart === null) return;
-  const rows = await store.taskHistory.list(child.id, { statuses: ['successful'] });
+  const rows = await store.taskHistory.list(child.id, { statuses: ['success'] });
   if (rows.length === 0) return;
   const tasks = rows.map(({ task, node }) => ({ task, node }));
   await store.taskStates.record({ clusterId, state, at: child.timeStart, tasks });
@@ -76,7 +76,7 @@ async function updateNodes(
 
 /** By node, the first failure on it. */
 async function failures(store: Store, graph: number): Promise<Map<string, string>> {
-  const rows = await store.taskHistory.list(graph, { statuses: ['failed', 'dep_failed'] });
+  const rows = await store.taskHistory.list(graph, { statuses: ['failed', 'blocked'] });
   const found = new Map<string, string>();
   for (const { node, task, message, status, rootCause } of rows) {
     if (status === 'failed')

@@ -9,7 +9,7 @@ import type {
   TaskRow,
 } from '../src/core/graph-run/index.ts';
 import type { GraphRunOutcome } from '../src/core/run/index.ts';
-import type { RunResult } from '../src/core/scheduler/index.ts';
+import type { NodeStatus, RunResult } from '../src/core/scheduler/index.ts';
 import type { OpenedRun, OpenedWithin } from './contract.ts';
 
 export type { ExecutablePart, PlanReference, TaskEnd, TaskOutcomeKind, TaskRow };
@@ -105,7 +105,7 @@ export interface CloseGraph {
   readonly result: RunResult;
   readonly reason?: string;
   /** How each node ended. */
-  readonly nodes: Readonly<Record<string, 'successful' | 'failed' | 'skipped'>>;
+  readonly nodes: Readonly<Record<string, NodeStatus>>;
 }
 
 export interface CloseGraphRun {

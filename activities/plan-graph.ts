@@ -9,7 +9,7 @@ import { BEFORE_CHANGES } from '../src/core/run/index.ts';
 import { type EarlierTask, taskKey } from '../src/core/scheduler/index.ts';
 import { didYouMean } from '../src/core/text/did-you-mean.ts';
 import { type GraphProblem, Problems } from '../src/graph/index.ts';
-import type { RunTransactions, Store, TaskHistoryRow, TransactionRecord } from '../src/store/index.ts';
+import type { RunTransactions, Store, TransactionRecord } from '../src/store/index.ts';
 import { applyRoleTags } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -193,11 +193,5 @@ async function earlierTasks(store: Store, from: number, type: string): Promise<R
   const earlier = graphs.find(({ graphType }) => graphType === type);
   if (earlier === undefined) return {};
   const rows = await store.taskHistory.list(earlier.id);
-  return Object.fromEntries(rows.map((row) => [taskKey(row.task, row.node), earlierTask(row)]));
-}
-
-/** A task skipped by an operator counts as done; one that a stop left undone is marked. */
-function earlierTask({ status, summary }: TaskHistoryRow): EarlierTask {
-  const undone = typeof summary === 'object' && summary !== null && 'undone' in summary && summary.undone === true;
-  return { status, ...(undone ? { undone } : {}) };
+  return Object.fromEntries(rows.map((row) => [taskKey(row.task, row.node), { status: row.status }]));
 }

@@ -1,5 +1,5 @@
 import type { TaskEnd, TaskRow } from '../src/core/graph-run/index.ts';
-import { percentOf, shownStatus, sumCounts } from '../src/core/graph-run/task-counts.ts';
+import { percentOf, sumCounts } from '../src/core/graph-run/task-counts.ts';
 import type { Store, TaskHistoryWrite } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
@@ -38,27 +38,24 @@ function historyWrites({ sequence, rows }: Pick<RecordTasks, 'sequence' | 'rows'
 }
 
 function historyWrite(row: TaskRow, sequence: number): TaskHistoryWrite {
-  const { end, undone } = row;
+  const { end } = row;
   const start = end?.started_at ?? row.started_at;
   const ended = row.ended_at ?? end?.ended_at;
   return {
     node: row.node,
     task: row.task,
-    status: shownStatus(row),
+    status: row.status,
     attempt: row.attempt,
     sequence,
     ...(start === undefined ? {} : { timeStart: start }),
     ...(ended === undefined ? {} : { timeEnd: ended }),
     ...(row.root_cause === undefined ? {} : { rootCause: row.root_cause }),
     ...(end?.message === undefined ? {} : { message: end.message }),
-    ...(end === undefined && undone === undefined ? {} : { summary: { ...summaryOf(end), ...leftUndone(undone) } }),
+    ...(end === undefined ? {} : { summary: summaryOf(end) }),
   };
 }
 
-const leftUndone = (undone: boolean | undefined) => (undone === undefined ? {} : { undone });
-
-function summaryOf(end: TaskEnd | undefined): Readonly<Record<string, unknown>> {
-  if (end === undefined) return {};
+function summaryOf(end: TaskEnd): Readonly<Record<string, unknown>> {
   const { outcome, exit_code, changed, tries, summary } = end;
   return {
     ...summary,

@@ -112,4 +112,4 @@ function startsOf(graph: SchedulerGraph, durations: readonly number[]) {
     });
 }
 
-const ended = ({ task, attempt }: Running): SchedulerEvent => ({ type: 'ended', task, attempt, outcome: 'successful' });
+const ended = ({ task, attempt }: Running): SchedulerEvent => ({ type: 'ended', task, attempt, outcome: 'success' });

@@ -49,7 +49,7 @@ function drive(s: Scheduler): number {
   send({ type: 'begin' });
   for (let at = 0; at < running.length; at++) {
     const { task, attempt } = running[at]!;
-    send({ type: 'ended', task, attempt, outcome: 'successful' });
+    send({ type: 'ended', task, attempt, outcome: 'success' });
   }
   return events;
 }
@@ -76,7 +76,7 @@ function driveParts(split: ReturnType<typeof partition>): { events: number; mess
       events += inbox.length;
       for (const command of inbox.length > 0 ? apply(s, ...inbox) : []) {
         if (command.type === 'start') {
-          next[part]!.push({ type: 'ended', task: command.task, attempt: command.attempt, outcome: 'successful' });
+          next[part]!.push({ type: 'ended', task: command.task, attempt: command.attempt, outcome: 'success' });
         } else if (command.type === 'send') {
           messages++;
           reports.push({ type: 'received', message: command.message });

@@ -50,14 +50,14 @@ async function findTask(
 
 function stateOf(row: TaskHistoryRow | undefined): PlannedTask['latest']['state'] {
   switch (row?.status) {
-    case 'successful':
-      return 'successful';
+    case 'success':
+      return 'success';
     case 'failed':
     case 'ignored':
-    case 'dep_failed':
+    case 'blocked':
     case 'not_reached':
     case 'skipped':
-      return 'unsuccessful';
+      return 'failed';
     case 'retrying':
       return 'retry';
     case 'waiting':

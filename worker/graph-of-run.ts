@@ -46,7 +46,7 @@ export async function earlierRuns(
     const same = earlier.graphs.find(({ graphType }) => graphType === graph.graphType);
     const [row] = same === undefined ? [] : await store.taskHistory.list(same.id, { tasks: [task], nodes: [node] });
     const execution = earlier.run.temporalRunId;
-    if (same === undefined || row === undefined || row.status === 'successful' || execution === null) break;
+    if (same === undefined || row === undefined || row.status === 'success' || execution === null) break;
     names.push(graphRunName(same.id, execution));
     at = earlier.run;
   }

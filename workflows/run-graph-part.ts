@@ -162,7 +162,7 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
           courier.send();
           const { counts } = current.ledger;
           setCurrentDetails(
-            `${counted(counts.successful, 'task')} successful, ${counts.failed} failed, ${counts.running} running`,
+            `${counted(counts.success, 'task')} successful, ${counts.failed} failed, ${counts.running} running`,
           );
           return hasChanged() ? exchange.reportedAt + reportEvery(Date.now()) : null;
         },

@@ -51,7 +51,7 @@ export async function readGraphsLeft(
   const nodes = clusterId === null ? [] : await store.nodes.list({ clusterId });
   const withLosses = new Set<number>();
   for (const { id } of earlier.graphs) {
-    const counts = await store.taskHistory.count(id, { statuses: ['failed', 'dep_failed'] });
+    const counts = await store.taskHistory.count(id, { statuses: ['failed', 'blocked'] });
     if (Object.values(counts).some((count) => count > 0)) withLosses.add(id);
   }
   return graphsLeft(earlier, { nodes: nodes.map(({ id }) => id), withLosses });

@@ -23,17 +23,17 @@ const STOPPED: NodeChange = { status: 'stopped' };
  */
 const BY_ACTION: Readonly<Record<GraphAction, Transitions>> = {
   delete: {
-    successful: { status: 'deleted', pending_deletion: false },
+    success: { status: 'deleted', pending_deletion: false },
     failed: { status: 'error', error_type: 'deletion' },
-    skipped: STOPPED,
+    not_reached: STOPPED,
   },
   provision: {
-    successful: { status: 'provisioned', pending_addition: false },
+    success: { status: 'provisioned', pending_addition: false },
     failed: { status: 'error', error_type: 'provision' },
-    skipped: STOPPED,
+    not_reached: STOPPED,
   },
-  verify: { successful: {}, failed: {}, skipped: {} },
-  deploy: { successful: { status: 'ready' }, failed: { status: 'error', error_type: 'deploy' }, skipped: STOPPED },
+  verify: { success: {}, failed: {}, not_reached: {} },
+  deploy: { success: { status: 'ready' }, failed: { status: 'error', error_type: 'deploy' }, not_reached: STOPPED },
 };
 
 /**
@@ -43,9 +43,9 @@ const BY_ACTION: Readonly<Record<GraphAction, Transitions>> = {
 export function nodeTransitions(type: string, metadata: GraphMetadata): Transitions {
   const byDefault = BY_ACTION[actionOf(type)];
   return {
-    successful: changeOf(metadata.onSuccess) ?? byDefault.successful,
+    success: changeOf(metadata.onSuccess) ?? byDefault.success,
     failed: changeOf(metadata.onError) ?? byDefault.failed,
-    skipped: changeOf(metadata.onStop) ?? byDefault.skipped,
+    not_reached: changeOf(metadata.onStop) ?? byDefault.not_reached,
   };
 }
 

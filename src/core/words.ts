@@ -2,6 +2,7 @@
  * Closed lists of words that leave the process, in inputs, answers, reports, the store and the page. This is their only
  * definition: schemas, types and the page's JavaScript (`/assets/lib/words.mjs`) use it.
  */
+import type { Words } from './outcomes.ts';
 
 /** Roles of tokens. Each role includes the rights of those before it. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
@@ -46,57 +47,6 @@ export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 
 /** `json`: all of it. `text`: only its text, as chat programs take it. */
 export const NOTICE_FORMATS = ['json', 'text'] as const;
-
-/**
- * How runs, graphs, nodes, groups, phases, calls and tasks end: the only words for it, of which each kind has its own few.
- * Those of Fuel are made from them in `src/api/fuel`, those of the recorded systems where their results are printed.
- */
-export const OUTCOMES = [
-  'success',
-  'failed',
-  /** Of a run of a site: it succeeded, though nodes failed. */
-  'success_with_failures',
-  /** It succeeded, but no task had any work. */
-  'nothing_to_do',
-  /** A task failed whose failure does not count. */
-  'ignored',
-  /** It did not run because something before it, or its node, failed. */
-  'blocked',
-  /** The run ended before its turn. */
-  'not_reached',
-  /** It has no work, as planned, or an operator skipped it. */
-  'skipped',
-  /** It was not started, because its input is not valid. */
-  'refused',
-  /** By an operator, with work left. */
-  'stopped',
-  'cancelled',
-  /** Terminated in Temporal. */
-  'terminated',
-  /** Nobody knows any more how it ended. */
-  'lost',
-] as const;
-type Outcome = (typeof OUTCOMES)[number];
-
-/** Phases until they end. */
-export const STATES = [
-  'waiting',
-  'planning',
-  /** Nodes are asked whether their agents run. */
-  'asking_nodes',
-  'running',
-  /** Between two attempts. */
-  'retrying',
-  /** Tasks have failed, and an operator decides. */
-  'held',
-  'awaiting_approval',
-  'paused',
-  /** Of a node or a group, between its two calls. */
-  'prepared',
-] as const;
-type State = (typeof STATES)[number];
-
-type Words = readonly (Outcome | State)[];
 
 /** How a site run ends: nodes may fail without failing the run. */
 export const SITE_RUN_OUTCOMES = [
@@ -182,30 +132,33 @@ export const GRAPH_STATES = [
 ] as const satisfies Words;
 export type GraphState = (typeof GRAPH_STATES)[number];
 
-/** How a task that ran ended. `ignored`: an error with fail_on_error=false. */
-export const DONE_STATUSES = ['successful', 'ignored', 'failed'] as const;
+/** How a task that ran ended. */
+export const DONE_STATUSES = ['success', 'ignored', 'failed'] as const satisfies Words;
 
-/**
- * Why a task with work did not run. `dep_failed`: a dependency or its node failed. `not_reached`: the run ended before
- * the task's turn.
- */
-const UNRUN_STATUSES = ['dep_failed', 'not_reached'] as const;
+/** Why a task with work did not run. */
+const UNRUN_STATUSES = ['blocked', 'not_reached'] as const satisfies Words;
 
-/** Statuses of tasks with work, which progress counts. `waiting`: not started; `retrying`: between two attempts. */
-export const WORK_STATUSES = ['waiting', 'running', 'retrying', ...DONE_STATUSES, ...UNRUN_STATUSES] as const;
+/** Statuses of tasks with work, which progress counts. */
+export const WORK_STATUSES = [
+  'waiting',
+  'running',
+  'retrying',
+  ...DONE_STATUSES,
+  ...UNRUN_STATUSES,
+] as const satisfies Words;
 
-/** `skipped`: it has no work, as planned, or an operator skipped it. Whatever happens around it, it stays skipped. */
-export const TASK_STATUSES = [...WORK_STATUSES, 'skipped'] as const;
-export type ShownTaskStatus = (typeof TASK_STATUSES)[number];
+/** Whatever happens around a skipped task, it stays skipped. */
+export const TASK_STATUSES = [...WORK_STATUSES, 'skipped'] as const satisfies Words;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 /** All statuses of tasks, the worst first. */
-export const TASK_STATUSES_WORST_FIRST: readonly ShownTaskStatus[] = [
+export const TASK_STATUSES_WORST_FIRST: readonly TaskStatus[] = [
   'failed',
   'retrying',
   'running',
   'waiting',
   ...UNRUN_STATUSES,
-  'successful',
+  'success',
   'ignored',
   'skipped',
 ];
@@ -216,8 +169,6 @@ export const TRANSACTION_STATUSES = [...OPEN_TRANSACTION_STATUSES, 'ready', 'err
 
 /** Words for people where a state's name is not the word itself; the same for one state wherever it is shown. */
 export const STATE_WORDS: Readonly<Record<string, string>> = {
-  successful: 'success',
-  dep_failed: 'blocked',
   not_reached: 'never reached',
   ignored: 'failure ignored',
   success_with_failures: 'success with failures',

@@ -72,7 +72,7 @@ function linesAt(
   if (node !== undefined && arrival.node !== node) return [];
   const { outcome } = arrival;
   // As in the status of the task.
-  const text = outcome === 'ok' ? 'successful' : outcome;
+  const text = outcome === 'ok' ? 'success' : outcome;
   const end = text === undefined ? [] : [{ stream: 'ended' as const, text }];
   const wanted = search?.toLowerCase();
   return [...logs.linesOf(name, arrival), ...end]

@@ -252,9 +252,9 @@ describe('sequences', () => {
 describe('transactions', () => {
   it('have the shape and the terms of the reference, with live progress', async () => {
     const { run, graphs } = await runningRun();
-    const record = (node: string, task: string, status: 'successful' | 'running') =>
+    const record = (node: string, task: string, status: 'success' | 'running') =>
       rig.store.taskHistory.record(graphs[0]!.id, [{ node, task, status, attempt: 1, sequence: 1 }]);
-    await record('1', 'my-task', 'successful');
+    await record('1', 'my-task', 'success');
     const listed = (await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}`)).body;
     const wanted = recorded(143, 'GET', '/transactions/?cluster_id=1').response;
     expect(listed.map((one: object) => Object.keys(one).sort())).toEqual(

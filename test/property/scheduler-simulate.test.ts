@@ -21,7 +21,7 @@ describe('simulated runs', () => {
         expect(violations(plan, seen)).toEqual([]);
         expect(seen.result).toBe('success');
         for (const task of plan.tasks) {
-          const word = task.type === 'task' ? 'successful' : 'skipped';
+          const word = task.type === 'task' ? 'success' : 'skipped';
           expect(seen.tasks[`${task.id}@${task.node}`]).toBe(word);
         }
       }),

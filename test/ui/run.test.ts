@@ -192,7 +192,7 @@ describePage('the page of a run of graphs', () => {
     await look(page, 'Timeline');
     await page.locator('.timeline .span.busy').first().waitFor();
     await look(page, 'Graph');
-    await drawn(page, 'packages', 'successful');
+    await drawn(page, 'packages', 'success');
     await drawn(page, 'database', 'running');
     await screenshot(page, 'page-run-live');
 
@@ -206,7 +206,7 @@ describePage('the page of a run of graphs', () => {
     gate.end('database', { outcome: 'failed', message: 'exit code 2: <b>disk full</b>' });
     // The same picture, in other colours.
     await drawn(page, 'database', 'failed');
-    await drawn(page, 'compute-agent', 'dep_failed');
+    await drawn(page, 'compute-agent', 'blocked');
     // A task that is chosen in it is shown among the tasks.
     await page.locator('g.node[data-task="database"]').press('Enter');
     await page.waitForURL(/task=database/);
@@ -230,7 +230,7 @@ describePage('the page of a run of graphs', () => {
     await task.getByText('running').waitFor();
     gate.end('database', { outcome: 'ok' });
     await look(page, 'Graph');
-    await drawn(page, 'compute-agent', 'successful');
+    await drawn(page, 'compute-agent', 'success');
     await page.getByText('Operator actions').waitFor();
     await page.getByText('disk was cleaned').waitFor();
   });

@@ -1,8 +1,8 @@
 import type { Store } from '../../src/store/index.ts';
 import type { Environment } from '../api/fuel-graphs-rig.ts';
 
-/** How a task of a stored run ended, by its name; `successful` where nothing is said. */
-export type Endings = Readonly<Record<string, 'successful' | 'failed' | 'skipped'>>;
+/** How a task of a stored run ended, by its name; `success` where nothing is said. */
+export type Endings = Readonly<Record<string, 'success' | 'failed' | 'skipped'>>;
 
 export interface StoredRun {
   readonly id: string;
@@ -38,7 +38,7 @@ export async function storeGraphRun(store: Store, env: Environment, run: StoredR
   const at = (index: number) => new Date(Date.parse(startedAt) + index * seconds * 1000).toISOString();
   const rows = tasks.flatMap((task, index) =>
     nodes.map((node) => {
-      const status = endings[task.id] ?? 'successful';
+      const status = endings[task.id] ?? 'success';
       const times = status === 'skipped' ? {} : { timeStart: at(index), timeEnd: at(index + 1) };
       const message = status === 'failed' ? { message: `exit code 3 on ${node}` } : {};
       return { task: task.id, node, status, attempt: 1, sequence: 1, ...times, ...message };

@@ -276,7 +276,7 @@ describe('after a reset, long before the next heartbeat of the attempt that it m
     expect(await again.result()).toMatchObject({ outcome: 'stopped', failed: [] });
     const [graph] = (await transactionOf(id)).graphs;
     const [row] = await system.store.taskHistory.list(graph!, { tasks: ['a'] });
-    expect([row?.status, ran()]).toEqual(['successful', 1]);
+    expect([row?.status, ran()]).toEqual(['success', 1]);
     await recordHistory(again, 'execute_graph--reset-then-stopped');
   });
 });

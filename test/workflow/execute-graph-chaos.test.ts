@@ -134,7 +134,7 @@ async function livesThrough(seed: number): Promise<void> {
   const working = plan.tasks.filter(({ type }) => type !== 'noop');
   expect([...rows.keys()].sort()).toEqual(working.map(({ id, node }) => `${id}@${node}`).sort());
   for (const [key, { status: end, attempt }] of rows) {
-    expect(['successful', 'skipped', 'ignored'], key).toContain(end);
+    expect(['success', 'skipped', 'ignored'], key).toContain(end);
     // Every attempt that was counted was made, and no other.
     expect(
       graph.began.filter((one) => one === key),

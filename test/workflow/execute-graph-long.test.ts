@@ -57,8 +57,8 @@ it('a graph that does not fit into its run runs in a child, which continues as n
   expect((await run.ended()).result).toMatchObject({
     outcome: 'success',
     graphs: [
-      { type: 'first', counts: { successful: 12 } },
-      { type: 'second', counts: { successful: 50 } },
+      { type: 'first', counts: { success: 12 } },
+      { type: 'second', counts: { success: 50 } },
     ],
   });
   const of = (id: string) => graph.requests.filter((request) => request.run.startsWith(`${id}.`));
@@ -66,8 +66,8 @@ it('a graph that does not fit into its run runs in a child, which continues as n
   expect(of('12')).toHaveLength(51);
   expectLegal(second, graph.events.slice(24));
   expect(graph.rows(12).size).toBe(50);
-  expect(graph.rows(12).get('t48@n1')).toMatchObject({ status: 'successful', attempt: 2 });
-  expect(graph.closedGraphs[1]).toMatchObject({ result: 'success', nodes: { n1: 'successful' } });
+  expect(graph.rows(12).get('t48@n1')).toMatchObject({ status: 'success', attempt: 2 });
+  expect(graph.closedGraphs[1]).toMatchObject({ result: 'success', nodes: { n1: 'success' } });
   const part = await historiesOf(`${run.handle.workflowId}/12.1`);
   expect(part.length).toBeGreaterThan(1);
   expect(await attributesOf(`${run.handle.workflowId}/12.1`)).toEqual(['GraphType', 'RunPhase', 'SiteName']);

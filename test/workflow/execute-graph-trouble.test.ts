@@ -240,7 +240,7 @@ it('a noop run runs the harmless variant and cannot fail, a dry run runs nothing
   const first = await startGraphRun(rig, noop, [{ cluster: 1, mode: 'noop_run', debug: true }]);
   expect((await first.ended()).result).toMatchObject({
     outcome: 'success',
-    graphs: [{ counts: { ignored: 1, successful: 3 } }],
+    graphs: [{ counts: { ignored: 1, success: 3 } }],
   });
   expect(new Set(noop.requests.map(({ mode, debug }) => `${mode} ${debug}`))).toEqual(new Set(['noop true']));
   for (const partOf of [undefined, (id: string) => (id === 'n1' ? 0 : 1)]) {
@@ -300,8 +300,8 @@ describe('agents', () => {
       const run = await startGraphRun(rig, graph);
       expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
       expect(graph.began).toEqual(['a@n1', 'b@n1']);
-      expect(graph.rows().get('a@n2')).toMatchObject({ status: 'dep_failed', root_cause: 'offline:n2' });
-      expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'successful', n2: 'failed' });
+      expect(graph.rows().get('a@n2')).toMatchObject({ status: 'blocked', root_cause: 'offline:n2' });
+      expect(graph.closedGraphs[0]!.nodes).toEqual({ n1: 'success', n2: 'failed' });
     });
 
     it(`nodes without a running agent are listed while the run waits for them ${shape}`, async () => {

@@ -99,7 +99,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const rows = graph.rows();
     // What is skipped as planned has the rows of the plan.
     expect(rows.size).toBe(6);
-    expect(rows.get('nova@3')).toMatchObject({ status: 'successful', attempt: 1, end: ok });
+    expect(rows.get('nova@3')).toMatchObject({ status: 'success', attempt: 1, end: ok });
     expect(rows.get('nova@3')!.started_at! <= rows.get('nova@3')!.ended_at!).toBe(true);
     expect(graph.records.length).toBeLessThanOrEqual(4);
     expect(graph.closedGraphs).toEqual([
@@ -107,7 +107,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
         transaction: 10,
         graph: 11,
         result: 'success',
-        nodes: { 1: 'successful', 2: 'successful', 3: 'successful', null: 'successful' },
+        nodes: { 1: 'success', 2: 'success', 3: 'success', null: 'success' },
       },
     ]);
     expect(graph.closed).toHaveLength(1);
@@ -170,10 +170,10 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
       failed: [{ task: 'net', node: '1', reason: 'exit 1 (exit code 1)' }],
     });
     expect([...graph.began].sort()).toEqual(['net@1', 'net@2', 'net@3']);
-    expect(graph.rows().get('nova@3')).toMatchObject({ status: 'dep_failed', root_cause: 'net@1', attempt: 0 });
-    const counts = { successful: 2, failed: 1, dep_failed: 3, skipped: 2 };
+    expect(graph.rows().get('nova@3')).toMatchObject({ status: 'blocked', root_cause: 'net@1', attempt: 0 });
+    const counts = { success: 2, failed: 1, blocked: 3, skipped: 2 };
     expect(result).toMatchObject({ graphs: [{ counts }] });
-    expect(graph.closedGraphs[0]!.nodes).toEqual({ 1: 'failed', 2: 'failed', 3: 'failed', null: 'successful' });
+    expect(graph.closedGraphs[0]!.nodes).toEqual({ 1: 'failed', 2: 'failed', 3: 'failed', null: 'success' });
     expect(await attributesOf(run.handle)).toMatchObject({ FailedNodes: 1 });
   });
 
@@ -197,7 +197,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const run = await startGraphRun(rig, graph);
     expect((await run.ended()).result).toMatchObject({
       outcome: 'success',
-      graphs: [{ counts: { ignored: 1, successful: 5 } }],
+      graphs: [{ counts: { ignored: 1, success: 5 } }],
     });
     expect(graph.rows().get('net@2')).toMatchObject({ status: 'ignored', end: { outcome: 'failed' } });
   });
@@ -219,7 +219,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const last = new Map(rows.map((row) => [row.attempt, row]));
     expect(last.get(1)).toMatchObject({ status: 'retrying', end: { message: 'first' } });
     expect(last.get(2)).toMatchObject({ status: 'retrying', end: { outcome: 'timeout' } });
-    expect(last.get(3)).toMatchObject({ status: 'successful', end: ok });
+    expect(last.get(3)).toMatchObject({ status: 'success', end: ok });
     await recordHistory(run.handle, name('retried'));
   });
 
@@ -231,7 +231,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const paused = await run.update('pause', { reason: 'look first', by: 'nina' });
     expect(paused.paused).toMatchObject({ reason: 'look first', by: 'nina' });
     for (const task of tasks) task.finish();
-    await run.reaches((status) => status.counts.successful === 3 && status.counts.running === 0);
+    await run.reaches((status) => status.counts.success === 3 && status.counts.running === 0);
     expect(graph.began).toHaveLength(3);
     await run.handle.signal('pause');
     await run.update('resume', { by: 'nina' });
@@ -252,7 +252,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const tasks = await Promise.all(['net@1', 'net@2', 'net@3'].map((key) => graph.heldTask(key)));
     await run.update('pause', { reason: 'mirror is away', by: 'nina' });
     for (const [at, task] of tasks.entries()) task.finish(at === 0 ? failed() : ok);
-    await run.reaches(({ counts }) => counts.failed === 1 && counts.successful === 2 && counts.running === 0);
+    await run.reaches(({ counts }) => counts.failed === 1 && counts.success === 2 && counts.running === 0);
     graph.hold.clear();
     expect(await run.update('retry_task', { task: 'net@1' })).toMatchObject({ paused: { by: 'nina' } });
     expect(graph.began).toHaveLength(3);
@@ -272,8 +272,8 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     task.finish();
     const { result } = await run.ended();
     expect(result).toMatchObject({ outcome: 'stopped', graphs: [{ state: 'stopped' }, { state: 'not_reached' }] });
-    expect(graph.rows().get('net@3')).toMatchObject({ status: 'successful' });
-    expect(graph.rows().get('nova@3')).toMatchObject({ status: 'skipped', attempt: 0 });
+    expect(graph.rows().get('net@3')).toMatchObject({ status: 'success' });
+    expect(graph.rows().get('nova@3')).toMatchObject({ status: 'not_reached', attempt: 0 });
     expect(graph.planned).toEqual(['default']);
     expect(graph.closed[0]).toMatchObject({ outcome: 'stopped' });
     await recordHistory(run.handle, name('stopped'));
@@ -337,7 +337,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     await run.reaches((status) => status.awaiting_approval?.[0]?.before === '*');
     expect(graph.began).toEqual([]);
     await run.update('approve', { before: '*', by: 'otto' });
-    await run.reaches((status) => status.awaiting_approval?.[0]?.before === 'db' && status.counts.successful === 3);
+    await run.reaches((status) => status.awaiting_approval?.[0]?.before === 'db' && status.counts.success === 3);
     expect([...graph.began].sort()).toEqual(['net@1', 'net@2', 'net@3']);
     // In advance.
     await run.handle.signal('approve', { before: 'nova', reason: 'as always' });
@@ -360,7 +360,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const run = await startGraphRun(rig, graph, [{ cluster: 1, hold_before: ['end'] }]);
     // Also a task without work: it marks a place in the order.
     await run.reaches((status) => status.awaiting_approval?.[0]?.before === 'end');
-    expect((await run.status()).counts.successful).toBe(6);
+    expect((await run.status()).counts.success).toBe(6);
     await run.handle.signal('reject', { reason: 'tests fail', by: 'eve' });
     const { result } = await run.ended();
     // Although no work is left.

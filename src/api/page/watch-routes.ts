@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { runTaskPageSchema, watchRoutes } from '../../core/contracts/run-tasks.ts';
-import type { ShownTaskStatus } from '../../core/words.ts';
+import type { TaskStatus } from '../../core/words.ts';
 import { listIn } from '../fuel/request-parts.ts';
 import { given } from '../requests/given.ts';
 import { type RouteGroup, serve } from '../serve.ts';
@@ -44,7 +44,7 @@ export const serveWatches: RouteGroup = async (app, { operations }) => {
     }),
     async 'GET /runs/:run/tasks'({ params, query: { nodes, statuses, ...query } }) {
       // The schema lets no other words through.
-      const wanted = listIn(statuses) as readonly ShownTaskStatus[] | undefined;
+      const wanted = listIn(statuses) as readonly TaskStatus[] | undefined;
       const { items, next } = await runTasks.list(
         params.run,
         given({ ...query, nodes: listIn(nodes), statuses: wanted }),

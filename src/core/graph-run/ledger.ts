@@ -1,9 +1,9 @@
 import type { FailedTask } from '../contracts/graph-run.ts';
 import { keyOf, type Scheduler, type SchedulerCommand, type SchedulerGraph, taskReports } from '../scheduler/index.ts';
 import { utf8Length } from '../text/text.ts';
-import type { ShownTaskStatus } from '../words.ts';
+import type { TaskStatus } from '../words.ts';
 import type { PartStatus } from './part-status.ts';
-import { NO_TASKS, shownStatus, type TaskCounts } from './task-counts.ts';
+import { NO_TASKS, type TaskCounts } from './task-counts.ts';
 import type { TaskEnd, TaskRow } from './task-end.ts';
 
 /** Size limit of a record: half of a payload's limit (docs/design.md#limits). */
@@ -42,15 +42,14 @@ export type KeptRows = readonly (readonly [string, TaskRow])[];
 export function restoreLedger(scheduler: Scheduler, kept: KeptRows): Ledger {
   const { graph } = scheduler;
   const rows = new Map<string, TaskRow>();
-  taskReports(scheduler).forEach(({ task: key, status, attempts, cause, undone }, task) => {
-    if (attempts === 0 && (status === 'waiting' || status === 'ready')) return;
+  taskReports(scheduler).forEach(({ task: key, status, attempts, cause }, task) => {
+    if (attempts === 0 && status === 'waiting') return;
     rows.set(key, {
       task: graph.names[graph.nameOf[task]!]!,
       node: graph.nodes[graph.nodeOf[task]!]!,
-      status: status === 'ready' ? 'waiting' : status,
+      status,
       attempt: attempts,
       ...(cause === undefined ? {} : { root_cause: cause }),
-      ...(undone === undefined ? {} : { undone }),
     });
   });
   for (const [key, row] of kept) rows.set(key, row);
@@ -67,13 +66,13 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, T
   graph.noWork.forEach((none, task) => {
     if (none === 1) skipped.add(keyOf(graph, task));
   });
-  const counts: Record<ShownTaskStatus, number> = {
+  const counts: Record<TaskStatus, number> = {
     ...NO_TASKS,
     waiting: graph.nameOf.length - skipped.size,
     skipped: skipped.size,
   };
   const isFailing = (row: TaskRow): boolean =>
-    row.status === 'failed' || (row.status === 'dep_failed' && row.root_cause === `offline:${row.node}`);
+    row.status === 'failed' || (row.status === 'blocked' && row.root_cause === `offline:${row.node}`);
   const nodes = new Set(graph.nodes);
   /** By `task@node`: its newest row. */
   const rows = new Map<string, TaskRow>();
@@ -88,8 +87,8 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, T
   function put(key: string, row: TaskRow): void {
     if (skipped.has(key)) return;
     const old = rows.get(key);
-    counts[old === undefined ? 'waiting' : shownStatus(old)]--;
-    counts[shownStatus(row)]++;
+    counts[old?.status ?? 'waiting']--;
+    counts[row.status]++;
     addTo(failing, row.node, Number(isFailing(row)) - Number(old !== undefined && isFailing(old)));
     member(failed, key, row.status === 'failed');
     member(running, key, row.status === 'running');
@@ -119,12 +118,11 @@ export function createLedger(graph: SchedulerGraph, known: ReadonlyMap<string, T
           return;
         case 'settled': {
           const cause = command.cause === undefined ? {} : { root_cause: command.cause };
-          const undone = command.undone === undefined ? {} : { undone: command.undone };
-          put(key, { ...before, ...cause, ...undone, status: command.status, ended_at: before.ended_at ?? at });
+          put(key, { ...before, ...cause, status: command.status, ended_at: before.ended_at ?? at });
           return;
         }
         case 'reopened':
-          put(key, { task, node, status: 'waiting', attempt, ...(before.undone === true ? { undone: false } : {}) });
+          put(key, { task, node, status: 'waiting', attempt });
           return;
       }
     },

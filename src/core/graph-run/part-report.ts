@@ -17,11 +17,13 @@ export interface PartReport {
 /** Linear in the size of the part: for its end, not for each event. */
 export function reportPart(scheduler: Scheduler, ledger: Ledger): PartReport {
   const { graph } = scheduler;
-  const nodes = Object.fromEntries(graph.nodes.map((id, n) => [id, nodeStatus(scheduler, n) ?? 'skipped'] as const));
+  const nodes = Object.fromEntries(
+    graph.nodes.map((id, n) => [id, nodeStatus(scheduler, n) ?? 'not_reached'] as const),
+  );
   const causes = rootCauses(scheduler);
   const failed = new Map<string, { failed_tasks: string[]; lost_tasks: number; root_causes: Set<string> }>();
   shownReports(scheduler).forEach(({ task: key, status }, task) => {
-    if (status !== 'failed' && status !== 'dep_failed') return;
+    if (status !== 'failed' && status !== 'blocked') return;
     const id = graph.nodes[graph.nodeOf[task]!]!;
     let node = failed.get(id);
     if (node === undefined) failed.set(id, (node = { failed_tasks: [], lost_tasks: 0, root_causes: new Set() }));

@@ -1,9 +1,9 @@
-import { DONE_STATUSES, type ShownTaskStatus, TASK_STATUSES, WORK_STATUSES } from '../words.ts';
+import { DONE_STATUSES, TASK_STATUSES, type TaskStatus, WORK_STATUSES } from '../words.ts';
 
 /** The only place that counts the tasks of a run: statuses, reports, the API, the command line and the page use it. */
 
 /** Number of tasks by status. */
-export type TaskCounts = Readonly<Record<ShownTaskStatus, number>>;
+export type TaskCounts = Readonly<Record<TaskStatus, number>>;
 
 /** With zeros left out. */
 export type SomeCounts = Readonly<Partial<TaskCounts>>;
@@ -12,28 +12,16 @@ export const NO_TASKS: TaskCounts = {
   waiting: 0,
   running: 0,
   retrying: 0,
-  successful: 0,
+  success: 0,
   ignored: 0,
   failed: 0,
-  dep_failed: 0,
+  blocked: 0,
   not_reached: 0,
   skipped: 0,
 };
 
-/** A task as its scheduler and its rows describe it. */
-interface Described {
-  readonly status: Exclude<ShownTaskStatus, 'not_reached'>;
-  /** Of `skipped`: a stop left its work undone. */
-  readonly undone?: boolean;
-}
-
-/** The status shown for a task. */
-export const shownStatus = ({ status, undone }: Described): ShownTaskStatus =>
-  status === 'skipped' && undone === true ? 'not_reached' : status;
-
 /** The status of a task whose graph has ended: waiting tasks are not reached. */
-export const endedStatus = (status: ShownTaskStatus): ShownTaskStatus =>
-  status === 'waiting' ? 'not_reached' : status;
+export const endedStatus = (status: TaskStatus): TaskStatus => (status === 'waiting' ? 'not_reached' : status);
 
 export function sumCounts(all: readonly SomeCounts[]): TaskCounts {
   const sum = { ...NO_TASKS };
@@ -45,7 +33,7 @@ export function sumCounts(all: readonly SomeCounts[]): TaskCounts {
 export const endedCounts = <Counts extends SomeCounts>(counts: Counts): Counts =>
   counts.waiting ? { ...counts, waiting: 0, not_reached: (counts.not_reached ?? 0) + counts.waiting } : counts;
 
-const sumOf = (counts: SomeCounts, statuses: readonly ShownTaskStatus[]): number =>
+const sumOf = (counts: SomeCounts, statuses: readonly TaskStatus[]): number =>
   statuses.reduce((sum, status) => sum + (counts[status] ?? 0), 0);
 
 /** Tasks that ran to an end: the n of progress. */

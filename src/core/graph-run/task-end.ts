@@ -1,4 +1,4 @@
-import type { SettledStatus } from '../scheduler/index.ts';
+import type { TaskStatus } from '../words.ts';
 
 export type TaskOutcomeKind =
   | 'ok'
@@ -32,9 +32,9 @@ export interface TaskEnd {
 }
 
 /** The outcome for the scheduler. A runner that found nothing to do did not fail. */
-export function outcomeOf({ outcome }: TaskEnd): 'successful' | 'failed' | 'withdrawn' {
+export function outcomeOf({ outcome }: TaskEnd): 'success' | 'failed' | 'withdrawn' {
   if (outcome === 'withdrawn') return 'withdrawn';
-  return outcome === 'ok' || outcome === 'skipped' ? 'successful' : 'failed';
+  return outcome === 'ok' || outcome === 'skipped' ? 'success' : 'failed';
 }
 
 /** The node will never run it: its agent does not know the type, or refuses the order. */
@@ -44,13 +44,11 @@ export const isFinal = (end: TaskEnd): boolean => end.outcome === 'rejected';
 export interface TaskRow {
   readonly task: string;
   readonly node: string;
-  readonly status: SettledStatus | 'running' | 'retrying' | 'waiting';
+  readonly status: TaskStatus;
   readonly attempt: number;
   readonly started_at?: string;
   readonly ended_at?: string;
-  /** Of `dep_failed`: `task@node` or `offline:<node>`. */
+  /** Of `blocked`: `task@node` or `offline:<node>`. */
   readonly root_cause?: string;
-  /** Of `skipped`: whether a stop left its work undone. Absent: unchanged, or false. */
-  readonly undone?: boolean;
   readonly end?: TaskEnd;
 }

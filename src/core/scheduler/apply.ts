@@ -79,7 +79,7 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
     }
     case 'ended':
       if (event.outcome === 'withdrawn') withdraw(s, s.taskIndex.get(event.task)!);
-      else end(s, s.taskIndex.get(event.task)!, event.outcome === 'successful', event.final);
+      else end(s, s.taskIndex.get(event.task)!, event.outcome === 'success', event.final);
       return;
     case 'pause':
       s.paused = true;
@@ -123,16 +123,16 @@ function startRun(s: Scheduler, offline: readonly number[]): void {
   }
   for (let task = 0; task < taskCount(s.graph); task++) {
     // A dry run runs nothing: its tasks end like tasks without work.
-    if (s.graph.mode === 'dry_run') setStatus(s, task, code.passed);
+    if (s.graph.mode === 'dry_run') setStatus(s, task, code.skipped);
     else if (s.offline[s.graph.nodeOf[task]!] === 1 || s.unfinished[task] === 0) s.touched.push(task);
   }
 }
 
 function end(s: Scheduler, task: number, succeeded: boolean, final = false): void {
   if (s.noWork[task] === 1) {
-    settle(s, task, code.passed);
+    settle(s, task, code.skipped);
   } else if (succeeded) {
-    settle(s, task, code.successful);
+    settle(s, task, code.success);
   } else {
     const policy = s.retryOf.get(task);
     if (policy !== undefined && !final && hasAttemptsLeft(s, task)) {

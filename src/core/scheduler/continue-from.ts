@@ -1,12 +1,10 @@
-import type { ShownTaskStatus } from '../words.ts';
+import type { TaskStatus } from '../words.ts';
 import type { SchedulerPlan } from './plan.ts';
 import { taskKey } from './plan.ts';
-import type { TaskStatus } from './status.ts';
 
 /** How a task of an earlier run ended, from `taskReports` or its history row. */
 export interface EarlierTask {
-  readonly status: TaskStatus | ShownTaskStatus;
-  readonly undone?: boolean;
+  readonly status: TaskStatus;
 }
 
 /**
@@ -50,5 +48,5 @@ export function continueFrom(plan: SchedulerPlan, earlier: Readonly<Record<strin
   return { ...plan, only: [...again].filter((key) => before === undefined || before.has(key)).sort() };
 }
 
-const isDone = (task: EarlierTask): boolean =>
-  task.status === 'successful' || task.status === 'ignored' || (task.status === 'skipped' && task.undone !== true);
+const isDone = ({ status }: EarlierTask): boolean =>
+  status === 'success' || status === 'ignored' || status === 'skipped';

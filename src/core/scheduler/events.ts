@@ -16,7 +16,7 @@ export type SchedulerEvent =
       readonly task: string;
       readonly attempt: number;
       /** `withdrawn`: nothing was done, as the run is being stopped. The task waits again, and the attempt does not count. */
-      readonly outcome: 'successful' | 'failed' | 'withdrawn';
+      readonly outcome: 'success' | 'failed' | 'withdrawn';
       /** The attempt failed and must not be retried, regardless of the task's policy. */
       readonly final?: true;
       readonly now?: number;
@@ -43,7 +43,7 @@ export type SchedulerEvent =
 export type SchedulerCommand =
   /**
    * Run the task on its node and answer with `ended`. Attempts of a task count from 1 over the whole run, including
-   * operator retries. `work: false` (only without `instantNoWork`): nothing to run, answer immediately with `successful`.
+   * operator retries. `work: false` (only without `instantNoWork`): nothing to run, answer immediately with `success`.
    */
   | {
       readonly type: 'start';
@@ -56,13 +56,12 @@ export type SchedulerCommand =
   | { readonly type: 'retrying'; readonly task: string; readonly attempt: number; readonly due: number }
   /** Send `tick` at this time (the earliest due retry). Replaces an earlier `wake`. */
   | { readonly type: 'wake'; readonly at: number }
-  /** The task reached a final status. `cause` (`task@node` or `offline:<node>`) explains a `dep_failed`. */
+  /** The task reached a final status. `cause` (`task@node` or `offline:<node>`) explains a `blocked`. */
   | {
       readonly type: 'settled';
       readonly task: string;
       readonly status: SettledStatus;
       readonly cause?: string;
-      readonly undone?: true;
     }
   /** The task waits again after `retry_task` or `skip_task`. */
   | { readonly type: 'reopened'; readonly task: string }

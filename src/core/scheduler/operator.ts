@@ -34,7 +34,7 @@ export function skipRejection(s: Scheduler, key: string): Rejection | undefined 
   if (task === undefined) return { reason: 'unknown_task', task: key };
   const c = s.status[task]!;
   if (c === code.failed || c === code.waiting || c === code.ready || c === code.retrying) return undefined;
-  const cause = c === code.depFailed ? { cause: s.causes[s.cause[task]!]! } : {};
+  const cause = c === code.blocked ? { cause: s.causes[s.cause[task]!]! } : {};
   return { reason: 'not_skippable', task: key, status: statusOf(c), ...cause };
 }
 
@@ -60,10 +60,10 @@ export function skipTask(s: Scheduler, key: string): void {
   s.noWork[task] = 1;
   if (c === code.failed) {
     s.reopening = true;
-    setStatus(s, task, code.passed);
+    setStatus(s, task, code.skipped);
   } else if (c === code.retrying) {
     s.due.cancel(task);
-    setStatus(s, task, code.passed);
+    setStatus(s, task, code.skipped);
     release(s, task);
   }
 }

@@ -114,7 +114,7 @@ export function flushOutbox(s: Scheduler): void {
     ...(demand.length > 0 ? { demand } : {}),
     ...(release.length > 0 ? { release } : {}),
     ...(rejected.length > 0 ? { rejected } : {}),
-    ...(closed ? { closed: { undone: count(s.status, code.undone) } } : {}),
+    ...(closed ? { closed: { undone: count(s.status, code.notReached) } } : {}),
   };
   s.commands.push({ type: 'send', message });
   if (closed) {

@@ -22,7 +22,7 @@ export interface FromPart {
   readonly tasks?: readonly (readonly [number, number, string])[];
   /** `[join, bits, cause]`: combined state of this part's tasks before the join. */
   readonly joins?: readonly (readonly [number, number, string])[];
-  /** `[node, 1 | 0]`: whether the node has failed or dep_failed tasks. */
+  /** `[node, 1 | 0]`: whether the node has failed or blocked tasks. */
   readonly failing?: readonly (readonly [number, number])[];
   /** `[class, change]` of the number of free nodes that wait for a permit. */
   readonly demand?: readonly (readonly [number, number])[];

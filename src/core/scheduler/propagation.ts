@@ -43,12 +43,11 @@ export function announceStatus(s: Scheduler, task: number, before: number): void
     type: 'settled',
     task: key,
     status,
-    ...(next === code.depFailed ? { cause: s.causes[s.cause[task]!]! } : {}),
-    ...(next === code.undone ? { undone: true as const } : {}),
+    ...(next === code.blocked ? { cause: s.causes[s.cause[task]!]! } : {}),
   });
 }
 
-/** Counts lost tasks on a node (failed or dep_failed; being offline counts as one). A node with any is failing. */
+/** Counts lost tasks on a node (failed or blocked; being offline counts as one). A node with any is failing. */
 export function changeLosses(s: Scheduler, node: number, change: number): void {
   if (change === 0) return;
   const before = s.lostOn[node]!;
@@ -104,7 +103,7 @@ export function causeBefore(s: Scheduler, vertex: number): number {
   return -1;
 }
 
-/** Applies all consequences of the changes so far: ready, dep_failed, reopened. */
+/** Applies all consequences of the changes so far: ready, blocked, reopened. */
 export function settleTouched(s: Scheduler): void {
   for (let at = 0; at < s.touched.length; at++) updateTask(s, s.touched[at]!);
   s.touched.length = 0;
@@ -114,15 +113,15 @@ function updateTask(s: Scheduler, task: number): void {
   const status = s.status[task]!;
   const lost = lostBy(s, task);
   if (status === code.waiting || status === code.ready) {
-    if (lost >= 0) setStatus(s, task, code.depFailed, lost);
+    if (lost >= 0) setStatus(s, task, code.blocked, lost);
     else if (s.unfinished[task] === 0 && !isHeldBack(s, task)) makeReady(s, task);
     else s.status[task] = code.waiting;
-  } else if (status === code.depFailed) {
+  } else if (status === code.blocked) {
     if (lost < 0) {
       setStatus(s, task, code.waiting);
       s.touched.push(task);
     } else if (s.reopening && s.cause[task] !== lost) {
-      setStatus(s, task, code.depFailed, lost);
+      setStatus(s, task, code.blocked, lost);
     }
   }
 }

@@ -1,6 +1,5 @@
 import { NO_TASKS } from '../graph-run/task-counts.ts';
 import { compareText } from '../text/text.ts';
-import type { ShownTaskStatus } from '../words.ts';
 import { keyOf, taskCount } from './graph.ts';
 import { failedBit } from './part-messages.ts';
 import type { Scheduler } from './state.ts';
@@ -11,16 +10,14 @@ import { endOfGraph, type GraphEnd } from './tolerance.ts';
 
 /** How a finished run ended. */
 export const endOf = (s: Scheduler): GraphEnd =>
-  endOfGraph(s.tolerance, s.stopped && s.status.includes(code.undone) ? 'stopped' : 'success');
+  endOfGraph(s.tolerance, s.stopped && s.status.includes(code.notReached) ? 'stopped' : 'success');
 
 interface TaskReport {
   readonly task: string;
   readonly status: TaskStatus;
   readonly attempts: number;
-  /** Of a dep_failed task: the first cause found. `rootCauses` returns all. */
+  /** Of a blocked task: the first cause found. `rootCauses` returns all. */
   readonly cause?: string;
-  /** A stop left its work undone. Absent for a task that was skipped because it has no work. */
-  readonly undone?: true;
 }
 
 /** The state of every task, in plan order. Linear in the size of the run: for queries and reports, not for each event. */
@@ -31,24 +28,19 @@ export function taskReports(s: Scheduler): TaskReport[] {
       task: keyOf(s.graph, task),
       status: statusOf(c),
       attempts: s.attempts[task]!,
-      ...(c === code.depFailed ? { cause: s.causes[s.cause[task]!]! } : {}),
-      ...(c === code.undone ? { undone: true as const } : {}),
+      ...(c === code.blocked ? { cause: s.causes[s.cause[task]!]! } : {}),
     };
   });
 }
 
 /**
- * The same as people are shown it. A task without work is skipped from the start, whatever the scheduler passes on
- * through it; tasks that a stop left undone are not reached.
+ * The same as people are shown it: a task without work is skipped from the start, whatever the scheduler passes on
+ * through it.
  */
-export function shownReports(s: Scheduler): (Omit<TaskReport, 'status'> & { readonly status: ShownTaskStatus })[] {
-  return taskReports(s).map((report, task) => {
-    if (s.graph.noWork[task] === 1) return { task: report.task, status: 'skipped', attempts: 0 };
-    const { status } = report;
-    if (status === 'ready') return { ...report, status: 'waiting' };
-    return { ...report, status: report.undone === true ? 'not_reached' : status };
-  });
-}
+export const shownReports = (s: Scheduler): TaskReport[] =>
+  taskReports(s).map((report, task) =>
+    s.graph.noWork[task] === 1 ? { task: report.task, status: 'skipped', attempts: 0 } : report,
+  );
 
 /** The final status of a node, derived from its tasks; `undefined` while it has tasks to run. */
 export function nodeStatus(s: Scheduler, node: number): NodeStatus | undefined {
@@ -57,9 +49,9 @@ export function nodeStatus(s: Scheduler, node: number): NodeStatus | undefined {
   for (const task of s.tasksOfNode[node]!) {
     const c = s.status[task]!;
     if (!isFinal(c)) return undefined;
-    undone ||= c === code.undone;
+    undone ||= c === code.notReached;
   }
-  return undone ? 'skipped' : 'successful';
+  return undone ? 'not_reached' : 'success';
 }
 
 interface Progress {
@@ -72,7 +64,7 @@ interface Progress {
 
 /** Counts for a status line. Linear in the size of the run. */
 export function progress(s: Scheduler): Progress {
-  const tasks: Record<TaskStatus, number> = { ...NO_TASKS, ready: 0 };
+  const tasks: Record<TaskStatus, number> = { ...NO_TASKS };
   const running: string[] = [];
   const failed: string[] = [];
   for (let task = 0; task < taskCount(s.graph); task++) {
@@ -85,7 +77,7 @@ export function progress(s: Scheduler): Progress {
 }
 
 /**
- * By dep_failed task, the failed tasks (or `offline:<node>`) that explain it, at most `limit` each:
+ * By blocked task, the failed tasks (or `offline:<node>`) that explain it, at most `limit` each:
  * the ones before it, or the one that failed its node. Walks each edge once.
  */
 export function rootCauses(s: Scheduler, limit = 16): ReadonlyMap<string, readonly string[]> {
@@ -114,7 +106,7 @@ export function rootCauses(s: Scheduler, limit = 16): ReadonlyMap<string, readon
   /** Failed tasks and external ones are causes themselves. Sync points and tasks of lost nodes have their node's cause. */
   const needsBefore = (v: number): boolean => {
     if (v >= tasks) return v < tasks + graph.joins;
-    return s.status[v] === code.depFailed && graph.sync[graph.nodeOf[v]!] === 0 && s.offline[graph.nodeOf[v]!] === 0;
+    return s.status[v] === code.blocked && graph.sync[graph.nodeOf[v]!] === 0 && s.offline[graph.nodeOf[v]!] === 0;
   };
   const causes = new Map<string, readonly string[]>();
   for (let task = 0; task < tasks; task++) {

@@ -27,7 +27,7 @@ export function settleUndone(s: Scheduler): void {
     const c = s.status[task]!;
     if (c !== code.waiting && c !== code.ready) continue;
     // No task waits for these any more: their successors need no update.
-    s.status[task] = s.noWork[task] === 1 ? code.passed : code.undone;
+    s.status[task] = s.noWork[task] === 1 ? code.skipped : code.notReached;
     s.unsettled--;
     announceStatus(s, task, c);
   }

@@ -107,7 +107,7 @@ export function simulate(simulation: Simulation): SimulationResult {
         const fails = task.work && Object.hasOwn(simulation.outcomes ?? {}, task.task);
         if (!fails || task.attempt > (furtherAttempts.get(task.task) ?? 0)) ended++;
         if (ended === simulation.stop_after) drive({ type: 'stop' });
-        drive({ type: 'ended', task: task.task, attempt: task.attempt, outcome: fails ? 'failed' : 'successful', now });
+        drive({ type: 'ended', task: task.task, attempt: task.attempt, outcome: fails ? 'failed' : 'success', now });
       }
       if (end !== undefined) break;
       drive({ type: 'visit', node });

@@ -151,7 +151,7 @@ export function restoreScheduler(
   return s;
 }
 
-const neverRan: readonly number[] = [code.waiting, code.ready, code.undone, code.depFailed];
+const neverRan: readonly number[] = [code.waiting, code.ready, code.notReached, code.blocked];
 
 const usualAttempts = (status: number): number => (neverRan.includes(status) ? 0 : 1);
 

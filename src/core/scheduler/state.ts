@@ -59,7 +59,7 @@ export interface Scheduler {
   /** By node: the task that holds it, -1 = free. */
   readonly holder: Int32Array;
   readonly offline: Uint8Array;
-  /** By node: number of failed tasks, and of failed or dep_failed tasks. */
+  /** By node: number of failed tasks, and of failed or blocked tasks. */
   readonly failedOn: Int32Array;
   readonly lostOn: Int32Array;
   /** By node: the cause that its other tasks inherit while it is failed. */

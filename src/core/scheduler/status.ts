@@ -1,42 +1,40 @@
-import type { DONE_STATUSES, ShownTaskStatus } from '../words.ts';
+import type { DONE_STATUSES, TaskStatus } from '../words.ts';
 
 export type { RunResult } from '../words.ts';
+export type { TaskStatus };
 
-/** Final statuses as the scheduler names them: a task that a stop left undone is `skipped`, and marked. */
-export type SettledStatus = (typeof DONE_STATUSES)[number] | 'dep_failed' | 'skipped';
+export type SettledStatus = (typeof DONE_STATUSES)[number] | 'blocked' | 'not_reached' | 'skipped';
 
-/** `ready`: may start, and waits for a free slot. Users see it as waiting. */
-export type TaskStatus = Exclude<ShownTaskStatus, 'not_reached'> | 'ready';
+/** `not_reached`: a stop left work on it undone. */
+export type NodeStatus = 'success' | 'failed' | 'not_reached';
 
-export type NodeStatus = 'successful' | 'failed' | 'skipped';
-
-/** Status codes inside the scheduler. `undone` and `passed` are both shown as skipped. */
+/** Status codes inside the scheduler. `ready`: may start, and waits for a free slot; people are shown that it waits. */
 export const code = {
   waiting: 0,
   ready: 1,
   running: 2,
   retrying: 3,
-  successful: 4,
+  success: 4,
   ignored: 5,
-  passed: 6,
-  undone: 7,
+  skipped: 6,
+  notReached: 7,
   failed: 8,
-  depFailed: 9,
+  blocked: 9,
 } as const;
 
 const statuses: readonly TaskStatus[] = [
   'waiting',
-  'ready',
+  'waiting',
   'running',
   'retrying',
-  'successful',
+  'success',
   'ignored',
   'skipped',
-  'skipped',
+  'not_reached',
   'failed',
-  'dep_failed',
+  'blocked',
 ];
 
 export const statusOf = (c: number): TaskStatus => statuses[c]!;
-export const isFinal = (c: number): boolean => c >= code.successful;
+export const isFinal = (c: number): boolean => c >= code.success;
 export const isFailed = (c: number): boolean => c >= code.failed;

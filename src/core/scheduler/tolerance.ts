@@ -7,7 +7,7 @@ interface ToleratedGraph {
 
 /** Counts failing nodes against the fault tolerance groups of a run. */
 export interface ToleranceCount {
-  /** Sets whether a node has failed or dep_failed tasks, or is offline. */
+  /** Sets whether a node has failed or blocked tasks, or is offline. */
   set(node: number, failing: boolean): void;
   readonly verdict: FailureCause | 'none';
 }

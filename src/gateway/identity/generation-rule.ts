@@ -3,7 +3,7 @@ export interface LatestAttempt {
   /** 0 before the first attempt. */
   readonly generation: number;
   /** `retry`: it has ended and a retry is scheduled. */
-  readonly state: 'open' | 'retry' | 'unsuccessful' | 'successful';
+  readonly state: 'open' | 'retry' | 'failed' | 'success';
 }
 
 type GenerationVerdict =
@@ -19,7 +19,7 @@ type GenerationVerdict =
  * must not run it again.
  */
 export function judgeGeneration(generation: number, latest: LatestAttempt): GenerationVerdict {
-  if (latest.generation > generation || (latest.generation === generation && latest.state === 'successful'))
+  if (latest.generation > generation || (latest.generation === generation && latest.state === 'success'))
     return { kind: 'never', message: `attempt ${generation} of the task is over` };
   if (generation === 1 || latest.generation === generation) return { kind: 'may-run' };
   const message = `attempt ${latest.generation} of the task is ${latest.state}, so it has no attempt ${generation}`;
@@ -27,11 +27,11 @@ export function judgeGeneration(generation: number, latest: LatestAttempt): Gene
     return { kind: latest.generation === generation - 2 ? 'not-yet' : 'never', message };
   switch (latest.state) {
     case 'retry':
-    case 'unsuccessful':
+    case 'failed':
       return { kind: 'may-run' };
     case 'open':
       return { kind: 'not-yet', message };
-    case 'successful':
+    case 'success':
       return { kind: 'never', message };
   }
 }

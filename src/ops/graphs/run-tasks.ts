@@ -53,11 +53,11 @@ interface RunTaskFilter {
 const ORDER: readonly (readonly TaskHistoryStatus[])[] = [
   ['failed'],
   ['retrying', 'running'],
-  ['dep_failed'],
+  ['blocked'],
   ['ignored'],
   ['waiting'],
   ['not_reached'],
-  ['successful'],
+  ['success'],
   ['skipped'],
 ];
 

@@ -16,17 +16,17 @@ export type TaskHistoryStatus = Stored<'taskHistory'>['status'];
 export type FuelTaskStatus = 'pending' | 'running' | 'ready' | 'error' | 'skipped';
 
 /**
- * Maps one to the other. An `ignored` task failed where that does not matter; a `dep_failed` task never ran because of
+ * Maps one to the other. An `ignored` task failed where that does not matter; a `blocked` task never ran because of
  * an error.
  */
 export const fuelTaskStatus: Readonly<Record<TaskHistoryStatus, FuelTaskStatus>> = {
   waiting: 'pending',
   running: 'running',
   retrying: 'running',
-  successful: 'ready',
+  success: 'ready',
   ignored: 'ready',
   failed: 'error',
-  dep_failed: 'error',
+  blocked: 'error',
   not_reached: 'skipped',
   skipped: 'skipped',
 };

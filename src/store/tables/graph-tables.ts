@@ -1,4 +1,4 @@
-import type { GraphRunMode, ShownTaskStatus } from '../../core/words.ts';
+import type { GraphRunMode, TaskStatus } from '../../core/words.ts';
 import type { Json, JsonFields, JsonObject } from '../page.ts';
 import { anyJson, bytes, choice, count, flag, json, key, reference, serial, text, time } from './column.ts';
 
@@ -92,14 +92,14 @@ export const graphTables = {
     /** Position in the plan; unplanned tasks come after all others. */
     position: count(),
     /** The scheduler's statuses. */
-    status: choice<ShownTaskStatus>(),
+    status: choice<TaskStatus>(),
     /** 0 before the first attempt. */
     attempts: count(),
     /** Of the write that last changed the row. */
     sequence: count(),
     timeStart: time().nullable(),
     timeEnd: time().nullable(),
-    /** Of `dep_failed`: `task@node`, or `offline:<node>`. */
+    /** Of `blocked`: `task@node`, or `offline:<node>`. */
     rootCause: text().nullable(),
     message: text().nullable(),
     summary: anyJson(),

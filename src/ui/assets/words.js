@@ -5,11 +5,11 @@ export { TASK_STATUSES_WORST_FIRST as TASK_STATUSES } from 'core/words';
 
 /** The look of a state: one of `ok`, `bad`, `busy`, `wait`, `warn`, `off`. */
 const LOOKS = {
-  ok: 'success successful ready operational finished ok available deployed prepared',
+  ok: 'success ready operational finished ok available deployed prepared',
   bad: 'failed error terminated lost failing update_error',
   busy: 'running deploying provisioning retrying deployment baremetal software release verify_site prepare_site load inspect_nodes update starting',
   wait: 'waiting new pending discover planned',
-  warn: 'dep_failed success_with_failures paused held awaiting_approval stopping stopped cancelled ignored partially_deployed removing',
+  warn: 'blocked success_with_failures paused held awaiting_approval stopping stopped cancelled ignored partially_deployed removing',
   half: 'provisioned',
 };
 
@@ -20,7 +20,7 @@ export const lookOf = (state) => LOOK_OF.get(String(state).toLowerCase()) ?? 'of
 const SAID = {
   ...STATE_WORDS,
   // Of one attempt of a task.
-  ok: STATE_WORDS.successful,
+  ok: 'success',
   deploy_site: 'deploy',
   update_site: 'update',
   redeploy_nodes: 'redeploy',
@@ -70,10 +70,10 @@ export const workOf = (counts) => sum(counts, WORK_STATUSES);
 
 /** The one state that sums up many tasks: the worst first. */
 export function worst(counts) {
-  for (const status of ['failed', 'retrying', 'running', 'dep_failed']) if (counts?.[status]) return status;
-  if (counts?.waiting) return sum(counts, ['successful', 'ignored']) > 0 ? 'started' : 'waiting';
+  for (const status of ['failed', 'retrying', 'running', 'blocked']) if (counts?.[status]) return status;
+  if (counts?.waiting) return sum(counts, ['success', 'ignored']) > 0 ? 'started' : 'waiting';
   if (counts?.not_reached) return 'not_reached';
-  if (counts?.successful) return 'successful';
+  if (counts?.success) return 'success';
   if (counts?.ignored) return 'ignored';
   return 'skipped';
 }

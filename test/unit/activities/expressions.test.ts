@@ -33,9 +33,9 @@ async function deployed() {
   const started = await world.start();
   const graph = started.graphs[0]!.transaction;
   planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
-  const rows = nodes.map((id) => ({ task: 'touch', node: String(id), status: 'successful' as const, attempt: 1 }));
+  const rows = nodes.map((id) => ({ task: 'touch', node: String(id), status: 'success' as const, attempt: 1 }));
   await world.record_tasks({ transaction: started.transaction, graph, part: 0, sequence: 1, rows });
-  const ended = Object.fromEntries(nodes.map((id) => [String(id), 'successful' as const]));
+  const ended = Object.fromEntries(nodes.map((id) => [String(id), 'success' as const]));
   await world.close_graph({ transaction: started.transaction, graph, result: 'success', nodes: ended });
   await world.close(started);
   const engine = createTaskEngine();

@@ -42,9 +42,9 @@ async function wholeRun(diesAt: number) {
   const graph = started.graphs[0]!.transaction;
   const plan = planOf(await again(() => world.plan_graph({ transaction: started.transaction, graph, room: 2_500 })));
   const of = { transaction: started.transaction, graph, part: 0 };
-  const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'successful')));
+  const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'success')));
   await again(() => world.record_tasks({ ...of, sequence: 1, rows }));
-  const nodes = { [one]: 'successful' as const, [two]: 'successful' as const };
+  const nodes = { [one]: 'success' as const, [two]: 'success' as const };
   await again(() => world.close_graph({ transaction: started.transaction, graph, result: 'success', nodes }));
   await again(() => world.close(started));
   const { run, graphs } = await world.store.transactions.getRun(started.transaction);

@@ -309,7 +309,7 @@ describe('a complete run', () => {
     const world = await twoNodes();
     const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
-    const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'successful')));
+    const rows = ['a', 'b'].flatMap((task) => [one, two].map((node) => row(task, node, 'success')));
     await world.record_tasks({ ...of, sequence: 1, rows });
     await world.record_tasks({ ...of, sequence: 1, rows });
     expect((await world.store.transactions.get(started.transaction)).progress).toBe(100);
@@ -317,7 +317,7 @@ describe('a complete run', () => {
       transaction: started.transaction,
       graph,
       result: 'success' as const,
-      nodes: { [one]: 'successful' as const, [two]: 'successful' as const },
+      nodes: { [one]: 'success' as const, [two]: 'success' as const },
     };
     await world.close_graph(closing);
     await world.close_graph(closing);
@@ -348,10 +348,10 @@ describe('a complete run', () => {
       ...of,
       sequence: 2,
       rows: [
-        row('a', one, 'successful'),
-        row('b', one, 'successful'),
+        row('a', one, 'success'),
+        row('b', one, 'success'),
         row('a', two, 'failed', { end: { outcome: 'failed', message: 'exit code 1', exit_code: 1 } }),
-        row('b', two, 'dep_failed', { attempt: 0, root_cause: `a@${two}` }),
+        row('b', two, 'blocked', { attempt: 0, root_cause: `a@${two}` }),
       ],
     });
     // A batch that comes late changes nothing.
@@ -361,7 +361,7 @@ describe('a complete run', () => {
       graph,
       result: 'failed',
       reason: `a@${two} failed`,
-      nodes: { [one]: 'successful', [two]: 'failed' },
+      nodes: { [one]: 'success', [two]: 'failed' },
     });
     await world.close(started, 'failed');
     const [, second] = await world.store.nodes.list({ clusterId: world.cluster });
@@ -383,22 +383,22 @@ describe('a complete run', () => {
     const world = await twoNodes();
     const { started, graph, of } = await run(world, 'run-1');
     const [one, two] = world.nodes as [number, number];
-    const undone = { attempt: 0, ended_at: '2026-11-21T10:02:00.000Z', undone: true };
+    const undone = { attempt: 0, ended_at: '2026-11-21T10:02:00.000Z' };
     await world.record_tasks({
       ...of,
       sequence: 1,
       rows: [
-        row('a', one, 'successful'),
-        row('b', one, 'skipped', undone),
-        row('a', two, 'successful'),
-        row('b', two, 'skipped', undone),
+        row('a', one, 'success'),
+        row('b', one, 'not_reached', undone),
+        row('a', two, 'success'),
+        row('b', two, 'not_reached', undone),
       ],
     });
     await world.close_graph({
       transaction: started.transaction,
       graph,
       result: 'stopped',
-      nodes: { [one]: 'skipped', [two]: 'skipped' },
+      nodes: { [one]: 'not_reached', [two]: 'not_reached' },
     });
     await world.close(started, 'stopped');
     expect((await world.store.transactions.get(graph)).status).toBe('stopped');
@@ -417,20 +417,20 @@ describe('a complete run', () => {
       rows: [
         // Skipped by an operator before its first attempt.
         row('a', one, 'skipped', { attempt: 0 }),
-        row('b', one, 'successful'),
+        row('b', one, 'success'),
         // Left undone by a stop and then, in the same attempt, opened again and skipped.
-        row('a', two, 'skipped', { attempt: 0, undone: true }),
-        row('a', two, 'waiting', { attempt: 0, undone: false }),
+        row('a', two, 'not_reached', { attempt: 0 }),
+        row('a', two, 'waiting', { attempt: 0 }),
         row('a', two, 'skipped', { attempt: 0 }),
         // Tried, opened again for another attempt, and left undone by a stop.
-        row('b', two, 'skipped', { attempt: 1, undone: true, end: { outcome: 'failed', message: 'exit code 1' } }),
+        row('b', two, 'not_reached', { attempt: 1, end: { outcome: 'failed', message: 'exit code 1' } }),
       ],
     });
     await world.close_graph({
       transaction: started.transaction,
       graph,
       result: 'stopped',
-      nodes: { [one]: 'successful', [two]: 'skipped' },
+      nodes: { [one]: 'success', [two]: 'not_reached' },
     });
     await world.close(started, 'stopped');
     const next = await run(world, 'run-2', { from: started.transaction });
@@ -449,9 +449,9 @@ describe('a complete run', () => {
       sequence: 1,
       rows: [
         row('a', one, 'failed'),
-        row('b', one, 'dep_failed', { attempt: 0, root_cause: `a@${one}` }),
+        row('b', one, 'blocked', { attempt: 0, root_cause: `a@${one}` }),
         row('a', two, 'failed'),
-        row('b', two, 'dep_failed', { attempt: 0, root_cause: `a@${two}` }),
+        row('b', two, 'blocked', { attempt: 0, root_cause: `a@${two}` }),
       ],
     });
     await world.close_graph({ transaction: started.transaction, graph, result: 'failed', nodes: {} });
@@ -470,10 +470,10 @@ describe('a complete run', () => {
       ...first.of,
       sequence: 1,
       rows: [
-        row('a', one, 'successful'),
-        row('b', one, 'successful'),
+        row('a', one, 'success'),
+        row('b', one, 'success'),
         row('a', two, 'failed'),
-        row('b', two, 'dep_failed', { attempt: 0, root_cause: `a@${two}` }),
+        row('b', two, 'blocked', { attempt: 0, root_cause: `a@${two}` }),
       ],
     });
     const closing = {
@@ -493,7 +493,7 @@ describe('a complete run', () => {
     await world.record_tasks({
       ...second.of,
       sequence: 1,
-      rows: [row('a', two, 'successful'), row('b', two, 'running')],
+      rows: [row('a', two, 'success'), row('b', two, 'running')],
     });
     const from = second.started.transaction;
     expect(await world.refused({ from }, 'run-3')).toMatchObject({ kind: 'cluster-busy' });
@@ -540,7 +540,7 @@ describe('a complete run', () => {
       transaction: started.transaction,
       graph,
       result: 'success',
-      nodes: { [world.nodes[0]!]: 'successful' },
+      nodes: { [world.nodes[0]!]: 'success' },
     });
     await world.close(started);
     const nodes = await world.store.nodes.list({ clusterId: world.cluster });
@@ -560,12 +560,12 @@ describe('a complete run', () => {
     await world.store.nodes.update(one, { pendingDeletion: true });
     const { started, graph, plan, of } = await run(world, 'run-1', { graphs: [{ type: 'deletion' }] });
     expect(plan).toMatchObject({ tasks: 1, nodes: 1 });
-    await world.record_tasks({ ...of, sequence: 1, rows: [row('erase', one, 'successful')] });
+    await world.record_tasks({ ...of, sequence: 1, rows: [row('erase', one, 'success')] });
     const closing = {
       transaction: started.transaction,
       graph,
       result: 'success' as const,
-      nodes: { [one]: 'successful' as const },
+      nodes: { [one]: 'success' as const },
     };
     await world.close_graph(closing);
     await world.close_graph(closing);
@@ -583,7 +583,7 @@ describe('a graph of deletion without node attributes', () => {
     const started = await world.start({ graphs: [{ type: 'deletion' }] }, 'run-1');
     const graph = started.graphs[0]!.transaction;
     const plan = planOf(await world.plan_graph({ transaction: started.transaction, graph, room: 2_500 }));
-    const end = async (nodes: Record<string, 'successful' | 'failed'>) => {
+    const end = async (nodes: Record<string, 'success' | 'failed'>) => {
       const result = Object.values(nodes).includes('failed') ? ('failed' as const) : ('success' as const);
       await world.close_graph({ transaction: started.transaction, graph, result, nodes });
       const [left, stayed] = await Promise.all([world.store.nodes.get(one), world.store.nodes.get(two)]);
@@ -596,7 +596,7 @@ describe('a graph of deletion without node attributes', () => {
   it('removes its nodes from the cluster', async () => {
     const { plan, one, end } = await deletion([shell('erase', { roles: '*' })]);
     expect(plan).toMatchObject({ tasks: 1, nodes: 1 });
-    expect(await end({ [one]: 'successful' })).toMatchObject({ clusterId: null, status: 'discover' });
+    expect(await end({ [one]: 'success' })).toMatchObject({ clusterId: null, status: 'discover' });
   });
 
   it('keeps a node pending, with the reason, when its removal failed', async () => {

@@ -56,9 +56,9 @@ describe('the recorded cluster of six nodes, in a store', () => {
       graph,
       part: 0,
       sequence: 1,
-      rows: waiting.map(({ task, node }) => ({ task, node, status: 'successful' as const, attempt: 1 })),
+      rows: waiting.map(({ task, node }) => ({ task, node, status: 'success' as const, attempt: 1 })),
     });
-    const nodes = Object.fromEntries(world.nodes.map((id) => [String(id), 'successful' as const]));
+    const nodes = Object.fromEntries(world.nodes.map((id) => [String(id), 'success' as const]));
     await world.close_graph({ transaction: started.transaction, graph, result: 'success', nodes });
     await world.close(started);
 

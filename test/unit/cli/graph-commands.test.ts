@@ -349,7 +349,7 @@ describe('runs of graphs', () => {
     stopping: false,
     done: 3,
     total: 9,
-    counts: { waiting: 4, running: 1, successful: 2, failed: 1, dep_failed: 1 },
+    counts: { waiting: 4, running: 1, success: 2, failed: 1, blocked: 1 },
     failed: [{ task: 'a', node: '2', attempts: 3, reason: 'exit code 4' }],
     failing_nodes: 1,
     running: ['b@1'],

@@ -8,7 +8,7 @@ function statusOf(
   state: GraphRunStatus['graphs'][number]['state'],
   more: Partial<GraphRunStatus> = {},
 ): GraphRunStatus {
-  const counts = { ...NO_TASKS, waiting: 2, failed: 1, dep_failed: 3, not_reached: 4, successful: 5, skipped: 6 };
+  const counts = { ...NO_TASKS, waiting: 2, failed: 1, blocked: 3, not_reached: 4, success: 5, skipped: 6 };
   const graph = { type: 'default', transaction: 8, state, done: 6, total: 15, counts, nodes: 2, failing_nodes: 1 };
   return {
     ...{ cluster: 1, transaction: 7, phase: `default: ${state.replace('_', ' ')}`, paused: null, stopping: false },

@@ -149,7 +149,7 @@ describe('a scheduler', () => {
       const answer = apply(s, ...events);
       for (const command of answer) if (command.type === 'start') started.push(command.task);
     };
-    const end = (task: string) => send({ type: 'ended', task, attempt: 1, outcome: 'successful' });
+    const end = (task: string) => send({ type: 'ended', task, attempt: 1, outcome: 'success' });
     send({ type: 'begin' });
     expect(awaitingApproval(s)).toEqual([]);
     end('net@1');
@@ -179,7 +179,7 @@ describe('a scheduler', () => {
     apply(s, { type: 'ended', task: 'net@2', attempt: 1, outcome: 'failed' });
     expect(awaitingApproval(s)).toEqual([]);
     const other = createScheduler(graph, options);
-    apply(other, { type: 'begin' }, { type: 'ended', task: 'net@1', attempt: 1, outcome: 'successful' });
+    apply(other, { type: 'begin' }, { type: 'ended', task: 'net@1', attempt: 1, outcome: 'success' });
     expect(awaitingApproval(other)).toEqual(['gate']);
     apply(other, { type: 'stop' });
     expect(awaitingApproval(other)).toEqual([]);

@@ -226,9 +226,9 @@ describe('orders (test 19: a stolen credential of the namespace commands no agen
     expect(await codeOf(node.fetch(key))).toBe('other-parameters');
     rig.plan(shell());
     expect(await codeOf(node.fetch({ ...key, generation: 2 }))).toMatch(/^other: .*attempt 0 .* no attempt 2/);
-    rig.plan(shell(), { latest: { generation: 1, state: 'successful' } });
+    rig.plan(shell(), { latest: { generation: 1, state: 'success' } });
     expect(await codeOf(node.fetch({ ...key, generation: 2 }))).toBe('generation');
-    rig.plan(shell(), { latest: { generation: 1, state: 'unsuccessful' } });
+    rig.plan(shell(), { latest: { generation: 1, state: 'failed' } });
     expect(await codeOf(node.fetch({ ...key, generation: 2 }))).toBe('ok');
     expect(await rig.alarms()).toEqual(['dc1/n1 generation', 'dc1/n1 other-parameters']);
   });

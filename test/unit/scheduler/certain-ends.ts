@@ -1,7 +1,7 @@
 import type { Simulation } from '../../../src/core/scheduler/simulate.ts';
 import { Model } from './invariants.ts';
 
-export type CertainEnd = 'successful' | 'failed' | 'ignored' | 'skipped' | 'dep_failed';
+export type CertainEnd = 'success' | 'failed' | 'ignored' | 'skipped' | 'blocked';
 
 /**
  * How tasks must end whatever the order in which they run, for plans that nothing can stop (no node is critical, every
@@ -15,7 +15,7 @@ export function certainEnds(plan: Simulation): Map<string, CertainEnd> {
     const forgiven = plan.tasks[model.tasks.get(key)!.place]!.fail_on_error === false;
     return !forgiven && model.tasks.get(key)!.work && Object.hasOwn(plan.outcomes ?? {}, key);
   };
-  const isLost = (key: string): boolean => ends.get(key) === 'failed' || ends.get(key) === 'dep_failed';
+  const isLost = (key: string): boolean => ends.get(key) === 'failed' || ends.get(key) === 'blocked';
   /**
    * Whether `later` cannot run before `first` has ended, by edges alone. A sync point does not mind a task that was lost,
    * and a task may be lost (its node is offline, say) while others that it waits for still run: an edge into a sync point
@@ -31,17 +31,17 @@ export function certainEnds(plan: Simulation): Map<string, CertainEnd> {
   /** By itself: neither what it needs nor its node takes it along. */
   const ownEnd = (key: string): CertainEnd => {
     if (!model.tasks.get(key)!.work) return 'skipped';
-    if (!Object.hasOwn(plan.outcomes ?? {}, key)) return 'successful';
+    if (!Object.hasOwn(plan.outcomes ?? {}, key)) return 'success';
     return mayFail(key) ? 'failed' : 'ignored';
   };
   const look = (key: string): CertainEnd | undefined => {
     const { node } = model.tasks.get(key)!;
-    if (plan.offline?.includes(node)) return 'dep_failed';
+    if (plan.offline?.includes(node)) return 'blocked';
     const before = model.before(key);
-    if (!model.isSync(node) && before.some(isLost)) return 'dep_failed';
+    if (!model.isSync(node) && before.some(isLost)) return 'blocked';
     const breakers = model.onNode(node).filter((other) => other !== key && mayFail(other));
-    if (breakers.some((other) => ends.get(other) === 'failed' && isBehind(other, key))) return 'dep_failed';
-    const isSafe = breakers.every((other) => isBehind(key, other) || ends.get(other) === 'dep_failed');
+    if (breakers.some((other) => ends.get(other) === 'failed' && isBehind(other, key))) return 'blocked';
+    const isSafe = breakers.every((other) => isBehind(key, other) || ends.get(other) === 'blocked');
     return isSafe && before.every((other) => ends.has(other)) ? ownEnd(key) : undefined;
   };
   for (let known = -1; known < ends.size; ) {

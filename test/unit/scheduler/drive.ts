@@ -129,7 +129,7 @@ export function driveWhole(plan: Simulation, seed: number, disturb: Disturbances
     } else if (tape.running.length > 0) {
       const [ended] = tape.running.splice(pick(tape.running.length), 1) as [Running];
       now += pick(7);
-      const outcome = plan.outcomes?.[ended.task] === undefined ? 'successful' : 'failed';
+      const outcome = plan.outcomes?.[ended.task] === undefined ? 'success' : 'failed';
       const event: SchedulerEvent = { type: 'ended', task: ended.task, attempt: ended.attempt, outcome, now };
       send(event);
       // A second answer, as after a lost acknowledgement, must change nothing.
@@ -230,7 +230,7 @@ export function driveSplit(
       moves.push(() => {
         tape.running.splice(at, 1);
         now += pick(7);
-        const outcome = plan.outcomes?.[running.task] === undefined ? 'successful' : 'failed';
+        const outcome = plan.outcomes?.[running.task] === undefined ? 'success' : 'failed';
         sendPart(ownerOf(running.node), { type: 'ended', task: running.task, attempt: running.attempt, outcome, now });
       });
     });

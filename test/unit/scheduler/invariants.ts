@@ -71,7 +71,7 @@ export function violations(plan: Simulation, seen: Observed, leeway: Leeway = {}
       wrong.push(`${task} started on a failed node`);
     for (const before of model.before(task)) {
       const how = endedWith.get(before);
-      const finished = how !== undefined || (seen.tasks[before] === 'dep_failed' && !started.has(before));
+      const finished = how !== undefined || (seen.tasks[before] === 'blocked' && !started.has(before));
       const good = how !== undefined && how !== 'failed';
       if (model.isSync(node) ? !finished : !good)
         wrong.push(`${task} started before ${before} (${how ?? 'not ended'})`);
@@ -109,27 +109,28 @@ function checkEnd(
   for (const [key, status] of Object.entries(seen.tasks)) {
     if (started.has(key) && endedWith.get(key) !== status)
       wrong.push(`${key} ended as ${endedWith.get(key)}, reported ${status}`);
-    if (!started.has(key) && status !== 'dep_failed' && status !== 'skipped')
+    if (!started.has(key) && status !== 'blocked' && status !== 'skipped' && status !== 'not_reached')
       wrong.push(`${key} is ${status} without a start`);
     const { node } = model.tasks.get(key)!;
     const needsFailed =
-      !model.isSync(node) &&
-      model.before(key).some((b) => seen.tasks[b] === 'failed' || seen.tasks[b] === 'dep_failed');
+      !model.isSync(node) && model.before(key).some((b) => seen.tasks[b] === 'failed' || seen.tasks[b] === 'blocked');
     const nodeFailed =
       plan.offline?.includes(node) ||
       model.onNode(node).some((other) => other !== key && seen.tasks[other] === 'failed');
     const lost = (needsFailed || nodeFailed) && !started.has(key);
-    if (lost !== (status === 'dep_failed')) wrong.push(`${key} is ${status}, lost: ${lost}`);
-    if (status === 'failed' || status === 'dep_failed') failed.add(node);
+    if (lost !== (status === 'blocked')) wrong.push(`${key} is ${status}, lost: ${lost}`);
+    if (status === 'failed' || status === 'blocked') failed.add(node);
     const causes = seen.rootCauses[key] ?? [];
-    if (status === 'dep_failed') {
+    if (status === 'blocked') {
       if (causes.length === 0) wrong.push(`${key} has no root cause`);
       const real = model.causes(key, seen.tasks, plan.offline ?? []);
       for (const cause of causes) if (!real.has(cause)) wrong.push(`${key}: ${cause} does not explain it`);
     } else if (causes.length > 0) wrong.push(`${key} is ${status} and has causes`);
   }
   for (const node of plan.offline ?? []) failed.add(node);
-  const undone = Object.entries(seen.tasks).filter(([k, status]) => status === 'skipped' && model.tasks.get(k)!.work);
+  const undone = Object.entries(seen.tasks).filter(
+    ([k, status]) => status === 'not_reached' && model.tasks.get(k)!.work,
+  );
   const result = [...failed].some((node) => model.isCritical(node))
     ? 'critical'
     : model.exceeded(failed)
@@ -140,7 +141,7 @@ function checkEnd(
   if (result !== seen.result) wrong.push(`result ${seen.result}, by the statuses ${result}`);
   for (const { id } of plan.nodes) {
     const skipped = undone.some(([key]) => model.tasks.get(key)!.node === id);
-    const word = failed.has(id) ? 'failed' : skipped ? 'skipped' : 'successful';
+    const word = failed.has(id) ? 'failed' : skipped ? 'not_reached' : 'success';
     if (seen.nodes[id] !== word) wrong.push(`node ${id} is ${seen.nodes[id]}, by its tasks ${word}`);
   }
 }
@@ -278,7 +279,7 @@ export class Model {
       if (this.isSync(node)) continue;
       for (const b of this.predecessors.get(at)!) {
         if (statuses[b] === 'failed') found.add(b);
-        else if (statuses[b] === 'dep_failed') open.push(b);
+        else if (statuses[b] === 'blocked') open.push(b);
       }
     }
     return found;

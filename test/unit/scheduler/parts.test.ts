@@ -59,7 +59,7 @@ function split(plan: SchedulerPlan) {
       while (down.length + up.length > 0) started.push(...goDown(), ...goUp());
       return started;
     },
-    end: (part: number, task: string, outcome: 'successful' | 'failed', attempt = 1) =>
+    end: (part: number, task: string, outcome: 'success' | 'failed', attempt = 1) =>
       send(part, { type: 'ended', task, attempt, outcome }),
     statuses: () => Object.fromEntries(schedulers.flatMap((s) => taskReports(s)).map((r) => [r.task, r.status])),
     result: () => result,
@@ -79,7 +79,7 @@ describe('a run in parts', () => {
     run.ask({ type: 'stop' });
     expect(run.down.some(({ message }) => message.close)).toBe(false);
     run.settle();
-    expect(run.statuses()).toEqual({ 'a@n1': 'failed', 'b@n2': 'dep_failed', 'c@n3': 'dep_failed' });
+    expect(run.statuses()).toEqual({ 'a@n1': 'failed', 'b@n2': 'blocked', 'c@n3': 'blocked' });
     expect(run.result()).toBe('success');
   });
 
@@ -89,14 +89,14 @@ describe('a run in parts', () => {
     expect(run.settle()).toEqual(['a@n1', 'long@n3']);
     run.end(0, 'a@n1', 'failed');
     run.settle();
-    expect(run.statuses()['b@n2']).toBe('dep_failed');
+    expect(run.statuses()['b@n2']).toBe('blocked');
     run.ask({ type: 'retry_task', task: 'a@n1' });
     expect(run.settle()).toEqual(['a@n1']);
     expect(run.statuses()['b@n2']).toBe('waiting');
-    run.end(0, 'a@n1', 'successful', 2);
+    run.end(0, 'a@n1', 'success', 2);
     expect(run.settle()).toEqual(['b@n2']);
-    run.end(1, 'b@n2', 'successful');
-    run.end(2, 'long@n3', 'successful');
+    run.end(1, 'b@n2', 'success');
+    run.end(2, 'long@n3', 'success');
     run.settle();
     expect(run.result()).toBe('success');
   });
@@ -118,7 +118,7 @@ describe('a run in parts', () => {
     run.settle();
     run.ask({ type: 'pause' });
     for (const [part, task] of ['a@n1', 'b@n2'].entries()) {
-      run.send(part, { type: 'ended', task, attempt: 1, outcome: 'successful' });
+      run.send(part, { type: 'ended', task, attempt: 1, outcome: 'success' });
     }
     run.settle();
     expect(run.result()).toBeUndefined();
@@ -140,7 +140,7 @@ describe('a run in parts', () => {
     const run = split(planOf(['a@n1', 'a@n2', 'a@n3'], [], { limits: { per_task: { a: 1 } } }));
     run.ask({ type: 'begin' });
     expect(run.settle()).toEqual(['a@n1']);
-    run.end(0, 'a@n1', 'successful');
+    run.end(0, 'a@n1', 'success');
     expect(run.settle()).toEqual(['a@n2']);
     run.end(1, 'a@n2', 'failed');
     expect(run.settle()).toEqual(['a@n3']);

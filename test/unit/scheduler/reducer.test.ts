@@ -24,7 +24,7 @@ describe('attempts', () => {
     expect(r.send({ type: 'tick', now: 110 })).toEqual(['start a@n1 #2']);
     expect(r.fail('a@n1', 200)).toEqual(['a@n1 again at 300', 'wake at 300']);
     expect(r.send({ type: 'tick', now: 300 })).toEqual(['start a@n1 #3']);
-    expect(r.fail('a@n1', 310)).toEqual(['a@n1 failed', 'b@n1 dep_failed by a@n1', 'finish: success']);
+    expect(r.fail('a@n1', 310)).toEqual(['a@n1 failed', 'b@n1 blocked by a@n1', 'finish: success']);
     expect(taskReports(r.scheduler)[0]).toMatchObject({ status: 'failed', attempts: 3 });
   });
 
@@ -35,7 +35,7 @@ describe('attempts', () => {
     expect(wouldRetry(r.scheduler, 'b@n1')).toBe(false);
     expect(r.send({ type: 'ended', task: 'a@n1', attempt: 1, outcome: 'failed', final: true, now: 10 })).toEqual([
       'a@n1 failed',
-      'b@n1 dep_failed by a@n1',
+      'b@n1 blocked by a@n1',
       'finish: success',
     ]);
   });
@@ -74,7 +74,7 @@ describe('attempts', () => {
     r.fail('a@n1', 0);
     expect(r.send({ type: 'stop' })).toEqual([
       'a@n1 failed',
-      'b@n1 dep_failed by a@n1',
+      'b@n1 blocked by a@n1',
       'stopping: user',
       'finish: success',
     ]);
@@ -86,7 +86,7 @@ describe('attempts', () => {
     r.fail('a@n1', 0);
     r.send({ type: 'tick', now: 100 });
     r.send({ type: 'stop' });
-    expect(r.withdraw('a@n1')).toEqual(['a@n1 failed', 'b@n1 dep_failed by a@n1', 'finish: success']);
+    expect(r.withdraw('a@n1')).toEqual(['a@n1 failed', 'b@n1 blocked by a@n1', 'finish: success']);
   });
 
   it('ignore an answer of an earlier attempt', () => {
@@ -94,7 +94,7 @@ describe('attempts', () => {
     r.begin();
     r.fail('a@n1', 0);
     r.send({ type: 'tick', now: 100 });
-    const late = { type: 'ended', task: 'a@n1', attempt: 1, outcome: 'successful' } as const;
+    const late = { type: 'ended', task: 'a@n1', attempt: 1, outcome: 'success' } as const;
     expect(r.send(late)).toEqual(['rejected: not_running']);
     expect(r.statuses()['a@n1']).toBe('running');
   });
@@ -105,8 +105,8 @@ describe('pause and stop', () => {
     const r = run(planOf(['a@n1', 'b@n1', 'c@n2'], ['a@n1 > b@n1', 'a@n1 > c@n2']));
     r.begin();
     r.send({ type: 'pause' });
-    expect(r.succeed('a@n1')).toEqual(['a@n1 successful']);
-    expect(progress(r.scheduler)).toMatchObject({ paused: true, running: [], tasks: { ready: 2, successful: 1 } });
+    expect(r.succeed('a@n1')).toEqual(['a@n1 success']);
+    expect(progress(r.scheduler)).toMatchObject({ paused: true, running: [], tasks: { waiting: 2, success: 1 } });
     expect(r.send({ type: 'resume' })).toEqual(['start b@n1', 'start c@n2']);
   });
 
@@ -115,12 +115,7 @@ describe('pause and stop', () => {
     r.begin();
     r.send({ type: 'stop' });
     expect(r.withdraw('a@n1')).toEqual([]);
-    expect(r.succeed('c@n2')).toEqual([
-      'c@n2 successful',
-      'a@n1 skipped (undone)',
-      'b@n1 skipped (undone)',
-      'finish: stopped',
-    ]);
+    expect(r.succeed('c@n2')).toEqual(['c@n2 success', 'a@n1 not_reached', 'b@n1 not_reached', 'finish: stopped']);
   });
 
   it('repeat the request to a node that knew of the stop first, as the same attempt', () => {
@@ -128,7 +123,7 @@ describe('pause and stop', () => {
     r.begin();
     expect(r.withdraw('a@n1')).toEqual(['start a@n1']);
     r.send({ type: 'stop' });
-    expect(r.withdraw('a@n1')).toEqual(['a@n1 skipped (undone)', 'finish: stopped']);
+    expect(r.withdraw('a@n1')).toEqual(['a@n1 not_reached', 'finish: stopped']);
   });
 
   it.each(['succeed', 'fail'] as const)('do not let a paused run end by itself when its last tasks %s', (how) => {
@@ -154,7 +149,7 @@ describe('pause and stop', () => {
     r.begin();
     r.send({ type: 'pause' });
     r.succeed('a@n1');
-    expect(r.send({ type: 'stop' })).toEqual(['stopping: user', 'b@n1 skipped (undone)', 'finish: stopped']);
+    expect(r.send({ type: 'stop' })).toEqual(['stopping: user', 'b@n1 not_reached', 'finish: stopped']);
     expect(r.send({ type: 'resume' })).toEqual(['rejected: finished']);
   });
 });
@@ -165,17 +160,17 @@ describe('an operator', () => {
   it('retries a failed task, which unblocks its dependents', () => {
     const r = run(plan);
     r.begin();
-    expect(r.fail('a@n1')).toEqual(['a@n1 failed', 'x@n1 dep_failed by a@n1', 'b@n2 dep_failed by a@n1']);
+    expect(r.fail('a@n1')).toEqual(['a@n1 failed', 'x@n1 blocked by a@n1', 'b@n2 blocked by a@n1']);
     expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual([
       'a@n1 reopened',
       'x@n1 reopened',
       'b@n2 reopened',
       'start a@n1 #2',
     ]);
-    expect(r.succeed('a@n1')).toEqual(['a@n1 successful', 'start x@n1', 'start b@n2']);
+    expect(r.succeed('a@n1')).toEqual(['a@n1 success', 'start x@n1', 'start b@n2']);
     r.succeed('x@n1');
     r.succeed('b@n2');
-    expect(r.succeed('long@n3')).toEqual(['long@n3 successful', 'finish: success']);
+    expect(r.succeed('long@n3')).toEqual(['long@n3 success', 'finish: success']);
   });
 
   it('lifts the stop that the failure caused', () => {
@@ -184,8 +179,8 @@ describe('an operator', () => {
     expect(r.fail('a@n1')).toEqual(['a@n1 failed', 'stopping: critical']);
     expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual(['a@n1 reopened', 'stopping: none', 'start a@n1 #2']);
     r.succeed('a@n1');
-    expect(r.succeed('b@n2')).toEqual(['b@n2 successful', 'start c@n2']);
-    expect(r.succeed('c@n2')).toEqual(['c@n2 successful', 'finish: success']);
+    expect(r.succeed('b@n2')).toEqual(['b@n2 success', 'start c@n2']);
+    expect(r.succeed('c@n2')).toEqual(['c@n2 success', 'finish: success']);
   });
 
   it('keeps tasks blocked that another failure blocks, and names it', () => {
@@ -196,7 +191,7 @@ describe('an operator', () => {
     expect(rootCauses(r.scheduler)).toEqual(new Map([['c@n3', ['a@n1', 'b@n2']]]));
     expect(r.send({ type: 'retry_task', task: 'a@n1' })).toEqual([
       'a@n1 reopened',
-      'c@n3 dep_failed by b@n2',
+      'c@n3 blocked by b@n2',
       'start a@n1 #2',
     ]);
     expect(rootCauses(r.scheduler)).toEqual(new Map([['c@n3', ['b@n2']]]));
@@ -219,7 +214,7 @@ describe('an operator', () => {
     const r = run(planOf(['a@n1', 'b@n1', 'c@n1'], ['a@n1 > b@n1', 'b@n1 > c@n1']));
     r.begin();
     expect(r.send({ type: 'skip_task', task: 'b@n1' })).toEqual([]);
-    expect(r.succeed('a@n1')).toEqual(['a@n1 successful', 'b@n1 skipped', 'start c@n1']);
+    expect(r.succeed('a@n1')).toEqual(['a@n1 success', 'b@n1 skipped', 'start c@n1']);
   });
 
   it('gets the reason for a refusal', () => {
@@ -234,7 +229,7 @@ describe('an operator', () => {
     expect(ask('skip_task', 'b@n2')).toEqual({
       reason: 'not_skippable',
       task: 'b@n2',
-      status: 'dep_failed',
+      status: 'blocked',
       cause: 'a@n1',
     });
     expect(ask('skip_task', 'a@n1')).toBeUndefined();
@@ -283,24 +278,24 @@ describe('continuing from an earlier run', () => {
     const second = run(next);
     expect(second.begin()).toEqual(['a@n1 skipped', 'x@n2 skipped', 'start b@n1', 'y@n3 skipped']);
     second.succeed('b@n1');
-    expect(second.succeed('c@n1')).toEqual(['c@n1 successful', 'finish: success']);
+    expect(second.succeed('c@n1')).toEqual(['c@n1 success', 'finish: success']);
   });
 
   it('runs tasks after a failed join, tasks that a stop left undone, and new ones', () => {
     const joined = { ...plan, joins: [{ before: ['a@n1', 'x@n2'], after: ['c@n1', 'y@n3'] }] };
     expect(
       continueFrom(joined, {
-        'a@n1': { status: 'successful' },
+        'a@n1': { status: 'success' },
         'b@n1': { status: 'ignored' },
         'c@n1': { status: 'skipped' },
         'x@n2': { status: 'failed' },
-        'y@n3': { status: 'successful' },
+        'y@n3': { status: 'success' },
       }).only,
     ).toEqual(['c@n1', 'x@n2', 'y@n3']);
     const done = {
-      'a@n1': { status: 'successful' },
-      'b@n1': { status: 'skipped', undone: true },
-      'x@n2': { status: 'successful' },
+      'a@n1': { status: 'success' },
+      'b@n1': { status: 'not_reached' },
+      'x@n2': { status: 'success' },
       'y@n3': { status: 'skipped' },
     } as const;
     expect(continueFrom(plan, done).only).toEqual(['b@n1', 'c@n1']);

@@ -17,13 +17,13 @@ export function run(plan: SchedulerPlan, options: SchedulerOptions = {}) {
     return commands.map(line);
   };
   const send = (...events: SchedulerEvent[]): string[] => log(apply(scheduler, ...events));
-  const end = (outcome: 'successful' | 'failed' | 'withdrawn') => (task: string, now?: number) =>
+  const end = (outcome: 'success' | 'failed' | 'withdrawn') => (task: string, now?: number) =>
     send({ type: 'ended', task, attempt: attempts.get(task) ?? 0, outcome, ...(now === undefined ? {} : { now }) });
   return {
     scheduler,
     send,
     begin: () => send({ type: 'begin', now: 0 }),
-    succeed: end('successful'),
+    succeed: end('success'),
     fail: end('failed'),
     withdraw: end('withdrawn'),
     statuses: () => Object.fromEntries(taskReports(scheduler).map((report) => [report.task, report.status])),
@@ -36,7 +36,7 @@ function line(command: SchedulerCommand): string {
       return `start ${command.task}${command.attempt > 1 ? ` #${command.attempt}` : ''}`;
     case 'settled': {
       const cause = command.cause === undefined ? '' : ` by ${command.cause}`;
-      return `${command.task} ${command.status}${cause}${command.undone ? ' (undone)' : ''}`;
+      return `${command.task} ${command.status}${cause}`;
     }
     case 'retrying':
       return `${command.task} again at ${command.due}`;

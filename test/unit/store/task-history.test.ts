@@ -75,7 +75,7 @@ describeStore('TaskHistoryStore', (backend) => {
     await history.record(graph, [{ ...end, sequence: 9 }]);
     expect(await row()).toMatchObject(second);
     await history.record(graph, [
-      { node: 'new', task: 'n', status: 'dep_failed', attempt: 0, sequence: 1, rootCause: 'a@2' },
+      { node: 'new', task: 'n', status: 'blocked', attempt: 0, sequence: 1, rootCause: 'a@2' },
     ]);
     expect((await history.list(graph)).at(-1)).toMatchObject({ node: 'new', fuelStatus: 'error', rootCause: 'a@2' });
   });
@@ -87,7 +87,7 @@ describeStore('TaskHistoryStore', (backend) => {
     let runs = 0;
     const write = fc.record({
       node: fc.constantFrom('1', '2'),
-      status: fc.constantFrom('running', 'failed', 'successful', 'retrying'),
+      status: fc.constantFrom('running', 'failed', 'success', 'retrying'),
       attempt: fc.integer({ min: 0, max: 2 }),
       sequence: fc.integer({ min: 0, max: 3 }),
     });
@@ -137,16 +137,16 @@ describeStore('TaskHistoryStore', (backend) => {
   it('closes running tasks when their run ends; a run that continues after a reset replaces that', async () => {
     const { store, run, graph, history } = await planned();
     const row = { node: '1', task: 'a', status: 'running', attempt: 1, sequence: 1 } as const;
-    await history.record(graph, [row, { ...row, task: 'b', status: 'successful' }]);
+    await history.record(graph, [row, { ...row, task: 'b', status: 'success' }]);
     await store.transactions.endRun(run.id, { status: 'error', message: 'terminated' });
     const rows = (tasks: string[]) => history.list(graph, { nodes: ['1'], tasks });
     expect(await rows(['a'])).toMatchObject([
       { status: 'failed', message: 'its run ended without it: its outcome is unknown', timeEnd: expect.any(String) },
     ]);
-    expect(await rows(['b'])).toMatchObject([{ status: 'successful' }]);
+    expect(await rows(['b'])).toMatchObject([{ status: 'success' }]);
     await store.transactions.reopenRun(run.id);
-    await history.record(graph, [{ ...row, status: 'successful', sequence: 2, message: 'done' }]);
-    expect(await rows(['a'])).toMatchObject([{ status: 'successful', message: 'done' }]);
+    await history.record(graph, [{ ...row, status: 'success', sequence: 2, message: 'done' }]);
+    expect(await rows(['a'])).toMatchObject([{ status: 'success', message: 'done' }]);
   });
 
   it('accepts 3,000 rows in one call', async () => {
@@ -155,8 +155,8 @@ describeStore('TaskHistoryStore', (backend) => {
     await history.plan(graph, rows);
     await history.record(
       graph,
-      rows.map((row) => ({ ...row, status: 'successful', attempt: 1, sequence: 1 })),
+      rows.map((row) => ({ ...row, status: 'success', attempt: 1, sequence: 1 })),
     );
-    expect(await history.count(graph)).toMatchObject({ successful: 3000 });
+    expect(await history.count(graph)).toMatchObject({ success: 3000 });
   });
 });

@@ -16,7 +16,7 @@ const HEIGHT = 42;
 const widthOf = (name) => Math.min(320, 34 + name.length * 7.4);
 
 /** Boxes that want to be seen, first those that matter most. */
-const URGENT = ['failed', 'dep_failed', 'retrying', 'running'];
+const URGENT = ['failed', 'blocked', 'retrying', 'running'];
 
 /**
  * The graph of a run, live: a box for each task or closed group, coloured by the worst of its tasks, with their shares.

@@ -14,12 +14,12 @@ const KINDS = { red: 'stage', lightskyblue: 'group', yellowgreen: 'task', none: 
 /** States in the order in which they matter: a picture opens at the first that is there. */
 const LOOKS = [
   'failed',
-  'dep_failed',
+  'blocked',
   'retrying',
   'running',
   'started',
   'waiting',
-  'successful',
+  'success',
   'ignored',
   'skipped',
   'absent',

@@ -126,19 +126,19 @@ function NodeCells({ nodes, names, chosen }) {
 
 const CELL = {
   failed: 'bad',
-  dep_failed: 'warn',
+  blocked: 'warn',
   not_reached: 'off',
   retrying: 'warn',
   running: 'busy',
   started: 'half',
-  successful: 'ok',
+  success: 'ok',
   ignored: 'ok',
   skipped: 'off',
 };
 
 /** Rows of 1,000 bars are read at most; of a large run those of the chosen nodes, or of failed and running tasks. */
 const MAX_BARS = 1000;
-const STARTED = 'failed,running,retrying,successful,ignored';
+const STARTED = 'failed,running,retrying,success,ignored';
 
 function Bars({ base, graph, run, version, names, node, query }) {
   const path = `${base}/tasks${queryOf({ graph, limit: MAX_BARS, nodes: node, statuses: STARTED })}`;

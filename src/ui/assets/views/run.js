@@ -101,7 +101,7 @@ const Approvals = ({ base, awaiting }) =>
   );
 
 const failedAndBlocked = (counts) =>
-  ['failed', 'dep_failed', 'not_reached']
+  ['failed', 'blocked', 'not_reached']
     .filter((status) => counts[status] > 0)
     .map((status) => `${counts[status]} ${said(status)}`)
     .join(', ');

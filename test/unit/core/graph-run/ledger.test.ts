@@ -43,8 +43,8 @@ it('an attempt is one row, which its end completes; the next attempt is another'
   ]);
   expect(ledger.pending).toBe(0);
   ledger.ended('a@n1', { outcome: 'ok' });
-  ledger.note({ type: 'settled', task: 'a@n1', status: 'successful' }, 60);
-  expect(ledger.takeRows()).toMatchObject([{ attempt: 2, status: 'successful', end: { outcome: 'ok' } }]);
+  ledger.note({ type: 'settled', task: 'a@n1', status: 'success' }, 60);
+  expect(ledger.takeRows()).toMatchObject([{ attempt: 2, status: 'success', end: { outcome: 'ok' } }]);
 });
 
 it('counts follow every retry and skip', () => {
@@ -52,9 +52,9 @@ it('counts follow every retry and skip', () => {
   ledger.note(start('a@n1', 'n1'), 0);
   ledger.ended('a@n1', { outcome: 'failed', message: 'no', exit_code: 3 });
   ledger.note({ type: 'settled', task: 'a@n1', status: 'failed' }, 1);
-  ledger.note({ type: 'settled', task: 'b@n1', status: 'dep_failed', cause: 'a@n1' }, 1);
+  ledger.note({ type: 'settled', task: 'b@n1', status: 'blocked', cause: 'a@n1' }, 1);
   expect(ledger.status()).toMatchObject({
-    counts: { waiting: 2, failed: 1, dep_failed: 1 },
+    counts: { waiting: 2, failed: 1, blocked: 1 },
     failed: [{ task: 'a', node: 'n1', attempts: 1, reason: 'no (exit code 3)' }],
     failing_nodes: 1,
   });
@@ -66,14 +66,14 @@ it('counts follow every retry and skip', () => {
 it('rows distinguish tasks that a stop left undone from skipped ones, also after a restore', () => {
   const ledger = ledgerOf(['n1'], ['a', 'b']);
   ledger.note({ type: 'settled', task: 'a@n1', status: 'skipped' }, 0);
-  ledger.note({ type: 'settled', task: 'b@n1', status: 'skipped', undone: true }, 0);
+  ledger.note({ type: 'settled', task: 'b@n1', status: 'not_reached' }, 0);
   expect(ledger.takeRows()).toEqual([
     { task: 'a', node: 'n1', attempt: 0, status: 'skipped', ended_at: '1970-01-01T00:00:00.000Z' },
-    { task: 'b', node: 'n1', attempt: 0, status: 'skipped', ended_at: '1970-01-01T00:00:00.000Z', undone: true },
+    { task: 'b', node: 'n1', attempt: 0, status: 'not_reached', ended_at: '1970-01-01T00:00:00.000Z' },
   ]);
   ledger.note({ type: 'reopened', task: 'b@n1' }, 1);
   ledger.note({ type: 'settled', task: 'b@n1', status: 'skipped' }, 2);
-  expect(ledger.takeRows()).toMatchObject([{ status: 'skipped', undone: false }]);
+  expect(ledger.takeRows()).toMatchObject([{ status: 'skipped' }]);
 });
 
 it('names and nodes may hold an @', () => {
@@ -154,14 +154,14 @@ it('a restored ledger reports the same, and continues with unfinished tasks', ()
   const send = (...events: SchedulerEvent[]) => {
     for (const event of events) for (const command of apply(scheduler, event)) ledger.note(command, 5);
   };
-  const ended = (task: string, outcome: 'successful' | 'failed', attempt = 1) => {
+  const ended = (task: string, outcome: 'success' | 'failed', attempt = 1) => {
     ledger.ended(task, outcome === 'failed' ? { outcome, message: 'no link' } : { outcome: 'ok' });
     send({ type: 'ended', task, attempt, outcome });
   };
   send({ type: 'begin' });
   ended('a@n1', 'failed');
   ended('a@n2', 'failed');
-  ended('a@n3', 'successful');
+  ended('a@n3', 'success');
   send({ type: 'retry_task', task: 'a@n2' });
   // It has ended, but the end has not been acknowledged yet.
   ledger.ended('a@n2', { outcome: 'ok' });
@@ -175,11 +175,11 @@ it('a restored ledger reports the same, and continues with unfinished tasks', ()
   });
   expect(sorted(restored.status())).toEqual(sorted(ledger.status()));
   expect(restored.status()).toMatchObject({
-    counts: { waiting: 3, running: 2, successful: 1, failed: 1, dep_failed: 2 },
+    counts: { waiting: 3, running: 2, success: 1, failed: 1, blocked: 2 },
     failed: [{ task: 'a', node: 'n1', attempts: 1, reason: 'no link' }],
   });
   expect(restored.pending).toBe(0);
-  for (const one of [restored, ledger]) one.note({ type: 'settled', task: 'a@n2', status: 'successful' }, 9);
+  for (const one of [restored, ledger]) one.note({ type: 'settled', task: 'a@n2', status: 'success' }, 9);
   expect(restored.takeRows()).toEqual(ledger.takeRows());
 });
 
@@ -217,7 +217,7 @@ describe('counts of tasks', () => {
   it('keep planned skips as skipped, whatever fails before them, and blame only the node of the failure', () => {
     const { ledger } = afterFailure();
     expect(ledger.status()).toMatchObject({
-      counts: { failed: 1, dep_failed: 2, skipped: 2, waiting: 0 },
+      counts: { failed: 1, blocked: 2, skipped: 2, waiting: 0 },
       failing_nodes: 1,
     });
     expect(ledger.takeRows().filter(({ task }) => task === 'plain')).toEqual([]);
@@ -226,9 +226,9 @@ describe('counts of tasks', () => {
   it('count tasks that a stop left undone as not reached, not as done, also after a restore', () => {
     const { ledger, scheduler } = afterFailure();
     ledger.note({ type: 'reopened', task: 'after@n2' }, 2);
-    ledger.note({ type: 'settled', task: 'after@n2', status: 'skipped', undone: true }, 3);
+    ledger.note({ type: 'settled', task: 'after@n2', status: 'not_reached' }, 3);
     const { counts } = ledger.status();
-    expect(counts).toMatchObject({ failed: 1, dep_failed: 1, not_reached: 1, skipped: 2 });
+    expect(counts).toMatchObject({ failed: 1, blocked: 1, not_reached: 1, skipped: 2 });
     expect([doneOf(counts), workOf(counts)]).toEqual([1, 3]);
     const whole = restoreLedger(scheduler, []).status().counts;
     expect([workOf(whole), whole.skipped]).toEqual([3, 2]);
@@ -236,6 +236,6 @@ describe('counts of tasks', () => {
 
   it('of an ended graph have no waiting tasks', () => {
     expect(endedCounts({ waiting: 3, not_reached: 1, skipped: 2 })).toMatchObject({ waiting: 0, not_reached: 4 });
-    expect(sumCounts([{ successful: 1 }, { successful: 2, skipped: 1 }])).toMatchObject({ successful: 3, skipped: 1 });
+    expect(sumCounts([{ success: 1 }, { success: 2, skipped: 1 }])).toMatchObject({ success: 3, skipped: 1 });
   });
 });

@@ -228,7 +228,7 @@ describe('a worker', () => {
     const metrics = new WorkerMetrics('1');
     const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
     const row = (task: string, node: string, seconds: number, outcome: string) => ({
-      ...{ task, node, attempt: 1, status: outcome === 'ok' ? 'successful' : 'failed' },
+      ...{ task, node, attempt: 1, status: outcome === 'ok' ? 'success' : 'failed' },
       end: { outcome, started_at: at(0), ended_at: at(seconds) },
     });
     const rows = [
@@ -237,7 +237,7 @@ describe('a worker', () => {
       row('netconfig', '3', 5, 'failed'),
       row('lost', '1', 1, 'ok'),
       { task: 'netconfig', node: '4', attempt: 1, status: 'running', started_at: at(0) },
-      { task: 'never', node: '4', attempt: 1, status: 'dep_failed' },
+      { task: 'never', node: '4', attempt: 1, status: 'blocked' },
     ];
     await run(metrics, 'record_tasks', 1, { graph: 2, rows } as unknown as RecordTasks, async () => undefined);
     const tasks = 'sitewright_task_duration_seconds';
