@@ -136,7 +136,7 @@ describePage('the page of a run on a site', () => {
     const one = await openPage(browser, `http://127.0.0.1:${port}/sites/stl1`);
     opened.push(one);
     const { page } = one;
-    await page.getByText('Compare MAAS with what was deployed').click();
+    await page.getByText('Compare MAAS with the deployment').click();
     await page.getByText(/^\s*1 machine of \d+ differs? from what was deployed/).waitFor();
     const row = page.getByRole('region', { name: 'Machines that differ' }).getByRole('row', { name: /^stl1r01s02 / });
     await row.getByText('tag by-hand: none → set').waitFor();

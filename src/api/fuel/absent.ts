@@ -58,7 +58,7 @@ export const ABSENT_OF_FUEL: readonly Absent[] = [
   },
   {
     paths: ['/api/v1/notifications', '/api/v1/notifications/:id'],
-    reason: 'there are no notifications to read: what happened is in runs and in the audit trail',
+    reason: 'there are no notifications to read: see runs and the audit trail',
     instead: "run 'sitewright run list' or 'sitewright audit list'",
   },
   {

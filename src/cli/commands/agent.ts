@@ -26,7 +26,7 @@ const collect = (value: string, before: readonly string[] | undefined): readonly
 /** `sitewright agent …`: the program on nodes. Returns the group, for further commands. */
 export function registerAgent(program: CliCommand, session: Session): CliCommand {
   const { terminal } = session;
-  const group = program.verb('agent', 'Node agents: run them, see what they run');
+  const group = program.verb('agent', 'Node agents: run them, show their tasks');
 
   group
     .verb('run', "Run tasks of nodes on this machine: one node's, or many nodes' in one process")

@@ -145,7 +145,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     [
       'deploy',
       'PUT /clusters/:id/changes/',
-      'Deploy what has changed: the sequence deploy-changes of its release, else its graphs deletion, provisioning, default',
+      'Deploy changes: the sequence deploy-changes of its release, else its graphs deletion, provisioning, default',
     ],
     ['redeploy', 'PUT /clusters/:id/changes/redeploy/', 'Deploy everything, as if nothing had been deployed before'],
   ] as const) {

@@ -31,7 +31,7 @@ export function registerDb(program: CliCommand, session: Session): void {
     });
 
   group
-    .verb('migrate', 'Bring the schema of the store up to date; safe to run from several places at once')
+    .verb('migrate', 'Bring the schema of the store up to date; safe to run concurrently')
     .option('--non-breaking', 'change nothing if that would break running processes of an earlier release')
     .output()
     .action(async ({ nonBreaking = false, ...flags }: OutputFlags & { readonly nonBreaking?: boolean }) => {

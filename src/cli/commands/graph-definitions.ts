@@ -47,7 +47,7 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     });
   originOptions(draw, GRAPH);
   graph
-    .verb('diff', 'Show which tasks and fields two graphs differ in: two files, or a file and what is stored')
+    .verb('diff', 'Show which tasks and fields two graphs differ in: two files, or a file and the stored graph')
     .requiredOption('--input <file>', `the newer graph: ${GRAPH}`)
     .option('--against <file>', 'the older graph')
     .option('-e, --env <id>', 'the older graph is the stored one of this cluster', clusterArgument)

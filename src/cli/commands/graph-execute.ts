@@ -42,7 +42,7 @@ export function registerGraphExecute(graph: CliCommand, session: Session): void 
     .option('-n, --node <ids...>', 'only on these nodes', nodeListArgument)
     .option('-T, --tasks <names...>', 'only these tasks; the others keep their place in the order', nameListArgument)
     .option('-S, --subgraphs <parts...>', 'only these parts, each START[/NODES][:END[/NODES]], nodes such as 1,3-5')
-    .option('--from <transaction>', 'continue this ended run: what failed in it and everything after that', idArgument)
+    .option('--from <transaction>', 'continue this ended run: its failed tasks and everything after them', idArgument)
     .graphRun()
     .option('--hold-on-failure', 'keep a run with failures open, for run retry-task and run skip-task')
     .holds('wait for approval before this task; *: before any change')

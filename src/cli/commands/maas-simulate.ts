@@ -27,7 +27,7 @@ export function describeMaasSimulate(command: Command): Command {
       'JSON: what happens automatically, such as {"deploy_ms":3000,"fail_times":{"deploy":{"n002":1}}}',
     )
     .addOption(
-      new Option('--machines <kind>', 'what machines are: containers boot with cloud-init (Linux, root, podman)')
+      new Option('--machines <kind>', 'kind of machines: containers boot with cloud-init (Linux, root, podman)')
         .choices(['records', 'containers'])
         .default('records'),
     )

@@ -120,7 +120,7 @@ export function registerRun(program: CliCommand, session: Session): void {
     });
 
   group
-    .verb('report', 'What happened to every group and node, and why')
+    .verb('report', 'Report of a run: every group and node, with reasons')
     .argument('<run>', RUN)
     .output()
     .action(async (reference: string, flags: OutputFlags) => {

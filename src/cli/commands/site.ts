@@ -177,7 +177,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .verb('diff', 'Compare a revision with what was deployed last: nodes and groups that are new, changed or removed')
+    .verb('diff', 'Compare a revision with the last deployed one: nodes and groups that are new, changed or removed')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'revision: number, hash, latest or last-good', 'latest')
     .option('--since <revision>', 'revision to compare with (default: last-good)')
@@ -190,7 +190,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .verb('drift', 'Compare what MAAS has now with what was deployed; exit code 1 where machines differ')
+    .verb('drift', 'Compare machines in MAAS with their deployment; exit code 1 if they differ')
     .argument('<site>', 'name of the site')
     .output()
     .action(async (name: string, flags: OutputFlags) => {
@@ -208,7 +208,7 @@ export function registerSite(program: CliCommand, session: Session): void {
       session,
       'update',
       'update_site',
-      'Deploy what differs from the last deployed revision; the rest is not changed',
+      'Deploy changes since the last deployed revision; the rest is not changed',
     ),
   )
     .holds(held)

@@ -50,7 +50,7 @@ async function readDataFile(path: string): Promise<unknown> {
     const { load } = await import('js-yaml');
     return load(text);
   } catch (error) {
-    throw new InputProblem(`${path} is not JSON or YAML as its name says: ${(error as Error).message}`);
+    throw new InputProblem(`${path} is not JSON or YAML, despite its name: ${(error as Error).message}`);
   }
 }
 

@@ -21,7 +21,7 @@ export const problemSchema = z
     type: z.string().describe('Identifies the kind of problem: `urn:sitewright:problem:CODE`.'),
     title: z.string().describe('Title of the kind of problem; the same for every problem with this code.'),
     status: z.int(),
-    detail: z.string().describe('What went wrong this time.'),
+    detail: z.string().describe('The error in this case.'),
     instance: z.string().describe('The requested path.'),
     code: z.string().describe('Stable; for programs.'),
     hint: z.string().optional().describe('The next step.'),

@@ -105,7 +105,7 @@ class ProfileChain {
           severity: 'warning',
           code: 'node.profiles-not-given',
           message: `no host profiles are given (named: ${names.join(', ')}): nodes have only the tags, labels and rack of their own documents`,
-          hint: 'Add the drydock/HostProfile/v1 documents if selectors rely on what nodes inherit.',
+          hint: 'Add the drydock/HostProfile/v1 documents if selectors rely on inherited values.',
           path: ['data', 'host_profile'],
         }),
       );

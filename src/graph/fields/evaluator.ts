@@ -328,7 +328,7 @@ export class NodeScope implements TemplateScope {
       throw new GraphProblemError(
         'graph.too-much-work',
         'the expressions of this plan take too many steps together',
-        'Simplify expressions that copy or compare large collections, or plan fewer tasks and nodes at once.',
+        'Simplify expressions that copy or compare large collections, or plan fewer tasks and nodes together.',
       );
     const runtime = new Runtime(engine.options, budget);
     const context = new Context(this.#context, runtime);

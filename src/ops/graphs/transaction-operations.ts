@@ -87,7 +87,7 @@ export function transactionOperations(deps: OpsDependencies) {
     const asked = found.run.id === id ? found.run : found.graphs.find((graph) => graph.id === id)!;
     if (!force && isOpen(asked)) {
       throw problem('invalid', 'You cannot delete running task manually', {
-        hint: 'Stop the run first; force=1 terminates its workflow at once.',
+        hint: 'Stop the run first; force=1 terminates its workflow immediately.',
       });
     }
     return found;

@@ -26,7 +26,7 @@ export function classifyPostgresError(
   }
   // 57014: statement_timeout.
   if (code === '57014') {
-    const hint = 'Check pg_stat_activity for what slows the server down, then try again.';
+    const hint = 'Check pg_stat_activity for the cause, then try again.';
     return never({ kind: 'busy', message: `The database ${where} took too long: ${text}.`, hint });
   }
   if (/^28/.test(code)) {
@@ -64,7 +64,7 @@ export function classifyPostgresError(
   }
   if (/^23/.test(code)) {
     const hint = 'Read the current state and decide again.';
-    return never({ kind: 'conflict', message: `The change contradicts what is stored: ${text}.`, hint });
+    return never({ kind: 'conflict', message: `The change contradicts stored data: ${text}.`, hint });
   }
   const hint = 'This is a defect of Sitewright: please report it with this message.';
   return never({ kind: 'defect', message: `The database ${where} refused a query: ${text}`, hint });

@@ -58,7 +58,7 @@ export function classifySqliteError(error: unknown, shown: string): ClassifiedEr
   }
   if (isOne([RESULT.constraint])) {
     const hint = 'Read the current state and decide again.';
-    return never({ kind: 'conflict', message: `The change contradicts what is stored: ${text}.`, hint });
+    return never({ kind: 'conflict', message: `The change contradicts stored data: ${text}.`, hint });
   }
   const hint = 'This is a defect of Sitewright: please report it with this message.';
   return never({ kind: 'defect', message: `The database ${shown} refused a query: ${text}`, hint });

@@ -85,7 +85,7 @@ describe('docs/documents.md', () => {
     ]);
     expect([DEFAULT_FOLDER_LIMITS.maxFiles, DEFAULT_FOLDER_LIMITS.maxTotalBytes]).toEqual([5_000, 64 * 2 ** 20]);
     expect(page).toContain(
-      '8 MiB and 10,000 documents a file, 100 levels of nesting, 10,000 aliases a document and 200,000 values',
+      '8 MiB and 10,000 documents a file, 100 levels of nesting, 10,000 aliases a document and 200,000 expanded values',
     );
     expect(page).toContain('5,000 files and 64 MiB');
   });

@@ -90,7 +90,7 @@ export const NodeTable = ({ nodes, nameOf, selection, empty = 'No such node.' })
       [
         'Status',
         (one) =>
-          html`<${State} of=${one.status} /> ${!one.online && html`<span class="bad">away</span>`} ${one.error_msg && html`<p class="bad">${one.error_msg}</p>`}`,
+          html`<${State} of=${one.status} /> ${!one.online && html`<span class="bad">offline</span>`} ${one.error_msg && html`<p class="bad">${one.error_msg}</p>`}`,
       ],
       ...(nodes.some((one) => one.site)
         ? [['Site', (one) => one.site && html`<a href=${`/sites/${encodeURIComponent(one.site)}`}>${one.site}</a>`]]

@@ -143,7 +143,7 @@ function MachineTable({ base }) {
 
 /** Asked for by hand: MAAS has to answer. */
 function Drift({ base }) {
-  return html`<${Fold} label="Compare MAAS with what was deployed">${() => html`<${DriftTable} base=${base} />`}<//>`;
+  return html`<${Fold} label="Compare MAAS with the deployment">${() => html`<${DriftTable} base=${base} />`}<//>`;
 }
 
 function DriftTable({ base }) {
