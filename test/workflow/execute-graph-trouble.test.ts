@@ -427,7 +427,7 @@ describe('agents', () => {
       expect(sent).toEqual(['a 1']);
       expect(end).toMatchObject({
         outcome: 'unknown',
-        message: expect.stringContaining('its agent is away') as string,
+        message: expect.stringContaining('its agent is offline') as string,
       });
     }
     await recordHistory(run.handle, `execute_graph--no-heartbeats-${how === 'answers' ? 'answered' : 'silent'}`);

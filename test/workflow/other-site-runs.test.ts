@@ -106,7 +106,7 @@ describe('redeploy_nodes', () => {
     const { report } = site.closed[0]!;
     expect(report.outcome).toBe('cancelled');
     expect(report.released).toMatchObject([
-      { name: 'n1', state: 'failed', reason: expect.stringContaining('bare since') },
+      { name: 'n1', state: 'failed', reason: expect.stringContaining('still bare') },
       {
         name: 'n2',
         state: 'failed',
