@@ -81,7 +81,7 @@ async function bundlePage(): Promise<void> {
   await build({
     entryPoints: { page: join(assets, 'main.js') },
     outdir: at('dist/page'),
-    alias: { 'core/words': at('src/core/words.ts') },
+    alias: { 'core/words': at('src/core/words.ts'), 'core/state-word': at('src/core/state-word.ts') },
     bundle: true,
     minify: true,
     charset: 'utf8',

@@ -167,14 +167,6 @@ export const TASK_STATUSES_WORST_FIRST: readonly TaskStatus[] = [
 export const OPEN_TRANSACTION_STATUSES = ['pending', 'running'] as const;
 export const TRANSACTION_STATUSES = [...OPEN_TRANSACTION_STATUSES, 'ready', 'error'] as const;
 
-/** Words for people where a state's name is not the word itself; the same for one state wherever it is shown. */
-export const STATE_WORDS: Readonly<Record<string, string>> = {
-  not_reached: 'never reached',
-  ignored: 'failure ignored',
-  success_with_failures: 'success with failures',
-  awaiting_approval: 'waiting for approval',
-};
-
 /** Statuses of a node in the inventory. */
 export const NODE_STATUSES = [
   'discover',

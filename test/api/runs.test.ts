@@ -198,7 +198,7 @@ it('a run is paused, resumed, and one of its nodes retried; another run is refus
   // One machine fails, the others come up; nothing new starts, since the run is paused.
   await ends('stl1r01s03', 'failed');
   for (const host of ['stl1r01s02', 'stl1r01s04']) await ends(host, 'deployed');
-  await until(`${path}/status`, (body) => body.counts.failure > 0 && body.current === null);
+  await until(`${path}/status`, (body) => body.counts.failed > 0 && body.current === null);
   await site.control('auto', { commission_ms: 20, deploy_ms: 50, release_ms: 20 });
   const retried = await api.ask('POST', `${path}/nodes/stl1r01s03/retry`, { by: 'eva', reason: 'new cable' });
   expect(retried).toMatchObject({ status: 200, body: { paused: { by: 'eva' } } });

@@ -213,12 +213,12 @@ describe('a site', () => {
 
     const report = await sitewright('run', 'report', site);
     expect(report.out).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failed/);
-    for (const state of ['not started', 'prepared', 'success', 'failed'])
+    for (const state of ['never reached', 'prepared', 'success', 'failed'])
       expect(report.out).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
     expect((await sitewright('run', 'tree', `deploy_site:${site}`)).out).toMatch(/└─ .*stl1r01s0/);
     expect((await sitewright('run', 'status', site)).out).toMatch(/success with failures, 6 of 6 nodes/);
     const nodes = await sitewright('run', 'nodes', site, '-f', 'csv', '-c', 'node', '-c', 'state');
-    expect(nodes.out).toContain('stl1r01s06,failure');
+    expect(nodes.out).toContain('stl1r01s06,failed');
     const list = await sitewright('run', 'list', '--site', site, '--outcome', 'success_with_failures', '-f', 'json');
     expect(JSON.parse(list.out)).toMatchObject([{ site, started_by: 'ann', reason: 'trial', revision: 1 }]);
     const status = await sitewright('node', 'status', site, '-f', 'csv', '-c', 'node', '-c', 'status');
@@ -230,7 +230,7 @@ describe('a site', () => {
     expect(run).toMatchObject({ code: 0, err: '' });
     expect(JSON.parse(run.out)).toMatchObject({ kind: 'redeploy_nodes', outcome: 'success' });
     const history = await sitewright('node', 'history', site, 'stl1r01s06', '-f', 'csv', '-c', 'kind', '-c', 'state');
-    expect(history.out).toBe('kind,state\r\nredeploy_nodes,success\r\ndeploy_site,failure\r\n');
+    expect(history.out).toBe('kind,state\r\nredeploy_nodes,success\r\ndeploy_site,failed\r\n');
   });
 
   it('has no drift until people change machines at MAAS', async () => {

@@ -1,5 +1,6 @@
 // Words, times and states as the page shows them.
-import { DONE_STATUSES, STATE_WORDS, WORK_STATUSES } from 'core/words';
+import { STATE_WORDS } from 'core/state-word';
+import { DONE_STATUSES, WORK_STATUSES } from 'core/words';
 
 export { TASK_STATUSES_WORST_FIRST as TASK_STATUSES } from 'core/words';
 

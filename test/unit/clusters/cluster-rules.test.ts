@@ -357,9 +357,9 @@ describe('after a run', () => {
       onStop: { node_attributes: { status: 'discover', error_type: null } },
     };
     expect(nodeTransitions('deletion', metadata)).toEqual({
-      successful: {},
+      success: {},
       failed: { status: 'error', error_type: 'deletion' },
-      skipped: { status: 'discover', error_type: null },
+      not_reached: { status: 'discover', error_type: null },
     });
   });
 
