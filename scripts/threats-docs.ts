@@ -8,10 +8,16 @@ interface Sentence {
   readonly sentence: string;
 }
 
+interface PartySentence extends Sentence {
+  readonly does: 'can' | 'cannot';
+  /** Why no test plays the attacker against running processes. */
+  readonly belief?: string;
+}
+
 interface Threats {
   readonly parties: readonly {
     readonly party: string;
-    readonly sentences: readonly (Sentence & { readonly does: 'can' | 'cannot' })[];
+    readonly sentences: readonly PartySentence[];
   }[];
   readonly owasp: readonly (Sentence & { readonly risk: string })[];
   /** Holes that a reader of the code found, by what each allowed; closed since. */
@@ -32,14 +38,19 @@ export const allSentences = ({ parties, owasp, found }: Threats): readonly Sente
 /** docs/security.md with its three tables as they should be. */
 export function securityPage(): string {
   const tests = holdingTests('threat');
-  const held = (id: string): string => (tests.get(id) ?? ([] as readonly HoldingTest[])).map(shownTest).join('; ');
+  const outside = holdingTests('outside');
+  const shown = (found: readonly HoldingTest[] = []): string => found.map(shownTest).join('; ');
+  const held = (id: string): string => shown(tests.get(id));
   const { parties, owasp, found } = threats();
   const model = parties.flatMap(({ party, sentences }) => [
     `### ${party}`,
     '',
-    '| | | held by |',
-    '| --- | --- | --- |',
-    ...sentences.map(({ id, does, sentence }) => `| ${does} | ${cell(sentence)} | ${held(id)} |`),
+    '| | | held by | from outside |',
+    '| --- | --- | --- | --- |',
+    ...sentences.map(({ id, does, sentence, belief }) => {
+      const tried = belief === undefined ? shown(outside.get(id)) : `belief: ${cell(belief)}`;
+      return `| ${does} | ${cell(sentence)} | ${held(id)} | ${tried} |`;
+    }),
     '',
   ]);
   const risks = [

@@ -160,6 +160,7 @@ it('the cookbook has the commands of all five workflows and of their control', (
   );
 });
 
+// outside: temporal-1
 // threat: temporal-1
 it('every command of the cookbook works as documented', { timeout: 300_000 }, async () => {
   for (const line of commands) {

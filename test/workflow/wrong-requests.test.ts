@@ -58,6 +58,7 @@ it('an unknown workflow type fails once, and the error lists the known ones', as
   await run.ended();
 });
 
+// outside: temporal-5
 // threat: temporal-5
 it('unknown and malformed signals are warnings in status, details, report and log; valid parts take effect', async () => {
   const logged: string[] = [];
@@ -95,6 +96,7 @@ it('unknown and malformed signals are warnings in status, details, report and lo
 });
 
 describe('updates and queries', () => {
+  // outside: temporal-5
   // threat: temporal-5
   it('are refused with the known ones, and without stack traces', async () => {
     const { run, call } = await deploying();
@@ -131,6 +133,7 @@ describe('updates and queries', () => {
   });
 });
 
+// outside: temporal-5
 // threat: temporal-5
 it('inputs with mistakes fail immediately, with each mistake', async () => {
   const worker = await rig.runWorker({ taskQueue: rig.workflowId('queue'), activities: {} });

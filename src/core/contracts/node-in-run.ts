@@ -76,6 +76,7 @@ export type NodeStatuses = Wire<typeof nodeStatusesSchema>;
 export const siteNodeRoutes = tagged('nodes', {
   'POST /sites/:site/revisions/:ref/select': {
     id: 'selectNodes',
+    budget: 'reading',
     access: 'viewer',
     summary: 'List the nodes of a revision that match selectors',
     params: revisionParams,

@@ -25,6 +25,14 @@ it('every sentence of the threat model has a test, and every mark a sentence', (
   expect([...tests.keys()].filter((id) => !known.has(id))).toEqual([]);
 });
 
+it('every sentence about a party is tried from outside, or is called a belief', () => {
+  const outside = holdingTests('outside');
+  const all = threats().parties.flatMap((party) => party.sentences);
+  for (const { id, belief } of all) expect([id, outside.has(id)]).toEqual([id, belief === undefined]);
+  const known = new Set(all.map(({ id }) => id));
+  expect([...outside.keys()].filter((id) => !known.has(id))).toEqual([]);
+});
+
 it('docs/security.md is generated from the threat model', () => {
   expect(readFileSync(SECURITY_PAGE, 'utf8'), 'run npm run docs:threats').toBe(securityPage());
 });

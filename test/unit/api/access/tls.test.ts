@@ -169,6 +169,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       await close();
     });
 
+    // outside: network-4
     // threat: network-4
     it('checks the authority and name of the server', async () => {
       const [right, named] = [await server('server'), await server('named')];
