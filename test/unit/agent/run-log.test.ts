@@ -41,7 +41,7 @@ describe('the log of a run', () => {
       'a stdout two',
       'b ended failed',
       'a stdout no end of line',
-      'a ended successful',
+      'a ended success',
     ]);
     for (const { at } of page().items) expect(Date.parse(at)).not.toBeNaN();
   });
@@ -52,7 +52,7 @@ describe('the log of a run', () => {
     print('a', 4, 'two\n');
     end('a');
     end('a');
-    expect(said()).toEqual(['a stdout one', 'a stdout two', 'a ended successful']);
+    expect(said()).toEqual(['a stdout one', 'a stdout two', 'a ended success']);
   });
 
   it('is read in pages from its end to its start, and continues from where it was read', () => {
