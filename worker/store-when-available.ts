@@ -2,7 +2,7 @@ import type { Logger } from '../src/platform/telemetry/log.ts';
 import { type OpenStoreOptions, openStore, type Store, StoreError } from '../src/store/index.ts';
 import { whenAvailable } from './when-available.ts';
 
-/** `openStore` for a service, which waits while the database server is unreachable. A file that cannot be opened is an error. */
+/** `openStore` for a service, which waits while the database server is unreachable. A file that cannot be opened, or is damaged, is an error. */
 export async function openStoreWhenAvailable(
   url: string,
   log: Logger,
@@ -10,7 +10,7 @@ export async function openStoreWhenAvailable(
   options: OpenStoreOptions & { readonly migrate?: true } = {},
 ): Promise<Store> {
   const open = async (): Promise<Store> => {
-    const store = await openStore(url, options);
+    const store = await openStore(url, { verify: true, ...options });
     try {
       if (options.migrate) await store.migrate();
       return store;

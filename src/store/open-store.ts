@@ -40,6 +40,8 @@ export interface OpenStoreOptions {
   readonly migrations?: 'apply' | 'apply-non-breaking' | 'require' | 'ignore';
   /** Every change fails as `read-only`; a missing database is not created. */
   readonly readOnly?: boolean;
+  /** SQLite: read every page first, and refuse a damaged database. For what runs long: it takes two seconds for each gigabyte. */
+  readonly verify?: boolean;
   /**
    * SQLite: the crashes that a committed change survives. `process` (default): a crash of any process. `power`: a crash of the
    * machine too, at the cost of one disk flush per change. PostgreSQL follows its server's settings.

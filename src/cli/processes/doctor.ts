@@ -141,7 +141,7 @@ async function storeOf(settings: Settings): Promise<Finding> {
   const name = 'store';
   const { url } = settings.store;
   const file = databaseFile(url);
-  if (file !== undefined && !(await exists(file))) {
+  if (file !== undefined && !(await exists(file)) && !(await exists(`${file}-wal`))) {
     const folder = await nearestFolder(dirname(resolve(file)));
     const writable = await access(folder, constants.W_OK).then(
       () => true,
@@ -157,7 +157,7 @@ async function storeOf(settings: Settings): Promise<Finding> {
         };
   }
   try {
-    const store = await openStore(url, { migrations: 'ignore' });
+    const store = await openStore(url, { migrations: 'ignore', verify: true });
     try {
       const status = await store.status();
       const where = `${status.dialect} at ${status.location}`;

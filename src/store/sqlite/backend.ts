@@ -1,15 +1,18 @@
-import { mkdir, open } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, link, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { shellWord } from '../../core/text/text.ts';
 import type { Backend } from '../backend.ts';
 import { StoreError } from '../failure.ts';
 import type { OpenStoreOptions } from '../open-store.ts';
+import { refuseDamage, refuseDamagedPages } from './damage.ts';
 import { sqliteDialect } from './dialect.ts';
 import { classifySqliteError } from './errors.ts';
-import { checkPlace, identityOf } from './place.ts';
+import { checkPlace, identityOf, sizeOf } from './place.ts';
+import { settingAside } from './steps.ts';
 
 /** How long (ms) SQLite waits for a lock, which blocks our thread; after that the session waits without blocking. */
 const BLOCKING_WAIT = 25;
@@ -29,7 +32,11 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
   const readonly = options.readOnly ?? false;
   let database: DatabaseSync;
   try {
+    if (!inMemory) await refuseDamage(file);
+    if (!inMemory && options.verify && (await sizeOf(file)) !== undefined)
+      await whenFree(() => refuseDamagedPages(file));
     if (!inMemory && !readonly) await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    if (!inMemory && !readonly && (await sizeOf(file)) === undefined) await create(file);
     if (!inMemory && !readonly) await keepToOwner(file);
     database = new DatabaseSync(file, { readOnly: readonly && !inMemory, timeout: BLOCKING_WAIT });
   } catch (error) {
@@ -42,6 +49,7 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
       database.exec('pragma foreign_keys = on');
       database.exec(`pragma cache_size = -${CACHE}`);
       database.exec('pragma journal_size_limit = 67108864');
+      refuseForeign(database, file);
     });
   } catch (error) {
     database.close();
@@ -52,7 +60,7 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
   return {
     name: 'sqlite',
     location: shown,
-    replacing: `Stop every Sitewright process, then run: mv ${shellWord(file)} ${shellWord(`${file}.old`)}`,
+    replacing: `Stop every Sitewright process, then run: ${settingAside(file)}`,
     dialect: sqliteDialect(database),
     columnTypes: {
       text: sql`text`,
@@ -71,6 +79,44 @@ export async function openSqlite(file: string, shown: string, options: OpenStore
     // The migrating transaction is immediate: it already has SQLite's only write lock.
     lockForMigration: async () => {},
   };
+}
+
+/**
+ * Makes an empty database, which appears under its name when it is one. So an empty file is never ours: it was a database.
+ */
+async function create(file: string): Promise<void> {
+  const made = `${file}.${randomUUID()}`;
+  try {
+    await (await open(made, 'wx', 0o600)).close();
+    const database = new DatabaseSync(made);
+    try {
+      database.exec('pragma journal_mode = wal');
+    } finally {
+      database.close();
+    }
+    // Another process may have been faster.
+    await link(made, file)
+      .catch(() => copyFile(made, file, constants.COPYFILE_EXCL))
+      .catch(unlessThere);
+  } finally {
+    await rm(made, { force: true });
+  }
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+}
+
+/** Tables of another program get none of ours among them. */
+function refuseForeign(database: DatabaseSync, file: string): void {
+  const names = database.prepare("select name from sqlite_master where type = 'table'").all();
+  const tables = names.map(({ name }) => String(name)).filter((name) => !name.startsWith('sqlite_'));
+  if (tables.length === 0 || tables.includes('sitewright_migration')) return;
+  throw new StoreError({
+    kind: 'schema-foreign',
+    message: `The database ${file} is of another program: it has a table "${tables[0]}", and none of Sitewright.`,
+    hint: 'Name another file in store.url.',
+  });
 }
 
 /** Creates the file for its owner alone, whatever folder it is in: SQLite gives its additional files the same mode. */

@@ -1,5 +1,6 @@
 import type { ClassifiedError } from '../backend.ts';
 import { StoreError, type StoreFailure } from '../failure.ts';
+import { mountingWritable, permitting, restoring } from './steps.ts';
 
 /** SQLite's result codes (https://sqlite.org/rescode.html); the higher bytes of an extended code have details. */
 const RESULT = {
@@ -18,10 +19,13 @@ const RESULT = {
 /** Such as a write beyond a quota. */
 const IO_ERROR_WRITE = RESULT.ioError | (3 << 8);
 
+const SCHEME = 'sqlite:';
+
 /** Classifies an error of node:sqlite or of the file system. `shown` is the address for messages. */
 export function classifySqliteError(error: unknown, shown: string): ClassifiedError {
   if (error instanceof StoreError) return { failure: error.failure, retry: 'never' };
   const text = error instanceof Error ? error.message : String(error);
+  const file = shown.startsWith(SCHEME) ? shown.slice(SCHEME.length) : shown;
   const { code, result } = codesOf(error);
   const never = (failure: StoreFailure): ClassifiedError => ({ failure, retry: 'never' });
   const isOne = (results: readonly number[], codes: readonly string[] = []): boolean =>
@@ -33,7 +37,7 @@ export function classifySqliteError(error: unknown, shown: string): ClassifiedEr
     return { failure: { kind: 'busy', message, hint }, retry: 'transaction' };
   }
   if (isOne([RESULT.readOnly], ['EROFS'])) {
-    const hint = 'Make the file and its folder writable for this user (WAL needs both), or open another file.';
+    const hint = code === 'EROFS' ? mountingWritable(file) : permitting(file);
     return never({ kind: 'read-only', message: `The database ${shown} cannot be written: ${text}.`, hint });
   }
   if (result === IO_ERROR_WRITE || isOne([RESULT.full], ['ENOSPC', 'EDQUOT'])) {
@@ -41,16 +45,12 @@ export function classifySqliteError(error: unknown, shown: string): ClassifiedEr
     return never({ kind: 'full', message: `There is no disk space for the database ${shown}: ${text}.`, hint });
   }
   if (isOne([RESULT.corrupt, RESULT.notDatabase])) {
-    const hint = 'Check the path. If it is right, stop all processes, keep a copy, and restore a backup.';
-    return never({ kind: 'corrupt', message: `The file ${shown} is not a valid SQLite database: ${text}.`, hint });
+    const message = `The file ${shown} is not a valid SQLite database: ${text}.`;
+    return never({ kind: 'corrupt', message, hint: restoring(file) });
   }
   if (isOne([RESULT.perm, RESULT.denied], ['EACCES', 'EPERM'])) {
-    const hint = 'Give this user read and write access to the file and its folder.';
-    return never({
-      kind: 'denied',
-      message: `The database ${shown} cannot be opened for lack of permission: ${text}.`,
-      hint,
-    });
+    const message = `The database ${shown} cannot be opened for lack of permission: ${text}.`;
+    return never({ kind: 'denied', message, hint: permitting(file) });
   }
   if (isOne([RESULT.cannotOpen, RESULT.ioError], ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST'])) {
     const hint = 'Check the path: the folder must exist, be writable, and be on a local disk (not NFS).';

@@ -15,6 +15,13 @@ export async function identityOf(file: string): Promise<string | undefined> {
   }
 }
 
+/** In bytes. Undefined when there is no such file. */
+export const sizeOf = (file: string): Promise<number | undefined> =>
+  stat(file).then(
+    ({ size }) => size,
+    () => undefined,
+  );
+
 /**
  * Whether writes to an open database are kept: SQLite continues to write to a file that was removed, and everything in it
  * is lost with the process.

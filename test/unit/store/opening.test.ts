@@ -204,7 +204,7 @@ describeStore('Opening a store', (backend) => {
       expect(failure.hint).toContain('createdb');
       return;
     }
-    execFileSync('sh', ['-c', /mv .*/.exec(failure.hint)?.[0] ?? 'exit 1']);
+    execFileSync('sh', ['-c', /mkdir .*/.exec(failure.hint)?.[0] ?? 'exit 1']);
     expect(await (await backend.open(url)).status()).toMatchObject({ schemaVersion: latest, pending: [] });
   });
 

@@ -64,8 +64,8 @@ describe('The store on a SQLite file', () => {
   it('waits for another process that has locked a new file', async () => {
     const file = join(folder, 'new-and-locked.db');
     const raw = new DatabaseSync(file);
+    raw.exec('pragma user_version = 1');
     raw.exec('begin exclusive');
-    raw.exec('create table other (a)');
     const exec = vi.spyOn(DatabaseSync.prototype, 'exec');
     let ended = false;
     const opening = openStore(file).finally(() => {
