@@ -38,13 +38,18 @@ interface DemoOptions {
 const COMMISSION_MS = 3_000;
 const DEPLOY_MS = 6_000;
 
+/** More than the worker gives its last tasks. */
+const STOP_MS = 20_000;
+
 /** Starts the parts in order of dependency. If one fails, stops the started ones. */
 export async function startDemo(options: DemoOptions, say: (line: string) => void): Promise<DemoSystem> {
   const folder = await claimFolder(options.base);
-  const stops: (() => Promise<unknown>)[] = [() => rm(join(folder, PID_FILE), { force: true })];
+  const stops: [part: string, stop: () => Promise<unknown>][] = [
+    ['the lock', () => rm(join(folder, PID_FILE), { force: true })],
+  ];
   const stop = async (): Promise<void> => {
-    for (const one of stops.splice(0).reverse())
-      await one().catch((error: unknown) => say(`  while stopping: ${String(error)}`));
+    for (const [part, end] of stops.splice(0).reverse())
+      await within(STOP_MS, end()).catch((error: unknown) => say(`  ${part} did not stop: ${String(error)}`));
   };
   try {
     const server = await startDevServer({
@@ -55,7 +60,7 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
       ...((await isFree(7233)) ? { port: 7233 } : {}),
       ...((await isFree(8233)) ? { uiPort: 8233 } : {}),
     });
-    stops.push(() => server.stop());
+    stops.push(['Temporal', () => server.stop()]);
     say(`  Temporal    ${server.address}`);
 
     const simulator = await simulateMaas({
@@ -70,7 +75,7 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
         fail_times: { deploy: Object.fromEntries(options.failing.map((host) => [host, 1])) },
       },
     });
-    stops.push(() => simulator.close());
+    stops.push(['MAAS', () => simulator.close()]);
     say(`  MAAS        ${simulator.url} (simulated: ${options.hosts.length} bare machines)`);
 
     const settings = demoSettings(folder, {
@@ -85,10 +90,10 @@ export async function startDemo(options: DemoOptions, say: (line: string) => voi
     });
     const log: Logger = createLogger(settings.log, 'demo');
     const worker = await startOrchestrator(settings, log);
-    stops.push(() => worker.stop());
+    stops.push(['the worker', () => worker.stop()]);
     say(`  Worker      polls task queue ${ownQueue(settings.temporal)}`);
     const api = await startApi(settings, log);
-    stops.push(() => api.stop());
+    stops.push(['the API', () => api.stop()]);
     say(`  API         ${api.url}`);
     return {
       folder,
@@ -124,6 +129,15 @@ function demoSettings(folder: string, env: Record<string, string>): Settings {
   const loaded = loadSettings({ env, cwd: folder });
   if (!loaded.ok) throw new Error(loaded.problems.map((problem) => problem.message).join('; '));
   return loaded.settings;
+}
+
+/** Its timer also keeps the process running until then: a part that waits without one must not end it halfway. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_done, fail) => {
+    timer = setTimeout(() => fail(new Error(`no answer within ${ms / 1_000} s`)), ms);
+  });
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 function isFree(port: number): Promise<boolean> {
