@@ -5,14 +5,13 @@ import type {
   PlanningFailure,
   PlanReference,
   TaskEnd,
-  TaskOutcomeKind,
   TaskRow,
 } from '../src/core/graph-run/index.ts';
 import type { GraphRunOutcome } from '../src/core/run/index.ts';
 import type { NodeStatus, RunResult } from '../src/core/scheduler/index.ts';
 import type { OpenedRun, OpenedWithin } from './contract.ts';
 
-export type { ExecutablePart, PlanReference, TaskEnd, TaskOutcomeKind, TaskRow };
+export type { ExecutablePart, PlanReference, TaskEnd, TaskRow };
 
 /** Why a run cannot start or continue. A new reason is a new variant. */
 type GraphRunFailure = PlanningFailure;

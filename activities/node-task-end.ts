@@ -1,4 +1,11 @@
-import { type CarriedOut, describeFailure, outcomeOf, type TaskResult } from '../src/agent/index.ts';
+import {
+  type CarriedOut,
+  describeFailure,
+  failureKindOf,
+  outcomeOf,
+  type TaskFailure,
+  type TaskResult,
+} from '../src/agent/index.ts';
 import { isMapping } from '../src/core/data/plain-value.ts';
 import { readGraphRunName } from '../src/core/graph-run/index.ts';
 import type { TaskEnd } from './graph-contract.ts';
@@ -13,17 +20,23 @@ const MAX_BYTES = 2_000;
 export function taskEnd(end: Exclude<CarriedOut, { kind: 'left' }>): TaskEnd {
   switch (end.kind) {
     case 'refused':
-      return { outcome: 'rejected', message: clip(`was not run: ${end.reason.replace(/^was not run: /, '')}`) };
+      return { outcome: 'refused', message: clip(`was not run: ${end.reason.replace(/^was not run: /, '')}`) };
     case 'withdrawn':
-      return { outcome: 'withdrawn', message: clip(`was not run: ${end.reason}`) };
+      return { outcome: 'not_reached', message: clip(`was not run: ${end.reason}`) };
     case 'not-accepted':
       return {
         outcome: outcomeOf(end.answer.failure),
+        ...ofFailure(end.answer.failure),
         message: clip(`was not run: ${describeFailure(end.answer.failure)}`),
       };
     case 'ended':
       return ofResult(end);
   }
+}
+
+function ofFailure(failure: TaskFailure | null): Pick<TaskEnd, 'failure_kind'> {
+  const failure_kind = failureKindOf(failure);
+  return failure_kind === undefined ? {} : { failure_kind };
 }
 
 function ofResult({ result, unshipped, before }: Extract<CarriedOut, { kind: 'ended' }>): TaskEnd {
@@ -40,7 +53,7 @@ function ofResult({ result, unshipped, before }: Extract<CarriedOut, { kind: 'en
     ...(message === '' ? {} : { message: clip(message) }),
     ...(exitCode === null ? {} : { exit_code: exitCode }),
     ...(changed === null ? {} : { changed }),
-    ...(result.failure?.kind === 'not-rebooted' ? { not_rebooted: true as const } : {}),
+    ...ofFailure(result.failure),
     started_at: startedAt,
     ended_at: endedAt,
     tries: tries.length,

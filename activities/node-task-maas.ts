@@ -46,8 +46,8 @@ export interface MaasTaskDependencies {
   readonly endIdentity?: (site: string, node: string, by: 'release') => Promise<void>;
 }
 
-const rejected = (message: string): TaskEnd => ({
-  outcome: 'rejected',
+const refused = (message: string): TaskEnd => ({
+  outcome: 'refused',
   message: `was not run: ${message}`.slice(0, 300),
 });
 
@@ -65,9 +65,9 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
     if (request.mode === 'noop')
       return { outcome: 'skipped', message: 'nothing was done: this is a noop run', changed: false };
     const machine = await deps.machineOf(request.run, request.node);
-    if (machine === undefined) return rejected(`the cluster of the run has no node ${request.node}`);
+    if (machine === undefined) return refused(`the cluster of the run has no node ${request.node}`);
     if (machine.standing !== undefined && !mayRunOn(request.type, machine.standing))
-      return rejected(`node ${request.node} is not pending removal from its cluster, so its machine is kept`);
+      return refused(`node ${request.node} is not pending removal from its cluster, so its machine is kept`);
     const mayStart = () => deps.mayStart(request.run);
     const report = (last: string) =>
       onProgress({ gen: request.generation, phase: 'running', offset: { stdout: 0, stderr: 0 }, last });
@@ -77,7 +77,7 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
     try {
       ({ parameters } = (await deps.orders.fetch(key)).execution);
     } catch (error) {
-      if (error instanceof OrderRefused) return rejected(error.message);
+      if (error instanceof OrderRefused) return refused(error.message);
       throw error;
     }
     report(from?.last ?? 'started');
@@ -102,13 +102,13 @@ export function maasTask(deps: MaasTaskDependencies, request: RunTask): FurtherT
     } catch (error) {
       if (leave.aborted) return undefined;
       if (error instanceof ApplicationFailure && error.type === RUN_STOPPED)
-        return { outcome: 'withdrawn', message: error.message };
+        return { outcome: 'not_reached', message: error.message };
       const times = { started_at: startedAt, ended_at: new Date().toISOString() };
       if (cancel.aborted) return { outcome: 'cancelled', message: 'work started in MAAS continues there', ...times };
       if (error instanceof MaasError && !error.failure.retryable)
         return { outcome: 'failed', message: error.message.slice(0, 300), ...times };
       // The configuration does not change while this process runs.
-      if (error instanceof MaasConfigurationError) return rejected(error.message);
+      if (error instanceof MaasConfigurationError) return refused(error.message);
       throw error;
     }
   };
@@ -140,5 +140,5 @@ function taskEnd(end: MaasTaskEnd, startedAt: string): TaskEnd {
   const times = { started_at: startedAt, ended_at: new Date().toISOString(), tries: 1 };
   if (!end.ok) return { outcome: 'failed', message: end.message.slice(0, 300), ...times };
   const warnings = end.warnings.join('; ').slice(0, 300);
-  return { outcome: 'ok', changed: end.changed, ...(warnings === '' ? {} : { message: warnings }), ...times };
+  return { outcome: 'success', changed: end.changed, ...(warnings === '' ? {} : { message: warnings }), ...times };
 }

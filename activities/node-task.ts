@@ -185,7 +185,7 @@ async function withProgressHeartbeats(
         throw failure;
       }
       if (failure.nonRetryable === true || !isOverdue(context.info, heldUntil)) throw failure;
-      return { outcome: 'unknown', message: `its agent cannot carry it out or follow it: ${reasonOf(error)}` };
+      return { outcome: 'lost', message: `its agent cannot carry it out or follow it: ${reasonOf(error)}` };
     }
   } finally {
     over.abort();

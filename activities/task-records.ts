@@ -56,10 +56,11 @@ function historyWrite(row: TaskRow, sequence: number): TaskHistoryWrite {
 }
 
 function summaryOf(end: TaskEnd): Readonly<Record<string, unknown>> {
-  const { outcome, exit_code, changed, tries, summary } = end;
+  const { outcome, failure_kind, exit_code, changed, tries, summary } = end;
   return {
     ...summary,
     outcome,
+    ...(failure_kind === undefined ? {} : { failure_kind }),
     ...(exit_code === undefined ? {} : { exit_code }),
     ...(changed === undefined ? {} : { changed }),
     ...(tries === undefined ? {} : { tries }),

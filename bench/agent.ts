@@ -28,7 +28,7 @@ async function timed(task: string, cmd: string): Promise<number> {
   const began = performance.now();
   await agent.ensure(execution);
   const { outcome } = await agent.result(execution);
-  if (outcome !== 'ok') throw new Error(`${task} ended ${outcome}`);
+  if (outcome !== 'success') throw new Error(`${task} ended ${outcome}`);
   return performance.now() - began;
 }
 

@@ -27,7 +27,7 @@ async function* atOnce(): AsyncGenerator<FollowEvent> {
     kind: 'ended',
     result: {
       v: 1,
-      outcome: 'ok',
+      outcome: 'success',
       failure: null,
       message: 'nothing was done',
       changed: false,

@@ -124,7 +124,7 @@ for (const id of graph.nodes.filter((_id, n) => graph.sync[n] === 0)) {
       taskQueue: queueOf(id),
       maxConcurrentActivityTaskExecutions: 1,
       maxConcurrentActivityTaskPolls: 1,
-      activities: { run_task: async () => ({ outcome: 'ok' }), empty: async () => {} },
+      activities: { run_task: async () => ({ outcome: 'success' }), empty: async () => {} },
     }),
   );
 }

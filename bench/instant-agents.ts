@@ -20,7 +20,7 @@ const serve = (taskQueue: string, activities: object): Promise<Worker> =>
 
 const workers = await Promise.all(
   queues.flatMap((queue) => [
-    serve(queue, { run_task: async () => ({ outcome: 'ok' }) }),
+    serve(queue, { run_task: async () => ({ outcome: 'success' }) }),
     serve(controlQueue(queue), {
       ping: async ({ node }: { node: string }) => ({ node, ...facts }),
       cancel_task: async () => undefined,

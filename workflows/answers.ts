@@ -33,7 +33,12 @@ import {
   variantsOf,
 } from '../src/core/data/shape.ts';
 import type { NodeResult } from '../src/core/deployment/index.ts';
-import type { ExecutablePart, PlanningFailure } from '../src/core/graph-run/index.ts';
+import {
+  type ExecutablePart,
+  type PlanningFailure,
+  TASK_FAILURES,
+  TASK_OUTCOMES,
+} from '../src/core/graph-run/index.ts';
 import { describeFields } from '../src/core/run/input.ts';
 import type { Coordination } from '../src/core/scheduler/index.ts';
 import type { Pace, RunFailure, SitePace, SitePlan } from '../src/core/site-run/index.ts';
@@ -150,18 +155,7 @@ const abortAnswer = recordOf<AbortAnswer>(
 
 const taskEnd = recordOf<TaskEnd>(
   {
-    outcome: oneOf([
-      'ok',
-      'failed',
-      'timeout',
-      'cancelled',
-      'withdrawn',
-      'interrupted',
-      'rejected',
-      'skipped',
-      'offline',
-      'unknown',
-    ]),
+    outcome: oneOf([...TASK_OUTCOMES]),
   },
   {
     ...{
@@ -170,7 +164,7 @@ const taskEnd = recordOf<TaskEnd>(
       changed: flag,
       started_at: time,
       ended_at: time,
-      not_rebooted: yes,
+      failure_kind: oneOf([...TASK_FAILURES]),
       tries: whole,
     },
     summary: mapOf(

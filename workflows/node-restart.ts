@@ -31,7 +31,7 @@ interface MissedRestart {
 export const needsPowerCycle = ({ type, mode }: RunTask, end: TaskEnd): boolean =>
   type === 'reboot' &&
   mode === 'apply' &&
-  (end.not_rebooted === true || end.outcome === 'offline' || end.outcome === 'unknown');
+  (end.failure_kind === 'not-rebooted' || end.failure_kind === 'offline' || end.outcome === 'lost');
 
 /** Cycles the power of a node through MAAS and waits for its agent. A new boot id means success. */
 export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEnd> {
@@ -48,13 +48,13 @@ export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEn
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     return failed(`its power was not cycled: ${stepError(error).message}`);
   }
-  if (powered.outcome !== 'ok') return failed(`its power was not cycled: ${powered.message ?? powered.outcome}`);
+  if (powered.outcome !== 'success') return failed(`its power was not cycled: ${powered.message ?? powered.outcome}`);
   const until = Date.now() + seconds * 1000;
   for (;;) {
     const answer = await missed.ping();
     if (answer !== null && answer.boot_id !== missed.bootId) {
       const message = `restarted by a power cycle, since ${why}`.slice(0, 300);
-      return { outcome: 'ok', changed: true, message, ended_at: new Date(Date.now()).toISOString() };
+      return { outcome: 'success', changed: true, message, ended_at: new Date(Date.now()).toISOString() };
     }
     if (Date.now() >= until)
       return failed(

@@ -96,7 +96,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     if (knows(id, type)) return null;
     const { agent_version, task_types } = facts.get(id)!;
     return {
-      outcome: 'rejected',
+      outcome: 'refused',
       message: `the agent ${agent_version} of ${id} does not know tasks of type ${type} (it knows ${task_types.join(', ')}): upgrade it`,
     };
   }
@@ -141,7 +141,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     const { id, queue, request, isForMaster, patience, listener } = attempt;
     const isWithdrawn = listener.isStopping() && !isTaken;
     const withdraw = (): void => {
-      listener.ended({ outcome: 'withdrawn', message: `${id} had not started it when the run stopped` });
+      listener.ended({ outcome: 'not_reached', message: `${id} had not started it when the run stopped` });
     };
     listener.silent(true);
     try {
@@ -156,11 +156,12 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     if (isWithdrawn) return withdraw();
     if (isTaken) {
       const message = `${id} started it, but its agent is offline: a retry, or a run --from this one, reads the result once the agent is back`;
-      return listener.ended({ outcome: 'unknown', message });
+      return listener.ended({ outcome: 'lost', message });
     }
     const [sent, asked] = [takeSeconds(patience, times), patience.offline_wait_seconds].map(Math.round);
     listener.ended({
-      outcome: 'offline',
+      outcome: 'failed',
+      failure_kind: 'offline',
       message: `${id} did not start it within ${sent} s, and its agent did not answer for another ${asked} s`,
     });
   }

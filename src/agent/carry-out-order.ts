@@ -110,13 +110,13 @@ export async function carryOutOrder(key: OrderKey, options: CarryOutOptions): Pr
       if (end.kind === 'left') return end;
       followed = key;
       if (wasNotRun(end.result)) continue;
-      if (end.result.outcome !== 'ok' && end.result.outcome !== 'skipped') break;
+      if (end.result.outcome !== 'success' && end.result.outcome !== 'skipped') break;
       return await notRepeated(key, before, end.result, options);
     }
     const answer = await ensured(agent, execution);
     if (answer.kind === 'refused') {
       const { failure } = answer;
-      if (failure.kind !== 'rejected') return { kind: 'not-accepted', answer };
+      if (failure.kind !== 'refused') return { kind: 'not-accepted', answer };
       return { kind: 'refused', reason: failure.problems.map(({ message }) => message).join('; ') };
     }
     if (answer.kind === 'conflict') {
@@ -192,7 +192,7 @@ async function* earlierAttempts(agent: ExecutionHost, execution: Execution): Asy
 
 /** Cancelled or refused before it started: the attempt before it counts. */
 const wasNotRun = ({ outcome, tries }: TaskResult): boolean =>
-  tries.length === 0 && (outcome === 'cancelled' || outcome === 'rejected');
+  tries.length === 0 && (outcome === 'cancelled' || outcome === 'refused');
 
 /** Ends a task with the result of the attempt that has done it. */
 async function notRepeated(

@@ -120,7 +120,7 @@ export class NodeAgent {
         cancel !== undefined
           ? [{ kind: 'cancelled', reason: cancel.reason, ...(cancel.by === undefined ? {} : { by: cancel.by }) }, {}]
           : !prepared.ok
-            ? [{ kind: 'rejected', problems: prepared.problems }, {}]
+            ? [{ kind: 'refused', problems: prepared.problems }, {}]
             : this.#withoutRunning(execution, prepared.task);
       if (early !== undefined) this.#close(journal, early[0], early[1]);
       else if (prepared.ok) await this.#launch(journal, execution, prepared.task);
@@ -239,11 +239,11 @@ export class NodeAgent {
     return executionFolders(nodeFolder(this.#stateDir, this.#options.node));
   }
 
-  #misdirected(execution: Execution, problems: Extract<TaskFailure, { kind: 'rejected' }>['problems']): TaskFailure {
-    if (problems.length > 0) return { kind: 'rejected', problems };
+  #misdirected(execution: Execution, problems: Extract<TaskFailure, { kind: 'refused' }>['problems']): TaskFailure {
+    if (problems.length > 0) return { kind: 'refused', problems };
     const message = `this is the agent of node ${this.#options.node}, not of ${execution.node}`;
     const problem = { severity: 'error', code: 'execution.other-node', message, path: 'node' } as const;
-    return { kind: 'rejected', problems: [{ ...problem, hint: "Send it to that node's agent." }] };
+    return { kind: 'refused', problems: [{ ...problem, hint: "Send it to that node's agent." }] };
   }
 
   /** Writes the intent; returns the failure if the disk has no space for it and its output. */
@@ -272,7 +272,7 @@ export class NodeAgent {
         hint: `It allows ${allowedTypes.join(', ')}.`,
         path: 'type',
       } as const;
-      return [{ kind: 'rejected', problems: [problem] }, { changed: false }];
+      return [{ kind: 'refused', problems: [problem] }, { changed: false }];
     }
     const isNoop = execution.mode === 'noop' && task.type.noop === 'skip';
     if (task.type.kind === 'work' && !isNoop) return undefined;

@@ -1,4 +1,4 @@
-import type { TaskOutcomeKind } from '../core/graph-run/index.ts';
+import type { TaskFailureKind, TaskOutcome } from '../core/graph-run/index.ts';
 import type { Diagnostic } from '../core/problems/diagnostic.ts';
 
 /** The exhausted resource. */
@@ -15,7 +15,7 @@ export type TaskFailure =
   | { readonly kind: 'cancelled'; readonly reason: string; readonly by?: string }
   /** The supervisor or the machine stopped before the task ended. The caller must know whether it may run again. */
   | { readonly kind: 'interrupted'; readonly cause: 'reboot' | 'supervisor-lost' | 'supervisor-stopped' }
-  | { readonly kind: 'rejected'; readonly problems: readonly Diagnostic[] }
+  | { readonly kind: 'refused'; readonly problems: readonly Diagnostic[] }
   /** Files of its journal are unreadable, so no one knows how it ended. `execution` is RUN/TASK/GENERATION. */
   | { readonly kind: 'journal'; readonly execution: string; readonly damage: string }
   /** Another execution (`holder`: its folder) or another program occupied the node for too long. */
@@ -30,9 +30,6 @@ export type TaskFailure =
   | { readonly kind: 'puppet-summary'; readonly reason: string }
   | { readonly kind: 'not-rebooted'; readonly fired: number }
   | { readonly kind: 'defect'; readonly message: string };
-
-/** Outcomes that a node itself reports; the orchestrator reports that it is offline. */
-type TaskOutcome = Exclude<TaskOutcomeKind, 'offline'>;
 
 /** One try of an execution; a retry adds another. */
 export interface TryRecord {
@@ -92,24 +89,26 @@ export interface TaskResult {
 
 export function outcomeOf(failure: TaskFailure): TaskOutcome {
   switch (failure.kind) {
-    case 'timeout':
-      return 'timeout';
     case 'cancelled':
       return 'cancelled';
-    case 'interrupted':
-      return 'interrupted';
-    case 'rejected':
-      return 'rejected';
+    case 'refused':
+      return 'refused';
     case 'journal':
-      return 'unknown';
+      return 'lost';
     default:
       return 'failed';
   }
 }
 
+/** The kind of a failure, where the outcome alone does not name it. */
+export const failureKindOf = (failure: TaskFailure | null): TaskFailureKind | undefined =>
+  failure === null || failure.kind === 'cancelled' || failure.kind === 'refused' || failure.kind === 'journal'
+    ? undefined
+    : failure.kind;
+
 /** Whether a retry would fail the same way. */
 export function isFinal(failure: TaskFailure): boolean {
-  return ['cancelled', 'interrupted', 'rejected', 'missing-program', 'refused-path', 'not-rebooted'].includes(
+  return ['cancelled', 'interrupted', 'refused', 'missing-program', 'refused-path', 'not-rebooted'].includes(
     failure.kind,
   );
 }
@@ -130,7 +129,7 @@ export function describeFailure(failure: TaskFailure): string {
         'supervisor-lost': 'its supervisor was killed; the processes it had started were killed too',
         'supervisor-stopped': 'the machine was shutting down',
       }[failure.cause];
-    case 'rejected':
+    case 'refused':
       return `was not run: ${failure.problems.map((p) => `${p.path === undefined ? '' : `${p.path}: `}${p.message}`).join('; ')}`;
     case 'journal':
       return `its outcome is unknown, because the journal of ${failure.execution} on the node is damaged (${failure.damage}); the unreadable part is set aside there`;

@@ -30,7 +30,7 @@ function scrubFailure(failure: TaskFailure, secrets: readonly string[]): TaskFai
     case 'not-rebooted':
     case 'journal':
       return failure;
-    case 'rejected':
+    case 'refused':
       return {
         ...failure,
         problems: failure.problems.map((problem) => ({ ...problem, message: scrubValue(problem.message, secrets) })),

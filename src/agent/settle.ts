@@ -32,7 +32,7 @@ export function resultWithout(
   const now = new Date().toISOString();
   return {
     v: 1,
-    outcome: failure === null ? 'ok' : outcomeOf(failure),
+    outcome: failure === null ? 'success' : outcomeOf(failure),
     failure,
     message: failure === null ? 'done' : describeFailure(failure).slice(0, 2000),
     changed: null,

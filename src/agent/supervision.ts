@@ -227,7 +227,7 @@ export class Supervision {
       number,
       startedAt,
       endedAt: new Date().toISOString(),
-      outcome: end.failure === null ? 'ok' : outcomeOf(end.failure),
+      outcome: end.failure === null ? 'success' : outcomeOf(end.failure),
       exitCode: end.exitCode ?? null,
       message: end.failure === null ? 'done' : describeFailure(end.failure).slice(0, 300),
     };
@@ -252,7 +252,7 @@ export class Supervision {
     if (this.#cause?.kind === 'terminated' && this.#progress.rebootFrom !== undefined) return;
     const { stdout, stderr } = this.#output.end();
     rmSync(this.#scratch, { recursive: true, force: true });
-    const outcome = end.failure === null ? 'ok' : outcomeOf(end.failure);
+    const outcome = end.failure === null ? 'success' : outcomeOf(end.failure);
     await this.#write(
       resultWithout(this.#journal, this.#bootId, end.failure, {
         outcome,

@@ -28,7 +28,7 @@ if (journal.claim({ ...identity, ...(reaper === undefined ? {} : { reaper }) }))
   // Happens only if agent and supervisor are of different versions.
   else
     journal.writeResult(
-      resultWithout(journal, identity.bootId, { kind: 'rejected', problems: prepared.problems }, { changed: false }),
+      resultWithout(journal, identity.bootId, { kind: 'refused', problems: prepared.problems }, { changed: false }),
     );
 }
 process.exit(0);

@@ -58,7 +58,7 @@ function printEvent({ terminal }: Session, event: LogEvent): number | undefined 
       return undefined;
     case 'ended': {
       const { outcome, message } = event.data;
-      if (outcome === 'ok' || outcome === 'skipped') return EXIT.done;
+      if (outcome === 'success' || outcome === 'skipped') return EXIT.done;
       terminal.err(`${outcome}: ${printable(message)}\n`);
       return EXIT.failed;
     }

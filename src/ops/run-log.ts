@@ -71,9 +71,7 @@ function linesAt(
   if (task !== undefined && arrival.task !== task) return [];
   if (node !== undefined && arrival.node !== node) return [];
   const { outcome } = arrival;
-  // As in the status of the task.
-  const text = outcome === 'ok' ? 'success' : outcome;
-  const end = text === undefined ? [] : [{ stream: 'ended' as const, text }];
+  const end = outcome === undefined ? [] : [{ stream: 'ended' as const, text: outcome }];
   const wanted = search?.toLowerCase();
   return [...logs.linesOf(name, arrival), ...end]
     .filter((line) => stream === undefined || line.stream === stream)

@@ -132,7 +132,7 @@ it('a graph run is shown alike by every route and command', async () => {
 it('a failed task keeps a held run open until it is retried; another run is refused meanwhile', async () => {
   let broken = true;
   await serve(async ({ task }) =>
-    broken && task === 'first' ? { outcome: 'failed', message: 'exit code 2' } : { outcome: 'ok' },
+    broken && task === 'first' ? { outcome: 'failed', message: 'exit code 2' } : { outcome: 'success' },
   );
   await graph(TASKS);
   const { id, run } = (await execute({ hold_on_failure: true })).body;
@@ -159,7 +159,7 @@ it('a failed run is continued', async () => {
   const ran: string[] = [];
   await serve(async ({ task }) => {
     ran.push(task);
-    return broken && task === 'second' ? { outcome: 'failed', message: 'exit code 2' } : { outcome: 'ok' };
+    return broken && task === 'second' ? { outcome: 'failed', message: 'exit code 2' } : { outcome: 'success' };
   });
   await graph(TASKS);
   const { id } = (await execute({})).body;
@@ -176,7 +176,7 @@ it('a dry run answers with the plan and runs nothing', async () => {
   const ran: string[] = [];
   await serve(async ({ task }) => {
     ran.push(task);
-    return { outcome: 'ok' };
+    return { outcome: 'success' };
   });
   await graph(TASKS);
   const { status, body } = await system.ask(
@@ -200,7 +200,7 @@ it("a cluster's run is stopped by its cluster, and deployed by a sequence", asyn
   });
   await serve(async () => {
     await held;
-    return { outcome: 'ok' };
+    return { outcome: 'success' };
   });
   await graph(TASKS);
   await system.store.sequences.create({ name: 'deploy-changes', releaseId: env.release, graphs: [{ type: 'custom' }] });

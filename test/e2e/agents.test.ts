@@ -38,7 +38,7 @@ describe('kill -9 of an agent in mid-task', () => {
     await site.host([node]);
     gate.open();
     const ends = await run.result();
-    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['success', 'success']);
     expect(site.counted(node)).toEqual([`survives-${node}`, 'next']);
     expect(await site.logged(`survives-${node}`, node)).toBe('before\nafter\n');
   });
@@ -53,7 +53,7 @@ describe('kill -9 of an agent in mid-task', () => {
     const key = { run: 'r1', task: 'alone', node: 'lonely', generation: 1 };
     await site.rig.agent({ node: 'lonely', stateDir: site.stateDir }).result(key);
     await site.host(['lonely']);
-    expect((await run.result())['alone@lonely']).toMatchObject({ outcome: 'ok', exit_code: 0 });
+    expect((await run.result())['alone@lonely']).toMatchObject({ outcome: 'success', exit_code: 0 });
     expect(await site.logged('alone', 'lonely')).toBe('before\nafter\n');
     expect(site.counted('lonely')).toEqual(['alone']);
   });
@@ -71,7 +71,7 @@ describe('kill -9 of an agent in mid-task', () => {
     await first.kill();
     const ends = await run.result();
     gate.open();
-    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['offline', 'offline']);
+    expect(Object.values(ends).map(({ failure_kind }) => failure_kind)).toEqual(['offline', 'offline']);
     expect(site.counted('gone')).toEqual(['lost']);
   });
 });
@@ -88,7 +88,7 @@ it('an agent that is cut off keeps its task; once it is back the task is followe
     gate.open();
     proxy.restore();
     const ends = await run.result();
-    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['success', 'success']);
     expect(site.counted('remote')).toEqual(['cut', 'next']);
     expect(await site.logged('cut', 'remote')).toBe('before\nafter\n');
   } finally {
@@ -104,7 +104,7 @@ it('SIGTERM ends the agent immediately and leaves its task running', async () =>
   expect(await first.kill('SIGTERM')).toBe(0);
   await site.host(['term']);
   gate.open();
-  expect((await run.result())['terminated@term']).toMatchObject({ outcome: 'ok' });
+  expect((await run.result())['terminated@term']).toMatchObject({ outcome: 'success' });
   expect(site.counted('term')).toEqual(['terminated']);
 });
 
@@ -124,9 +124,9 @@ it.each([
   writeFileSync(clock, String(step));
   gate.open();
   const ends = await run.result();
-  expect(ends[`steps-${way}@clock-${way}`]).toMatchObject({ outcome: 'ok' });
+  expect(ends[`steps-${way}@clock-${way}`]).toMatchObject({ outcome: 'success' });
   // Its limit is a second (test/rig/agent-orders.ts), the clock an hour off.
-  expect(ends[`short-limit@clock-${way}`]).toMatchObject({ outcome: 'timeout' });
+  expect(ends[`short-limit@clock-${way}`]).toMatchObject({ outcome: 'failed', failure_kind: 'timeout' });
 });
 
 it('a gigabyte of output keeps agent and supervisor small, heartbeats in time, the log capped and the result short', async () => {
@@ -145,7 +145,7 @@ it('a gigabyte of output keeps agent and supervisor small, heartbeats in time, t
   const supervisor = peakRssBytes(pid);
   flooded.open();
   const ends = await run.result();
-  expect(ends['flood@flooded']).toMatchObject({ outcome: 'ok' });
+  expect(ends['flood@flooded']).toMatchObject({ outcome: 'success' });
   expect(JSON.stringify(ends['flood@flooded']).length).toBeLessThan(2_000);
   expect(agent.peakRssBytes() - before).toBeLessThan(50 * 1024 * 1024);
   expect(supervisor).toBeLessThan(200 * 1024 * 1024);
@@ -185,7 +185,7 @@ it('a server that is killed, started, stopped and started again during 50 runnin
       }
       gate.open();
       const ends = await run.result();
-      expect(Object.values(ends).filter(({ outcome }) => outcome === 'ok')).toHaveLength(100);
+      expect(Object.values(ends).filter(({ outcome }) => outcome === 'success')).toHaveLength(100);
       for (const node of nodes) expect(own.counted(node)).toEqual(['under-way', 'next']);
     } finally {
       await own.close();
@@ -211,7 +211,7 @@ it('agents in processes of their own, some of which are killed in mid-task: no t
   gate.open();
   const ends = Object.values(await run.result());
   // Late would be: offline, by the limit on the time until a task is taken.
-  expect(ends.map(({ outcome }) => outcome)).toEqual(Array(2 * count).fill('ok'));
+  expect(ends.map(({ outcome }) => outcome)).toEqual(Array(2 * count).fill('success'));
   for (const node of nodes) expect(site.counted(node)).toEqual(['under-way', 'next']);
   expect(Math.max(...peaks)).toBeLessThan(200);
   const seconds = Math.round((performance.now() - began) / 1000);

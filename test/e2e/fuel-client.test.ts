@@ -244,7 +244,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
         linger.emit('started');
         await enough;
       }
-      return { outcome: 'ok' };
+      return { outcome: 'success' };
     });
     expect(await refused('graph', 'execute', '-e', '1', '-t', 'nosuch')).toContain('Client Error');
     expect(await refused('graph', 'execute', '-e', '1', '-t', 'default', '-n', '77')).toContain('400 Client Error');
@@ -511,7 +511,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     ]);
     await fuel2('env', 'create', '-r', '1', 'next');
     const [{ id: next }] = await asJson('env', 'list');
-    await system.serveNodes(`cluster-${next}`, ['1', '2'], async () => ({ outcome: 'ok' }));
+    await system.serveNodes(`cluster-${next}`, ['1', '2'], async () => ({ outcome: 'success' }));
     await fuel2('env', 'add', 'nodes', '-e', String(next), '-n', '1', '2', '-r', 'compute');
     await fuel2('graph', 'upload', '-e', String(next), '-t', 'default', '-f', file('tasks.yaml'));
     await fuel2('graph', 'execute', '-e', String(next), '-t', 'default');

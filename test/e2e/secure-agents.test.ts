@@ -380,25 +380,25 @@ it('the credential of the namespace alone commands no agent, and its use raises 
     const workflowId = `intruder-${process.pid}-${++tries}`;
     return Object.values(await client.workflow.execute(countedTasks, { taskQueue, workflowId, args: [input] }))[0];
   };
-  const rejected = { outcome: 'rejected' };
+  const refused = { outcome: 'refused' };
   await intruder.runUntil(async () => {
     // A task that is in no plan; another node's; a true one again, further, or as another plan has it.
-    expect(await order(first, { run: '999', tasks: ['forged'] })).toMatchObject(rejected);
-    expect(await order(first, { tasks: ['last'] })).toMatchObject(rejected);
-    expect(await order(second, { generation: 2 })).toMatchObject(rejected);
+    expect(await order(first, { run: '999', tasks: ['forged'] })).toMatchObject(refused);
+    expect(await order(first, { tasks: ['last'] })).toMatchObject(refused);
+    expect(await order(second, { generation: 2 })).toMatchObject(refused);
     // What has run is reported again, not run again.
-    expect(await order(second, {})).toMatchObject({ outcome: 'ok' });
-    expect(await order(second, { generation: 3 })).toMatchObject(rejected);
+    expect(await order(second, {})).toMatchObject({ outcome: 'success' });
+    expect(await order(second, { generation: 3 })).toMatchObject(refused);
     // The same while a run is open.
     writeFileSync(at('hold'), '');
     const running = run();
     await eventually(() => counted(first, 'first') === 2);
     const open = { run: (await graphOf(latest)).name };
-    expect(await order(second, { ...open, plan: 'other' })).toMatchObject(rejected);
-    expect(await order(second, { ...open, type: 'puppet' })).toMatchObject(rejected);
+    expect(await order(second, { ...open, plan: 'other' })).toMatchObject(refused);
+    expect(await order(second, { ...open, type: 'puppet' })).toMatchObject(refused);
     // A task under half of its run's name, by which no journal knows it; one whose turn has not come.
     const half = open.run.split('.')[0]!;
-    expect(await order(second, { ...open, run: half })).toMatchObject(rejected);
+    expect(await order(second, { ...open, run: half })).toMatchObject(refused);
     const early = client.workflow.start(countedTasks, {
       taskQueue,
       workflowId: `intruder-${process.pid}-early`,
@@ -459,7 +459,7 @@ it('a task that only Temporal cancels continues; a task that an operator cancels
   await eventually(async () => (await alarms()).includes(`node/${site}/${first} cancel-not-ordered`));
   rmSync(at('hold'));
   await stolen.running;
-  expect(stolen.result()).toMatchObject({ outcome: 'ok', exitCode: 0 });
+  expect(stolen.result()).toMatchObject({ outcome: 'success', exitCode: 0 });
 
   const ordered = await held();
   await ask('POST', `/runs/${ordered.runId}/cancel`, { reason: 'wrong release' });

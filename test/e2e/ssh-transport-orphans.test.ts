@@ -74,7 +74,11 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     const stray = `86552.${process.pid}`;
     const wanted = { ...shell(`${hidden(stray)}; sleep ${stray}`), deadlineSec: 1.5 };
     await host.ensure(wanted);
-    expect(await end(wanted)).toMatchObject({ outcome: 'timeout', killed: { survivors: 0 } });
+    expect(await end(wanted)).toMatchObject({
+      outcome: 'failed',
+      failure: { kind: 'timeout' },
+      killed: { survivors: 0 },
+    });
     expect(asleep(stray)).toEqual([]);
   });
 
@@ -82,7 +86,7 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
     const stray = `86553.${process.pid}`;
     const wanted = shell(hidden(stray));
     await host.ensure(wanted);
-    expect(await end(wanted)).toMatchObject({ outcome: 'ok', killed: null, leftRunning: 2 });
+    expect(await end(wanted)).toMatchObject({ outcome: 'success', killed: null, leftRunning: 2 });
     const left = asleep(stray);
     expect(left).toHaveLength(2);
     for (const pid of left) process.kill(pid);
@@ -97,7 +101,11 @@ describe.skipIf(missing !== undefined)('a node without an agent, where no cgroup
       existsSync(join(folderOf(wanted), 'known')) ? readFileSync(join(folderOf(wanted), 'known'), 'utf8') : '';
     await eventually(() => asleep(stray).length === 3 && asleep(stray).every((pid) => known().includes(`${pid}:`)));
     process.kill(Number(readFileSync(join(folderOf(wanted), 'claim'), 'utf8').split(' ')[0]), 'SIGKILL');
-    expect(await ending).toMatchObject({ outcome: 'interrupted', killed: { survivors: 0 } });
+    expect(await ending).toMatchObject({
+      outcome: 'failed',
+      failure: { kind: 'interrupted' },
+      killed: { survivors: 0 },
+    });
     expect(asleep(stray)).toEqual([]);
   });
 });

@@ -95,7 +95,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     await Promise.all([a.ensure(wanted), b.ensure(wanted), a.ensure(wanted)]);
     const [first, second] = await Promise.all([end(a, wanted), end(b, wanted)]);
     expect(first.output).toBe(odd);
-    expect(first.result).toMatchObject({ outcome: 'ok', exitCode: 0, changed: null, leftRunning: 0 });
+    expect(first.result).toMatchObject({ outcome: 'success', exitCode: 0, changed: null, leftRunning: 0 });
     expect(first.result.output.stderr).toMatchObject({ bytes: 4, dropped: 0, tail: 'err\n' });
     expect(second).toEqual(first);
     expect(await a.ensure(wanted)).toMatchObject({ kind: 'accepted' });
@@ -110,10 +110,10 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
       const folder = remotePlace(at('state'), wanted).folder;
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, 'execution'), damage);
-      expect(await carried(wanted)).toMatchObject({ outcome: 'ok' });
+      expect(await carried(wanted)).toMatchObject({ outcome: 'success' });
       expect(readFileSync(join(folder, 'execution.unreadable'), 'utf8')).toBe(damage);
       writeFileSync(join(folder, 'execution'), damage);
-      expect(await carried(wanted)).toMatchObject({ outcome: 'ok' });
+      expect(await carried(wanted)).toMatchObject({ outcome: 'success' });
       expect(readFileSync(counter, 'utf8')).toBe('x\n');
     }
   });
@@ -139,14 +139,14 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
       const [again, other] = await Promise.all([carried(wanted), carried(wanted)]);
       expect(again).toEqual(other);
       expect(again).toMatchObject({
-        outcome: 'unknown',
+        outcome: 'lost',
         failure: { kind: 'journal', execution: `7/${wanted.task}/1`, damage: file },
       });
       expect(readFileSync(join(folder, `${file}.unreadable`), 'utf8')).toBe(damage);
       expect(running(stray)).toEqual([]);
       expect(readFileSync(counter, 'utf8')).toBe('x\n');
       // The next task of the node goes on.
-      expect(await carried(shell('true'))).toMatchObject({ outcome: 'ok' });
+      expect(await carried(shell('true'))).toMatchObject({ outcome: 'success' });
     },
   );
 
@@ -159,7 +159,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     const beats = host.follow(wanted);
     expect((await beats.next()).value).toMatchObject({ kind: 'progress' });
     writeFileSync(gate, '');
-    expect((await end(node(), wanted)).result).toMatchObject({ outcome: 'ok' });
+    expect((await end(node(), wanted)).result).toMatchObject({ outcome: 'success' });
     await beats.return();
   });
 
@@ -177,7 +177,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
       writeFileSync(at('go'), '');
       proxy.restore();
       const { result, output } = await following;
-      expect(result).toMatchObject({ outcome: 'ok' });
+      expect(result).toMatchObject({ outcome: 'success' });
       expect(output).toBe('before\nafter\n');
       expect(readFileSync(at('cut'), 'utf8')).toBe('x\n');
     } finally {
@@ -223,13 +223,13 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
 
   it('limits, retries and exit codes hold on the node', async () => {
     expect(await carried(shell('sleep 50', { timeout: 0.5 }))).toMatchObject({
-      outcome: 'timeout',
+      outcome: 'failed',
       failure: { kind: 'timeout', seconds: 0.5 },
     });
     const counted = at('tries');
     const thrice = shell(`echo x >>${counted}; [ $(wc -l <${counted}) -ge 3 ] || exit 7`, { retries: 4, interval: 0 });
     const result = await carried(thrice);
-    expect(result).toMatchObject({ outcome: 'ok', tries: [{ exitCode: 7 }, { exitCode: 7 }, { exitCode: 0 }] });
+    expect(result).toMatchObject({ outcome: 'success', tries: [{ exitCode: 7 }, { exitCode: 7 }, { exitCode: 0 }] });
     expect(await carried(shell('exit 3'))).toMatchObject({ failure: { kind: 'exit', exitCode: 3 } });
     expect(await carried(shell('true', { cwd: '/no/such' }))).toMatchObject({
       failure: { kind: 'io', code: 'ENOENT' },
@@ -246,7 +246,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     await eventually(() => running(stray).some((path) => readFileSync(path, 'utf8').startsWith('sleep')));
     process.kill(Number(readFileSync(claim, 'utf8').split(' ')[0]), 'SIGKILL');
     expect((await following).result).toMatchObject({
-      outcome: 'interrupted',
+      outcome: 'failed',
       failure: { kind: 'interrupted', cause: 'supervisor-lost' },
       killed: { survivors: 0 },
     });
@@ -273,13 +273,13 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     const upload = (parameters: Record<string, unknown>) =>
       carried(execution('upload_file', { retries: 0, ...parameters }));
     expect(await upload({ path, data: "it's\n", permissions: '0640', dir_permissions: '0750' })).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
       changed: true,
     });
     expect(readFileSync(path, 'utf8')).toBe("it's\n");
     expect([statSync(path).mode & 0o777, statSync(at('placed')).mode & 0o777]).toEqual([0o640, 0o750]);
     expect(await upload({ path, data: "it's\n", permissions: '0640' })).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
       changed: false,
     });
     expect(await upload({ path, data: { secret: 'db/password' }, permissions: '0600' })).toMatchObject({
@@ -329,7 +329,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     const names = texts.map((text) => text.replaceAll('/', ''));
     const files = names.map((name) => ({ dst: at(`odd/ ${name}/ ${name}`), data: name }));
     const upload = execution('upload_files', { nodes: [{ uid: 'n1', files }], retries: 0 }, { task: texts.join('') });
-    expect(await carried(upload)).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await carried(upload)).toMatchObject({ outcome: 'success', changed: true });
     for (const [at, { dst }] of files.entries()) expect(readFileSync(dst, 'utf8')).toBe(names[at]);
     for (const text of texts.slice(0, 2)) {
       const cwd = await carried({ ...shell('true', { cwd: `/tmp/${text}` }), run: text });
@@ -391,10 +391,10 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     writeFileSync(join(dst, 'old/x'), 'x');
     const run = (digest: string) =>
       carried(execution('package_files', { src, digest, dst, retries: 0 }), node({ orders }));
-    expect(await run(hash(list))).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await run(hash(list))).toMatchObject({ outcome: 'success', changed: true });
     expect(readdirSync(dst, { recursive: true }).sort()).toEqual(['a.pp', 'bin', 'bin/run.sh']);
     expect(statSync(join(dst, 'bin/run.sh')).mode & 0o777).toBe(0o755);
-    expect(await run(hash(list))).toMatchObject({ outcome: 'ok', changed: false });
+    expect(await run(hash(list))).toMatchObject({ outcome: 'success', changed: false });
     expect(await run(hash('another list'))).toMatchObject({ outcome: 'failed' });
     expect(sent).toEqual(['a.pp', 'bin/run.sh']);
   });
@@ -426,14 +426,14 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     await expect(run(1)).rejects.toThrow('the store is away');
     expect(existsSync(at('repository'))).toBe(false);
     refused = undefined;
-    expect(await run(1)).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await run(1)).toMatchObject({ outcome: 'success', changed: true });
     expect(readFileSync(at('repository/big')).equals(big)).toBe(true);
     expect([...readFileSync(at("repository/it's odd\n"))]).toEqual([0, 255, 10]);
     // What came before the interruption was not sent again.
     expect(sent).toEqual(['big', "it's odd\n", 'small']);
     files.small = Buffer.from('2');
     writeFileSync(at("repository/it's odd\n"), 'someone changed it');
-    expect(await run(2)).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await run(2)).toMatchObject({ outcome: 'success', changed: true });
     expect(sent.slice(3)).toEqual(["it's odd\n", 'small']);
     expect(readFileSync(at('repository/small'), 'utf8')).toBe('2');
     expect(readdirSync(join(at('state'), 'nodes/n1/ssh-content'))).toEqual([]);
@@ -443,8 +443,8 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     mkdirSync(at('from'));
     writeFileSync(at('from/a'), 'a');
     const sync = () => carried(execution('sync', { src: `${at('from')}/`, dst: at('to'), retries: 0 }));
-    expect(await sync()).toMatchObject({ outcome: 'ok', changed: true });
-    expect(await sync()).toMatchObject({ outcome: 'ok', changed: false, summary: { changes: 0 } });
+    expect(await sync()).toMatchObject({ outcome: 'success', changed: true });
+    expect(await sync()).toMatchObject({ outcome: 'success', changed: false, summary: { changes: 0 } });
     expect(await carried(execution('sync', { src: at('absent/'), dst: at('to'), retries: 0 }))).toMatchObject({
       failure: { kind: 'exit', exitCode: 23 },
     });
@@ -454,10 +454,10 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     writeFileSync(at('site.pp'), `file { '${at('by-puppet')}': content => 'x' }`);
     const puppet = (more: Partial<Execution> = {}) =>
       execution('puppet', { puppet_manifest: at('site.pp'), retries: 0, puppet_modules: at('modules') }, more);
-    expect(await carried(puppet({ mode: 'noop' }))).toMatchObject({ outcome: 'ok', summary: { noopPending: 1 } });
+    expect(await carried(puppet({ mode: 'noop' }))).toMatchObject({ outcome: 'success', summary: { noopPending: 1 } });
     expect(existsSync(at('by-puppet'))).toBe(false);
     expect(await carried(puppet())).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
       exitCode: 2,
       changed: true,
       summary: { changedResources: [`File[${at('by-puppet')}]`] },
@@ -488,7 +488,7 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     writeFileSync(at('policy.yaml'), 'shell: [');
     await expect(refusal(shell('true'))).rejects.toThrow('not usable');
     writeFileSync(at('policy.yaml'), 'shell: allow\n');
-    expect(await carried(shell('true'))).toMatchObject({ outcome: 'ok' });
+    expect(await carried(shell('true'))).toMatchObject({ outcome: 'success' });
     execFileSync('rm', [at('policy.yaml')]);
     expect(await carried({ ...shell('touch /x'), mode: 'noop' })).toMatchObject({ outcome: 'skipped', changed: false });
     expect(await node().facts()).toMatchObject({

@@ -136,7 +136,7 @@ export async function chaos(plan: ChaosPlan): Promise<ChaosResult> {
           if (times === 0) lost.push(`${task}@${node}`);
           if (times > 1) twice.push(`${task}@${node}`);
           const end = ends[`${task}@${node}`];
-          if (end?.outcome !== 'ok') notOk.push(`${task}@${node}: ${JSON.stringify(end)}`);
+          if (end?.outcome !== 'success') notOk.push(`${task}@${node}: ${JSON.stringify(end)}`);
         }
       }
     }

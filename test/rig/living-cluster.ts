@@ -89,7 +89,7 @@ export async function livingCluster(
       open.prepare('VACUUM INTO ?').run(file);
       open.close();
     },
-    async serveNodes(site, names, task = async () => ({ outcome: 'ok' })) {
+    async serveNodes(site, names, task = async () => ({ outcome: 'success' })) {
       for (const node of names) {
         const queue = nodeQueue(site, node);
         const tasks: NodeTaskActivities = { run_task: task };

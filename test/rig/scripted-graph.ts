@@ -86,7 +86,7 @@ export interface ScriptedGraph {
   rows(graph?: number): Map<string, TaskRow>;
 }
 
-export const ok: TaskEnd = { outcome: 'ok' };
+export const ok: TaskEnd = { outcome: 'success' };
 export const failed = (message = 'exit 1', exit_code = 1): TaskEnd => ({ outcome: 'failed', message, exit_code });
 
 const CHUNK = 150_000;

@@ -110,13 +110,13 @@ describePage('the page of a run of graphs', () => {
   function gates() {
     const waiting = new Map<string, (end: TaskEnd) => void>();
     endAll = () => {
-      for (const end of waiting.values()) end({ outcome: 'ok' });
+      for (const end of waiting.values()) end({ outcome: 'success' });
     };
     return {
       task: ({ task }: RunTask): Promise<TaskEnd> =>
         task === 'database'
           ? heartbeating(new Promise((resolve) => waiting.set(task, resolve)))
-          : Promise.resolve({ outcome: 'ok' }),
+          : Promise.resolve({ outcome: 'success' }),
       end: (task: string, end: TaskEnd) => waiting.get(task)!(end),
       has: (task: string) => waiting.has(task),
     };
@@ -228,7 +228,7 @@ describePage('the page of a run of graphs', () => {
     await page.getByText('No such task.').waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
     await task.getByText('running').waitFor();
-    gate.end('database', { outcome: 'ok' });
+    gate.end('database', { outcome: 'success' });
     await look(page, 'Graph');
     await drawn(page, 'compute-agent', 'success');
     await page.getByText('Operator actions').waitFor();

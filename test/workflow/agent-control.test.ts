@@ -36,10 +36,10 @@ it('a cancellation in Temporal alone ends no task, and the node continues', asyn
   await run.signal(cancelTasks);
   await eventually(() => control.asked > 0);
   gate.open();
-  expect((await run.result())['kept@steady']).toMatchObject({ outcome: 'ok', exit_code: 0 });
+  expect((await run.result())['kept@steady']).toMatchObject({ outcome: 'success', exit_code: 0 });
   expect(await site.logged('kept', 'steady')).toBe('before\nafter\n');
   const next = await site.start({ run: 'r2', nodes: site.queues(['steady']), tasks: ['next'] });
-  expect((await next.result())['next@steady']).toMatchObject({ outcome: 'ok' });
+  expect((await next.result())['next@steady']).toMatchObject({ outcome: 'success' });
 });
 
 it("an operator's later order ends the task, which names the operator; an unavailable gateway is asked again", async () => {
@@ -72,7 +72,7 @@ it('an agent exits when it is stopped, also while a task runs that Temporal has 
   await run.result();
   const again = await site.agents(['going'], { control });
   const followed = await site.start({ nodes: site.queues(['going']), tasks: ['left'] });
-  expect((await followed.result())['left@going']).toMatchObject({ outcome: 'ok' });
+  expect((await followed.result())['left@going']).toMatchObject({ outcome: 'success' });
   expect(site.counted('going')).toEqual(['left']);
   await agents.stop();
   await again.stop();
@@ -90,7 +90,7 @@ it('access to Temporal alone does not drain an agent', async () => {
   );
   expect(refusal).toContain('no operator has ordered that the agent of undrained is drained');
   const run = await site.start({ run: 'r3', nodes: site.queues(['undrained']), tasks: ['a'] });
-  expect((await run.result())['a@undrained']).toMatchObject({ outcome: 'ok' });
+  expect((await run.result())['a@undrained']).toMatchObject({ outcome: 'success' });
   control.order = { reason: 'an upgrade', by: 'nina' };
   expect(await site.control('drain', queue, 'undrained')).toEqual({ unfinished: [] });
   await agents.done;

@@ -27,7 +27,7 @@ describe('agents in one process', () => {
     await site.agents(['plain']);
     const run = await site.start({ nodes: site.queues(['plain']), tasks: ['works', 'fails'] });
     const ends = await run.result();
-    expect(ends['works@plain']).toMatchObject({ outcome: 'ok', exit_code: 0, tries: 1 });
+    expect(ends['works@plain']).toMatchObject({ outcome: 'success', exit_code: 0, tries: 1 });
     expect(ends['fails@plain']).toMatchObject({
       outcome: 'failed',
       exit_code: 3,
@@ -57,7 +57,7 @@ describe('agents in one process', () => {
     const behind = await site.start({ nodes: site.queues(['slow']), tasks: ['a', 'b'] });
     const others = await site.start({ nodes: site.queues(['quick1', 'quick2']), tasks: ['a', 'b'] });
     const ends = await others.result();
-    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['success', 'success', 'success', 'success']);
     expect(site.counted('slow')).toEqual([]);
     release();
     await behind.result();
@@ -80,7 +80,7 @@ describe('the dependencies of an agent', () => {
       },
     });
     const run = await site.start({ nodes: site.queues(['away']), tasks: ['a'] });
-    expect((await run.result())['a@away']).toMatchObject({ outcome: 'ok' });
+    expect((await run.result())['a@away']).toMatchObject({ outcome: 'success' });
     expect(asked).toBe(3);
     expect(site.counted('away')).toEqual(['a']);
   });
@@ -91,7 +91,7 @@ describe('the dependencies of an agent', () => {
     });
     const run = await site.start({ nodes: site.queues(['deserted']), tasks: ['a'], startToCloseMs: 1_000 });
     expect((await run.result())['a@deserted']).toEqual({
-      outcome: 'unknown',
+      outcome: 'lost',
       message: 'its agent cannot carry it out or follow it: the gateway is away',
     });
   });
@@ -102,8 +102,8 @@ describe('the dependencies of an agent', () => {
     await site.agents(['doubting'], { verify: () => 'the signature of the order is wrong' });
     const run = await site.start({ nodes: site.queues(['none', 'doubting']), tasks: ['a'] });
     expect(await run.result()).toEqual({
-      'a@none': { outcome: 'rejected', message: 'was not run: there is no such order' },
-      'a@doubting': { outcome: 'rejected', message: 'was not run: the signature of the order is wrong' },
+      'a@none': { outcome: 'refused', message: 'was not run: there is no such order' },
+      'a@doubting': { outcome: 'refused', message: 'was not run: the signature of the order is wrong' },
     });
     expect([site.counted('none'), site.counted('doubting')]).toEqual([[], []]);
   });
@@ -112,7 +112,7 @@ describe('the dependencies of an agent', () => {
     const orders = site.orders();
     await site.agents(['crossed'], { orders: { ...orders, fetch: (key) => orders.fetch({ ...key, task: 'other' }) } });
     const run = await site.start({ nodes: site.queues(['crossed']), tasks: ['a'] });
-    expect((await run.result())['a@crossed']).toMatchObject({ outcome: 'rejected' });
+    expect((await run.result())['a@crossed']).toMatchObject({ outcome: 'refused' });
     expect(site.counted('crossed')).toEqual([]);
   });
 
@@ -131,10 +131,10 @@ describe('the dependencies of an agent', () => {
     });
     const run = await site.start({ nodes: site.queues(['patchy', 'deaf']), tasks: ['a'] });
     const ends = await run.result();
-    expect(ends['a@patchy']).toMatchObject({ outcome: 'ok' });
+    expect(ends['a@patchy']).toMatchObject({ outcome: 'success' });
     expect(ends['a@patchy']!.message).toBeUndefined();
     expect(await site.logged('a', 'patchy')).toBe('did a\n');
-    expect(ends['a@deaf']).toMatchObject({ outcome: 'ok', message: 'its output is on the node only: no answer' });
+    expect(ends['a@deaf']).toMatchObject({ outcome: 'success', message: 'its output is on the node only: no answer' });
   });
 });
 
@@ -193,14 +193,14 @@ it('an agent that was killed returns its attempt when it starts again, long befo
   const next = await site.host(['dead']);
   await askedAgain(run);
   gate.open();
-  expect(Object.values(await run.result()).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+  expect(Object.values(await run.result()).map(({ outcome }) => outcome)).toEqual(['success', 'success']);
   expect(site.counted('dead')).toEqual(['orphaned', 'more']);
   expect(await site.logged('orphaned', 'dead')).toBe('before\nafter\n');
   // The attempt that it took note of last has ended: another start returns nothing.
   await next.kill();
   await site.host(['dead']);
   const later = await site.start({ run: 'r2', nodes: site.queues(['dead']), tasks: ['last'], ...slow });
-  expect((await later.result())['last@dead']).toMatchObject({ outcome: 'ok' });
+  expect((await later.result())['last@dead']).toMatchObject({ outcome: 'success' });
 });
 
 describe('ping and drain', () => {
@@ -218,7 +218,7 @@ describe('ping and drain', () => {
     expect(await site.control('ping', control, 'up')).toMatchObject({ agent_version: '1.1' });
     gate.open();
     const ends = await run.result();
-    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    expect(Object.values(ends).map(({ outcome }) => outcome)).toEqual(['success', 'success']);
     expect(site.counted('up')).toEqual(['upgraded', 'more']);
     expect(await site.logged('upgraded', 'up')).toBe('before\nafter\n');
   });

@@ -23,7 +23,7 @@ const plan: SchedulerPlan = {
 const stayed: TaskEnd = {
   outcome: 'failed',
   message: 'the boot id stayed the same after 3 reboot command(s)',
-  not_rebooted: true,
+  failure_kind: 'not-rebooted',
   summary: { bootIdBefore: 'boot-n1' },
 };
 
@@ -53,7 +53,7 @@ describe('a node that does not restart', () => {
     });
     expect(result).toMatchObject({ outcome: 'success' });
     expect(cycled).toEqual([graph.requests[0]]);
-    expect(row).toMatchObject({ status: 'success', attempt: 1, end: { outcome: 'ok', changed: true } });
+    expect(row).toMatchObject({ status: 'success', attempt: 1, end: { outcome: 'success', changed: true } });
     expect(row.end!.message).toContain('restarted by a power cycle, since the boot id stayed the same');
     expect(graph.began).toEqual(['restart@n1', 'after@n1']);
   });
@@ -75,7 +75,7 @@ describe('a node that does not restart', () => {
 
 it.each([
   ['was cancelled', { outcome: 'cancelled', message: 'by an operator' }, undefined],
-  ['was refused by its node', { outcome: 'rejected', message: 'no' }, undefined],
+  ['was refused by its node', { outcome: 'refused', message: 'no' }, undefined],
   ['failed in another way', failed('systemctl is missing'), undefined],
   ['was only tried', stayed, 'noop_run'],
 ] as const)('a restart that %s is not forced', async (_what, end, mode) => {

@@ -282,7 +282,7 @@ describe('agents', () => {
     const run = await startGraphRun(rig, graph);
     expect((await run.ended()).result).toMatchObject({ outcome: 'success', failed: [{ task: 'b', node: 'n1' }] });
     expect(graph.began).not.toContain('b@n1');
-    expect(graph.rows().get('b@n1')).toMatchObject({ status: 'failed', end: { outcome: 'rejected' } });
+    expect(graph.rows().get('b@n1')).toMatchObject({ status: 'failed', end: { outcome: 'refused' } });
     expect(graph.rows().get('b@n1')!.end!.message).toContain('does not know tasks of type puppet (it knows shell)');
   });
 
@@ -361,7 +361,10 @@ describe('agents', () => {
       outcome: 'success',
       failed: [{ task: 'a', node: 'n2', attempts: 1 }],
     });
-    expect(graph.rows().get('a@n2')).toMatchObject({ status: 'failed', end: { outcome: 'offline' } });
+    expect(graph.rows().get('a@n2')).toMatchObject({
+      status: 'failed',
+      end: { outcome: 'failed', failure_kind: 'offline' },
+    });
     await recordHistory(run.handle, 'execute_graph--node-silent');
   });
 
@@ -421,12 +424,12 @@ describe('agents', () => {
     expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
     const { end } = graph.rows().get('a@n2')!;
     if (how === 'answers') {
-      expect([sent, end]).toEqual([['a 1', 'a 1', 'b 1'], { outcome: 'ok' }]);
+      expect([sent, end]).toEqual([['a 1', 'a 1', 'b 1'], { outcome: 'success' }]);
       await control.stop();
     } else {
       expect(sent).toEqual(['a 1']);
       expect(end).toMatchObject({
-        outcome: 'unknown',
+        outcome: 'lost',
         message: expect.stringContaining('its agent is offline') as string,
       });
     }

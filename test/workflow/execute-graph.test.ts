@@ -208,7 +208,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
       tasks: six.tasks.map((task) => (task.id === 'db' ? { ...task, retry: { count: 2, interval: 100 } } : task)),
     };
     const graph = scriptedGraph({ plans: { default: plan }, ...split });
-    graph.ends.set('db@1', [failed('first'), { outcome: 'timeout', message: 'second' }, ok]);
+    graph.ends.set('db@1', [failed('first'), { outcome: 'failed', failure_kind: 'timeout', message: 'second' }, ok]);
     const run = await startGraphRun(rig, graph);
     expect((await run.ended()).result).toMatchObject({ outcome: 'success' });
     expectLegal(plan, graph.events);
@@ -218,7 +218,7 @@ describe.each(shapes)('execute_graph %s', (_shape, split) => {
     const rows = graph.records.flatMap((record) => record.rows).filter((row) => row.task === 'db' && row.node === '1');
     const last = new Map(rows.map((row) => [row.attempt, row]));
     expect(last.get(1)).toMatchObject({ status: 'retrying', end: { message: 'first' } });
-    expect(last.get(2)).toMatchObject({ status: 'retrying', end: { outcome: 'timeout' } });
+    expect(last.get(2)).toMatchObject({ status: 'retrying', end: { failure_kind: 'timeout' } });
     expect(last.get(3)).toMatchObject({ status: 'success', end: ok });
     await recordHistory(run.handle, name('retried'));
   });

@@ -74,7 +74,7 @@ async function siteWithCluster() {
     const tasks: NodeTaskActivities = {
       run_task: async ({ task, node: on }: RunTask) => {
         ran.push(`${task}@${on}`);
-        return (await ends.get(`${task}@${on}`)?.()) ?? { outcome: 'ok' };
+        return (await ends.get(`${task}@${on}`)?.()) ?? { outcome: 'success' };
       },
     };
     const facts = { node, agent_version: 'test', boot_id: 'test', task_types: ['shell'], containment: 'none' };
@@ -172,7 +172,7 @@ it('a tolerated failure of the cluster does not fail the site; pausing the site 
     await new Promise<void>((resolve) => {
       release = resolve;
     });
-    return { outcome: 'ok' };
+    return { outcome: 'success' };
   });
   const handle = await start();
   await database;
@@ -206,7 +206,7 @@ it('the API answers as described about a run of a site with a cluster, while it 
     await new Promise<void>((resolve) => {
       release = resolve;
     });
-    return { outcome: 'ok' };
+    return { outcome: 'success' };
   });
   closing.push(async () => release());
   const started = await api.ask('POST', `/api/v1/sites/${site.name}/runs`, { kind: 'deploy_site' });

@@ -51,7 +51,7 @@ it.each(['open_graph_run', 'plan_graph', 'run_task'])(
     const { id, run, workflowId } = await begin(async (request) => {
       asked.push(request);
       await gate;
-      return { outcome: 'ok' };
+      return { outcome: 'success' };
     });
     while (asked.length === 0) await lookAgain();
     const again = await resetTo(workflowId, run, activity);
@@ -92,7 +92,7 @@ it.each([
   const { id, run, workflowId } = await begin(async () => {
     started = true;
     await gate;
-    return { outcome: 'ok' };
+    return { outcome: 'success' };
   });
   while (!started) await lookAgain();
   await rig.client.workflow.getHandle(workflowId, run).terminate('tests');
@@ -122,7 +122,7 @@ it.each([
 it.each(['open_graph_run', 'plan_graph', 'close_graph_run'])(
   'a run of graphs that has ended is not reset to before %s',
   async (activity) => {
-    const { run, workflowId } = await begin(async () => ({ outcome: 'ok' }));
+    const { run, workflowId } = await begin(async () => ({ outcome: 'success' }));
     await rig.client.workflow.getHandle(workflowId, run).result();
     const before = [await system.store.runs.get(run), await system.store.runs.getReport(run)];
     const again = await resetTo(workflowId, run, activity);
@@ -136,7 +136,7 @@ it('a search attribute of another type is not set, and the others are', async ()
   const { operatorService } = rig.connection;
   await operatorService.removeSearchAttributes({ namespace: rig.namespace, searchAttributes: ['RunPhase'] });
   await operatorService.addSearchAttributes({ namespace: rig.namespace, searchAttributes: { RunPhase: 3 } });
-  const { run, workflowId } = await begin(async () => ({ outcome: 'ok' }));
+  const { run, workflowId } = await begin(async () => ({ outcome: 'success' }));
   const handle = rig.client.workflow.getHandle(workflowId, run);
   expect(await handle.result()).toMatchObject({ outcome: 'success' });
   const names = (await handle.describe()).typedSearchAttributes.getAll().map(({ key }) => key.name);

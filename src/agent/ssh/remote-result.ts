@@ -41,7 +41,7 @@ export function remoteResult(
   const cause = causes[record.text('cause') as keyof typeof causes];
   return {
     v: 1,
-    outcome: failure === null ? 'ok' : outcomeOf(failure),
+    outcome: failure === null ? 'success' : outcomeOf(failure),
     failure,
     message: failure === null ? 'done' : describeFailure(failure).slice(0, 2000),
     changed: base.changed,
@@ -82,7 +82,7 @@ function tryRecord(line: string, at: number): TryRecord {
   const [startedAt = '', endedAt = '', code = '', cause = ''] = line.split(' ');
   const exitCode = Number(code);
   const outcome =
-    cause === 'cancel' ? 'cancelled' : cause.endsWith('timeout') ? 'timeout' : exitCode === 0 ? 'ok' : 'failed';
+    cause === 'cancel' ? 'cancelled' : exitCode === 0 && !cause.endsWith('timeout') ? 'success' : 'failed';
   const message = exitCode === 0 ? 'done' : `ended with exit code ${exitCode}`;
   return { number: at + 1, startedAt, endedAt, outcome, exitCode, message };
 }

@@ -276,7 +276,7 @@ const problem = (message: string): Diagnostic => ({ severity: 'error', code: 'ex
 
 const refused = (problems: readonly Diagnostic[]): EnsureAnswer => ({
   kind: 'refused',
-  failure: { kind: 'rejected', problems },
+  failure: { kind: 'refused', problems },
 });
 
 function nothingDone(message: string): TaskResult {

@@ -28,5 +28,14 @@ export { nothingToDoText, reasonOfGraph, reportGraphRun } from './report.ts';
 export { graphRunName, readGraphRunName } from './run-name.ts';
 export { detailsOfGraphRun, plannedCounts, statusOfGraphRun } from './status.ts';
 export { NO_TASKS, sumCounts, type TaskCounts } from './task-counts.ts';
-export { isFinal, outcomeOf, type TaskEnd, type TaskOutcomeKind, type TaskRow } from './task-end.ts';
+export {
+  isFinal,
+  outcomeOf,
+  TASK_FAILURES,
+  TASK_OUTCOMES,
+  type TaskEnd,
+  type TaskFailureKind,
+  type TaskOutcome,
+  type TaskRow,
+} from './task-end.ts';
 export { treeOfPart, treeOfRun } from './tree.ts';

@@ -180,16 +180,13 @@ function reasonOf(end: TaskEnd | undefined): string {
 }
 
 const words: Readonly<Record<TaskEnd['outcome'], string>> = {
-  ok: 'it succeeded',
+  success: 'it succeeded',
   failed: 'it failed',
-  timeout: 'it took longer than its time limit',
   cancelled: 'it was cancelled',
-  withdrawn: 'the run was stopped before it started',
-  interrupted: 'it was interrupted',
-  rejected: 'its node refused it',
+  not_reached: 'the run was stopped before it started',
+  refused: 'its node refused it',
   skipped: 'it had nothing to do',
-  offline: 'its node did not answer',
-  unknown: 'its outcome is unknown',
+  lost: 'its outcome is unknown',
 };
 
 /** Task names and node ids may contain '@': splits where the rest is a known node. */

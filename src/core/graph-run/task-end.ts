@@ -1,30 +1,52 @@
+import type { Words } from '../outcomes.ts';
 import type { TaskStatus } from '../words.ts';
 
-export type TaskOutcomeKind =
-  | 'ok'
-  | 'failed'
-  | 'timeout'
-  | 'cancelled'
-  /** Nothing was done: the run was stopped before it started. */
-  | 'withdrawn'
-  | 'interrupted'
-  | 'rejected'
-  | 'skipped'
-  | 'offline'
-  /** It was started, or may have been, and its outcome is unknown. */
-  | 'unknown';
+/**
+ * How an attempt may end. `not_reached`: nothing was done, as the run was stopped before it started. `refused`: its node will never
+ * run it: its agent does not know the type, or the order is not valid. `lost`: it was started, or may have been, and its
+ * outcome is unknown.
+ */
+export const TASK_OUTCOMES = [
+  'success',
+  'failed',
+  'skipped',
+  'cancelled',
+  'refused',
+  'not_reached',
+  'lost',
+] as const satisfies Words;
+export type TaskOutcome = (typeof TASK_OUTCOMES)[number];
+
+/** Why an attempt failed. `offline`: its agent did not answer, and it was not started. Agents report the others. */
+export const TASK_FAILURES = [
+  'exit',
+  'signal',
+  'timeout',
+  'interrupted',
+  'offline',
+  'busy',
+  'no-space',
+  'missing-program',
+  'refused-path',
+  'io',
+  'files',
+  'puppet-summary',
+  'not-rebooted',
+  'defect',
+] as const;
+export type TaskFailureKind = (typeof TASK_FAILURES)[number];
 
 /** How a task ended on its node: a result, never an exception (docs/design.md#failures-are-results). Under 2 KB; everything else is in the log store. */
 export interface TaskEnd {
-  readonly outcome: TaskOutcomeKind;
+  readonly outcome: TaskOutcome;
+  /** Of `failed`, if known. */
+  readonly failure_kind?: TaskFailureKind;
   /** Why it did not succeed, for the user; at most 300 characters. */
   readonly message?: string;
   readonly exit_code?: number;
   readonly changed?: boolean;
   readonly started_at?: string;
   readonly ended_at?: string;
-  /** Of a `reboot`: the machine did not shut down, its boot id is unchanged. */
-  readonly not_rebooted?: true;
   /** Tries within this generation. */
   readonly tries?: number;
   /** Counts of the task's runner, e.g. puppet's resources. */
@@ -32,13 +54,12 @@ export interface TaskEnd {
 }
 
 /** The outcome for the scheduler. A runner that found nothing to do did not fail. */
-export function outcomeOf({ outcome }: TaskEnd): 'success' | 'failed' | 'withdrawn' {
-  if (outcome === 'withdrawn') return 'withdrawn';
-  return outcome === 'ok' || outcome === 'skipped' ? 'success' : 'failed';
+export function outcomeOf({ outcome }: TaskEnd): 'success' | 'failed' | 'not_reached' {
+  if (outcome === 'not_reached') return 'not_reached';
+  return outcome === 'success' || outcome === 'skipped' ? 'success' : 'failed';
 }
 
-/** The node will never run it: its agent does not know the type, or refuses the order. */
-export const isFinal = (end: TaskEnd): boolean => end.outcome === 'rejected';
+export const isFinal = (end: TaskEnd): boolean => end.outcome === 'refused';
 
 /** One row of a run's history: the state of a task's attempt on a node. */
 export interface TaskRow {

@@ -78,7 +78,7 @@ function applyEvent(s: Scheduler, event: SchedulerEvent): void {
       return;
     }
     case 'ended':
-      if (event.outcome === 'withdrawn') withdraw(s, s.taskIndex.get(event.task)!);
+      if (event.outcome === 'not_reached') withdraw(s, s.taskIndex.get(event.task)!);
       else end(s, s.taskIndex.get(event.task)!, event.outcome === 'success', event.final);
       return;
     case 'pause':

@@ -15,8 +15,8 @@ export type SchedulerEvent =
       readonly type: 'ended';
       readonly task: string;
       readonly attempt: number;
-      /** `withdrawn`: nothing was done, as the run is being stopped. The task waits again, and the attempt does not count. */
-      readonly outcome: 'success' | 'failed' | 'withdrawn';
+      /** `not_reached`: nothing was done, as the run is being stopped. The task waits again, and the attempt does not count. */
+      readonly outcome: 'success' | 'failed' | 'not_reached';
       /** The attempt failed and must not be retried, regardless of the task's policy. */
       readonly final?: true;
       readonly now?: number;

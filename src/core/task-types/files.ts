@@ -92,11 +92,11 @@ export const uploadFile = taskType('upload_file', {
   examples: [
     {
       parameters: { path: '/srv/example/motd', data: 'Welcome\n', permissions: '0640' },
-      result: { outcome: 'ok', changed: true, output: { stdout: { tail: 'written: /srv/example/motd\n' } } },
+      result: { outcome: 'success', changed: true, output: { stdout: { tail: 'written: /srv/example/motd\n' } } },
     },
     {
       parameters: { path: '/srv/example/motd', data: 'Welcome\n', permissions: '0888' },
-      result: { outcome: 'rejected', failure: { problems: [{ path: 'parameters.permissions' }] } },
+      result: { outcome: 'refused', failure: { problems: [{ path: 'parameters.permissions' }] } },
     },
   ],
 });
@@ -148,7 +148,7 @@ order and stops at the first failure.`,
           },
         ],
       },
-      result: { outcome: 'ok', changed: true, summary: { files: 2, placed: 2 } },
+      result: { outcome: 'success', changed: true, summary: { files: 2, placed: 2 } },
     },
   ],
 });
@@ -229,7 +229,7 @@ extra files. \`changed\` is true if rsync itemizes changes.`,
     {
       needs: 'rsync',
       parameters: { src: '/srv/example/keys/', dst: '/srv/example/copy' },
-      result: { outcome: 'ok', changed: true, exitCode: 0 },
+      result: { outcome: 'success', changed: true, exitCode: 0 },
     },
   ],
 });

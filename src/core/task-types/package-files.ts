@@ -29,7 +29,7 @@ over ssh, and an interrupted transfer continues.`,
         digest: '884899dea07c90de3d68aa00426823a9a1edc2aae601f1486dbf9993b6100c68',
         dst: '/srv/example/scripts',
       },
-      result: { outcome: 'ok', changed: true, summary: { files: 1, placed: 1, deleted: 0 } },
+      result: { outcome: 'success', changed: true, summary: { files: 1, placed: 1, deleted: 0 } },
     },
   ],
 });

@@ -25,7 +25,7 @@ export const shell = taskType('shell', {
   examples: [
     {
       parameters: { cmd: 'echo "kernel $(uname -s)"\n', timeout: 60 },
-      result: { outcome: 'ok', exitCode: 0, output: { stdout: { tail: 'kernel Linux\n' } } },
+      result: { outcome: 'success', exitCode: 0, output: { stdout: { tail: 'kernel Linux\n' } } },
     },
     {
       parameters: { cmd: 'echo no luck >&2; exit 3', retries: 1, interval: 0 },
@@ -45,7 +45,7 @@ export const masterShell = taskType('master_shell', {
   parameters: scriptParameters,
   limits: scriptLimits,
   examples: [
-    { parameters: { cmd: 'pwd', cwd: '/tmp' }, result: { outcome: 'ok', output: { stdout: { tail: '/tmp\n' } } } },
+    { parameters: { cmd: 'pwd', cwd: '/tmp' }, result: { outcome: 'success', output: { stdout: { tail: '/tmp\n' } } } },
   ],
 });
 
@@ -90,7 +90,7 @@ The result has puppet's counts, and up to 50 names of resources that changed and
     {
       needs: 'puppet',
       parameters: { puppet_manifest: '/srv/example/site.pp', retries: 0 },
-      result: { outcome: 'ok', exitCode: 2, changed: true, summary: { resources: { failed: 0 } } },
+      result: { outcome: 'success', exitCode: 2, changed: true, summary: { resources: { failed: 0 } } },
     },
   ],
 });

@@ -20,8 +20,6 @@ export const lookOf = (state) => LOOK_OF.get(String(state).toLowerCase()) ?? 'of
 
 const SAID = {
   ...STATE_WORDS,
-  // Of one attempt of a task.
-  ok: 'success',
   deploy_site: 'deploy',
   update_site: 'update',
   redeploy_nodes: 'redeploy',

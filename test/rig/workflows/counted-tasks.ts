@@ -55,7 +55,7 @@ export async function countedTasks(input: CountedTasks): Promise<Record<string, 
           .catch((error: unknown): TaskEnd => {
             if (isCancellation(error)) return { outcome: 'cancelled', message: 'before it started' };
             if (!(error instanceof ActivityFailure)) throw error;
-            return { outcome: 'offline', message: error.cause?.message ?? error.message };
+            return { outcome: 'failed', failure_kind: 'offline', message: error.cause?.message ?? error.message };
           });
       }
     }),

@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
     const task = rig.task('shell', { cmd: 'true' });
     const result = await rig.run(agent, task);
     agent.cancel(task, 'late');
-    expect(await oneOutcome(task)).toBe('ok');
+    expect(await oneOutcome(task)).toBe('success');
     expect(await agent.result(task)).toEqual(result);
   });
 
@@ -84,7 +84,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
       // From "the task has just gone on" to "it may have ended": the moment moves with each round.
       for (let turn = 0; turn < 2 * round; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       agent.cancel(task, 'now');
-      expect(['ok', 'cancelled']).toContain(await oneOutcome(task));
+      expect(['success', 'cancelled']).toContain(await oneOutcome(task));
       expect(runs()).toBe('run\n');
     }
   });
@@ -129,7 +129,7 @@ describe.skipIf(process.platform !== 'linux')('#13 races of cancel', () => {
     process.kill(new Journal(executionFolder(rig.stateDir, task)).readClaim()!.pid, 'SIGKILL');
     agent.cancel(task, 'too late for a supervisor');
     await Promise.all([agent.recover(), rig.agent().recover()]);
-    expect(await oneOutcome(task)).toBe('interrupted');
+    expect(await oneOutcome(task)).toBe('failed');
     expect(runs()).toBe('run\n');
   });
 });

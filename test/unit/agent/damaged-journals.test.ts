@@ -53,12 +53,12 @@ describe.each(kinds)('a file that is %s', (kind) => {
     const found = await rig.agent().recover();
     expect(found.filter((line) => line.includes(name))).toHaveLength(1);
     expect(await rig.run(agent, task)).toMatchObject({
-      outcome: 'unknown',
+      outcome: 'lost',
       failure: { kind: 'journal', execution: name },
       message: expect.stringContaining('exit.json: '),
     });
     expect([runs(), aside(folder, 'exit.json')]).toEqual([1, true]);
-    expect(await rig.run(agent, counted().task)).toMatchObject({ outcome: 'ok' });
+    expect(await rig.run(agent, counted().task)).toMatchObject({ outcome: 'success' });
     expect(agent.facts().unfinished).toEqual([]);
   });
 
@@ -66,9 +66,9 @@ describe.each(kinds)('a file that is %s', (kind) => {
     const { task, folder, runs } = counted();
     await rig.run(agent, task);
     damage(join(folder, 'claim.json'));
-    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok' });
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'success' });
     rmSync(join(folder, 'exit.json'));
-    expect(await rig.run(rig.agent(), task)).toMatchObject({ outcome: 'unknown' });
+    expect(await rig.run(rig.agent(), task)).toMatchObject({ outcome: 'lost' });
     expect([runs(), aside(folder, 'claim.json')]).toEqual([1, true]);
   });
 
@@ -80,9 +80,9 @@ describe.each(kinds)('a file that is %s', (kind) => {
     expect(agent.execution(fresh.task)).toBeUndefined();
     expect(agent.facts().unfinished).toEqual([]);
     expect(openExecutions(rig.stateDir)).toEqual([]);
-    expect(await rig.run(agent, fresh.task)).toMatchObject({ outcome: 'ok' });
+    expect(await rig.run(agent, fresh.task)).toMatchObject({ outcome: 'success' });
     damage(join(fresh.folder, 'execution.json'));
-    expect(await rig.run(agent, fresh.task)).toMatchObject({ outcome: 'ok' });
+    expect(await rig.run(agent, fresh.task)).toMatchObject({ outcome: 'success' });
     expect([fresh.runs(), aside(fresh.folder, 'execution.json')]).toEqual([1, true]);
   });
 
@@ -111,7 +111,7 @@ describe('while a task runs', () => {
       expect(new Journal(folder).readProgress()).toEqual(file === 'progress.json' ? undefined : expect.anything());
       const result = rig.run(next, task);
       await gate.open();
-      expect(await result).toMatchObject({ outcome: 'ok' });
+      expect(await result).toMatchObject({ outcome: 'success' });
       expect(runs()).toBe(1);
     },
   );
@@ -120,7 +120,7 @@ describe('while a task runs', () => {
     const { task, folder, runs } = counted();
     for (const name of ['reserve', 'supervisor.log', 'stdout.000000000000000', 'progress.json', 'try-1'])
       mkdirSync(join(folder, name), { recursive: true });
-    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok' });
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'success' });
     expect(runs()).toBe(1);
   });
 });
@@ -144,5 +144,5 @@ it('a folder in place of the lock of the node fails its tasks with that reason',
   const { task, runs } = counted();
   expect(await rig.run(agent, task)).toMatchObject({ outcome: 'failed', failure: { kind: 'io', path: lock } });
   rmSync(lock, { recursive: true });
-  expect([runs(), (await rig.run(agent, counted().task)).outcome]).toEqual([0, 'ok']);
+  expect([runs(), (await rig.run(agent, counted().task)).outcome]).toEqual([0, 'success']);
 });

@@ -229,7 +229,11 @@ describe.skipIf(process.platform !== 'linux')('the types that place files', () =
   it('upload_file has the defaults 0644 and 0755, reports a change, and does not retry a refusal', async () => {
     const path = `${root}/up/file`;
     const first = await rig.run(agent, rig.task('upload_file', { path, data: 'ü\n' }));
-    expect(first).toMatchObject({ outcome: 'ok', changed: true, output: { stdout: { tail: `written: ${path}\n` } } });
+    expect(first).toMatchObject({
+      outcome: 'success',
+      changed: true,
+      output: { stdout: { tail: `written: ${path}\n` } },
+    });
     expect([readFileSync(path, 'utf8'), mode(path), mode(`${root}/up`)]).toEqual(['ü\n', '644', '755']);
     expect(await rig.run(agent, rig.task('upload_file', { path, data: 'ü\n' }))).toMatchObject({ changed: false });
     const narrow = rig.agent({ pathRoots: [outside] });
@@ -300,7 +304,7 @@ describe.skipIf(process.platform !== 'linux')('the types that place files', () =
   it('copy_files can get the content from elsewhere', async () => {
     const remote = rig.agent({ readSource: async (path, key) => Buffer.from(`${path} for ${key.node}`) });
     const files = [{ src: '/on/the/master', dst: `${root}/copied` }];
-    expect(await rig.run(remote, rig.task('copy_files', { files }))).toMatchObject({ outcome: 'ok' });
+    expect(await rig.run(remote, rig.task('copy_files', { files }))).toMatchObject({ outcome: 'success' });
     expect(readFileSync(`${root}/copied`, 'utf8')).toBe('/on/the/master for 1');
   });
 });

@@ -37,7 +37,7 @@ async function carryOut(
 const counting = (file: string, more: Partial<Execution> = {}): Execution =>
   rig.task('shell', { cmd: `echo ran >> ${rig.path(file)}`, retries: 0 }, more);
 const runs = (file: string): number => readFileSync(rig.path(file), 'utf8').split('\n').length - 1;
-const ended = { end: { kind: 'ended', result: { outcome: 'ok' } }, alarms: [] };
+const ended = { end: { kind: 'ended', result: { outcome: 'success' } }, alarms: [] };
 const refused = { end: { kind: 'refused', reason: expect.stringContaining('another order') }, alarms: ['other-order'] };
 
 describe('work that the journal records as done', () => {
@@ -47,7 +47,7 @@ describe('work that the journal records as done', () => {
     const task = counting('retried');
     await carryOut(task, 'p1');
     expect(await again(task, { generation: 2 })).toMatchObject({
-      end: { kind: 'ended', result: { outcome: 'ok' }, before: { generation: 1 } },
+      end: { kind: 'ended', result: { outcome: 'success' }, before: { generation: 1 } },
     });
     expect(await again(task, { generation: 3 })).toMatchObject({ end: { before: { generation: 1 } } });
     expect(runs('retried')).toBe(1);
@@ -76,7 +76,7 @@ describe('work that the journal records as done', () => {
     const retried = again(task, { generation: 2 });
     await gate.open();
     expect(await retried).toMatchObject({
-      end: { kind: 'ended', result: { outcome: 'ok' }, before: { generation: 1 } },
+      end: { kind: 'ended', result: { outcome: 'success' }, before: { generation: 1 } },
     });
     const endless = rig.task('shell', { cmd: 'sleep 600', retries: 0 }, { killGraceSec: 1 });
     await agent.ensure(endless);

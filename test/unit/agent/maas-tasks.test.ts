@@ -62,14 +62,14 @@ async function run(of: RunTask, more: Partial<MaasTaskDependencies> = {}, from?:
 
 describe('tasks that MAAS does', () => {
   it('erase_node releases the machine with its disks erased; a repetition changes nothing', async () => {
-    expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'ok', changed: true });
+    expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'success', changed: true });
     expect(await machine.status()).toBe(MachineStatus.Ready);
-    expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'ok', changed: false });
+    expect((await run(request('erase_node')))!.end).toMatchObject({ outcome: 'success', changed: false });
     expect((await asked()).filter((op) => op === 'release')).toHaveLength(1);
   });
 
   it('move_to_bootstrap makes the machine bare', async () => {
-    expect((await run(request('move_to_bootstrap')))!.end).toMatchObject({ outcome: 'ok', changed: true });
+    expect((await run(request('move_to_bootstrap')))!.end).toMatchObject({ outcome: 'success', changed: true });
     expect(await machine.status()).toBe(MachineStatus.Ready);
   });
 
@@ -81,7 +81,7 @@ describe('tasks that MAAS does', () => {
     const before = await asked();
     const machineOf = async () => ({ hostname: 'n001', site: 'dc1', agent: 'n001', standing });
     expect((await run(request(type), { machineOf }))!.end).toMatchObject({
-      outcome: 'rejected',
+      outcome: 'refused',
       message: expect.stringContaining('node 3 is not pending removal'),
     });
     expect(await asked()).toEqual(before);
@@ -104,15 +104,15 @@ describe('tasks that MAAS does', () => {
   });
 
   it('cobbler_sync needs only a MAAS that answers', async () => {
-    expect((await run(request('cobbler_sync')))!.end).toMatchObject({ outcome: 'ok', changed: false });
+    expect((await run(request('cobbler_sync')))!.end).toMatchObject({ outcome: 'success', changed: false });
   });
 
   it('reboot switches the power off and on; a retry after the death of the process only on', async () => {
     const first = await run(request('reboot'));
-    expect(first!.end).toMatchObject({ outcome: 'ok', changed: true });
+    expect(first!.end).toMatchObject({ outcome: 'success', changed: true });
     expect((await asked()).slice(-2)).toEqual(['power_off', 'power_on']);
     const off = first!.sent.find(({ last }) => last === 'off')!;
-    expect((await run(request('reboot'), {}, off))!.end).toMatchObject({ outcome: 'ok' });
+    expect((await run(request('reboot'), {}, off))!.end).toMatchObject({ outcome: 'success' });
     expect((await asked()).slice(-3)).toEqual(['power_off', 'power_on', 'power_on']);
   });
 
@@ -150,7 +150,7 @@ describe('tasks that MAAS does', () => {
     );
     await looked;
     silentSince = undefined;
-    expect(await end).toMatchObject({ outcome: 'ok' });
+    expect(await end).toMatchObject({ outcome: 'success' });
     expect(sent).toEqual([`execute_graph:1: ${new Date(since).toISOString()}`, 'execute_graph:1: null']);
   });
 
@@ -165,9 +165,9 @@ describe('tasks that MAAS does', () => {
 
   it('a node that is not part of the run, and an invalid order, are rejected', async () => {
     const noMachine = { machineOf: async () => undefined };
-    expect((await run(request('erase_node'), noMachine))!.end).toMatchObject({ outcome: 'rejected' });
+    expect((await run(request('erase_node'), noMachine))!.end).toMatchObject({ outcome: 'refused' });
     const refusing = { orders: { fetch: async () => Promise.reject(new OrderRefused('no such order')) } };
-    expect((await run(request('erase_node'), refusing))!.end).toMatchObject({ outcome: 'rejected' });
+    expect((await run(request('erase_node'), refusing))!.end).toMatchObject({ outcome: 'refused' });
     expect(await machine.status()).toBe(MachineStatus.Deployed);
   });
 

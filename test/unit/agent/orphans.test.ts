@@ -55,7 +55,11 @@ describe.skipIf(missing !== undefined)('without cgroups, whatever session and en
     for await (const event of agent.follow(task)) {
       if (event.kind === 'output') process.kill(claimOf(task).pid, 'SIGKILL');
       if (event.kind === 'ended')
-        expect(event.result).toMatchObject({ outcome: 'interrupted', killed: { survivors: 0 } });
+        expect(event.result).toMatchObject({
+          outcome: 'failed',
+          failure: { kind: 'interrupted' },
+          killed: { survivors: 0 },
+        });
     }
     expect(asleep(stray)).toEqual([]);
   });
@@ -65,7 +69,7 @@ describe.skipIf(missing !== undefined)('without cgroups, whatever session and en
     const zombies = 'for n in $(seq 50); do (true & exec true); done';
     const task = rig.task('shell', { cmd: `${hidden(stray)}; ${standing(stray)}; ${zombies}; ps -eo ppid,stat` });
     const result = await rig.run(agent, task);
-    expect(result).toMatchObject({ outcome: 'ok', killed: null, leftRunning: 2 });
+    expect(result).toMatchObject({ outcome: 'success', killed: null, leftRunning: 2 });
     const { reaper } = claimOf(task);
     expect(reaper).toBeDefined();
     const ofReaper = result.output.stdout.tail.split('\n').filter((line) => line.trim().startsWith(`${reaper!.pid} `));

@@ -248,7 +248,7 @@ linux('output of a task', () => {
       await gate.open();
     }
     const upload = rig.task('upload_file', { path: target, data: { secret: 'sec:data' } });
-    expect(await rig.run(trusted, upload)).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await rig.run(trusted, upload)).toMatchObject({ outcome: 'success', changed: true });
     expect(readFileSync(target, 'utf8')).toBe(canaries['sec:data']);
     const result = await trusted.result(shell);
     expect(result).toMatchObject({
@@ -267,7 +267,10 @@ linux('output of a task', () => {
     const trusted = rig.agent({ scratchRoot, resolveSecret: async () => 'canary-of-the-killed' });
     writeFileSync(rig.path('key.pem'), 'canary-in-key-file');
     const files = [{ src: rig.path('key.pem'), dst: rig.path('key.copy'), permissions: '0600' }];
-    expect(await rig.run(trusted, rig.task('copy_files', { files }))).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await rig.run(trusted, rig.task('copy_files', { files }))).toMatchObject({
+      outcome: 'success',
+      changed: true,
+    });
     const gate = new Gate(rig.path('killed-gate'));
     const secrets = [{ name: 'key', ref: 'k', as: 'file' }] as const;
     const task = rig.task('shell', { cmd: `echo here; read -r line < ${gate.path}` }, { secrets });
@@ -277,7 +280,7 @@ linux('output of a task', () => {
       expect([...contentsBelow(scratchRoot).values()].map(String)).toEqual(['canary-of-the-killed']);
       process.kill(new Journal(executionFolder(rig.stateDir, task)).readClaim()!.pid, 'SIGKILL');
     }
-    expect(await trusted.result(task)).toMatchObject({ outcome: 'interrupted' });
+    expect(await trusted.result(task)).toMatchObject({ outcome: 'failed', failure: { kind: 'interrupted' } });
     expect(readdirSync(scratchRoot)).toEqual([]);
     for (const bytes of contentsBelow(rig.stateDir).values())
       expect(bytes.toString('latin1')).not.toMatch(/canary-(of|in)-/);
@@ -304,7 +307,7 @@ linux('output of a task', () => {
     );
     await expect(agent.ensure(task)).rejects.toThrow('no source of secrets');
     expect(await rig.run(rig.agent({ resolveSecret: async () => 'word-of-power' }), task)).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
       output: { stdout: { tail: `${REDACTED}\n` } },
     });
   });
@@ -369,11 +372,11 @@ describe.skipIf(!mayMount)('#8 a full disk (needs root and mount)', () => {
       const flood = await carry('head -c 4000000 /dev/zero | tr "\\0" x');
       expect(flood.end).toMatchObject({
         kind: 'ended',
-        result: { outcome: 'ok', output: { stdout: { bytes: 4_000_000, dropped: 0 } } },
+        result: { outcome: 'success', output: { stdout: { bytes: 4_000_000, dropped: 0 } } },
         unshipped: expect.stringMatching(/ENOSPC|no space/i),
       });
       expect((await printed(agent, flood.execution)).length).toBe(4_000_000);
-      expect((await carry('echo still here')).end).toMatchObject({ kind: 'ended', result: { outcome: 'ok' } });
+      expect((await carry('echo still here')).end).toMatchObject({ kind: 'ended', result: { outcome: 'success' } });
     } finally {
       disk.gone();
     }
@@ -408,7 +411,9 @@ describe.skipIf(!mayMount)('#8 a full disk (needs root and mount)', () => {
     const disk = smallDisk('target-disk', '1m');
     try {
       const path = join(disk.path, 'file');
-      expect(await rig.run(agent, rig.task('upload_file', { path, data: 'old' }))).toMatchObject({ outcome: 'ok' });
+      expect(await rig.run(agent, rig.task('upload_file', { path, data: 'old' }))).toMatchObject({
+        outcome: 'success',
+      });
       const big = rig.task('upload_file', { path, data: 'x'.repeat(2_000_000), retries: 1 });
       expect(await rig.run(agent, big)).toMatchObject({
         outcome: 'failed',

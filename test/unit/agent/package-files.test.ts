@@ -50,7 +50,7 @@ describe('the files of a package on a node', () => {
     const pack = new Package({ 'a.pp': 'a', 'bin/run.sh': 'run', 'bin/more/b': 'b' });
     const dst = rig.path('plugin');
     expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
       changed: true,
       summary: { files: 3, placed: 3, deleted: 0 },
     });
@@ -59,14 +59,14 @@ describe('the files of a package on a node', () => {
     expect(statSync(join(dst, 'a.pp')).mode & 0o777).toBe(0o644);
 
     pack.reads.length = 0;
-    expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({ outcome: 'ok', changed: false });
+    expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({ outcome: 'success', changed: false });
     expect(pack.reads).toEqual(['']);
 
     pack.files = { 'a.pp': 'new', 'bin/run.sh': 'run' };
     writeFileSync(join(dst, 'stray'), 'x');
     pack.reads.length = 0;
     expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
       changed: true,
       summary: { files: 2, placed: 1, deleted: 2 },
     });
@@ -86,7 +86,7 @@ describe('the files of a package on a node', () => {
     expect(pack.reads).toEqual(['', 'one', 'three']);
     pack.fails = undefined;
     pack.reads.length = 0;
-    expect(await rig.run(pack.agent, task)).toMatchObject({ outcome: 'ok', summary: { placed: 3 } });
+    expect(await rig.run(pack.agent, task)).toMatchObject({ outcome: 'success', summary: { placed: 3 } });
     expect(pack.reads).toEqual(['', 'two']);
   });
 
@@ -109,7 +109,7 @@ describe('the files of a package on a node', () => {
     mkdirSync(dst);
     symlinkSync(outside, join(dst, 'link'));
     const pack = new Package({ a: 'a' });
-    expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({ outcome: 'ok', summary: { deleted: 1 } });
+    expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({ outcome: 'success', summary: { deleted: 1 } });
     expect([readdirSync(dst), readdirSync(outside)]).toEqual([['a'], ['kept']]);
   });
 });

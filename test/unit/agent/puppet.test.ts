@@ -99,13 +99,13 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
   it('changes something, then finds nothing to change; accepts a prefix from the list', async () => {
     const text = `file { '${target}': content => "managed\\n" }`;
     expect(await rig.run(agent, task(text, { command_prefix: 'nice -n 5' }))).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
       exitCode: 2,
       changed: true,
       summary: { resources: { changed: 1, failed: 0 }, changedResources: [`File[${target}]`], failedResources: [] },
     });
     expect(readFileSync(target, 'utf8')).toBe('managed\n');
-    expect(await rig.run(agent, task(text))).toMatchObject({ outcome: 'ok', exitCode: 0, changed: false });
+    expect(await rig.run(agent, task(text))).toMatchObject({ outcome: 'success', exitCode: 0, changed: false });
   });
 
   // promise: 4.19
@@ -121,7 +121,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
       puppet_modules: 'modules:/etc/puppet/modules',
     };
     expect(await rig.run(agent, rig.task('puppet', { ...parameters, retries: 0 }))).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
       changed: true,
     });
     expect(readFileSync(`${target}-too`, 'utf8')).toBe('here');
@@ -161,7 +161,10 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
   it('runs again after success when asked to confirm', async () => {
     const count = rig.path('count');
     const text = `exec { '/bin/sh -c "echo x >> ${count}"': }`;
-    expect(await rig.run(agent, task(text, { succeed_retries: 1 }))).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await rig.run(agent, task(text, { succeed_retries: 1 }))).toMatchObject({
+      outcome: 'success',
+      changed: true,
+    });
     expect(readFileSync(count, 'utf8')).toBe('x\nx\n');
   });
 
@@ -206,7 +209,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
     const text = (name: string) => `exec { '/bin/sh -c "echo ${name}-in >> ${log}; echo ${name}-out >> ${log}"': }`;
     const tasks = [task(text('a')), task(text('b'))];
     const results = await Promise.all(tasks.map((one) => rig.run(rig.agent(), one)));
-    expect(results.map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    expect(results.map(({ outcome }) => outcome)).toEqual(['success', 'success']);
     expect(['a-in\na-out\nb-in\nb-out\n', 'b-in\nb-out\na-in\na-out\n']).toContain(readFileSync(log, 'utf8'));
   });
 
@@ -232,7 +235,7 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
     const text = `file { '${folder}/x': content => 'x' } exec { '/bin/touch ${folder}/y': }`;
     const parameters = { puppet_manifest: manifest(text), puppet_modules: rig.folder, retries: 0 };
     expect(await rig.run(ownAgent, rig.task('puppet', parameters, { mode: 'noop' }))).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
       changed: false,
       exitCode: 0,
       summary: { noopPending: 2, events: { noop: 2 } },

@@ -51,17 +51,17 @@ describe('task types', () => {
 
   it('are refused when unknown or forbidden by the node’s policy, and bad parameters with all problems', async () => {
     expect(await rig.run(agent, rig.task('erase_all', {}))).toMatchObject({
-      outcome: 'rejected',
+      outcome: 'refused',
       changed: false,
       failure: { problems: [{ code: 'execution.unknown-type', path: 'type' }] },
     });
     const careful = rig.agent({ allowedTypes: ['puppet'] });
     expect(await rig.run(careful, rig.task('shell', { cmd: 'true' }))).toMatchObject({
-      outcome: 'rejected',
+      outcome: 'refused',
       failure: { problems: [{ code: 'execution.forbidden-type' }] },
     });
     const wrong = await rig.run(agent, rig.task('shell', { cmd: 7, cwd: 'x', timeout: 'soon', retries: 1.5 }));
-    expect(wrong.failure?.kind === 'rejected' && wrong.failure.problems.map(({ path }) => path)).toEqual(
+    expect(wrong.failure?.kind === 'refused' && wrong.failure.problems.map(({ path }) => path)).toEqual(
       ['cmd', 'cwd', 'timeout', 'retries'].map((name) => `parameters.${name}`),
     );
   });
@@ -164,17 +164,17 @@ describe('#17 names and injected text', () => {
         const [type, parameters] = field(text);
         const task = rig.task(type, parameters, { run: `${(tried += 1)}`, task: kinds[(at + 1) % kinds.length]! });
         const answer = await trapped.ensure(task);
-        const outcome = answer.kind === 'accepted' ? (await trapped.result(task)).outcome : answer.kind;
+        const outcome = answer.kind === 'accepted' ? (await trapped.result(task)).outcome : `answer ${answer.kind}`;
         outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
       }
-    expect(Object.keys(outcomes).sort()).toEqual(['failed', 'ok', 'refused', 'rejected']);
+    expect(Object.keys(outcomes).sort()).toEqual(['answer refused', 'failed', 'refused', 'success']);
     for (const text of texts) {
       const rejected = rig.task('puppet', {
         puppet_manifest: '/m',
         command_prefix: `nice ${text}`,
         puppet_modules: text,
       });
-      expect(await rig.run(trapped, rejected)).toMatchObject({ outcome: 'rejected' });
+      expect(await rig.run(trapped, rejected)).toMatchObject({ outcome: 'refused' });
     }
     expect(
       readdirSync(rig.folder)
@@ -243,16 +243,24 @@ describe('#20 clock steps', () => {
     });
     const slow = rig.task('shell', { cmd: 'sleep 1000', timeout: 0.3 }, { killGraceSec: 0.1 });
     const began = performance.now();
-    expect(await rig.run(leaping, slow)).toMatchObject({ outcome: 'timeout', failure: { seconds: 0.3 } });
+    expect(await rig.run(leaping, slow)).toMatchObject({
+      outcome: 'failed',
+      failure: { kind: 'timeout', seconds: 0.3 },
+    });
     expect(performance.now() - began).toBeLessThan(60_000);
-    expect(await rig.run(leaping, rig.task('shell', { cmd: 'true', timeout: 3000 }))).toMatchObject({ outcome: 'ok' });
+    expect(await rig.run(leaping, rig.task('shell', { cmd: 'true', timeout: 3000 }))).toMatchObject({
+      outcome: 'success',
+    });
   });
 
   it('the deadline of the execution is shorter than the task; deadlines beyond the limit of a timer cause no flood', async () => {
     const short = rig.task('shell', { cmd: 'sleep 1000', timeout: 900 }, { deadlineSec: 0.2, killGraceSec: 0 });
-    expect(await rig.run(agent, short)).toMatchObject({ outcome: 'timeout', failure: { seconds: 0.2 } });
+    expect(await rig.run(agent, short)).toMatchObject({
+      outcome: 'failed',
+      failure: { kind: 'timeout', seconds: 0.2 },
+    });
     expect(await rig.run(agent, rig.task('shell', { cmd: 'true', timeout: 100_000_000 }))).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
     });
   });
 });
@@ -305,10 +313,10 @@ describe.skipIf(process.platform !== 'linux')('#22 a slow start', () => {
     });
     const late = rig.task('shell', { cmd: 'echo late' }, { node: 'slow' });
     const waiting = slow.ensure(late);
-    expect(await rig.run(agent, rig.task('shell', { cmd: 'echo quick' }))).toMatchObject({ outcome: 'ok' });
+    expect(await rig.run(agent, rig.task('shell', { cmd: 'echo quick' }))).toMatchObject({ outcome: 'success' });
     expect(slow.facts().unfinished).toHaveLength(1);
     await stand.open();
     await waiting;
-    expect(await slow.result(late)).toMatchObject({ outcome: 'ok', output: { stdout: { tail: 'late\n' } } });
+    expect(await slow.result(late)).toMatchObject({ outcome: 'success', output: { stdout: { tail: 'late\n' } } });
   });
 });

@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const keyOf = (task: string, run = 'r') => ({ run, task, node: '1', generation: 1 });
 const print = (task: string, offset: number, text: string, stream: 'stdout' | 'stderr' = 'stdout', run = 'r') =>
   logs.append(keyOf(task, run), { kind: 'output', stream, offset, bytes: Buffer.from(text) });
-const end = (task: string, outcome = 'ok') =>
+const end = (task: string, outcome = 'success') =>
   logs.append(keyOf(task), {
     kind: 'ended',
     result: {

@@ -10,7 +10,7 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
   it('runs the script with bash in its folder, and keeps output and exit code', async () => {
     const task = rig.task('shell', { cmd: 'pwd; echo "$0" | grep -c command.sh; echo to-stderr >&2', cwd: '/tmp' });
     const result = await rig.run(agent, task);
-    expect(result).toMatchObject({ outcome: 'ok', exitCode: 0, failure: null, killed: null, leftRunning: 0 });
+    expect(result).toMatchObject({ outcome: 'success', exitCode: 0, failure: null, killed: null, leftRunning: 0 });
     expect(result.output.stdout).toEqual({ bytes: 7, dropped: 0, tail: '/tmp\n1\n', binary: false });
     expect(result.output.stderr.tail).toBe('to-stderr\n');
     expect((await printed(agent, task)).toString()).toBe('/tmp\n1\n');
@@ -25,11 +25,11 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
     const counter = rig.path('counter');
     const cmd = `echo x >> ${counter}; [ $(wc -l < ${counter}) -ge 3 ] || exit 7`;
     const result = await rig.run(agent, rig.task('shell', { cmd, retries: 5, interval: 0 }));
-    expect(result.outcome).toBe('ok');
+    expect(result.outcome).toBe('success');
     expect(result.tries.map(({ number, outcome, exitCode }) => [number, outcome, exitCode])).toEqual([
       [1, 'failed', 7],
       [2, 'failed', 7],
-      [3, 'ok', 0],
+      [3, 'success', 0],
     ]);
     expect(readFileSync(counter, 'utf8')).toBe('x\nx\nx\n');
   });
@@ -64,7 +64,7 @@ describe.skipIf(process.platform !== 'linux')('shell', () => {
   it('counts a daemon that the task leaves, and does not wait for it', async () => {
     const task = rig.task('shell', { cmd: 'setsid sleep 300 & echo $! ; echo started' });
     const result = await rig.run(agent, task);
-    expect(result).toMatchObject({ outcome: 'ok', leftRunning: 1 });
+    expect(result).toMatchObject({ outcome: 'success', leftRunning: 1 });
     process.kill(Number(result.output.stdout.tail.split('\n')[0]), 'SIGKILL');
   });
 

@@ -57,7 +57,7 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     await second.said(here);
     await stand.open();
     const { result } = await second.said((line) => line.kind === 'ended');
-    expect(result).toMatchObject({ outcome: 'ok', exitCode: 0, tries: [{ number: 1 }] });
+    expect(result).toMatchObject({ outcome: 'success', exitCode: 0, tries: [{ number: 1 }] });
     expect(runs()).toBe('run\n');
     expect((await printed(agent, task)).toString()).toBe('here\nthere\n');
     expect((await printed(agent, task, 'stderr')).toString()).toBe('err\n');
@@ -70,8 +70,8 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     await only.said(here);
     await only.kill();
     await stand.open();
-    expect(await agent.result(task)).toMatchObject({ outcome: 'ok' });
-    expect(await agent.ensure(task)).toMatchObject({ kind: 'accepted', result: { outcome: 'ok' } });
+    expect(await agent.result(task)).toMatchObject({ outcome: 'success' });
+    expect(await agent.ensure(task)).toMatchObject({ kind: 'accepted', result: { outcome: 'success' } });
     expect(runs()).toBe('run\n');
   });
 
@@ -99,7 +99,7 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     const task = rig.task('shell', { cmd: `echo run >> ${counter}` });
     const answers = await Promise.all(Array.from({ length: 6 }, () => rig.agent().ensure(task)));
     expect(answers.every(({ kind }) => kind === 'accepted')).toBe(true);
-    expect(await agent.result(task)).toMatchObject({ outcome: 'ok' });
+    expect(await agent.result(task)).toMatchObject({ outcome: 'success' });
     expect(readFileSync(counter, 'utf8')).toBe('run\n');
   });
 
@@ -115,12 +115,14 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     const journal = new Journal(executionFolder(rig.stateDir, task));
     journal.create();
     journal.writeExecution(task);
-    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok', output: { stdout: { tail: 'late\n' } } });
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'success', output: { stdout: { tail: 'late\n' } } });
   });
 
   it('under the supervisor in the source folder, too', async () => {
     const { supervisorCommand: _built, ...options } = rig.options();
-    expect(await rig.run(new NodeAgent(options), rig.task('shell', { cmd: 'true' }))).toMatchObject({ outcome: 'ok' });
+    expect(await rig.run(new NodeAgent(options), rig.task('shell', { cmd: 'true' }))).toMatchObject({
+      outcome: 'success',
+    });
   });
 
   it('a supervisor that cannot start: the reason is reported, and a retry starts it', async () => {
@@ -130,7 +132,7 @@ describe.skipIf(process.platform !== 'linux')('an execution survives', () => {
     await expect(rig.agent({ supervisorCommand: [process.execPath, broken] }).ensure(task)).rejects.toThrow(
       'no such luck',
     );
-    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok' });
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'success' });
   });
 });
 
@@ -171,7 +173,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
         if (event.kind === 'output') process.kill(journal.readClaim()!.pid, 'SIGKILL');
         if (event.kind !== 'ended') continue;
         expect(event.result).toMatchObject({
-          outcome: 'interrupted',
+          outcome: 'failed',
           failure: { kind: 'interrupted', cause: 'supervisor-lost' },
           killed: { cause: 'interrupted', means, signal: 'SIGKILL', survivors: 0 },
         });
@@ -196,7 +198,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
       const left = rig.path(`left-${means}`);
       await rig.run(contained, rig.task('shell', { cmd: `date > ${left}` }));
       expect(rig.processesOf(task)).toEqual([]);
-      expect(await contained.result(task)).toMatchObject({ outcome: 'interrupted' });
+      expect(await contained.result(task)).toMatchObject({ outcome: 'failed', failure: { kind: 'interrupted' } });
     });
 
     it('#4 kill -9 of supervisor and task: interrupted, and its children are ended', async () => {
@@ -211,7 +213,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
         }
         if (event.kind !== 'ended') continue;
         expect(event.result).toMatchObject({
-          outcome: 'interrupted',
+          outcome: 'failed',
           failure: { kind: 'interrupted', cause: 'supervisor-lost' },
           killed: { cause: 'interrupted', means, signal: 'SIGKILL', survivors: 0 },
         });
@@ -219,7 +221,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
         expect(event.result.killed!.found).toBeGreaterThanOrEqual(4);
       }
       expect(rig.processesOf(task)).toEqual([]);
-      expect(await rig.run(contained, rig.task('shell', { cmd: 'echo next' }))).toMatchObject({ outcome: 'ok' });
+      expect(await rig.run(contained, rig.task('shell', { cmd: 'echo next' }))).toMatchObject({ outcome: 'success' });
     });
 
     it('#4 kill -9 of the task: failed with the signal, its children ended', async () => {
@@ -259,10 +261,10 @@ for (const means of ['cgroup', 'process-walk'] as const) {
       await lost.said((line) => line.kind === 'ensured');
       await lost.kill();
       expect(await contained.result(task)).toMatchObject({
-        outcome: 'timeout',
+        outcome: 'failed',
         failure: { kind: 'timeout', seconds: 0.4 },
         killed: { cause: 'timeout', means, survivors: 0 },
-        tries: [{ number: 1, outcome: 'timeout' }],
+        tries: [{ number: 1, outcome: 'failed' }],
       });
       expect(rig.processesOf(task)).toEqual([]);
     });
@@ -285,7 +287,7 @@ for (const means of ['cgroup', 'process-walk'] as const) {
       }
       const result = await contained.result(task);
       expect(result.output.stdout.tail).toMatch(/^forked\n\d+\n$/);
-      expect(result).toMatchObject({ outcome: 'ok', leftRunning: 0 });
+      expect(result).toMatchObject({ outcome: 'success', leftRunning: 0 });
       expect(readProcess(Number(result.output.stdout.tail.split('\n')[1]))).toBeUndefined();
       // Their new parent is the machine's init, which reaps in its own time.
       await eventually(() => named().length === 0);
@@ -304,7 +306,7 @@ describe.skipIf(process.platform !== 'linux')('one task at a time on a node', ()
     expect(new Journal(executionFolder(rig.stateDir, second)).readProgress()?.phase ?? 'waiting').toBe('waiting');
     await stand.open();
     const [a, b] = [await agent.result(first), await other.result(second)];
-    expect([a.outcome, b.outcome]).toEqual(['ok', 'ok']);
+    expect([a.outcome, b.outcome]).toEqual(['success', 'success']);
     expect(b.startedAt >= a.endedAt.slice(0, 22)).toBe(true);
   });
 
@@ -319,10 +321,10 @@ describe.skipIf(process.platform !== 'linux')('one task at a time on a node', ()
     });
     const neighbour = rig.agent({ node: '2', lockWaitSec: 0 });
     expect(await rig.run(neighbour, rig.task('shell', { cmd: 'true' }, { node: '2' }))).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
     });
     await stand.open();
-    expect(await agent.result(first)).toMatchObject({ outcome: 'ok' });
+    expect(await agent.result(first)).toMatchObject({ outcome: 'success' });
   });
 
   it('ends the wait on a cancellation', async () => {
@@ -334,7 +336,7 @@ describe.skipIf(process.platform !== 'linux')('one task at a time on a node', ()
     agent.cancel(second, 'no time');
     expect(await agent.result(second)).toMatchObject({ outcome: 'cancelled', tries: [] });
     await stand.open();
-    expect(await agent.result(first)).toMatchObject({ outcome: 'ok' });
+    expect(await agent.result(first)).toMatchObject({ outcome: 'success' });
   });
 });
 
@@ -356,7 +358,7 @@ describe.skipIf(process.platform !== 'linux')('#7 a restart of the machine', () 
     await after.recover();
     expect(after.facts()).toMatchObject({ bootId: 'boot-2', node: '1' });
     expect(await after.result(task)).toMatchObject({
-      outcome: 'interrupted',
+      outcome: 'failed',
       failure: { kind: 'interrupted', cause: 'reboot' },
       bootId: 'boot-2',
     });
@@ -378,7 +380,7 @@ describe.skipIf(process.platform !== 'linux')('#7 a restart of the machine', () 
     contain(ownCgroup() ?? false, executionMark(journal.folder)).kill();
     booted('boot-2');
     expect(await rig.run(rig.agent({ bootIdPath, rebootCommand }), task)).toMatchObject({
-      outcome: 'ok',
+      outcome: 'success',
       changed: true,
       bootId: 'boot-2',
       summary: { bootIdBefore: 'boot-1' },
@@ -410,7 +412,7 @@ describe.skipIf(process.platform !== 'linux')('#7 a restart of the machine', () 
         booted('boot-2');
         process.kill(journal.readClaim()!.pid, 'SIGTERM');
       }
-      if (event.kind === 'ended') expect(event.result).toMatchObject({ outcome: 'ok', bootId: 'boot-2' });
+      if (event.kind === 'ended') expect(event.result).toMatchObject({ outcome: 'success', bootId: 'boot-2' });
     }
   });
 });
@@ -432,7 +434,7 @@ describe.skipIf(process.platform !== 'linux')('journals', () => {
     expect(own.facts().unfinished).toHaveLength(1);
     expect(existsSync(executionFolder(rig.stateDir, { ...done, node: '9' }))).toBe(false);
     await stand.open();
-    expect(await own.result({ ...task, node: '9' })).toMatchObject({ outcome: 'ok' });
+    expect(await own.result({ ...task, node: '9' })).toMatchObject({ outcome: 'success' });
     own.forgetBefore(later);
     expect(existsSync(executionFolder(rig.stateDir, { ...task, node: '9' }))).toBe(false);
   });
@@ -447,7 +449,7 @@ describe.skipIf(process.platform !== 'linux')('journals', () => {
       if (at > 0) await killed.said(() => killed.lines.length >= Math.min(at, 7)).catch(() => undefined);
       await killed.kill();
       const result = await rig.run(agent, task);
-      expect(result).toMatchObject({ outcome: 'ok', output: { stdout: { tail: '1\n2\n3\n4\n5\n' } } });
+      expect(result).toMatchObject({ outcome: 'success', output: { stdout: { tail: '1\n2\n3\n4\n5\n' } } });
     }
     const lines = readFileSync(counter, 'utf8').trim().split('\n');
     expect(lines.sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 10 }, (_, at) => String(at)));

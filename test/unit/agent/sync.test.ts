@@ -62,12 +62,12 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
   it('makes the folder equal, reports whether anything changed, and deletes extra files', async () => {
     const dst = rig.path('deep/target');
     const task = () => rig.task('sync', { src: `${source}/`, dst });
-    expect(await rig.run(agent, task())).toMatchObject({ outcome: 'ok', changed: true, exitCode: 0 });
+    expect(await rig.run(agent, task())).toMatchObject({ outcome: 'success', changed: true, exitCode: 0 });
     expect([readFileSync(`${dst}/sub/$(touch x);\nb`, 'utf8'), lstatSync(`${dst}/link`).isSymbolicLink()]).toEqual([
       'odd',
       true,
     ]);
-    expect(await rig.run(agent, task())).toMatchObject({ outcome: 'ok', changed: false, summary: { changes: 0 } });
+    expect(await rig.run(agent, task())).toMatchObject({ outcome: 'success', changed: false, summary: { changes: 0 } });
     writeFileSync(`${dst}/extra`, 'x');
     expect(await rig.run(agent, task())).toMatchObject({ changed: true, summary: { changes: 1 } });
     expect(existsSync(`${dst}/extra`)).toBe(false);
@@ -105,7 +105,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
     writeFileSync(`${bin}/rsync`, `#!/bin/bash\n${swap}\n`, { mode: 0o755 });
     const agent = rig.agent({ pathRoots: [allowed!], taskPath: `${bin}:/usr/bin:/bin` });
     const task = rig.task('sync', { src: `${source}/`, dst: `${allowed}/dst`, retries: 0 });
-    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'success', changed: true });
     expect(readdirSync(outside!)).toEqual([]);
     expect(readFileSync(`${allowed}/away/file`, 'utf8')).toBe('two');
   });
@@ -129,7 +129,7 @@ describe.skipIf(!hasRsync)('#25 real rsync', () => {
     const src = (module: string) => `rsync://127.0.0.1:${port}/${module}/`;
     // The first try may come before the daemon listens: that is what retries are for.
     const task = rig.task('sync', { src: src('puppet'), dst: rig.path('from-daemon') });
-    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'ok', changed: true });
+    expect(await rig.run(agent, task)).toMatchObject({ outcome: 'success', changed: true });
     expect(readFileSync(rig.path('from-daemon/file'), 'utf8')).toBe('two');
     const wrong = rig.task('sync', { src: src('none'), dst: rig.path('t3'), retries: 0 });
     expect(await rig.run(agent, wrong)).toMatchObject({ outcome: 'failed', exitCode: 5 });
@@ -188,7 +188,7 @@ exit "\${PIPESTATUS[0]}"`,
     await gate.open();
     // 24: "some files vanished before they could be transferred".
     const result = await held.result(task);
-    expect(result).toMatchObject({ outcome: 'ok', changed: true, tries: [{ exitCode: 24 }, { exitCode: 0 }] });
+    expect(result).toMatchObject({ outcome: 'success', changed: true, tries: [{ exitCode: 24 }, { exitCode: 0 }] });
     expect(readdirSync(dst).sort()).toEqual(['a', 'b']);
     for (const name of ['a', 'b'])
       expect(readFileSync(`${dst}/${name}`).equals(readFileSync(`${moving}/${name}`))).toBe(true);
@@ -213,11 +213,11 @@ exit "\${PIPESTATUS[0]}"`,
       expect(refused).toMatchObject({ outcome: 'failed', changed: false });
       expect([12, 255]).toContain(refused.exitCode);
       const friend = withSsh('friend', `exec /usr/bin/ssh ${known} -i ${sshd.at('user')} "$@"`);
-      expect(await rig.run(friend, task())).toMatchObject({ outcome: 'ok', changed: true, exitCode: 0 });
+      expect(await rig.run(friend, task())).toMatchObject({ outcome: 'success', changed: true, exitCode: 0 });
       expect(readFileSync(rig.path('by-ssh/file'), 'utf8')).toBe('two');
-      expect(await rig.run(friend, task())).toMatchObject({ outcome: 'ok', changed: false });
+      expect(await rig.run(friend, task())).toMatchObject({ outcome: 'success', changed: false });
       writeFileSync(rig.path('by-ssh/extra'), 'x');
-      expect(await rig.run(friend, task())).toMatchObject({ outcome: 'ok', changed: true });
+      expect(await rig.run(friend, task())).toMatchObject({ outcome: 'success', changed: true });
       expect(existsSync(rig.path('by-ssh/extra'))).toBe(false);
     } finally {
       sshd.close();

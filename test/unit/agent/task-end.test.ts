@@ -5,7 +5,7 @@ import type { TaskResult } from '../../../src/agent/index.ts';
 const stream = (tail: string) => ({ bytes: tail.length, dropped: 0, tail, binary: false });
 const result = (more: Partial<TaskResult>): TaskResult => ({
   v: 1,
-  outcome: 'ok',
+  outcome: 'success',
   failure: null,
   message: 'done',
   changed: true,
@@ -24,7 +24,7 @@ const result = (more: Partial<TaskResult>): TaskResult => ({
 
 it('a success has no message', () => {
   expect(taskEnd({ kind: 'ended', result: result({}) })).toEqual({
-    outcome: 'ok',
+    outcome: 'success',
     exit_code: 0,
     changed: true,
     started_at: '2026-01-01T00:00:00.000Z',

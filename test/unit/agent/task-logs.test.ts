@@ -18,7 +18,12 @@ let tasks = 0;
 const newKey = () => ({ run: '7', task: `t${(tasks += 1)}`, node: '3', generation: 1 });
 
 const ended = (stdout: number): TaskResult =>
-  ({ v: 1, outcome: 'ok', message: 'done', output: { stdout: { bytes: stdout }, stderr: { bytes: 0 } } }) as TaskResult;
+  ({
+    v: 1,
+    outcome: 'success',
+    message: 'done',
+    output: { stdout: { bytes: stdout }, stderr: { bytes: 0 } },
+  }) as TaskResult;
 
 /** Parts with their bytes copied, as they must be. */
 async function all(parts: AsyncIterable<LogPart>): Promise<LogPart[]> {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { TASK_FAILURES, TASK_OUTCOMES } from '../../../src/core/graph-run/index.ts';
 import { pascalCase } from '../../../src/core/text/casing.ts';
 import { PROBLEM_CODES } from '../../../src/ops/problem.ts';
 
@@ -48,9 +49,8 @@ it('troubleshooting has every failure of runs', () => {
 it('troubleshooting has every failure of groups, nodes and tasks', () => {
   expect(missing(kindsIn('src/core/deployment/failures.ts'), 'Groups')).toEqual([]);
   expect(missing(kindsIn('packages/maas/src/machine-outcome.ts'), 'Nodes')).toEqual([]);
-  const outcomes = /type TaskOutcomeKind =([^;]+);/.exec(read('src/core/graph-run/task-end.ts'))?.[1] ?? '';
-  const bad = [...outcomes.matchAll(/'([a-z]+)'/g)].map(([, outcome]) => outcome!).filter((one) => one !== 'ok');
-  expect(missing([...bad, 'blocked'], 'Tasks')).toEqual([]);
+  const bad = TASK_OUTCOMES.filter((one) => one !== 'success');
+  expect(missing([...bad, ...TASK_FAILURES, 'blocked'], 'Tasks')).toEqual([]);
 });
 
 it('troubleshooting has every failure of MAAS and of the store', () => {

@@ -368,7 +368,7 @@ describe('an agent with a gateway', () => {
       secrets: [{ name: 'PASS', ref: 'pass', as: 'environment' }],
     });
     const end = await carriedOut(node, execution);
-    expect(end).toMatchObject({ kind: 'ended', result: { outcome: 'ok' } });
+    expect(end).toMatchObject({ kind: 'ended', result: { outcome: 'success' } });
     const { createHash } = await import('node:crypto');
     expect(readFileSync(proof, 'utf8')).toContain(createHash('sha256').update(canary).digest('hex'));
     expect(rig.shipped.map(({ chunk }) => chunk.kind)).toContain('ended');
@@ -392,13 +392,13 @@ describe('an agent with a gateway', () => {
     const node = await rig.node('dc1', 'n1');
     const counts = agents.path('counts');
     const first = shell({ parameters: { cmd: `echo ran >> ${counts}`, retries: 0 } });
-    expect(await carriedOut(node, first)).toMatchObject({ kind: 'ended', result: { outcome: 'ok' } });
+    expect(await carriedOut(node, first)).toMatchObject({ kind: 'ended', result: { outcome: 'success' } });
     const continued = { ...first, run: `${rig.run}-next`, earlier: [rig.run] };
     const key = rig.plan(continued);
     expect(await node.verify(await node.fetch(key), key)).toBeUndefined();
     expect(await carriedOut(node, continued, key)).toMatchObject({
       kind: 'ended',
-      result: { outcome: 'ok' },
+      result: { outcome: 'success' },
       before: { run: rig.run, generation: 1 },
     });
     expect(readFileSync(counts, 'utf8')).toBe('ran\n');

@@ -17,7 +17,7 @@ export function run(plan: SchedulerPlan, options: SchedulerOptions = {}) {
     return commands.map(line);
   };
   const send = (...events: SchedulerEvent[]): string[] => log(apply(scheduler, ...events));
-  const end = (outcome: 'success' | 'failed' | 'withdrawn') => (task: string, now?: number) =>
+  const end = (outcome: 'success' | 'failed' | 'not_reached') => (task: string, now?: number) =>
     send({ type: 'ended', task, attempt: attempts.get(task) ?? 0, outcome, ...(now === undefined ? {} : { now }) });
   return {
     scheduler,
@@ -25,7 +25,7 @@ export function run(plan: SchedulerPlan, options: SchedulerOptions = {}) {
     begin: () => send({ type: 'begin', now: 0 }),
     succeed: end('success'),
     fail: end('failed'),
-    withdraw: end('withdrawn'),
+    withdraw: end('not_reached'),
     statuses: () => Object.fromEntries(taskReports(scheduler).map((report) => [report.task, report.status])),
   };
 }

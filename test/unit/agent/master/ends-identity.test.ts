@@ -58,10 +58,10 @@ it.each(['erase_node', 'move_to_bootstrap'])(
     const endIdentity = async (...words: string[]) => void ended.push([...words, await machine.status()]);
     expect(await run(type, endIdentity, { mode: 'noop' })).toMatchObject({ outcome: 'skipped' });
     expect(ended).toEqual([]);
-    expect(await run(type, endIdentity)).toMatchObject({ outcome: 'ok' });
+    expect(await run(type, endIdentity)).toMatchObject({ outcome: 'success' });
     expect(ended).toEqual([['dc1', 'n001', 'release', MachineStatus.Deployed]]);
     // It has no owner any more: there is nothing to end.
-    expect(await run(type, endIdentity)).toMatchObject({ outcome: 'ok', changed: false });
+    expect(await run(type, endIdentity)).toMatchObject({ outcome: 'success', changed: false });
     expect(ended).toHaveLength(1);
   },
 );

@@ -42,9 +42,9 @@ it('an attempt is one row, which its end completes; the next attempt is another'
     { task: 'a', node: 'n1', attempt: 2, status: 'running', started_at: '1970-01-01T00:00:00.050Z' },
   ]);
   expect(ledger.pending).toBe(0);
-  ledger.ended('a@n1', { outcome: 'ok' });
+  ledger.ended('a@n1', { outcome: 'success' });
   ledger.note({ type: 'settled', task: 'a@n1', status: 'success' }, 60);
-  expect(ledger.takeRows()).toMatchObject([{ attempt: 2, status: 'success', end: { outcome: 'ok' } }]);
+  expect(ledger.takeRows()).toMatchObject([{ attempt: 2, status: 'success', end: { outcome: 'success' } }]);
 });
 
 it('counts follow every retry and skip', () => {
@@ -155,7 +155,7 @@ it('a restored ledger reports the same, and continues with unfinished tasks', ()
     for (const event of events) for (const command of apply(scheduler, event)) ledger.note(command, 5);
   };
   const ended = (task: string, outcome: 'success' | 'failed', attempt = 1) => {
-    ledger.ended(task, outcome === 'failed' ? { outcome, message: 'no link' } : { outcome: 'ok' });
+    ledger.ended(task, outcome === 'failed' ? { outcome, message: 'no link' } : { outcome: 'success' });
     send({ type: 'ended', task, attempt, outcome });
   };
   send({ type: 'begin' });
@@ -164,7 +164,7 @@ it('a restored ledger reports the same, and continues with unfinished tasks', ()
   ended('a@n3', 'success');
   send({ type: 'retry_task', task: 'a@n2' });
   // It has ended, but the end has not been acknowledged yet.
-  ledger.ended('a@n2', { outcome: 'ok' });
+  ledger.ended('a@n2', { outcome: 'success' });
   ledger.takeRows();
   const kept = JSON.parse(JSON.stringify([takeSnapshot(scheduler), ledger.keep()]));
   const next = restoreScheduler(compiled.graph, kept[0]);

@@ -228,28 +228,28 @@ describe('a worker', () => {
     const metrics = new WorkerMetrics('1');
     const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
     const row = (task: string, node: string, seconds: number, outcome: string) => ({
-      ...{ task, node, attempt: 1, status: outcome === 'ok' ? 'success' : 'failed' },
+      ...{ task, node, attempt: 1, status: outcome === 'success' ? 'success' : 'failed' },
       end: { outcome, started_at: at(0), ended_at: at(seconds) },
     });
     const rows = [
-      row('netconfig', '1', 3, 'ok'),
-      row('netconfig', '2', 4, 'ok'),
+      row('netconfig', '1', 3, 'success'),
+      row('netconfig', '2', 4, 'success'),
       row('netconfig', '3', 5, 'failed'),
-      row('lost', '1', 1, 'ok'),
+      row('lost', '1', 1, 'success'),
       { task: 'netconfig', node: '4', attempt: 1, status: 'running', started_at: at(0) },
       { task: 'never', node: '4', attempt: 1, status: 'blocked' },
     ];
     await run(metrics, 'record_tasks', 1, { graph: 2, rows } as unknown as RecordTasks, async () => undefined);
     const tasks = 'sitewright_task_duration_seconds';
-    expect(await sampleOf(metrics, `${tasks}_count{type="puppet",outcome="ok"}`)).toBe(2);
-    expect(await sampleOf(metrics, `${tasks}_sum{type="puppet",outcome="ok"}`)).toBe(7);
+    expect(await sampleOf(metrics, `${tasks}_count{type="puppet",outcome="success"}`)).toBe(2);
+    expect(await sampleOf(metrics, `${tasks}_sum{type="puppet",outcome="success"}`)).toBe(7);
     expect(await sampleOf(metrics, `${tasks}_count{type="puppet",outcome="failed"}`)).toBe(1);
-    expect(await sampleOf(metrics, `${tasks}_count{type="unknown",outcome="ok"}`)).toBe(1);
+    expect(await sampleOf(metrics, `${tasks}_count{type="unknown",outcome="success"}`)).toBe(1);
     expect(reads).toEqual(['netconfig@1', 'lost@1']);
     // What was not recorded was not done as far as anybody knows.
     const away = () => Promise.reject(new Error('away'));
     await expect(run(metrics, 'record_tasks', 1, { graph: 2, rows }, away)).rejects.toThrow('away');
-    expect(await sampleOf(metrics, `${tasks}_count{type="puppet",outcome="ok"}`)).toBe(2);
+    expect(await sampleOf(metrics, `${tasks}_count{type="puppet",outcome="success"}`)).toBe(2);
   });
 
   it('measures calls to MAAS by request and result', async () => {
