@@ -1,9 +1,7 @@
 import { isIP } from 'node:net';
 import type { DataConverter } from '@temporalio/common';
 import type { CodecAuthorization } from '../src/platform/codec/codec-endpoint.ts';
-import { encryptedData } from '../src/platform/codec/encrypted-data.ts';
-import { EncryptionCodec } from '../src/platform/codec/encryption-codec.ts';
-import { readEncryptionKeys } from '../src/platform/codec/encryption-keys.ts';
+import { codecOf, encryptedData } from '../src/platform/codec/encrypted-data.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { cannotListen, ListenError } from './listen-error.ts';
@@ -39,7 +37,7 @@ export async function startCodecEndpoint(
     );
   // Only here: agents on every node use this file and serve nothing.
   const { createCodecEndpoint } = await import('../src/platform/codec/codec-endpoint.ts');
-  const endpoint = createCodecEndpoint(new EncryptionCodec(readEncryptionKeys(keyFile)), origin, authorize);
+  const endpoint = createCodecEndpoint(codecOf(keyFile), origin, authorize);
   await endpoint.listen({ host, port }).catch(cannotListen('the codec endpoint', { host, port }, 'codec.'));
   const { port: bound } = endpoint.server.address() as { port: number };
   const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}/codec`;

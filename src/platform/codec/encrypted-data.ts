@@ -15,7 +15,13 @@ export function encryptedData(
 ): Pick<DataConverter, 'payloadCodecs' | 'failureConverterPath'> | undefined {
   if (keyFile === undefined) return undefined;
   return {
-    payloadCodecs: [new EncryptionCodec(readEncryptionKeys(keyFile))],
+    payloadCodecs: [codecOf(keyFile)],
     failureConverterPath: fileURLToPath(runnableProgram(new URL('./encoded-failures.ts', import.meta.url))),
   };
 }
+
+/** @throws PrivateFileError */
+export const codecOf = (keyFile: string): EncryptionCodec => {
+  const read = () => readEncryptionKeys(keyFile);
+  return new EncryptionCodec(read(), read);
+};

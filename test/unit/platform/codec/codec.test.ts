@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DefaultPayloadConverter, type Payload } from '@temporalio/common';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createCodecEndpoint } from '../../../../src/platform/codec/codec-endpoint.ts';
-import { encryptedData } from '../../../../src/platform/codec/encrypted-data.ts';
+import { codecOf, encryptedData } from '../../../../src/platform/codec/encrypted-data.ts';
 import { EncryptionCodec } from '../../../../src/platform/codec/encryption-codec.ts';
 import {
   addEncryptionKey,
@@ -65,6 +65,31 @@ describe('the codec', () => {
     await expect(codec.decode([fresh!])).rejects.toThrow(`the key ${second}, which is not in the key file`);
     expect(second).not.toBe(first);
     expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('finds a key that was added after its start, and goes on writing with its own', async () => {
+    const file = join(folder, 'rotated');
+    const former = addEncryptionKey(file);
+    const running = codecOf(file);
+    const keyOf = ({ metadata }: Payload) => Buffer.from(metadata!['encryption-key-id']!).toString();
+    const [unknown] = await codec.encode([payload(0)]);
+    await expect(running.decode([unknown!])).rejects.toThrow('which is not in the key file');
+
+    addEncryptionKey(file);
+    const [fresh] = await codecOf(file).encode([payload(1)]);
+    const whole = readFileSync(file, 'utf8');
+    // While the file is copied, it is cut.
+    writeFileSync(file, whole.slice(0, 20));
+    await expect(running.decode([fresh!])).rejects.toThrow('which is not in the key file');
+    writeFileSync(file, whole);
+    expect(converter.fromPayload((await running.decode([fresh!]))[0]!)).toBe(1);
+    const [own] = await running.encode([payload(2)]);
+    expect(keyOf(own!)).toBe(former);
+
+    // The former key leaves the file.
+    writeFileSync(file, `${whole.split('\n')[0]}\n`);
+    expect(converter.fromPayload((await running.decode([own!]))[0]!)).toBe(2);
+    await expect(codecOf(file).decode([own!])).rejects.toThrow(`the key ${former}, which is not in the key file`);
   });
 
   it('reads its keys from a valid file only', () => {
