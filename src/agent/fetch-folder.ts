@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileOfSource, readManifest } from '../core/sources/folder-manifest.ts';
 import type { TaskInput } from '../core/task-types/index.ts';
+import { readRegular } from '../platform/files/regular-file.ts';
 import { PlacementError } from './place-file.ts';
 
 type FolderInput = Extract<TaskInput, { kind: 'folder' }>;
@@ -42,7 +43,11 @@ export async function dropFetched(cache: string, hashes: Iterable<string>): Prom
   for (const hash of hashes) await rm(join(cache, hash), { force: true });
 }
 
-const hashOf = (path: string): Promise<string | undefined> => readFile(path).then(sha256, () => undefined);
+/** On the node, others may put anything in the place of a file. */
+async function hashOf(path: string): Promise<string | undefined> {
+  const content = await readRegular(path);
+  return content && sha256(content);
+}
 
 const changed = (path: string) =>
   new PlacementError({

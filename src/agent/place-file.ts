@@ -57,7 +57,7 @@ function hasInodes(path: string): boolean {
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** The path of a name inside an open folder. It stays valid if the folder is renamed or replaced. */
-const inside = (folder: FileHandle, name: string): string => `/proc/self/fd/${folder.fd}/${name}`;
+export const inside = (folder: FileHandle, name: string): string => `/proc/self/fd/${folder.fd}/${name}`;
 
 /**
  * Places a file under one of the roots. It is written next to its target with final owner and permissions, synced and
@@ -128,9 +128,12 @@ export async function openFolder(
   return folder;
 }
 
+/** A folder in an open one; a link is an error. */
+export const openInside = (folder: FileHandle, name: string): Promise<FileHandle> => open(inside(folder, name), FOLDER);
+
 async function stepInto(folder: FileHandle, part: string): Promise<FileHandle> {
   try {
-    return await open(inside(folder, part), FOLDER);
+    return await openInside(folder, part);
   } finally {
     await folder.close();
   }

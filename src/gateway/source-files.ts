@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, realpath } from 'node:fs/promises';
+import { open, readlink, realpath } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { isUnderRoots } from '../agent/path-rules.ts';
 import type { SourceFiles } from './ports.ts';
@@ -26,9 +26,12 @@ export function sourceFilesBelow(roots: readonly string[]): SourceFiles {
   return {
     async read(path) {
       const real = await realpath(path);
-      if (!isUnderRoots(real, below)) throw new SourceError('EACCES', `${path} is not in a source folder`);
+      const outside = () => new SourceError('EACCES', `${path} is not in a source folder`);
+      if (!isUnderRoots(real, below)) throw outside();
       const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
+        // A folder on the way may have become a link meanwhile.
+        if (!isUnderRoots(await readlink(`/proc/self/fd/${file.fd}`), below)) throw outside();
         const state = await file.stat();
         if (state.isDirectory()) throw new SourceError('EISDIR', `${path} is a folder`);
         if (!state.isFile()) throw new SourceError('EINVAL', `${path} is not a regular file`);

@@ -58,6 +58,21 @@ describe.skipIf(missing !== undefined)('over a real sshd', () => {
     expect(await installOverSsh({ host: '-oProxyCommand=id' }, installation)).toMatchObject({ ok: false });
   });
 
+  it('the settings of the user weaken none of ours, as ssh itself reads them', async () => {
+    writeFileSync(at('config'), 'Host *\n  StrictHostKeyChecking no\n  UpdateHostKeys yes\n  VerifyHostKeyDNS yes\n');
+    writeFileSync(at('told'), `#!/bin/sh\nexec ssh -F '${at('config')}' -G "$@"\n`, { mode: 0o755 });
+    const { stdout } = await runOverSsh({ host: 'n1.example', user: 'root' }, 'true', at('told'));
+    expect(stdout.split('\n')).toEqual(
+      expect.arrayContaining([
+        'stricthostkeychecking true',
+        'updatehostkeys false',
+        'verifyhostkeydns false',
+        'batchmode yes',
+        'forwardagent no',
+      ]),
+    );
+  });
+
   it('a machine becomes a node, once', async () => {
     const root = at('machine');
     mkdirSync(join(root, 'opt/sitewright/bin'), { recursive: true });

@@ -41,6 +41,9 @@ function sshArguments(target: SshTarget): string[] {
   return [
     ...option('BatchMode', 'yes'),
     ...option('StrictHostKeyChecking', 'yes'),
+    // A known host would add its other keys to the file, and signed DNS records would stand for the file.
+    ...option('UpdateHostKeys', 'no'),
+    ...option('VerifyHostKeyDNS', 'no'),
     ...option('ConnectTimeout', '20'),
     ...option('ServerAliveInterval', '15'),
     ...option('ServerAliveCountMax', '3'),

@@ -1,10 +1,11 @@
-import { readdir, readFile, rmdir, unlink } from 'node:fs/promises';
+import { type FileHandle, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileOfSource, type ManifestFile, readManifest } from '../../core/sources/folder-manifest.ts';
 import { packageFiles as type } from '../../core/task-types/package-files.ts';
 import { shellWord } from '../../core/text/text.ts';
+import { readRegular } from '../../platform/files/regular-file.ts';
 import { dropFetched, sha256 } from '../fetch-folder.ts';
-import { openFolder, PlacementError, systemFailure } from '../place-file.ts';
+import { inside, openFolder, openInside, PlacementError, systemFailure } from '../place-file.ts';
 import type { TaskFailure } from '../result.ts';
 import { chooseContent } from '../ssh/place-over-ssh.ts';
 import { runner, type TaskContext, type TryEnd } from '../task-runner.ts';
@@ -87,35 +88,40 @@ rm -rf ${shellWord(folder)}
 /** The fetched content, else that of the file on the node; undefined if neither has the wanted content. */
 async function contentOf({ sha256: wanted }: ManifestFile, path: string, cache: string): Promise<Buffer | undefined> {
   for (const from of [join(cache, wanted), path]) {
-    const content = await readFile(from).catch(() => undefined);
+    const content = await readRegular(from);
     if (content !== undefined && sha256(content) === wanted) return content;
   }
   return undefined;
 }
 
-/** Deletes files below the folder that the package lacks. Links are deleted, never followed. */
+/**
+ * Deletes files below the folder that the package lacks. Links are deleted, never followed: each folder is opened by its name in
+ * the one above.
+ */
 async function deleteOthers(folder: string, kept: ReadonlySet<string>, context: TaskContext): Promise<number> {
   let deleted = 0;
-  const below = async (path: string): Promise<void> => {
-    const at = join(folder, path);
-    const open = await openFolder(at, { path: at, parents: true, dirPermissions: 0o755 }, context.pathRoots);
-    const inside = (name: string) => `/proc/self/fd/${open.fd}/${name}`;
-    try {
-      for (const entry of await readdir(inside('.'), { withFileTypes: true })) {
-        const inner = join(path, entry.name);
-        if (entry.isDirectory()) {
-          await below(inner);
-          if (![...kept].some((one) => one.startsWith(`${inner}/`))) await rmdir(inside(entry.name));
-        } else if (!kept.has(inner)) {
-          await unlink(inside(entry.name));
-          context.print(`deleted: ${join(folder, inner)}`);
-          deleted += 1;
-        }
+  const below = async (open: FileHandle, path: string): Promise<void> => {
+    for (const entry of await readdir(inside(open, '.'), { withFileTypes: true })) {
+      const inner = join(path, entry.name);
+      if (entry.isDirectory()) {
+        await within(await openInside(open, entry.name), (its) => below(its, inner));
+        if (![...kept].some((one) => one.startsWith(`${inner}/`))) await rmdir(inside(open, entry.name));
+      } else if (!kept.has(inner)) {
+        await unlink(inside(open, entry.name));
+        context.print(`deleted: ${join(folder, inner)}`);
+        deleted += 1;
       }
-    } finally {
-      await open.close();
     }
   };
-  await below('');
+  const wanted = { path: folder, parents: true, dirPermissions: 0o755 };
+  await within(await openFolder(folder, wanted, context.pathRoots), (open) => below(open, ''));
   return deleted;
+}
+
+async function within(folder: FileHandle, work: (folder: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await work(folder);
+  } finally {
+    await folder.close();
+  }
 }

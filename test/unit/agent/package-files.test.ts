@@ -1,6 +1,17 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fileOfSource, formatManifest, readManifest } from '../../../src/core/sources/folder-manifest.ts';
 import { AgentRig } from '../../rig/agent.ts';
@@ -99,6 +110,46 @@ describe('the files of a package on a node', () => {
     expect(end).toMatchObject({ outcome: 'failed', failure: { kind: 'refused-path', path: src } });
     expect(end.message).toContain('the package was replaced during the run');
     expect(existsSync(dst)).toBe(false);
+  });
+
+  it('do not wait for a FIFO in the place of a file, nor read through a link to one', async () => {
+    const dst = rig.path('fifo');
+    mkdirSync(dst);
+    execFileSync('mkfifo', [join(dst, 'a'), rig.path('elsewhere')]);
+    symlinkSync(rig.path('elsewhere'), join(dst, 'b'));
+    for (const name of ['a', 'b']) {
+      const pack = new Package({ [name]: name });
+      expect(await rig.run(pack.agent, pack.task(dst))).toMatchObject({
+        outcome: 'failed',
+        failure: { kind: 'refused-path', path: join(dst, name) },
+      });
+    }
+  });
+
+  it('delete nothing outside when folders become links while extra files are deleted', async () => {
+    const outside = rig.path('victim');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'kept'), 'x');
+    const dst = rig.path('swapped');
+    mkdirSync(dst);
+    const [folders, extra] = [10, 3000];
+    for (let n = 0; n < folders; n++) mkdirSync(join(dst, `folder${n}`));
+    for (let n = 0; n < extra; n++) writeFileSync(join(dst, `extra${n}`), '');
+    const pack = new Package({ a: 'a' });
+    const running = rig.run(pack.agent, pack.task(dst));
+    // What is deleted was listed before: now the folders, which come among the rest, are swapped.
+    while (readdirSync(dst).filter((name) => name.startsWith('extra')).length === extra) await setImmediate();
+    for (let n = 0; n < folders; n++) {
+      try {
+        renameSync(join(dst, `folder${n}`), rig.path(`moved${n}`));
+        symlinkSync(outside, join(dst, `folder${n}`));
+      } catch {
+        // It is deleted.
+      }
+    }
+    expect(readdirSync(dst).filter((name) => name.startsWith('extra'))).not.toEqual([]);
+    await running;
+    expect(readdirSync(outside)).toEqual(['kept']);
   });
 
   it('follow no link out of their folder when extra files are deleted', async () => {

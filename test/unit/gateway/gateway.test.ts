@@ -19,7 +19,9 @@ import {
   GatewayRefused,
   readCredentials,
 } from '../../../src/gateway/index.ts';
+import { sourceFilesBelow } from '../../../src/gateway/source-files.ts';
 import { AgentRig, contentsBelow } from '../../rig/agent.ts';
+import { swappedForLink } from '../../rig/swapped-folder.ts';
 import { GatewayRig } from './gateway-rig.ts';
 
 let rig: GatewayRig;
@@ -296,6 +298,29 @@ describe('secrets and sources', () => {
     expect(await fileCode(up)).toBe('not-named');
     expect(await fileCode('/etc/passwd')).toBe('not-named');
   });
+});
+
+// threat: operator-4
+it('no source is read outside of its folder while a folder is swapped for a link', async () => {
+  const sources = rig.path('swapped-sources');
+  mkdirSync(rig.path('private-folder'));
+  writeFileSync(join(rig.path('private-folder'), 'stray'), 'private');
+  const swapping = swappedForLink(join(sources, 'sub'), rig.path('private-folder'));
+  const files = sourceFilesBelow([sources]);
+  const said = new Map<string, number>();
+  try {
+    for (let round = 0; round < 20_000; round++) {
+      const read = await files.read(join(sources, 'sub/stray')).then(
+        (content) => `read ${Buffer.from(content).toString()}`,
+        ({ code }: { code: string }) => code,
+      );
+      said.set(read, (said.get(read) ?? 0) + 1);
+    }
+  } finally {
+    await swapping.stop();
+  }
+  expect([...said.keys()]).not.toContain('read private');
+  expect([...said.keys()]).toEqual(expect.arrayContaining(['read ', 'EACCES']));
 });
 
 describe('malformed requests', () => {
