@@ -47,14 +47,12 @@ export {
   type SiteStore,
 } from './queries/site-store.ts';
 export type { NewTag, NewTagAssignment, TagAssignment, TagOwner, TagRecord } from './queries/tag-store.ts';
-export {
-  type FuelTaskStatus,
-  fuelTaskStatus,
-  type PlannedTaskRow,
-  type TaskHistoryRow,
-  type TaskHistoryStatus,
-  type TaskHistoryStore,
-  type TaskHistoryWrite,
+export type {
+  PlannedTaskRow,
+  TaskHistoryRow,
+  TaskHistoryStatus,
+  TaskHistoryStore,
+  TaskHistoryWrite,
 } from './queries/task-history-store.ts';
 export type { TaskStateStore, TaskStates } from './queries/task-state-store.ts';
 export type {

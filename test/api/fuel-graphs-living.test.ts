@@ -162,8 +162,18 @@ it('a failed run is continued', async () => {
     return broken && task === 'second' ? { outcome: 'failed', message: 'exit code 2' } : { outcome: 'success' };
   });
   await graph(TASKS);
-  const { id } = (await execute({})).body;
+  const { id, run } = (await execute({})).body;
   expect(await ended(id)).toMatchObject({ status: 'error', message: expect.stringContaining('second') });
+  // One word for a task, whoever is asked.
+  const tasks = (await system.ask('GET', `${api}/transactions/${id}/tasks`)).body as {
+    task_name: string;
+    status: string;
+  }[];
+  expect(tasks.map(({ task_name, status }) => [task_name, status])).toEqual([
+    ['first', 'success'],
+    ['second', 'failed'],
+  ]);
+  expect((await system.ask('GET', `${api}/runs/${run}/status`)).body.counts).toMatchObject({ success: 1, failed: 1 });
   broken = false;
   ran.length = 0;
   const again = await system.ask('POST', `${api}/graphs/execute/`, { cluster: env.cluster, from: id });

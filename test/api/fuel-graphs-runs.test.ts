@@ -386,6 +386,27 @@ describe('the history of a transaction', () => {
     expect(await history(9999)).toMatchObject({ status: 404, body: { message: 'Transaction not found' } });
   });
 
+  it('has the words of runs below /tasks, for tasks that still wait in an ended graph too', async () => {
+    const { run, graphs } = await runningRun();
+    const id = graphs[0]!.id;
+    const tasks = (query = '', of = id) => ask('GET', `${api}/transactions/${of}/tasks${query}`);
+    const statuses = ({ body }: { body: readonly { status: string }[] }) => body.map(({ status }) => status);
+    const write = { node: '1', task: 'rel-only', attempt: 1, sequence: 1 };
+    await rig.store.taskHistory.record(id, [{ ...write, status: 'blocked', rootCause: 'other@2' }]);
+    expect(statuses(await tasks())).toEqual(['waiting', 'blocked', 'skipped']);
+    expect((await tasks('?statuses=failed,blocked&nodes=1&tasks_names=my-task,rel-only')).body).toMatchObject([
+      { task_name: 'rel-only', node_id: '1', role: ['/.*/'], root_cause: 'other@2' },
+    ]);
+    expect((await tasks('?include_summary=1')).body[0].summary).toEqual({});
+    await rig.store.transactions.update(id, { status: 'error' });
+    expect(statuses(await tasks())).toEqual(['not_reached', 'blocked', 'skipped']);
+    expect(statuses(await tasks('', run.id))).toEqual(['not_reached', 'blocked', 'skipped']);
+    expect((await tasks('?statuses=not_reached')).body).toMatchObject([{ task_name: 'my-task' }]);
+    expect(statuses(await history(id))).toEqual(['pending', 'error', 'skipped']);
+    expect(await tasks('?statuses=error')).toMatchObject({ status: 400 });
+    expect(await tasks('', 9999)).toMatchObject({ status: 404 });
+  });
+
   it('is CSV for clients that accept it', async () => {
     const { graphs } = await runningRun();
     const { headers, body } = await history(graphs[0]!.id, '', { accept: 'text/csv' });

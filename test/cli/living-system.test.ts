@@ -213,7 +213,7 @@ describe('a site', () => {
 
     const report = await sitewright('run', 'report', site);
     expect(report.out).toMatch(/Failed nodes \(1\)\n {2}stl1r01s06 {2}failed/);
-    for (const state of ['never reached', 'prepared', 'success', 'failed'])
+    for (const state of ['not reached', 'prepared', 'success', 'failed'])
       expect(report.out).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
     expect((await sitewright('run', 'tree', `deploy_site:${site}`)).out).toMatch(/└─ .*stl1r01s0/);
     expect((await sitewright('run', 'status', site)).out).toMatch(/success with failures, 6 of 6 nodes/);

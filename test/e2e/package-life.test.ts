@@ -106,7 +106,7 @@ async function changed(): Promise<Record<string, number | null>> {
 /** The tasks of the last run that ran, by node. */
 async function ran(run: number): Promise<readonly string[]> {
   const rows: { task_name: string; node_id: string; status: string }[] = await json(`history show ${run}`);
-  return rows.filter(({ status }) => status === 'ready').map((row) => `${row.task_name}@${row.node_id}`);
+  return rows.filter(({ status }) => status === 'success').map((row) => `${row.task_name}@${row.node_id}`);
 }
 
 /** "Deploy changes" to success; the run's number. */

@@ -191,7 +191,7 @@ describe.each(cases)('a run %s', (name, progress) => {
 // promise: 5.35 5.42
 it('a report shows all four states, also those without nodes', () => {
   const text = reportText(asAnswer<RunReport>(reportRun(succeeded)));
-  for (const state of ['never reached', 'prepared', 'success', 'failed'])
+  for (const state of ['not reached', 'prepared', 'success', 'failed'])
     expect(text).toMatch(new RegExp(`^ {2}${state} +\\d`, 'm'));
 });
 

@@ -199,7 +199,7 @@ describePage('the page of a run on a site', () => {
     await page.waitForURL(/\/runs\//);
     await page.getByText(/Waiting for approval before any change since/).waitFor();
     expect(await commit.getAttribute('href')).toBe(commitUrl);
-    await page.getByRole('heading', { level: 1 }).getByText('waiting for approval').waitFor();
+    await page.getByRole('heading', { level: 1 }).getByText('awaiting approval').waitFor();
     const decide = async (verb: string, name: string, reason: string) => {
       await page.getByRole('button', { name: verb, exact: true }).click();
       await dialog.getByLabel('Reason').fill(reason);
@@ -214,7 +214,7 @@ describePage('the page of a run on a site', () => {
     await page.getByText('looked at the plan').waitFor();
 
     await page.goto(`${base}/runs`);
-    await page.getByRole('row').getByText('waiting for approval').waitFor();
+    await page.getByRole('row').getByText('awaiting approval').waitFor();
     await page
       .getByRole('link', { name: /deploy stl1/ })
       .first()

@@ -1,3 +1,5 @@
+import { stateWord } from '../../core/state-word.ts';
+import { TASK_STATUSES } from '../../core/words.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -29,7 +31,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
 
   about('show', 'Every task of a run on every node: when and how it ended')
     .option('-n, --nodes <ids...>', 'only on these nodes', nameListArgument)
-    .option('-t, --statuses <statuses...>', 'pending, ready, running, error, skipped', nameListArgument)
+    .option('-t, --statuses <statuses...>', TASK_STATUSES.join(', '), nameListArgument)
     .option('-d, --tasks <names...>', 'only these tasks', nameListArgument)
     .option('-p, --parameters', 'with the parameters of each task')
     .option('--summary', 'with the counts of the task’s runner')
@@ -41,11 +43,11 @@ export function registerHistory(program: CliCommand, session: Session): void {
         tasks_names: tasks?.join(','),
         include_summary: summary ? 1 : undefined,
       };
-      const rows = await session.call('GET /transactions/:id/deployment_history/', { params: { id }, query });
+      const rows = await session.call('GET /transactions/:id/tasks', { params: { id }, query });
       const columns = ['task_name', 'node_id', 'status', 'time_start', 'time_end', 'root_cause', 'message'];
       if (summary) columns.push('summary');
       if (parameters) columns.push('parameters');
-      await printList(terminal, flags, flags.format === 'table' ? rows.map(withReason) : rows, columns);
+      await printList(terminal, flags, flags.format === 'table' ? rows.map(inWords) : rows, columns);
     });
 
   for (const [name, path, what] of [
@@ -91,9 +93,4 @@ interface ShowFlags extends OutputFlags {
   readonly summary?: boolean;
 }
 
-/** Fuel's `error` also covers tasks that never started: show that such a task did not fail itself. */
-function withReason(row: Answer<'GET /transactions/:id/deployment_history/'>[number]) {
-  const { message, root_cause: cause, time_start: started } = row;
-  if (message != null || cause == null || started != null) return row;
-  return { ...row, message: `did not run, because of ${String(cause)}` };
-}
+const inWords = (row: Answer<'GET /transactions/:id/tasks'>[number]) => ({ ...row, status: stateWord(row.status) });

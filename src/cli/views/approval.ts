@@ -30,7 +30,7 @@ export function holdLines(holds: readonly Hold[] = []): string[] {
     const decided =
       decision === undefined
         ? since === undefined
-          ? 'never reached'
+          ? 'not reached'
           : 'not decided'
         : `${decision} ${decided_at}${by === undefined ? '' : ` by ${printable(by)}`}${reason === undefined ? '' : `: ${printable(reason)}`}`;
     return `hold before ${printable(before)}${since === undefined ? '' : `, waiting since ${since}`}: ${decided}`;

@@ -115,7 +115,7 @@ function statesOf(report: RunReport, baremetal: Baremetal, paint: Paint): string
     const listed = baremetal.nodes_by_state[state];
     const known =
       listed.length > 0 ? listed : baremetal.nodes.filter((node) => node.state === state).map(({ name }) => name);
-    const title = paintState(paint, state) + ' '.repeat(Math.max(0, 'never reached'.length - stateWord(state).length));
+    const title = paintState(paint, state) + ' '.repeat(Math.max(0, 'not reached'.length - stateWord(state).length));
     return `  ${title}  ${String(known.length).padStart(4)}${known.length > 0 ? `  ${names(known)}` : ''}`;
   });
   const omitted = report.cut

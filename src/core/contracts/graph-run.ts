@@ -15,6 +15,16 @@ import { failureOf, type Wire } from './wire.ts';
 /** Number of tasks by state; those that may start immediately count as waiting. */
 export const taskCounts = z.record(z.enum(TASK_STATUSES), z.int()).describe('Tasks by status.');
 
+/** Statuses of tasks in a query, with commas between. */
+export const taskStatusList = z
+  .string()
+  .max(1000)
+  .regex(new RegExp(`^(${TASK_STATUSES.join('|')})(,(${TASK_STATUSES.join('|')}))*$`), {
+    error: `must be of ${TASK_STATUSES.join(', ')}, with commas between`,
+  })
+  .optional()
+  .describe(`Only these of ${TASK_STATUSES.join(', ')}, with commas between.`);
+
 /** The same without those of which there are none. */
 export const someTaskCounts = z.partialRecord(z.enum(TASK_STATUSES), z.int()).describe('Tasks by status.');
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GRAPH_STATES, TASK_STATUSES } from '../words.ts';
 import { drawQuery, graphType } from './fuel/graphs.ts';
 import { commaList, idParams } from './fuel/parts.ts';
-import { someTaskCounts, taskCounts } from './graph-run.ts';
+import { someTaskCounts, taskCounts, taskStatusList } from './graph-run.ts';
 import { runNodeSchema } from './node-in-run.ts';
 import { pageOf, pageQuery, runParams, timestamp } from './primitives.ts';
 import { media, tagged } from './route.ts';
@@ -36,14 +36,7 @@ const runCountsSchema = z
 const runTasksQuery = pageQuery.extend({
   graph: graphType.optional(),
   nodes: commaList('Only these nodes'),
-  statuses: z
-    .string()
-    .max(1000)
-    .regex(new RegExp(`^(${TASK_STATUSES.join('|')})(,(${TASK_STATUSES.join('|')}))*$`), {
-      error: `must be of ${TASK_STATUSES.join(', ')}, with commas between`,
-    })
-    .optional()
-    .describe(`Only these of ${TASK_STATUSES.join(', ')}, with commas between.`),
+  statuses: taskStatusList,
   name: z.string().max(1000).optional().describe('Only tasks whose names contain this text.'),
 });
 

@@ -192,7 +192,7 @@ const STATES: Readonly<Record<TransactionStatus, GraphState>> = {
   stopped: 'stopped',
 };
 
-const hasEnded = (status: TransactionStatus): boolean => status !== 'pending' && status !== 'running';
+export const hasEnded = (status: TransactionStatus): boolean => status !== 'pending' && status !== 'running';
 
 /** For an ended graph: the stored statuses that are shown as these. */
 const storedIn = (shown: readonly TaskHistoryStatus[]): readonly TaskHistoryStatus[] =>

@@ -1,75 +1,89 @@
 import { isMapping } from '../../core/data/plain-value.ts';
+import { endedStatus } from '../../core/graph-run/task-counts.ts';
 import { type Fields, type GraphTask, normaliseTask, presentTask } from '../../graph/index.ts';
-import { type FuelTaskStatus, fuelTaskStatus, type Store, type TaskHistoryRow } from '../../store/index.ts';
-import { problem } from '../problem.ts';
+import type { Store, TaskHistoryRow, TaskHistoryStatus, TransactionRecord } from '../../store/index.ts';
+import { hasEnded } from './run-tasks.ts';
 
 /** The outcome of a task on a node. Further fields come from the task's definition. */
-export interface HistoryRecord {
+export interface HistoryRecord<Word extends string = TaskHistoryStatus> {
   readonly task_name: string;
   /** `-`: the task was in the graph but on no node. */
   readonly node_id: string;
-  readonly status: FuelTaskStatus;
+  readonly status: Word;
   readonly time_start: string | null;
   readonly time_end: string | null;
   readonly [field: string]: unknown;
 }
 
 /** All that is given must hold. */
-export interface HistoryFilter {
+export interface HistoryFilter<Word extends string = TaskHistoryStatus> {
   readonly nodes?: readonly string[];
-  readonly statuses?: readonly string[];
+  readonly statuses?: readonly Word[];
   readonly tasks?: readonly string[];
   readonly includeSummary?: boolean;
 }
 
-const FUEL_TASK_STATUSES: readonly FuelTaskStatus[] = ['pending', 'ready', 'running', 'error', 'skipped'];
-
 /** The node of a task that is on no node. */
 const NOWHERE = '-';
 
+/** The word for a task of a stored status; `isOver`: its graph has ended. */
+export type TaskWord<Word extends string> = (status: TaskHistoryStatus, isOver: boolean) => Word;
+
+/** That of the status and the report of a run. */
+export const wordOfRuns: TaskWord<TaskHistoryStatus> = (status, isOver) => (isOver ? endedStatus(status) : status);
+
 /**
  * The history of a graph's transaction, or of all graphs of a run, in order: a record for each task on each node, and
- * one for each task without nodes. @throws `invalid` for an unknown status; `not-found`
+ * one for each task without nodes. @throws `not-found`
  */
-export async function taskHistory(store: Store, id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]> {
-  const odd = filter.statuses?.filter((status) => !(FUEL_TASK_STATUSES as readonly string[]).includes(status)) ?? [];
-  if (odd.length > 0) {
-    throw problem('invalid', `Statuses parameter could be only: ${FUEL_TASK_STATUSES.join(', ')}`, {
-      hint: `Not a status: ${odd.slice(0, 10).join(', ').slice(0, 200)}.`,
-    });
-  }
+export async function taskHistory<Word extends string>(
+  store: Store,
+  id: number,
+  filter: HistoryFilter<Word>,
+  wordOf: TaskWord<Word>,
+): Promise<readonly HistoryRecord<Word>[]> {
   const { run, graphs } = await store.transactions.getRun(id);
   const wanted = run.id === id ? graphs : graphs.filter((graph) => graph.id === id);
-  const lists = await Promise.all(wanted.map((graph) => ofGraph(store, graph.id, filter)));
+  const lists = await Promise.all(wanted.map((graph) => ofGraph(store, graph, filter, wordOf)));
   return lists.flat();
 }
 
-async function ofGraph(store: Store, id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]> {
+async function ofGraph<Word extends string>(
+  store: Store,
+  { id, status }: TransactionRecord,
+  filter: HistoryFilter<Word>,
+  wordOf: TaskWord<Word>,
+): Promise<readonly HistoryRecord<Word>[]> {
   const [text, rows] = await Promise.all([store.transactions.getSnapshot(id, 'tasks'), store.taskHistory.list(id)]);
   const definitions = definitionsIn(text);
-  const passes = (record: HistoryRecord): boolean =>
+  const word = (of: TaskHistoryStatus): Word => wordOf(of, hasEnded(status));
+  const passes = (record: HistoryRecord<Word>): boolean =>
     (filter.nodes?.includes(record.node_id) ?? true) &&
     (filter.statuses?.includes(record.status) ?? true) &&
     (filter.tasks?.includes(record.task_name) ?? true);
   const placed = new Set(rows.map(({ task }) => task));
   const nowhere = [...definitions]
     .filter(([name]) => !placed.has(name))
-    .map(([name, fields]): HistoryRecord => {
+    .map(([name, fields]): HistoryRecord<Word> => {
       const summary = filter.includeSummary ? { summary: {} } : {};
       return {
         ...fields,
         task_name: name,
         node_id: NOWHERE,
-        status: 'skipped',
+        status: word('skipped'),
         time_start: null,
         time_end: null,
         ...summary,
       };
     });
-  return [...rows.map((row) => recordOf(row, definitions.get(row.task), filter)), ...nowhere].filter(passes);
+  const placedRecords = rows.map((row) => ({
+    ...recordOf(row, definitions.get(row.task), filter.includeSummary ?? false),
+    status: word(row.status),
+  }));
+  return [...placedRecords, ...nowhere].filter(passes);
 }
 
-function recordOf(row: TaskHistoryRow, fields: Fields | undefined, { includeSummary }: HistoryFilter): HistoryRecord {
+function recordOf(row: TaskHistoryRow, fields: Fields | undefined, includeSummary: boolean) {
   const custom = isMapping(row.custom) ? row.custom : {};
   return {
     ...fields,
@@ -79,7 +93,6 @@ function recordOf(row: TaskHistoryRow, fields: Fields | undefined, { includeSumm
     ...(row.attempts > 1 ? { attempts: row.attempts } : {}),
     task_name: row.task,
     node_id: row.node,
-    status: fuelTaskStatus[row.status],
     time_start: row.timeStart,
     time_end: row.timeEnd,
     ...(includeSummary ? { summary: row.summary ?? {} } : {}),

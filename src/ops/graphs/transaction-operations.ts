@@ -12,7 +12,7 @@ import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
 import { requestOfTemporal } from '../temporal-calls.ts';
 import { inFuelTerms } from './fuel-terms.ts';
-import { type HistoryFilter, type HistoryRecord, taskHistory } from './task-history.ts';
+import { type HistoryFilter, type HistoryRecord, type TaskWord, taskHistory, wordOfRuns } from './task-history.ts';
 
 interface TransactionListFilter {
   readonly cluster?: number;
@@ -151,7 +151,15 @@ export function transactionOperations(deps: OpsDependencies) {
         hint: 'It is stored when a graph is planned. This graph was not planned, or its plan was refused.',
       });
     },
-    history: (id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]> => taskHistory(store, id, filter),
+    /** Results of the tasks, in the words of runs. */
+    tasks: (id: number, filter: HistoryFilter): Promise<readonly HistoryRecord[]> =>
+      taskHistory(store, id, filter, wordOfRuns),
+    /** The same in other words. */
+    tasksIn: <Word extends string>(
+      wordOf: TaskWord<Word>,
+      id: number,
+      filter: HistoryFilter<Word>,
+    ): Promise<readonly HistoryRecord<Word>[]> => taskHistory(store, id, filter, wordOf),
     /** JSON texts of the plans of a graph, or of all planned graphs of a run, with reasons. */
     async plans(id: number): Promise<readonly { readonly graph: TransactionRecord; readonly explanation: string }[]> {
       const { run, graphs } = await transactions.getRun(id);

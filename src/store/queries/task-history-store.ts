@@ -12,29 +12,8 @@ import { fetchPage, type ListOrder, readPage } from './paging.ts';
 /** As people are shown them. */
 export type TaskHistoryStatus = Stored<'taskHistory'>['status'];
 
-/** Fuel's statuses for the same. */
-export type FuelTaskStatus = 'pending' | 'running' | 'ready' | 'error' | 'skipped';
-
-/**
- * Maps one to the other. An `ignored` task failed where that does not matter; a `blocked` task never ran because of
- * an error.
- */
-export const fuelTaskStatus: Readonly<Record<TaskHistoryStatus, FuelTaskStatus>> = {
-  waiting: 'pending',
-  running: 'running',
-  retrying: 'running',
-  success: 'ready',
-  ignored: 'ready',
-  failed: 'error',
-  blocked: 'error',
-  not_reached: 'skipped',
-  skipped: 'skipped',
-};
-
 /** The outcome of one task on one node in one graph run. */
-export interface TaskHistoryRow extends Omit<Stored<'taskHistory'>, 'position' | 'sequence'> {
-  readonly fuelStatus: FuelTaskStatus;
-}
+export type TaskHistoryRow = Omit<Stored<'taskHistory'>, 'position' | 'sequence'>;
 
 /** A row of a plan, before anything ran. A task without work may start in its final status. */
 export interface PlannedTaskRow {
@@ -267,5 +246,5 @@ function oncePerRound(rows: readonly HistoryRow[]): HistoryRow[][] {
 }
 
 function historyOf({ position: _, sequence: __, ...row }: HistoryRow): TaskHistoryRow {
-  return { ...recordOf('taskHistory', row), fuelStatus: fuelTaskStatus[row.status] };
+  return recordOf('taskHistory', row);
 }

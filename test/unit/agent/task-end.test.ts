@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { taskEnd } from '../../../activities/node-task-end.ts';
-import type { TaskResult } from '../../../src/agent/index.ts';
+import { outcomeOf, type TaskResult } from '../../../src/agent/index.ts';
 
 const stream = (tail: string) => ({ bytes: tail.length, dropped: 0, tail, binary: false });
 const result = (more: Partial<TaskResult>): TaskResult => ({
@@ -31,6 +31,32 @@ it('a success has no message', () => {
     ended_at: '2026-01-01T00:00:01.000Z',
     tries: 0,
   });
+});
+
+it.each([
+  [
+    { kind: 'timeout', seconds: 3 },
+    { outcome: 'failed', failure_kind: 'timeout' },
+  ],
+  [
+    { kind: 'interrupted', cause: 'reboot' },
+    { outcome: 'failed', failure_kind: 'interrupted' },
+  ],
+  [
+    { kind: 'exit', exitCode: 1 },
+    { outcome: 'failed', failure_kind: 'exit' },
+  ],
+  [{ kind: 'cancelled', reason: 'enough' }, { outcome: 'cancelled' }],
+  [{ kind: 'refused', problems: [] }, { outcome: 'refused' }],
+  [{ kind: 'journal', execution: '1/a/1', damage: 'claim' }, { outcome: 'lost' }],
+] as const)('the end has the kind of a failure where its outcome does not name it: %o', (failure, expected) => {
+  for (const end of [
+    taskEnd({ kind: 'ended', result: result({ outcome: outcomeOf(failure), failure }) }),
+    taskEnd({ kind: 'not-accepted', answer: { kind: 'refused', failure } }),
+  ]) {
+    const { outcome, failure_kind } = end;
+    expect(failure_kind === undefined ? { outcome } : { outcome, failure_kind }).toEqual(expected);
+  }
 });
 
 it('the message of a failure is the last output of the program: of stderr, or else of stdout', () => {

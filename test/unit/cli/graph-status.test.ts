@@ -38,7 +38,7 @@ describe('progress of a run of graphs', () => {
 
   it('has one word for each state', () => {
     expect(graphStatusText(statusOf('not_reached'))).toMatch(
-      /^tasks: 2 waiting, 5 success, 1 failed, 3 blocked, 4 never reached, 6 skipped$/m,
+      /^tasks: 2 waiting, 5 success, 1 failed, 3 blocked, 4 not reached, 6 skipped$/m,
     );
     expect(graphStatusText(statusOf('failed'))).toMatch(/^graph default: failed, 6 of 15 tasks$/m);
   });

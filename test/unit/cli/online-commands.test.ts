@@ -608,6 +608,21 @@ describe('schedule', () => {
   });
 });
 
+it('history show has the words of run status, and asks for them', async () => {
+  const row = { node_id: '1', time_start: null, time_end: null };
+  const rows = [
+    { ...row, task_name: 'first', status: 'failed', message: 'exit code 2' },
+    { ...row, task_name: 'second', status: 'blocked', root_cause: 'first@1' },
+    { ...row, task_name: 'third', status: 'not_reached' },
+  ];
+  const columns = ['-c', 'task_name', '-c', 'status', '-c', 'root_cause'];
+  const args = ['history', 'show', '3', '--statuses', 'failed', 'blocked', 'not_reached', ...columns];
+  const { out, requests } = await against(() => [200, rows], args);
+  expect(requests.map(({ at }) => at)).toEqual(['/transactions/3/tasks?statuses=failed%2Cblocked%2Cnot_reached']);
+  expect(out).toMatch(/^first +failed +-\nsecond +blocked +first@1\nthird +not reached +-\n$/m);
+  expect((await against(() => [200, rows], [...args, '-f', 'csv'])).out).toContain('third,not_reached,');
+});
+
 it('cluster create without a release prints how to get one', async () => {
   const { code, err } = await against(() => [200, []], ['cluster', 'create', 'c1', '--release', 'base']);
   expect(code).toBe(3);

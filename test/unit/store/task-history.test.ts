@@ -21,11 +21,11 @@ describeStore('TaskHistoryStore', (backend) => {
     return { store, cluster, run, graph: graph.id, history: store.taskHistory };
   };
 
-  it('lists in the order of the plan, in Fuel’s words too, and filters', async () => {
+  it('lists in the order of the plan, and filters', async () => {
     const { history, graph } = await planned();
     const shown = async (filter = {}) => (await history.list(graph, filter)).map(({ task, node }) => `${task}@${node}`);
     expect(await shown()).toEqual(['b@10', 'a@2', 'stage@null']);
-    expect((await history.list(graph)).map(({ fuelStatus }) => fuelStatus)).toEqual(['pending', 'pending', 'skipped']);
+    expect((await history.list(graph)).map(({ status }) => status)).toEqual(['waiting', 'waiting', 'skipped']);
     expect(await shown({ nodes: ['2'] })).toEqual(['a@2']);
     expect(await shown({ tasks: ['b', 'a'], nodes: ['10', 'null'] })).toEqual(['b@10']);
     expect(await shown({ statuses: ['waiting'] })).toEqual(['b@10', 'a@2']);
@@ -65,7 +65,7 @@ describeStore('TaskHistoryStore', (backend) => {
     const row = async () => (await history.list(graph, { nodes: ['2'] }))[0];
     await history.record(graph, [end]);
     await history.record(graph, [{ ...of, status: 'running', attempt: 1, sequence: 2, timeStart: AT, message: 'go' }]);
-    const after = { status: 'failed', fuelStatus: 'error', timeStart: AT, timeEnd: LATER, message: 'exit 1' };
+    const after = { status: 'failed', timeStart: AT, timeEnd: LATER, message: 'exit 1' };
     expect(await row()).toMatchObject({ ...after, summary: { a: 1 } });
     await history.record(graph, [end, end]);
     expect(await row()).toMatchObject(after);
@@ -77,7 +77,7 @@ describeStore('TaskHistoryStore', (backend) => {
     await history.record(graph, [
       { node: 'new', task: 'n', status: 'blocked', attempt: 0, sequence: 1, rootCause: 'a@2' },
     ]);
-    expect((await history.list(graph)).at(-1)).toMatchObject({ node: 'new', fuelStatus: 'error', rootCause: 'a@2' });
+    expect((await history.list(graph)).at(-1)).toMatchObject({ node: 'new', status: 'blocked', rootCause: 'a@2' });
   });
 
   it('gives the same result in any batches, with any repetitions', async () => {

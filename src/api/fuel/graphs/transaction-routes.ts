@@ -1,13 +1,21 @@
 import { transactionRoutes } from '../../../core/contracts/fuel/deployments.ts';
 import type { PartOf } from '../../../core/contracts/route.ts';
+import type { TaskStatus } from '../../../core/words.ts';
 import type { HistoryRecord } from '../../../ops/index.ts';
 import type { SnapshotKind } from '../../../store/index.ts';
+import { RequestError } from '../../problems/transport-problem.ts';
 import { actorOf } from '../../requests/actor.ts';
 import { given } from '../../requests/given.ts';
 import { type Asked, type Handlers, type RouteGroup, serve } from '../../serve.ts';
 import { isSet, listIn } from '../request-parts.ts';
 import { JSON_TYPE, readyText } from './ready-text.ts';
-import { viewTask, viewTransaction } from './transaction-view.ts';
+import {
+  FUEL_TASK_STATUSES,
+  type FuelTaskStatus,
+  fuelTaskStatus,
+  viewTask,
+  viewTransaction,
+} from './transaction-view.ts';
 
 type Routes = typeof transactionRoutes;
 
@@ -44,15 +52,15 @@ export const serveTransactions: RouteGroup = async (app, { operations: { transac
       );
       return readyText(reply, JSON_TYPE, `{"transaction":${params.id},"plans":[${plans.join(',')}]}`);
     },
+    async 'GET /transactions/:id/tasks'({ params, query }, reply) {
+      // The schema lets no other words through.
+      const statuses = listIn(query.statuses) as readonly TaskStatus[] | undefined;
+      const records = await transactions.tasks(params.id, given({ ...taskFilterOf(query), statuses }));
+      return readyText(reply, JSON_TYPE, JSON.stringify(records));
+    },
     async 'GET /transactions/:id/deployment_history/'(request, reply) {
-      const { nodes, statuses, tasks_names, include_summary } = request.query;
-      const filter = given({
-        nodes: listIn(nodes),
-        statuses: listIn(statuses),
-        tasks: listIn(tasks_names),
-        includeSummary: isSet(include_summary),
-      });
-      const records = await transactions.history(request.params.id, filter);
+      const filter = given({ ...taskFilterOf(request.query), statuses: fuelStatusesIn(request.query.statuses) });
+      const records = await transactions.tasksIn(fuelTaskStatus, request.params.id, filter);
       const accept = request.headers.accept ?? '';
       if (!accept.includes('application/json') && accept.includes('text/csv')) {
         return readyText(reply, 'text/csv; charset=utf-8', csv(records));
@@ -62,10 +70,28 @@ export const serveTransactions: RouteGroup = async (app, { operations: { transac
   });
 };
 
+const taskFilterOf = (query: PartOf<Routes['GET /transactions/:id/tasks'], 'query'>) => ({
+  nodes: listIn(query.nodes),
+  tasks: listIn(query.tasks_names),
+  includeSummary: isSet(query.include_summary),
+});
+
+/** Fuel's statuses of tasks in a list with commas. @throws RequestError in Fuel's words */
+function fuelStatusesIn(text: string | undefined): readonly FuelTaskStatus[] | undefined {
+  const given = listIn(text);
+  const odd = given?.filter((one) => !(FUEL_TASK_STATUSES as readonly string[]).includes(one)) ?? [];
+  if (odd.length === 0) return given as readonly FuelTaskStatus[] | undefined;
+  throw new RequestError({
+    code: 'invalid',
+    message: `Statuses parameter could be only: ${FUEL_TASK_STATUSES.join(', ')}`,
+    hint: `Not a status: ${odd.slice(0, 10).join(', ').slice(0, 200)}.`,
+  });
+}
+
 const COLUMNS = ['task_name', 'node_id', 'status', 'type', 'time_start', 'time_end'] as const;
 
 /** RFC 4180, with the columns of the reference. */
-const csv = (records: readonly HistoryRecord[]): string =>
+const csv = (records: readonly HistoryRecord<FuelTaskStatus>[]): string =>
   [COLUMNS, ...records.map((record) => COLUMNS.map((column) => record[column] ?? ''))]
     .map((row) => `${row.map(csvField).join(',')}\r\n`)
     .join('');

@@ -4,6 +4,7 @@ import {
   transactionSchema,
 } from '../../../core/contracts/fuel/deployments.ts';
 import type { Wire } from '../../../core/contracts/wire.ts';
+import type { TaskStatus } from '../../../core/words.ts';
 import { fuelStatus, type StartedDeployment } from '../../../ops/index.ts';
 import type { SequenceRecord, TransactionRecord } from '../../../store/index.ts';
 import { shown } from '../../shown.ts';
@@ -11,6 +12,25 @@ import { shown } from '../../shown.ts';
 type TransactionAnswer = Wire<typeof transactionSchema>;
 
 const show = shown(transactionSchema);
+
+export const FUEL_TASK_STATUSES = ['pending', 'ready', 'running', 'error', 'skipped'] as const;
+export type FuelTaskStatus = (typeof FUEL_TASK_STATUSES)[number];
+
+/** An `ignored` task failed where that does not matter; a `blocked` task never ran because of an error. */
+const TASK_WORDS: Readonly<Record<TaskStatus, FuelTaskStatus>> = {
+  waiting: 'pending',
+  running: 'running',
+  retrying: 'running',
+  success: 'ready',
+  ignored: 'ready',
+  failed: 'error',
+  blocked: 'error',
+  not_reached: 'skipped',
+  skipped: 'skipped',
+};
+
+/** The status of a task as Fuel shows it. */
+export const fuelTaskStatus = (status: TaskStatus): FuelTaskStatus => TASK_WORDS[status];
 
 /** A transaction as Fuel shows it below /tasks, and where a run is started. */
 export const viewTask = (one: TransactionRecord): TransactionAnswer =>

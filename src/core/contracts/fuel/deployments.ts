@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MAX } from '../../run/description.ts';
-import { GRAPH_RUN_MODES, TRANSACTION_STATUSES } from '../../words.ts';
+import { GRAPH_RUN_MODES, TASK_STATUSES, TRANSACTION_STATUSES } from '../../words.ts';
 import { holdBefore } from '../approval.ts';
+import { taskStatusList } from '../graph-run.ts';
 import { actorName, anyJson, nameText, reasonText, runDescription } from '../primitives.ts';
 import { gone, tagged } from '../route.ts';
 import { graphType } from './graphs.ts';
@@ -70,19 +71,28 @@ const historyQuery = z.strictObject({
   include_summary: flagText.optional().describe('Include the counts reported by task runners.'),
 });
 
+const historyRecord = z.looseObject({
+  task_name: z.string(),
+  node_id: z.string().describe('`-` for a task without a node.'),
+  status: z.enum(['pending', 'ready', 'running', 'error', 'skipped']),
+  time_start: z.string().nullable(),
+  time_end: z.string().nullable(),
+});
+
 const historySchema = z
   .array(
-    z
-      .looseObject({
-        task_name: z.string(),
-        node_id: z.string().describe('`-` for a task without a node.'),
-        status: z.enum(['pending', 'ready', 'running', 'error', 'skipped']),
-        time_start: z.string().nullable(),
-        time_end: z.string().nullable(),
-      })
-      .meta({ id: 'HistoryRecord', description: 'Result of a task on a node, with the task definition.' }),
+    historyRecord.meta({ id: 'HistoryRecord', description: 'Result of a task on a node, with the task definition.' }),
   )
   .meta({ id: 'DeploymentHistory' });
+
+const transactionTasksSchema = z
+  .array(
+    historyRecord.extend({ status: z.enum(TASK_STATUSES) }).meta({
+      id: 'TransactionTask',
+      description: 'Result of a task on a node in the words of runs, with the task definition.',
+    }),
+  )
+  .meta({ id: 'TransactionTaskList' });
 
 const snapshotSchema = z.looseObject({}).meta({ id: 'Snapshot', description: 'The settings in effect.' });
 
@@ -372,6 +382,13 @@ export const transactionRoutes = tagged('deployments', {
     id: 'getTransactionPlans',
     summary: "Show the plans of a run's graphs with reasons; also for a dry run",
     answers: { 200: transactionPlansSchema },
+  },
+  'GET /transactions/:id/tasks': {
+    ...one,
+    id: 'listTransactionTasks',
+    summary: 'Show the result of each task on each node in the words of runs',
+    query: historyQuery.extend({ statuses: taskStatusList }),
+    answers: { 200: transactionTasksSchema },
   },
   'GET /transactions/:id/deployment_history/': {
     ...one,

@@ -192,7 +192,7 @@ function NodeTable({ base, rows, report, query, live }) {
       <${Choice}
         label="State"
         value=${state}
-        options=${[['', 'all'], ['failed', 'failed'], ['waiting', 'waiting'], ['not_reached', 'never reached'], ['prepared', 'prepared'], ['success', 'success']]}
+        options=${[['', 'all'], ['failed', 'failed'], ['waiting', 'waiting'], ['not_reached', 'not reached'], ['prepared', 'prepared'], ['success', 'success']]}
         onChange=${(value) => filterBy({ state: value, page: '' })}
       />
       ${group !== '' && html`<span class="tag">group ${group}</span>`}
