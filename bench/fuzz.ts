@@ -1,6 +1,6 @@
 // Sends requests that are nearly right to an API of its own, and watches a bystander's latency, the memory of the process,
 // and answers of 500 and above: `node bench/fuzz.ts [--count N] [--seconds N] [--seed N]
-// [--any-latency] [name of a group …]`. The table is in bench/fuzz-results.md; exit code 1 if anything did harm.
+// [--any-latency] [--postgres] [name of a group …]`. The table is in bench/fuzz-results.md; exit code 1 if anything did harm.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -19,6 +19,7 @@ import {
 } from '../test/rig/fuzz/api-requests.ts';
 import { mutateJson, mutateText } from '../test/rig/fuzz/mutate-input.ts';
 import { TARGETS } from '../test/rig/fuzz/targets.ts';
+import { startPostgres } from '../test/rig/postgres.ts';
 import { startApiProcess } from './api-process.ts';
 import { watchBystander } from './bystander.ts';
 import { type Answered, HarmTable, isHarm } from './harm-table.ts';
@@ -32,6 +33,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '3600' },
     seed: { type: 'string', default: String(Date.now() % 1e9) },
     'any-latency': { type: 'boolean', default: false },
+    postgres: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
@@ -49,7 +51,9 @@ interface Group {
   readonly next: () => Request;
 }
 
+const postgres = values.postgres ? await startPostgres(undefined, {}) : undefined;
 const api = await startApiProcess({
+  ...(postgres === undefined ? {} : { SITEWRIGHT_STORE_URL: await postgres.createDatabase() }),
   SITEWRIGHT_LOG_LEVEL: 'warn',
   SITEWRIGHT_API_RATE_LIMIT_PER_MINUTE: '0',
   SITEWRIGHT_PACKAGES_BASE_RELEASE: 'off',
@@ -255,5 +259,6 @@ try {
   await bystander.stop();
 } finally {
   await api.stop();
+  await postgres?.stop();
 }
 process.exitCode = table.harmful === 0 ? 0 : 1;

@@ -49,8 +49,10 @@ export function classifyPostgresError(
     const hint = 'Free space on the disk of the PostgreSQL server; nothing stored was lost.';
     return never({ kind: 'full', message: `The server of ${where} has no disk space left: ${text}.`, hint });
   }
-  if (/^(XX001|XX002)$/.test(code)) {
-    const hint = 'Stop all processes and restore a backup.';
+  // Data or index corrupted; a file that is missing, or that the disk does not give.
+  if (['XX001', 'XX002', '58P01', '58030'].includes(code)) {
+    const hint =
+      "Look into the server's log and at its disk. To restore a backup, stop every Sitewright process, name the new database in store.url, and run: createdb restored && psql restored <BACKUP";
     return never({ kind: 'corrupt', message: `The database ${where} is damaged: ${text}.`, hint });
   }
   // Class 08: connection; 53: out of connections or memory; 57P0x: shutting down or starting.

@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStore, type StoreError } from '../../../src/store/index.ts';
@@ -43,6 +45,28 @@ describe.skipIf(unavailable !== undefined)('The store on a PostgreSQL server', (
         expect(shown).not.toContain(encodeURIComponent(secret));
       }
     }
+  });
+
+  it.each([
+    ['overwritten', (file: string) => writeFileSync(file, Buffer.alloc(8192, 7))],
+    ['missing', (file: string) => rmSync(file)],
+  ])('reports a file of the server that is %s, with a step that can be typed', async (_how, damage) => {
+    const whole = new URL(await server.createDatabase());
+    const store = await openStore(whole.href);
+    await store.sites.create({ name: 'dc1' });
+    await store.close();
+    await server.query('postgres', 'checkpoint');
+    const name = whole.pathname.slice(1);
+    const { rows } = await server.query(name, `select pg_relation_filepath('site') as file`);
+    damage(join(server.folder, 'data', rows[0].file));
+    // The server still has the page in memory: a restart would read it, as a copy of the database does.
+    const url = await server.createDatabase(name).catch(() => whole.href);
+    const damaged = await openStore(url);
+    expect(await failureOf(damaged.sites.list())).toMatchObject({
+      kind: 'corrupt',
+      hint: expect.stringMatching(/run: createdb \S+ && psql/),
+    });
+    await damaged.close();
   });
 
   it('continues after the server has cut all its connections', async () => {
@@ -146,6 +170,8 @@ describe('classifyPostgresError', () => {
     ['ENOTFOUND', 'unreachable', 'connection'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'unreachable', 'connection'],
     ['XX001', 'corrupt', 'never'],
+    ['58P01', 'corrupt', 'never'],
+    ['58030', 'corrupt', 'never'],
     ['23503', 'conflict', 'never'],
     ['42P01', 'defect', 'never'],
   ])('%s is %s, retried: %s', (code, kind, retry) => {
