@@ -127,7 +127,7 @@ export default {
       'No process of an installation loads the simulator: commands for trials do, when they are called.',
       {
         path: '^(src|workflows|activities|worker)/',
-        pathNot: '^src/cli/processes/(maas-simulate|maas-seed|demo-system|up)\\.ts$',
+        pathNot: '^worker/(maas-simulate|up|demo-system|parts/maas-seed)\\.ts$',
       },
       { path: '^packages/maas-simulator/' },
     ),
@@ -180,7 +180,7 @@ export default {
     ),
     rule(
       'folders-below-the-shells',
-      'Only the command line composes processes (src/cli/processes) and only use cases and planning know the wire names: no other folder imports workflows, activities or worker.',
+      'Only the command line starts processes, and only use cases and planning know the wire names: no other folder imports workflows, activities or worker.',
       { path: '^src/', pathNot: '^src/(cli|ops)/' },
       { path: '^(workflows/(?!protocol)|activities|worker)/' },
     ),
@@ -252,18 +252,30 @@ export default {
     ),
     rule(
       'cli-talks-http',
-      'The CLI is a client of the REST API (offline commands call pure code); it may know the types of its answers. Composition commands (up, api, worker, maas simulate, doctor, the demo) load what they start lazily through src/cli/processes.',
-      { path: '^src/cli/', pathNot: '^src/cli/processes/' },
+      'The CLI is a client of the REST API (offline commands call pure code, such as src/ops/strategy.ts); it may know the types of its answers.',
+      { path: '^src/cli/' },
       {
-        path: ['^src/(store|ops|api)/', '^(activities|worker)/', 'node_modules/@temporalio/'],
+        path: ['^src/(store/|ops/(?!strategy\\.ts$)|api/)', '^activities/', 'node_modules/@temporalio/'],
         dependencyTypesNot: ['type-only'],
       },
     ),
     rule(
-      'worker-knows-no-shell',
-      'worker/ puts processes together; the command line starts them, never the other way round.',
-      { path: '^worker/' },
+      'processes-load-when-started',
+      'A command loads what it starts when it starts it: import the process with `await import`. What its parts are is for worker/ alone.',
       { path: '^src/cli/' },
+      { path: '^worker/', dependencyTypesNot: ['type-only', 'dynamic-import'] },
+    ),
+    rule(
+      'processes-know-the-terminal',
+      'worker/ has one file a process, and what several share in worker/parts. A process knows the terminal it was started in, never a command.',
+      { path: '^worker/' },
+      { path: '^src/cli/', pathNot: '^src/cli/(terminal|problem|exit-codes|client|views/(paint|report))\\.ts$' },
+    ),
+    rule(
+      'parts-start-nothing',
+      'Parts serve the processes of worker/: one that needs a process is a process.',
+      { path: '^worker/parts/' },
+      { path: '^worker/(?!parts/)' },
     ),
     rule(
       'identity-is-small',

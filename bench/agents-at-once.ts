@@ -6,10 +6,10 @@ import type { FollowEvent } from '../src/agent/index.ts';
 import { loadSettings } from '../src/platform/settings/load-settings.ts';
 import { createLogger } from '../src/platform/telemetry/log.ts';
 import { openStore } from '../src/store/index.ts';
-import { startAgents } from '../worker/agent.ts';
-import { storeOrdersOf } from '../worker/agent-orders.ts';
-import { installRuntime } from '../worker/runtime.ts';
-import { openStartGate } from '../worker/start-gate.ts';
+import { startAgents } from '../worker/parts/agent.ts';
+import { storeOrdersOf } from '../worker/parts/agent-orders.ts';
+import { installRuntime } from '../worker/parts/runtime.ts';
+import { openStartGate } from '../worker/parts/start-gate.ts';
 import { stubHost } from './stub-host.ts';
 
 const [site = '', ...nodes] = process.argv.slice(2);

@@ -16,7 +16,7 @@ import { splitForExecution } from '../src/core/graph-run/index.ts';
 import type { SchedulerGraph } from '../src/core/scheduler/index.ts';
 import { hasWork } from '../src/core/task-types/index.ts';
 import { ensureSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
-import { bundleWorkflows } from '../worker/workflow-bundle.ts';
+import { bundleWorkflows } from '../worker/parts/workflow-bundle.ts';
 import { sideQueue } from '../workflows/protocol.ts';
 import { startBenchServer } from './dev-server.ts';
 import { type HistorySize, historySizes } from './history-sizes.ts';

@@ -16,7 +16,7 @@ import { createLogger } from '../src/platform/telemetry/log.ts';
 import { openStore } from '../src/store/index.ts';
 import { environment } from '../test/api/fuel-graphs-rig.ts';
 import { storeGraphRun } from '../test/ui/stored-runs.ts';
-import { lazyConnection } from '../worker/lazy-connection.ts';
+import { lazyConnection } from '../worker/parts/lazy-connection.ts';
 
 const NODES = 200;
 const TASKS = 55;

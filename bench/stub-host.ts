@@ -1,5 +1,5 @@
 import { TASK_TYPE_NAMES } from '../src/core/task-types/index.ts';
-import type { TaskHost } from '../worker/agent.ts';
+import type { TaskHost } from '../worker/parts/agent.ts';
 
 /** A machine in name only, which accepts every task: a thousand processes would measure the machine. @param follow what it says of a task */
 export const stubHost = (node: string, follow: TaskHost['follow']): TaskHost => ({

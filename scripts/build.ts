@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { withLock } from '../src/platform/processes/lock.ts';
-import { contentKey } from '../worker/content-key.ts';
+import { contentKey } from '../worker/parts/content-key.ts';
 import { isOlderThanSources, root, SOURCES, stamp } from './freshness.mjs';
 import { ownPackages } from './own-packages.mjs';
 
@@ -20,7 +20,7 @@ export class BuildError extends Error {}
 /** What processes and threads start with, and the modules that others load by their path. `runnableProgram` finds what is made of them. */
 const PROGRAMS = [
   'src/cli/main.ts',
-  'src/cli/processes/demo.ts',
+  'worker/demo.ts',
   'src/agent/supervisor-main.ts',
   'src/api/page/drawing-main.ts',
   'src/clusters/planning/planning-thread-main.ts',
@@ -95,7 +95,7 @@ async function bundlePage(): Promise<void> {
 
 /** Everything that a package has, beside its programs. */
 async function buildPackage(): Promise<void> {
-  const { bundleOurWorkflows } = await import('../worker/workflow-bundle.ts');
+  const { bundleOurWorkflows } = await import('../worker/parts/workflow-bundle.ts');
   for (const encrypted of [false, true]) {
     const { bytes, fresh } = await bundleOurWorkflows({ encrypted });
     if (fresh) console.error(`Bundled the workflows: ${(bytes / 1024 / 1024).toFixed(1)} MiB.`);

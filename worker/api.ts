@@ -3,6 +3,7 @@ import { createSecureContext, type Server as SecureServer } from 'node:tls';
 import { Client } from '@temporalio/client';
 import { codecAuthorization } from '../src/api/access/codec-authorization.ts';
 import { type ApiOptions, createApi } from '../src/api/index.ts';
+import type { Terminal } from '../src/cli/terminal.ts';
 import { openPlanner } from '../src/clusters/planning/index.ts';
 import { AgentPresence, createOperations, type Operations, openReader, tagExtensionsOf } from '../src/ops/index.ts';
 import { followFiles } from '../src/platform/files/follow-files.ts';
@@ -13,17 +14,17 @@ import type { Logger } from '../src/platform/telemetry/log.ts';
 import { ApiMetrics } from '../src/platform/telemetry/metrics.ts';
 import { followCredentials } from '../src/platform/temporal/follow-credentials.ts';
 import { ownQueue } from '../src/platform/temporal/own-queue.ts';
-import { archiveIntakeOf, archiveLimitsOf } from './archive-limits.ts';
-import { encryptionOf, isLoopback, startCodecEndpoint } from './encryption.ts';
-import { secretsOf, startGateway } from './gateway.ts';
-import { lazyLink } from './lazy-connection.ts';
-import { cannotListen, ListenError } from './listen-error.ts';
-import { observeMaas } from './metrics.ts';
-import { openIdOf } from './openid.ts';
-import { machinesOf, masterAddress } from './services.ts';
-import { openStoreWhenAvailable } from './store-when-available.ts';
-import { taskLogs } from './task-logs.ts';
-import { traceStarts, tracesOf } from './traces.ts';
+import { startGateway } from './gateway.ts';
+import { encryptionOf, isLoopback, startCodecEndpoint } from './parts/encryption.ts';
+import { lazyLink } from './parts/lazy-connection.ts';
+import { cannotListen, ListenError } from './parts/listen-error.ts';
+import { observeMaas } from './parts/metrics.ts';
+import { archiveIntakeOf, archiveLimitsOf, masterAddress, secretsOf, taskLogs } from './parts/of-settings.ts';
+import { openIdOf } from './parts/openid.ts';
+import { serve } from './parts/serve.ts';
+import { machinesOf } from './parts/services.ts';
+import { openStoreWhenAvailable } from './parts/store-when-available.ts';
+import { traceStarts, tracesOf } from './parts/traces.ts';
 
 export interface RunningApi {
   /** `http://127.0.0.1:8080`, without a trailing slash. */
@@ -208,4 +209,12 @@ function tlsOf({ api }: Settings): { readonly cert: string; readonly key: string
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return isIP(host) === 6 ? `[${host}]` : host;
+}
+
+/** Runs the REST API in this process until Ctrl-C or SIGTERM. Prints its address once it listens. */
+export function serveApi(terminal: Terminal, settings: Settings): Promise<void> {
+  return serve(terminal, settings, 'api', async (log) => {
+    const api = await startApi(settings, log, { stop: terminal.interrupted() });
+    return { ...api, said: `API ready at ${api.url}` };
+  });
 }

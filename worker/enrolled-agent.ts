@@ -5,15 +5,19 @@ import { z } from 'zod';
 import { OrderRefused } from '../src/agent/index.ts';
 import type { EnrolmentTicket } from '../src/agent/onboarding/enrolment-ticket.ts';
 import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.ts';
+import type { Terminal } from '../src/cli/terminal.ts';
 import { SetupError } from '../src/core/problems/refusal.ts';
 import { GatewayClient } from '../src/gateway/gateway-client.ts';
 import { enrolNode, type NodeCredentials, readCredentials } from '../src/gateway/node-credentials.ts';
 import { readPrivate } from '../src/platform/files/private-file.ts';
+import { programVersion } from '../src/platform/installation.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
-import { type RunningAgents, type StartAgentsOptions, startAgents } from './agent.ts';
-import { openStateFolder } from './state-folder.ts';
-import { tracesOf } from './traces.ts';
+import { type RunningAgents, type StartAgentsOptions, startAgents } from './parts/agent.ts';
+import { installRuntime } from './parts/runtime.ts';
+import { serve } from './parts/serve.ts';
+import { openStateFolder } from './parts/state-folder.ts';
+import { tracesOf } from './parts/traces.ts';
 
 /** Files of a node's folder, `/etc/sitewright`. */
 export const nodeFiles = (folder: string) => ({
@@ -114,4 +118,13 @@ function readTicket(file: string): EnrolmentTicket | undefined {
       { cause: error },
     );
   }
+}
+
+/** Runs the agent of this machine's node until Ctrl-C, SIGTERM or it is drained. */
+export function serveEnrolledAgent(terminal: Terminal, settings: Settings, folder: string): Promise<void> {
+  return serve(terminal, settings, 'agent', async (log) => {
+    installRuntime(log);
+    const agent = await startEnrolledAgent(folder, settings, log, programVersion(), terminal.interrupted());
+    return { done: agent.done, stop: () => agent.stop(), said: `agent ready for ${agent.site}/${agent.node}` };
+  });
 }

@@ -1,22 +1,20 @@
 import { isAbsolute } from 'node:path';
 import type { Server } from 'node:tls';
+import type { Terminal } from '../src/cli/terminal.ts';
 import { SetupError } from '../src/core/problems/refusal.ts';
 import { OrderKeys } from '../src/gateway/identity/index.ts';
 import { auditedAlarms, createGateway, sourceFilesBelow } from '../src/gateway/index.ts';
 import { withPackageSources } from '../src/ops/packages/index.ts';
 import { keepMemoryOutOfCoreDumps } from '../src/platform/secrets/core-dumps.ts';
-import { directorySecrets } from '../src/platform/secrets/directory-secrets.ts';
-import { environmentSecrets } from '../src/platform/secrets/environment-secrets.ts';
-import { firstOf, type SecretProvider } from '../src/platform/secrets/secret-provider.ts';
 import type { Settings } from '../src/platform/settings/settings.ts';
 import type { Logger } from '../src/platform/telemetry/log.ts';
 import { controlQueue, nodeQueue, prefixed } from '../workflows/protocol.ts';
-import { archiveLimitsOf } from './archive-limits.ts';
-import { storeOrderBook } from './gateway-orders.ts';
-import { cannotListen } from './listen-error.ts';
-import { openStartGate } from './start-gate.ts';
-import { openStoreWhenAvailable } from './store-when-available.ts';
-import { taskLogs } from './task-logs.ts';
+import { storeOrderBook } from './parts/gateway-orders.ts';
+import { cannotListen } from './parts/listen-error.ts';
+import { archiveLimitsOf, gatewayUrl, secretsOf, taskLogs } from './parts/of-settings.ts';
+import { serve } from './parts/serve.ts';
+import { openStartGate } from './parts/start-gate.ts';
+import { openStoreWhenAvailable } from './parts/store-when-available.ts';
 
 export interface RunningGateway {
   /** The address at which nodes reach it. */
@@ -27,16 +25,6 @@ export interface RunningGateway {
 
 /** The gateway's certificate is valid for 90 days; its process may run longer. */
 const NEW_CERTIFICATE_EVERY_MS = 24 * 3_600_000;
-
-/** The configured sources of secrets: the folder comes before the environment. */
-export const secretsOf = ({ secrets }: Pick<Settings, 'secrets'>): SecretProvider =>
-  firstOf([...(secrets.directory === undefined ? [] : [directorySecrets(secrets.directory)]), environmentSecrets()]);
-
-/** The gateway's address for nodes. */
-export function gatewayUrl({ gateway }: Pick<Settings, 'gateway'>, boundPort = gateway.port): string {
-  const host = gateway.host ?? '127.0.0.1';
-  return gateway.url ?? `https://${host.includes(':') ? `[${host}]` : host}:${boundPort}`;
-}
 
 /**
  * Starts the gateway of node agents as configured. Waits while the store is unreachable.
@@ -111,4 +99,12 @@ export async function startGateway(settings: Settings, log: Logger, stop?: Abort
         end();
       })()),
   };
+}
+
+/** Runs only the gateway, without an API. */
+export function serveGateway(terminal: Terminal, settings: Settings): Promise<void> {
+  return serve(terminal, settings, 'gateway', async (log) => {
+    const gateway = await startGateway(settings, log, terminal.interrupted());
+    return { ...gateway, said: `gateway ready at ${gateway.url}` };
+  });
 }

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { createActivities, pulseOf, SilenceReports } from '../activities/index.ts';
 import { plainFailures } from '../activities/plain-failures.ts';
+import type { Terminal } from '../src/cli/terminal.ts';
 import { openPlanner } from '../src/clusters/planning/index.ts';
 import { openReader } from '../src/ops/index.ts';
 import { announceLostRuns } from '../src/ops/lost-run-notices.ts';
@@ -18,19 +19,20 @@ import { ownQueue } from '../src/platform/temporal/own-queue.ts';
 import { runLookups } from '../src/platform/temporal/run-lookups.ts';
 import { keepSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
 import { WorkerVersions } from '../src/platform/temporal/worker-versions.ts';
-import { encryptionOf } from './encryption.ts';
-import { startMasterAgents } from './master-agents.ts';
-import { observeActivities, observeMaas, startMetricsServer } from './metrics.ts';
-import { NativeLink } from './native-link.ts';
-import { endsIdentities, nodeUserData } from './node-user-data.ts';
-import { asOne, optionsOfQueues } from './queue-workers.ts';
-import { installMeasuredRuntime, installRuntime, sdkMetrics } from './runtime.ts';
-import { activitySettings, gitOf, machinesOf, noticesOf, tagsByExtensions } from './services.ts';
-import { openStoreWhenAvailable } from './store-when-available.ts';
-import { traceActivities, traceSinks, tracesOf } from './traces.ts';
-import { connectWhenAvailable } from './when-available.ts';
-import { startVersioned } from './worker-version.ts';
-import { buildOf, workflowCode } from './workflow-bundle.ts';
+import { encryptionOf } from './parts/encryption.ts';
+import { startMasterAgents } from './parts/master-agents.ts';
+import { observeActivities, observeMaas, startMetricsServer } from './parts/metrics.ts';
+import { NativeLink } from './parts/native-link.ts';
+import { endsIdentities, nodeUserData } from './parts/node-user-data.ts';
+import { asOne, optionsOfQueues } from './parts/queue-workers.ts';
+import { installMeasuredRuntime, installRuntime, sdkMetrics } from './parts/runtime.ts';
+import { serve } from './parts/serve.ts';
+import { activitySettings, gitOf, machinesOf, noticesOf, tagsByExtensions } from './parts/services.ts';
+import { openStoreWhenAvailable } from './parts/store-when-available.ts';
+import { traceActivities, traceSinks, tracesOf } from './parts/traces.ts';
+import { connectWhenAvailable } from './parts/when-available.ts';
+import { startVersioned } from './parts/worker-version.ts';
+import { buildOf, workflowCode } from './parts/workflow-bundle.ts';
 
 export interface Orchestrator {
   /** Resolves when the worker has stopped; rejects if it fails. */
@@ -159,4 +161,16 @@ export async function startOrchestrator(
       await done;
     },
   };
+}
+
+/** Runs the orchestrator worker in this process until Ctrl-C or SIGTERM. Prints a line once it polls. */
+export function serveWorker(terminal: Terminal, settings: Settings): Promise<void> {
+  return serve(terminal, settings, 'worker', async (log) => {
+    const worker = await startOrchestrator(settings, log, { stop: terminal.interrupted() });
+    return {
+      done: worker.done,
+      stop: () => worker.stop(),
+      said: `worker ready on task queue ${ownQueue(settings.temporal)}`,
+    };
+  });
 }

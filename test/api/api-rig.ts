@@ -9,7 +9,7 @@ import { type Api, type ApiOptions, createApi } from '../../src/api/index.ts';
 import { createOperations, type Operations } from '../../src/ops/index.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
-import { lazyConnection } from '../../worker/lazy-connection.ts';
+import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
 import type { LivingSite } from '../rig/living-site.ts';
 import { openapiCheck } from '../rig/openapi-check.ts';
 import { PATIENCE, type TemporalRig } from '../rig/temporal.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleWorkflows, type WorkflowBundleFile } from '../../worker/workflow-bundle.ts';
+import { bundleWorkflows, type WorkflowBundleFile } from '../../worker/parts/workflow-bundle.ts';
 import { WORKFLOWS } from '../../workflows/protocol.ts';
 import { bundleProjectWorkflows } from '../rig/workflow-bundle.ts';
 

@@ -12,7 +12,7 @@ import { loadSettings } from '../../src/platform/settings/load-settings.ts';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { type RunningGateway, startGateway } from '../../worker/gateway.ts';
-import { endsIdentities, nodeUserData } from '../../worker/node-user-data.ts';
+import { endsIdentities, nodeUserData } from '../../worker/parts/node-user-data.ts';
 import { exampleDocuments, exampleHosts, type LivingSite, livingSite } from '../rig/living-site.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 

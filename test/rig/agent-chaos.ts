@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { startDevServer } from '../../src/platform/temporal/dev-server.ts';
-import { lazyConnection } from '../../worker/lazy-connection.ts';
+import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
 import { nodeQueue } from '../../workflows/protocol.ts';
 import { AgentRig } from './agent.ts';
 import { type AgentHost, startAgentHost } from './agent-host-process.ts';

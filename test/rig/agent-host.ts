@@ -1,7 +1,7 @@
 // Node agents as a process of its own, for tests that kill it; `argv[2]` is the order as JSON.
 import { createLogger } from '../../src/platform/telemetry/log.ts';
-import { startAgents } from '../../worker/agent.ts';
-import { installRuntime } from '../../worker/runtime.ts';
+import { startAgents } from '../../worker/parts/agent.ts';
+import { installRuntime } from '../../worker/parts/runtime.ts';
 import type { AgentHostOrder } from './agent-host-process.ts';
 import { countedOrders, obeysTemporal } from './agent-orders.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '../../src/agent/index.ts';
 import { TaskLogs } from '../../src/agent/logs/task-logs.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
-import { type AgentNode, type RunningAgents, startAgents } from '../../worker/agent.ts';
+import { type AgentNode, type RunningAgents, startAgents } from '../../worker/parts/agent.ts';
 import { nodeQueue } from '../../workflows/protocol.ts';
 import { AgentRig } from './agent.ts';
 import { type AgentHost, type AgentHostOrder, startAgentHost } from './agent-host-process.ts';

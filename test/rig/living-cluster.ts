@@ -13,7 +13,7 @@ import { createOperations } from '../../src/ops/index.ts';
 import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
 import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
 import { openStore, type Store } from '../../src/store/index.ts';
-import { lazyConnection } from '../../worker/lazy-connection.ts';
+import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
 import { controlQueue, nodeQueue } from '../../workflows/protocol.ts';
 import { type ApiRig, apiOf } from '../api/api-rig.ts';
 import { ACTIVITIES_ALONE, PATIENCE, type RunningWorker, type TemporalRig } from './temporal.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { MachineStatus } from '@sitewright/maas';
 import { Client } from '@temporalio/client';
 import type { Store } from '../../src/store/index.ts';
-import { lazyConnection } from '../../worker/lazy-connection.ts';
+import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
 import { exampleDocuments, exampleHosts } from './living-site.ts';
 import { type Backup, type ProcessSystem, processSystem, type Target } from './process-system.ts';
 import { random } from './random.ts';

@@ -6,8 +6,8 @@ import { inject } from 'vitest';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { repeatCalls } from '../../src/platform/temporal/closed-channel.ts';
 import { ensureSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
-import { asOne } from '../../worker/queue-workers.ts';
-import { installRuntime } from '../../worker/runtime.ts';
+import { asOne } from '../../worker/parts/queue-workers.ts';
+import { installRuntime } from '../../worker/parts/runtime.ts';
 import { sideQueue } from '../../workflows/protocol.ts';
 
 /** Of an API in a test with a worker: on a loaded machine, an answer takes many times its usual time. */

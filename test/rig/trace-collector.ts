@@ -10,8 +10,8 @@ import type { WorkerMetrics } from '../../src/platform/telemetry/metrics.ts';
 import type { Traces } from '../../src/platform/telemetry/traces.ts';
 import { cacheFolder } from '../../src/platform/temporal/find-server.ts';
 import type { Store } from '../../src/store/index.ts';
-import { observeActivities } from '../../worker/metrics.ts';
-import { traceActivities } from '../../worker/traces.ts';
+import { observeActivities } from '../../worker/parts/metrics.ts';
+import { traceActivities } from '../../worker/parts/traces.ts';
 
 export interface Span {
   readonly traceId: string;

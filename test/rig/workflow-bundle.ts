@@ -1,5 +1,5 @@
 import { installationFile } from '../../src/platform/installation.ts';
-import { bundleOurWorkflows, bundleWorkflows, type WorkflowBundleFile } from '../../worker/workflow-bundle.ts';
+import { bundleOurWorkflows, bundleWorkflows, type WorkflowBundleFile } from '../../worker/parts/workflow-bundle.ts';
 import type { TemporalRig } from './temporal.ts';
 
 const made = (name: string): string => installationFile(`node_modules/.cache/sitewright/${name}.js`);

@@ -1,7 +1,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { asOne } from '../../worker/queue-workers.ts';
+import { asOne } from '../../worker/parts/queue-workers.ts';
 import { group, openedSite, plainNodes, type ScriptedSite, scriptedSite } from '../rig/scripted-site.ts';
 import { withSideQueues } from '../rig/temporal.ts';
 import { timeSkipping, whyNoTimeSkipping } from '../rig/time-skipping.ts';

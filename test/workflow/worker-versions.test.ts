@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Settings } from '../../src/platform/settings/settings.ts';
 import { createLogger } from '../../src/platform/telemetry/log.ts';
 import { WorkerVersions } from '../../src/platform/temporal/worker-versions.ts';
-import { startVersioned } from '../../worker/worker-version.ts';
+import { startVersioned } from '../../worker/parts/worker-version.ts';
 import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
 import { bundleTestWorkflows } from '../rig/workflow-bundle.ts';
 

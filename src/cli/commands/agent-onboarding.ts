@@ -1,8 +1,8 @@
+import type { NodeToInstall } from '../../../worker/node-identities.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printOne } from '../formats/output.ts';
 import { CliError } from '../problem.ts';
-import type { NodeToInstall } from '../processes/node-identities.ts';
 import type { Session } from '../session.ts';
 
 interface NodeFlags extends OutputFlags {
@@ -25,7 +25,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     .option('--folder <folder>', 'ticket, credentials and policy of the node', '/etc/sitewright')
     .action(async ({ folder }: { readonly folder: string }) => {
       const { settings } = await session.settings();
-      const { serveEnrolledAgent } = await import('../processes/serve-enrolled-agent.ts');
+      const { serveEnrolledAgent } = await import('../../../worker/enrolled-agent.ts');
       await serveEnrolledAgent(terminal, settings, folder);
     });
 
@@ -35,7 +35,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     .output()
     .action(async ({ site, node, ...flags }: NodeFlags) => {
       const { settings } = await session.settings();
-      const { makeTicket } = await import('../processes/node-identities.ts');
+      const { makeTicket } = await import('../../../worker/node-identities.ts');
       const ticket = await makeTicket(settings, site, node);
       await printOne(terminal, flags, ticket, `${JSON.stringify(ticket, null, 2)}\n`);
       terminal.err(`put it into /etc/sitewright/ticket.json (mode 600) on ${node}; it can be used once\n`);
@@ -51,7 +51,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     .output()
     .action(async (flags: OutputFlags & NodeToInstall) => {
       const { settings } = await session.settings();
-      const { installNode } = await import('../processes/node-identities.ts');
+      const { installNode } = await import('../../../worker/node-identities.ts');
       const end = await installNode(settings, flags);
       if (!end.ok)
         throw new CliError({ code: 'not-installed', message: end.message, hint: end.hint }, EXIT.unreachable);
@@ -70,8 +70,8 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     .action(async ({ site, node, reason, ...flags }: NodeFlags & { readonly reason?: string }) => {
       const { settings } = await session.settings();
       const [{ drainAgent }, { actor }] = await Promise.all([
-        import('../processes/drain-agent.ts'),
-        import('../processes/node-identities.ts'),
+        import('../../../worker/drain-agent.ts'),
+        import('../../../worker/node-identities.ts'),
       ]);
       const request = { site, node, by: actor(), ...(reason === undefined ? {} : { reason }) };
       const end = await drainAgent(settings, request);

@@ -47,7 +47,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
       const nodes = await agentsToRun(session, { ...(site && { site }), ...(node && { node }), ...(env && { env }) });
       if (transport.ssh !== undefined && nodes.length > 1) throw usageError('over ssh, name exactly one --node');
       const { settings, origins } = await session.settings();
-      const { serveAgents } = await import('../processes/serve-agents.ts');
+      const { serveAgents } = await import('../../../worker/agents.ts');
       // A trial needs no folder that only root may make.
       const isTrial = env !== undefined && origins.get('agent.state_dir')?.from === 'default';
       const folder = stateDir ?? (isTrial ? join(terminal.cwd, '.sitewright', 'agents') : settings.agent.state_dir);
@@ -61,7 +61,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
     .output()
     .action(async ({ stateDir, ...flags }: OutputFlags & { readonly stateDir?: string }) => {
       const { settings } = await session.settings();
-      const { agentExecutions } = await import('../processes/agent-executions.ts');
+      const { agentExecutions } = await import('../agent-executions.ts');
       const items = agentExecutions(stateDir ?? settings.agent.state_dir);
       await printList(terminal, flags, items, [
         'site',

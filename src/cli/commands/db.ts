@@ -13,7 +13,7 @@ export function registerDb(program: CliCommand, session: Session): void {
     .output()
     .action(async (flags: OutputFlags) => {
       const { settings } = await session.settings();
-      const { storeStatus } = await import('../processes/database.ts');
+      const { storeStatus } = await import('../../../worker/database.ts');
       const status = await storeStatus(settings);
       const { pending, applied } = status;
       const lines = [
@@ -36,7 +36,7 @@ export function registerDb(program: CliCommand, session: Session): void {
     .output()
     .action(async ({ nonBreaking = false, ...flags }: OutputFlags & { readonly nonBreaking?: boolean }) => {
       const { settings } = await session.settings();
-      const { migrateStore } = await import('../processes/database.ts');
+      const { migrateStore } = await import('../../../worker/database.ts');
       const applied = await migrateStore(settings, nonBreaking);
       const text =
         applied.map(({ version, name }) => `applied ${version} ${name}\n`).join('') ||

@@ -1,11 +1,11 @@
 import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
+import type { Finding } from '../../../worker/doctor.ts';
 import type { Health } from '../../core/contracts/index.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import type { CliCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputFlags, printList } from '../formats/output.ts';
 import { CliError } from '../problem.ts';
-import type { Finding } from '../processes/doctor.ts';
 import type { Session } from '../session.ts';
 import { type Paint, paintFor } from '../views/paint.ts';
 
@@ -73,7 +73,7 @@ async function systemFindings(session: Session): Promise<Finding[]> {
     message: [where, ...warnings.map((one) => one.message)].join('; '),
     ...(state === 'warn' ? { fix: 'See docs/settings.md.' } : {}),
   };
-  const { examine } = await import('../processes/doctor.ts');
+  const { examine } = await import('../../../worker/doctor.ts');
   return [own, ...(await examine(settings))];
 }
 

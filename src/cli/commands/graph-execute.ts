@@ -71,7 +71,7 @@ async function executeLocally(
     import('../graph-to-upload.ts'),
     import('../local-cluster.ts'),
     import('../../graph/index.ts'),
-    import('../processes/with-local-agent.ts'),
+    import('../../../worker/agents.ts'),
   ]);
   const graph = await readGraphToUpload(file, terminal);
   const tasks = readTasks(graph.tasks).tasks.map(({ task }) => task);

@@ -8,7 +8,7 @@ import type { Session } from '../session.ts';
 export function registerIdentity(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program.verb('identity', 'Certificates of nodes, keys of orders and of encryption');
-  const processes = () => import('../processes/node-identities.ts');
+  const processes = () => import('../../../worker/node-identities.ts');
 
   group
     .command('certificates')
@@ -84,7 +84,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
 
   program.verb('gateway', 'Run only the gateway of node agents').action(async () => {
     const { settings } = await session.settings();
-    const { serveGateway } = await import('../processes/serve-gateway.ts');
+    const { serveGateway } = await import('../../../worker/gateway.ts');
     await serveGateway(terminal, settings);
   });
 }

@@ -16,7 +16,7 @@ export function registerInit(program: CliCommand, session: Session): void {
       .argument('<folder>', `a new folder; its name is that of the ${kind}`)
       .output()
       .action(async (folder: string, flags: OutputFlags) => {
-        const { writeStart } = await import('../processes/write-start.ts');
+        const { writeStart } = await import('../write-start.ts');
         const { name, files, next } = await writeStart(kind, folder, terminal.cwd);
         const text = [`${folder}: ${files.join(', ')}\n`, 'next:\n', ...next.map((line) => `  ${line}\n`)].join('');
         await printOne(terminal, flags, { kind, name, folder, files, next }, text);

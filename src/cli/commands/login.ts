@@ -27,7 +27,7 @@ export function registerLogin(program: CliCommand, session: Session): void {
     .action(async (flags: OutputFlags) => {
       const [client, { awaitSignIn }, { savedSessions }] = await Promise.all([
         session.client(),
-        import('../processes/await-sign-in.ts'),
+        import('../await-sign-in.ts'),
         import('../saved-sessions.ts'),
       ]);
       const { openid } = await client.call('GET /session');

@@ -1,18 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** The flags of `maas simulate`. */
-export interface MaasSimulateFlags {
-  readonly port: number;
-  readonly host: string;
-  readonly alias?: string;
-  readonly state?: string;
-  readonly seed?: string;
-  readonly auto?: string;
-  readonly machines: 'records' | 'containers';
-  readonly machinePackages: readonly string[];
-  readonly machineArchives: readonly string[];
-}
-
 /** Description and options of `maas simulate`, without the simulator itself: help must not load it. */
 export function describeMaasSimulate(command: Command): Command {
   return command

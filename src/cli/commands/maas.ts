@@ -1,3 +1,4 @@
+import type { MaasSimulateFlags } from '../../../worker/maas-simulate.ts';
 import type { MaasCheck } from '../../core/contracts/index.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import type { CliCommand } from '../command.ts';
@@ -6,7 +7,7 @@ import { type OutputFlags, printOne } from '../formats/output.ts';
 import { CliError } from '../problem.ts';
 import type { Session } from '../session.ts';
 import { type Paint, paintFor } from '../views/paint.ts';
-import { describeMaasSimulate, type MaasSimulateFlags } from './maas-simulate.ts';
+import { describeMaasSimulate } from './maas-simulate.ts';
 
 /** `sitewright maas …`: check MAAS, or run a model of it. */
 export function registerMaas(program: CliCommand, session: Session): void {
@@ -24,7 +25,7 @@ export function registerMaas(program: CliCommand, session: Session): void {
     });
 
   describeMaasSimulate(group.command('simulate')).action(async (flags: MaasSimulateFlags) => {
-    const { runMaasSimulator } = await import('../processes/maas-simulate.ts');
+    const { runMaasSimulator } = await import('../../../worker/maas-simulate.ts');
     await runMaasSimulator(flags);
   });
 }
@@ -42,7 +43,7 @@ async function throughApi(session: Session): Promise<MaasCheck | undefined> {
 
 async function directly(session: Session): Promise<MaasCheck> {
   const { settings } = await session.settings();
-  const { checkMaasDirectly } = await import('../processes/maas-check.ts');
+  const { checkMaasDirectly } = await import('../../../worker/maas-check.ts');
   return checkMaasDirectly(settings);
 }
 

@@ -21,7 +21,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
       if (flags.maasSeed !== undefined && !flags.simulateMaas)
         throw usageError('--maas-seed is for the model of MAAS', 'Add --simulate-maas.');
       const { settings, origins } = await session.settings();
-      const { runAll } = await import('../processes/up.ts');
+      const { runAll } = await import('../../../worker/up.ts');
       const { config } = session.flags();
       process.exitCode = await runAll(terminal, settings, {
         startTemporal: flags.temporal,
@@ -34,7 +34,7 @@ export function registerProcesses(program: CliCommand, session: Session): void {
 
   program.verb('api', 'Run only the REST API').action(async () => {
     const { settings } = await session.settings();
-    const { serveApi } = await import('../processes/serve-api.ts');
+    const { serveApi } = await import('../../../worker/api.ts');
     await serveApi(terminal, settings);
   });
 }

@@ -68,6 +68,6 @@ async function strategyOf(session: Session, sources: readonly string[], revision
       { ...session.terminal, color: false },
     ),
   );
-  const { viewStrategy } = await import('../processes/view-strategy.ts');
+  const { viewStrategy } = await import('../../ops/strategy.ts');
   return viewStrategy(site) as Strategy;
 }

@@ -21,7 +21,7 @@ export function registerWorker(program: CliCommand, session: Session): void {
     .verb('worker', 'Run only the orchestrator worker; below it, the versions of all workers')
     .action(async () => {
       const { settings } = await session.settings();
-      const { serveWorker } = await import('../processes/serve-worker.ts');
+      const { serveWorker } = await import('../../../worker/orchestrator.ts');
       await serveWorker(terminal, settings);
     });
 

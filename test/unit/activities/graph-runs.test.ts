@@ -4,9 +4,9 @@ import { plannerHere } from '../../../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../../../src/clusters/read-sources.ts';
 import { type ExecutablePart, type GraphRunInput, graphRunName } from '../../../src/core/graph-run/index.ts';
 import { closeRun } from '../../../src/store/gone-holders.ts';
-import { storeOrderBook } from '../../../worker/gateway-orders.ts';
-import { startGate } from '../../../worker/start-gate.ts';
-import { storeOrders } from '../../../worker/store-orders.ts';
+import { storeOrderBook } from '../../../worker/parts/gateway-orders.ts';
+import { startGate } from '../../../worker/parts/start-gate.ts';
+import { storeOrders } from '../../../worker/parts/store-orders.ts';
 import { graphReport, graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.ts';
 
 const root = new URL('../../../', import.meta.url);

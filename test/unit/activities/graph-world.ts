@@ -11,7 +11,7 @@ import { type Planner, plannerHere } from '../../../src/clusters/planning/index.
 import type { GraphRunInput, GraphRunReport, PlanReference, TaskRow } from '../../../src/core/graph-run/index.ts';
 import { type Fields, normaliseTask } from '../../../src/graph/index.ts';
 import { type GraphContent, openStore, type Store } from '../../../src/store/index.ts';
-import { tagsByExtensions } from '../../../worker/services.ts';
+import { tagsByExtensions } from '../../../worker/parts/services.ts';
 
 export interface GraphWorld extends GraphActivities {
   readonly store: Store;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphRunName } from '../../../src/core/graph-run/index.ts';
 import { openStore, type Store } from '../../../src/store/index.ts';
-import { operatorOrders, storeControl } from '../../../worker/operator-orders.ts';
+import { operatorOrders, storeControl } from '../../../worker/parts/operator-orders.ts';
 import { graphWorkflowId } from '../../../workflows/protocol.ts';
 
 let store: Store;

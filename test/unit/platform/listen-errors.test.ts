@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/cli/exit-codes.ts';
-import { explainStart } from '../../../src/cli/processes/serve.ts';
 import { addEncryptionKey } from '../../../src/platform/codec/encryption-keys.ts';
 import { loadSettings } from '../../../src/platform/settings/load-settings.ts';
 import type { Settings } from '../../../src/platform/settings/settings.ts';
 import { createLogger } from '../../../src/platform/telemetry/log.ts';
 import { WorkerMetrics } from '../../../src/platform/telemetry/metrics.ts';
-import { startCodecEndpoint } from '../../../worker/encryption.ts';
 import { startGateway } from '../../../worker/gateway.ts';
-import { startMetricsServer } from '../../../worker/metrics.ts';
+import { startCodecEndpoint } from '../../../worker/parts/encryption.ts';
+import { startMetricsServer } from '../../../worker/parts/metrics.ts';
+import { explainStart } from '../../../worker/parts/serve.ts';
 
 const log = createLogger({ level: 'silent', format: 'json' }, 'listening');
 const folder = mkdtempSync(join(tmpdir(), 'sitewright-listen-'));

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { bundleWorkflows } from '../../../worker/workflow-bundle.ts';
+import { bundleWorkflows } from '../../../worker/parts/workflow-bundle.ts';
 
 let folder: string;
 beforeEach(async () => {

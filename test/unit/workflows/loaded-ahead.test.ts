@@ -1,6 +1,6 @@
 import type { ActivateInput } from '@temporalio/workflow';
 import { describe, expect, it } from 'vitest';
-import { isExpected } from '../../../worker/runtime.ts';
+import { isExpected } from '../../../worker/parts/runtime.ts';
 import { refuseQueriesAhead } from '../../../workflows/loaded-ahead.ts';
 import { LOADED_AHEAD } from '../../../workflows/protocol.ts';
 

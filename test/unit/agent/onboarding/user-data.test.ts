@@ -7,7 +7,7 @@ import { systemdUnit } from '../../../../src/agent/onboarding/systemd-unit.ts';
 import { agentCloudConfig, mergeUserData } from '../../../../src/agent/onboarding/user-data.ts';
 import { issueTicket } from '../../../../src/gateway/index.ts';
 import { openStore } from '../../../../src/store/index.ts';
-import { nodeUserData } from '../../../../worker/node-user-data.ts';
+import { nodeUserData } from '../../../../worker/parts/node-user-data.ts';
 
 const ticket = {
   gateway: 'https://gw:8443',

@@ -13,7 +13,7 @@ import { signedIn } from '../../../../src/ops/sign-in.ts';
 import { tokenOperations } from '../../../../src/ops/tokens.ts';
 import { freePort } from '../../../../src/platform/free-port.ts';
 import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
-import { openIdOf } from '../../../../worker/openid.ts';
+import { openIdOf } from '../../../../worker/parts/openid.ts';
 import { type ApiRig, apiAlone } from '../../../api/api-rig.ts';
 import { apiSignIn, type OpenIdProviderRig, openIdProviderRig, SmallBrowser } from '../../../rig/openid-provider.ts';
 import { cli, recordingTerminal } from '../../cli/recording-terminal.ts';

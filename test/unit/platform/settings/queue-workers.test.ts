@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { settingsSchema } from '../../../../src/platform/settings/settings.ts';
-import { asOne, optionsOfQueues } from '../../../../worker/queue-workers.ts';
+import { asOne, optionsOfQueues } from '../../../../worker/parts/queue-workers.ts';
 
 const limits = settingsSchema.shape.worker.parse({});
 const options = { taskQueue: 'west:sitewright', workflowBundle: { code: '' }, activities: {} };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { tokenOperations } from '../../../../src/ops/tokens.ts';
 import { ApiMetrics, WorkerMetrics } from '../../../../src/platform/telemetry/metrics.ts';
 import { Traces } from '../../../../src/platform/telemetry/traces.ts';
-import { observeMaas } from '../../../../worker/metrics.ts';
+import { observeMaas } from '../../../../worker/parts/metrics.ts';
 import { apiAlone } from '../../../api/api-rig.ts';
 import { observedActivity, traceCollector } from '../../../rig/trace-collector.ts';
 

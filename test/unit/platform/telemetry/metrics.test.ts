@@ -7,7 +7,7 @@ import { LabelValues } from '../../../../src/platform/telemetry/label-values.ts'
 import { createLogger } from '../../../../src/platform/telemetry/log.ts';
 import { ApiMetrics, type ProcessMetrics, WorkerMetrics } from '../../../../src/platform/telemetry/metrics.ts';
 import type { Store } from '../../../../src/store/index.ts';
-import { observeActivities, startMetricsServer } from '../../../../worker/metrics.ts';
+import { observeActivities, startMetricsServer } from '../../../../worker/parts/metrics.ts';
 import { apiAlone } from '../../../api/api-rig.ts';
 import { describeStore } from '../../store/backends.ts';
 

@@ -2,8 +2,8 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { afterEach, expect, it } from 'vitest';
 import { WorkerMetrics } from '../../../../src/platform/telemetry/metrics.ts';
 import { Traces } from '../../../../src/platform/telemetry/traces.ts';
-import { observeMaas } from '../../../../worker/metrics.ts';
-import { traceActivities } from '../../../../worker/traces.ts';
+import { observeMaas } from '../../../../worker/parts/metrics.ts';
+import { traceActivities } from '../../../../worker/parts/traces.ts';
 import { apiAlone } from '../../../api/api-rig.ts';
 import { observedActivity, type TraceCollector, traceCollector } from '../../../rig/trace-collector.ts';
 

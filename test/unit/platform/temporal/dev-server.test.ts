@@ -8,7 +8,6 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { examine } from '../../../../src/cli/processes/doctor.ts';
 import { isAlive } from '../../../../src/platform/processes/lock.ts';
 import { loadSettings } from '../../../../src/platform/settings/load-settings.ts';
 import {
@@ -21,6 +20,7 @@ import { explainMissing, findTemporalBinary } from '../../../../src/platform/tem
 import { probeServer } from '../../../../src/platform/temporal/probe.ts';
 import { retentionDays } from '../../../../src/platform/temporal/retention.ts';
 import { checkSearchAttributes, ensureSearchAttributes } from '../../../../src/platform/temporal/search-attributes.ts';
+import { examine } from '../../../../worker/doctor.ts';
 
 describe('the dev server', { timeout: 180_000 }, () => {
   let binary: string;

@@ -1,0 +1,1 @@
+export { serveApi } from '../../worker/api.ts';

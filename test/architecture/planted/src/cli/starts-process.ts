@@ -1,0 +1,2 @@
+/** Allowed: loaded when it is called. */
+export const lazily = () => import('../../worker/api.ts');

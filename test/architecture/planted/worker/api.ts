@@ -1,0 +1,1 @@
+export const serveApi = (): string => 'API';

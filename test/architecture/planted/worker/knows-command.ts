@@ -1,0 +1,1 @@
+export { lazily } from '../src/cli/starts-process.ts';

@@ -1,0 +1,1 @@
+export { serveApi } from '../api.ts';

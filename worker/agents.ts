@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import { folderName } from '../src/agent/index.ts';
+import { agentOptionsOf, policyRefusal, usablePolicy } from '../src/agent/onboarding/node-policy.ts';
+import { parseSshTarget, type SshTarget, sshTargetProblem } from '../src/agent/onboarding/ssh-command.ts';
+import { SshNode } from '../src/agent/ssh/ssh-node.ts';
+import { usageError } from '../src/cli/problem.ts';
+import type { Terminal } from '../src/cli/terminal.ts';
+import { programVersion } from '../src/platform/installation.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
+import { createLogger, type Logger } from '../src/platform/telemetry/log.ts';
+import { type AgentNode, type RunningAgents, startAgents } from './parts/agent.ts';
+import { storeOrdersOf } from './parts/agent-orders.ts';
+import { encryptionOf } from './parts/encryption.ts';
+import { installRuntime } from './parts/runtime.ts';
+import { explainStart, serve } from './parts/serve.ts';
+import { openStartGate } from './parts/start-gate.ts';
+import { openStateFolder } from './parts/state-folder.ts';
+import { openStoreWhenAvailable } from './parts/store-when-available.ts';
+import { tracesOf } from './parts/traces.ts';
+
+interface RunAgentsOptions {
+  /** A machine without an agent on which to run tasks over ssh. Absent: tasks run on the machine of this process. */
+  readonly ssh?: SshTarget;
+  /** Policy of the nodes. A node reached over ssh may have its own, which then applies instead. */
+  readonly policyFile?: string;
+}
+
+/**
+ * Runs agents of nodes with orders from the store, on machines that may access it.
+ *
+ * @throws SetupError if the policy or the state folder cannot be used
+ */
+export async function runAgents(
+  settings: Settings,
+  nodes: readonly AgentNode[],
+  log: Logger,
+  { ssh, policyFile }: RunAgentsOptions = {},
+  stop?: AbortSignal,
+): Promise<RunningAgents> {
+  const policy = policyFile === undefined ? undefined : usablePolicy(policyFile);
+  openStateFolder(settings.agent.state_dir);
+  const store = await openStoreWhenAvailable(settings.store.url, log, stop);
+  const traces = tracesOf(settings, 'sitewright-agent', log);
+  const gate = openStartGate(settings, store, log);
+  const ordersOf = storeOrdersOf(settings, store, log, gate);
+  const close = () => Promise.all([gate.close(), store.close(), traces?.stop()]);
+  try {
+    const agents = await startAgents(
+      settings,
+      nodes,
+      log,
+      {
+        ordersOf: (node) => ({
+          ...ordersOf(node),
+          // Over ssh, `SshNode` applies the policy: the node's own comes first.
+          ...(policy === undefined || ssh !== undefined
+            ? {}
+            : { verify: (order) => policyRefusal(policy, order.execution, false) }),
+        }),
+        version: programVersion(),
+        ...encryptionOf(settings),
+        ...(traces === undefined ? {} : { traces }),
+        ...(policy === undefined ? {} : { agent: agentOptionsOf(policy) }),
+        ...(ssh === undefined
+          ? {}
+          : {
+              hostOf: ({ site, node }, orders) =>
+                new SshNode({
+                  node,
+                  target: ssh,
+                  stateDir: join(settings.agent.state_dir, folderName(site)),
+                  orders,
+                  ...(policy === undefined ? {} : { policy }),
+                }),
+            }),
+      },
+      stop,
+    );
+    return { ...agents, done: agents.done.finally(close) };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface AgentTransport {
+  /** `[USER@]HOST` of a machine without an agent. */
+  readonly ssh?: string;
+  readonly port?: string;
+  readonly identityFile?: string;
+  readonly knownHosts?: string;
+  readonly policy?: string;
+}
+
+/** Runs node agents in this process until Ctrl-C, SIGTERM or all are drained. */
+export function serveAgents(
+  terminal: Terminal,
+  settings: Settings,
+  nodes: readonly AgentNode[],
+  transport: AgentTransport = {},
+): Promise<void> {
+  const ssh = targetOf(transport);
+  return serve(terminal, settings, 'agent', async (log) => {
+    installRuntime(log, false);
+    const options = {
+      ...(ssh === undefined ? {} : { ssh }),
+      ...(transport.policy === undefined ? {} : { policyFile: transport.policy }),
+    };
+    const agents = await runAgents(settings, nodes, log, options, terminal.interrupted());
+    const names = nodes.map(({ site, node }) => `${site}/${node}`);
+    const way = ssh === undefined ? '' : ` over ssh to ${ssh.host}`;
+    return {
+      done: agents.done,
+      stop: () => agents.stop(),
+      said: `agent ready for ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}${way}`,
+    };
+  });
+}
+
+function targetOf({ ssh, port, identityFile, knownHosts }: AgentTransport): SshTarget | undefined {
+  if (ssh === undefined) return undefined;
+  const target: SshTarget = {
+    ...parseSshTarget(ssh),
+    ...(port === undefined ? {} : { port: Number(port) }),
+    ...(identityFile === undefined ? {} : { identityFile }),
+    ...(knownHosts === undefined ? {} : { knownHostsFile: knownHosts }),
+  };
+  const problem = sshTargetProblem(target);
+  if (problem !== undefined) throw usageError(`${problem}; write it as [USER@]HOST`);
+  return target;
+}
+
+/** Does something while this process is the agent of a node. Its journal stays below the working folder. */
+export async function withLocalAgent<Result>(
+  terminal: Terminal,
+  settings: Settings,
+  node: AgentNode,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const log = createLogger({ ...settings.log, level: 'warn' }, 'agent');
+  installRuntime(log, false);
+  const agent = { ...settings.agent, state_dir: join(terminal.cwd, '.sitewright', 'local-agent') };
+  const agents = await runAgents({ ...settings, agent }, [node], log, {}, terminal.interrupted()).catch(
+    (error: unknown) => {
+      throw explainStart(error, settings, 'agent');
+    },
+  );
+  try {
+    return await work();
+  } finally {
+    await agents.stop();
+  }
+}

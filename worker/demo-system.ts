@@ -1,0 +1,149 @@
+import { mkdirSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { simulateMaas, simulatorKeys } from '@sitewright/maas-simulator';
+import { isAlive } from '../src/platform/processes/lock.ts';
+import { loadSettings } from '../src/platform/settings/load-settings.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
+import { createLogger, type Logger } from '../src/platform/telemetry/log.ts';
+import { startDevServer } from '../src/platform/temporal/dev-server.ts';
+import { ownQueue } from '../src/platform/temporal/own-queue.ts';
+import { startApi } from './api.ts';
+import { startOrchestrator } from './orchestrator.ts';
+
+/** Everything a demo needs, in this process except Temporal's server. */
+export interface DemoSystem {
+  readonly folder: string;
+  readonly apiUrl: string;
+  readonly temporalAddress: string;
+  readonly temporalUiUrl: string | undefined;
+  readonly simulatorUrl: string;
+  /** Stops everything; nothing of the demo keeps running. */
+  stop(): Promise<void>;
+}
+
+interface DemoOptions {
+  /** Folder of the data of demos, each in a separate folder. */
+  readonly base: string;
+  /** The Temporal CLI. */
+  readonly binary: string;
+  /** Host names of the simulated machines. */
+  readonly hosts: readonly string[];
+  /** Hosts whose first deployment fails. */
+  readonly failing: readonly string[];
+}
+
+/** Real machines take many minutes for each of these; a demo should not. */
+const COMMISSION_MS = 3_000;
+const DEPLOY_MS = 6_000;
+
+/** More than the worker gives its last tasks. */
+const STOP_MS = 20_000;
+
+/** Starts the parts in order of dependency. If one fails, stops the started ones. */
+export async function startDemo(options: DemoOptions, say: (line: string) => void): Promise<DemoSystem> {
+  const folder = await claimFolder(options.base);
+  const stops: [part: string, stop: () => Promise<unknown>][] = [
+    ['the lock', () => rm(join(folder, PID_FILE), { force: true })],
+  ];
+  const stop = async (): Promise<void> => {
+    for (const [part, end] of stops.splice(0).reverse())
+      await within(STOP_MS, end()).catch((error: unknown) => say(`  ${part} did not stop: ${String(error)}`));
+  };
+  try {
+    const server = await startDevServer({
+      binary: options.binary,
+      databaseFile: join(folder, 'temporal.db'),
+      logFile: join(folder, 'temporal.log'),
+      // Use the ports that Temporal's command line expects, if free: then it needs no address.
+      ...((await isFree(7233)) ? { port: 7233 } : {}),
+      ...((await isFree(8233)) ? { uiPort: 8233 } : {}),
+    });
+    stops.push(['Temporal', () => server.stop()]);
+    say(`  Temporal    ${server.address}`);
+
+    const simulator = await simulateMaas({
+      port: 0,
+      seed: { machines: options.hosts.map((hostname) => ({ hostname, status: 0, power_type: 'ipmi' })) },
+      auto: {
+        commission_ms: COMMISSION_MS,
+        deploy_ms: DEPLOY_MS,
+        release_ms: 1_000,
+        jitter: 0.3,
+        fail_comment: 'Installation failed: no disk found to boot from',
+        fail_times: { deploy: Object.fromEntries(options.failing.map((host) => [host, 1])) },
+      },
+    });
+    stops.push(['MAAS', () => simulator.close()]);
+    say(`  MAAS        ${simulator.url} (simulated: ${options.hosts.length} bare machines)`);
+
+    const settings = demoSettings(folder, {
+      SITEWRIGHT_TEMPORAL_ADDRESS: server.address,
+      ...(server.uiUrl === undefined ? {} : { SITEWRIGHT_TEMPORAL_UI_URL: server.uiUrl }),
+      SITEWRIGHT_STORE_URL: `sqlite:${join(folder, 'sitewright.db')}`,
+      SITEWRIGHT_MAAS_URL: simulator.url,
+      SITEWRIGHT_MAAS_KEY: simulatorKeys.admin,
+      SITEWRIGHT_MAAS_POLL_MIN_SECONDS: '0.5',
+      SITEWRIGHT_API_PORT: (await isFree(8080)) ? '8080' : '0',
+      SITEWRIGHT_LOG_LEVEL: 'warn',
+    });
+    const log: Logger = createLogger(settings.log, 'demo');
+    const worker = await startOrchestrator(settings, log);
+    stops.push(['the worker', () => worker.stop()]);
+    say(`  Worker      polls task queue ${ownQueue(settings.temporal)}`);
+    const api = await startApi(settings, log);
+    stops.push(['the API', () => api.stop()]);
+    say(`  API         ${api.url}`);
+    return {
+      folder,
+      apiUrl: api.url,
+      temporalAddress: server.address,
+      temporalUiUrl: server.uiUrl,
+      simulatorUrl: simulator.url,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const PID_FILE = 'demo.pid';
+
+/** The first folder that no running demo uses. */
+async function claimFolder(base: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const folder = resolve(base, number === 1 ? 'demo' : `demo-${number}`);
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, PID_FILE);
+    const holder = Number(await readFile(file, 'utf8').catch(() => ''));
+    if (holder > 0 && holder !== process.pid && isAlive(holder)) continue;
+    await writeFile(file, String(process.pid));
+    return folder;
+  }
+}
+
+/** A demo is the same for everyone: it ignores the user's settings file and variables. */
+function demoSettings(folder: string, env: Record<string, string>): Settings {
+  const loaded = loadSettings({ env, cwd: folder });
+  if (!loaded.ok) throw new Error(loaded.problems.map((problem) => problem.message).join('; '));
+  return loaded.settings;
+}
+
+/** Its timer also keeps the process running until then: a part that waits without one must not end it halfway. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_done, fail) => {
+    timer = setTimeout(() => fail(new Error(`no answer within ${ms / 1_000} s`)), ms);
+  });
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const probe = createServer((socket) => socket.destroy());
+    probe.once('error', () => done(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done(true)));
+  });
+}

@@ -1,0 +1,207 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { checkMaas, type MachineContext } from '@sitewright/maas';
+import { summaryOfMaasCheck } from '@sitewright/maas/check-summary';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { createOperations } from '../src/ops/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
+import { connectionOptions } from '../src/platform/temporal/connection-options.ts';
+import { ownQueue } from '../src/platform/temporal/own-queue.ts';
+import { retentionCommand, retentionDays } from '../src/platform/temporal/retention.ts';
+import { checkSearchAttributes } from '../src/platform/temporal/search-attributes.ts';
+import { openStore, type Store, StoreError } from '../src/store/index.ts';
+import { databaseFile } from './database.ts';
+import { machinesOf } from './parts/services.ts';
+
+/** The result of one check. */
+export interface Finding {
+  readonly name: string;
+  /** `warn`: it works, but with limits. `skip`: not checked, because of another finding. */
+  readonly state: 'ok' | 'warn' | 'fail' | 'skip';
+  readonly message: string;
+  readonly fix?: string;
+}
+
+const LIMIT_MS = 8_000;
+
+/** Checks Temporal, its namespace, search attributes, a worker, MAAS and the store; never throws, changes nothing. */
+export async function examine(settings: Settings): Promise<Finding[]> {
+  const { address, namespace } = settings.temporal;
+  const storeFinding = await limited(storeOf(settings), 'store', 'Check store.url.');
+  // No retries: the check reports the current state, and a retry would outlive the connection.
+  const once = makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 1 }));
+  const connection = Connection.lazy({ ...connectionOptions(settings.temporal), interceptors: [once] });
+  const machines = machinesOf(settings);
+  try {
+    const operations = createOperations({
+      store: unusedStore,
+      temporal: {
+        client: new Client({ connection, namespace }),
+        connection,
+        namespace,
+        taskQueue: ownQueue(settings.temporal),
+        address,
+      },
+      maas: machines.maas,
+    });
+    const [health, wholeMaas, attributes, retention] = await Promise.all([
+      operations.health.check(),
+      limited(
+        maasOf(machines.maas, settings),
+        'maas',
+        "Look at the region controller, then run 'sitewright maas check'.",
+      ),
+      limited(searchAttributesOf(connection, namespace), 'search attributes', ''),
+      limited(retentionOf(connection, settings.temporal), 'retention', ''),
+    ]);
+    const found = new Map(
+      health.checks.map(({ name, ok, message, fix }): [string, Finding] => {
+        const state = ok ? 'ok' : 'fail';
+        return [name, { name, state, message, ...(fix === undefined ? {} : { fix }) }];
+      }),
+    );
+    const temporal = found.get('temporal')!;
+    const inNamespace = found.get('namespace')!;
+    const without = (name: string, missing: string): Finding => ({
+      name,
+      state: 'skip',
+      message: `not checked: ${missing} must work first`,
+    });
+    // The quick check has a better message if MAAS cannot be used at all.
+    const maas = found.get('maas')?.state === 'fail' ? found.get('maas')! : wholeMaas;
+    if (temporal.state !== 'ok') {
+      const down: Finding = {
+        ...temporal,
+        message: `Temporal at ${address} cannot be reached`,
+        fix: `Start it ('sitewright up' starts a dev server), or correct temporal.address.`,
+      };
+      const rest = ['namespace', 'retention', 'search attributes', 'worker'].map((name) => without(name, 'Temporal'));
+      return [down, ...rest, maas, storeFinding];
+    }
+    if (inNamespace.state !== 'ok') {
+      const rest = ['retention', 'search attributes', 'worker'].map((name) => without(name, 'the namespace'));
+      return [temporal, inNamespace, ...rest, maas, storeFinding];
+    }
+    return [temporal, inNamespace, retention, attributes, found.get('worker')!, maas, storeFinding];
+  } finally {
+    await Promise.allSettled([connection.close(), machines.close()]);
+  }
+}
+
+/** The health check of a running system migrates its store, so the doctor checks the store separately. */
+const unusedStore = {
+  status: () => Promise.reject(new Error('not used')),
+} as unknown as Store;
+
+/** The whole check, as `maas check --direct` makes it. */
+async function maasOf(maas: () => MachineContext, { deploy }: Settings): Promise<Finding> {
+  const needs = deploy.distro_series === undefined ? {} : { series: [deploy.distro_series] };
+  const { ok, ...summary } = summaryOfMaasCheck(await checkMaas(maas().client, needs));
+  return { name: 'maas', state: ok ? 'ok' : 'fail', ...summary };
+}
+
+async function searchAttributesOf(connection: Connection, namespace: string): Promise<Finding> {
+  const name = 'search attributes';
+  const state = await connection.withDeadline(Date.now() + LIMIT_MS, () =>
+    checkSearchAttributes(connection, namespace),
+  );
+  const { missing, mistyped } = state;
+  const absent = missing && `missing: ${missing.names.join(', ')} (${missing.problem})`;
+  const because = [mistyped?.problem, absent].filter((problem) => problem !== undefined).join('; ');
+  if (because === '') return { name, state: 'ok', message: 'all present' };
+  return {
+    name,
+    // Of another type, they are probably used by someone else: that is not left over from set-up.
+    state: mistyped ? 'fail' : 'warn',
+    message: `${because}; new runs do without them, and lists of runs filter less. A run that set one before it was removed is blocked until a worker has added it again, which takes 20 s`,
+    fix: [mistyped?.command, missing?.command].filter((command) => command !== undefined).join(' && '),
+  };
+}
+
+async function retentionOf(
+  connection: Connection,
+  { namespace, retention_days: expected }: Settings['temporal'],
+): Promise<Finding> {
+  const name = 'retention';
+  const days = await connection.withDeadline(Date.now() + LIMIT_MS, () => retentionDays(connection, namespace));
+  if (days === undefined)
+    return { name, state: 'ok', message: 'the server does not report how long it keeps ended runs' };
+  const kept = `Temporal keeps histories of ended runs for ${Math.round(days * 10) / 10} ${days === 1 ? 'day' : 'days'}`;
+  if (days >= expected) return { name, state: 'ok', message: kept };
+  return {
+    name,
+    state: 'warn',
+    message: `${kept}, not ${expected}; reports of older runs are kept, their trees are not`,
+    fix: `${retentionCommand(namespace, expected)}, or set temporal.retention_days`,
+  };
+}
+
+async function storeOf(settings: Settings): Promise<Finding> {
+  const name = 'store';
+  const { url } = settings.store;
+  const file = databaseFile(url);
+  if (file !== undefined && !(await exists(file)) && !(await exists(`${file}-wal`))) {
+    const folder = await nearestFolder(dirname(resolve(file)));
+    const writable = await access(folder, constants.W_OK).then(
+      () => true,
+      () => false,
+    );
+    return writable
+      ? { name, state: 'ok', message: `no database yet at ${file}: it is created at the first start` }
+      : {
+          name,
+          state: 'fail',
+          message: `${folder} cannot be written to`,
+          fix: 'Correct store.url, or the permissions of the folder.',
+        };
+  }
+  try {
+    const store = await openStore(url, { migrations: 'ignore', verify: true });
+    try {
+      const status = await store.status();
+      const where = `${status.dialect} at ${status.location}`;
+      if (status.pending.length === 0)
+        return { name, state: 'ok', message: `${where}, schema ${status.schemaVersion}` };
+      return {
+        name,
+        state: 'warn',
+        message: `${where}: the schema is ${status.pending.length} steps behind`,
+        fix: "Run 'sitewright db migrate'; the API and the worker do it too when they start.",
+      };
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { name, state: 'fail', message: error.failure.message, fix: error.failure.hint };
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+async function nearestFolder(path: string): Promise<string> {
+  return (await exists(path)) || dirname(path) === path ? path : nearestFolder(dirname(path));
+}
+
+/** A check without a result in time counts as failed. */
+async function limited(work: Promise<Finding>, name: string, fix: string): Promise<Finding> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Finding>((done) => {
+    timer = setTimeout(
+      () => done({ name, state: 'fail', message: `no answer within ${LIMIT_MS / 1000} s`, fix }),
+      LIMIT_MS,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } catch (error) {
+    return { name, state: 'fail', message: error instanceof Error ? error.message : String(error), fix };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,34 @@
+import { checkMaas, MaasConfigurationError } from '@sitewright/maas';
+import { EXIT } from '../src/cli/exit-codes.ts';
+import { CliError } from '../src/cli/problem.ts';
+import type { MaasCheck } from '../src/core/contracts/index.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
+import { machinesOf } from './parts/services.ts';
+
+/** Checks MAAS from this process with the settings. */
+export async function checkMaasDirectly(settings: Settings): Promise<MaasCheck> {
+  const machines = machinesOf(settings);
+  try {
+    const { distro_series: series } = settings.deploy;
+    const needs = series === undefined ? {} : { series: [series] };
+    const { user, version, machines: states, ...check } = await checkMaas(machines.maas().client, needs);
+    return {
+      ...check,
+      ...(version ? { version } : {}),
+      ...(user ? { user: { username: user.username, is_superuser: user.isSuperuser } } : {}),
+      ...(states ? { machines: states } : {}),
+    };
+  } catch (error) {
+    if (!(error instanceof MaasConfigurationError)) throw error;
+    throw new CliError(
+      {
+        code: 'maas-not-configured',
+        message: error.message,
+        hint: "Set maas.url and maas.key_file in sitewright.yaml, or SITEWRIGHT_MAAS_URL and SITEWRIGHT_MAAS_KEY. 'sitewright config show' prints what is set.",
+      },
+      EXIT.unreachable,
+    );
+  } finally {
+    await machines.close();
+  }
+}

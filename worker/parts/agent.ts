@@ -1,0 +1,300 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { DataConverter } from '@temporalio/common';
+import type { RunTask } from '../../activities/graph-contract.ts';
+import {
+  type FollowedTasks,
+  type FurtherTask,
+  nodeControlActivities,
+  nodeTaskActivities,
+} from '../../activities/node-task.ts';
+import { plainFailures } from '../../activities/plain-failures.ts';
+import {
+  type ControlJudge,
+  type ExecutionHost,
+  folderName,
+  NodeAgent,
+  type NodeAgentOptions,
+  type NodeFacts,
+  type OrderSource,
+  type OrderVerifier,
+  type RaiseAlarm,
+} from '../../src/agent/index.ts';
+import { keepMemoryOutOfCoreDumps } from '../../src/platform/secrets/core-dumps.ts';
+import type { Settings } from '../../src/platform/settings/settings.ts';
+import type { Logger } from '../../src/platform/telemetry/log.ts';
+import type { Traces } from '../../src/platform/telemetry/traces.ts';
+import { connectionOptions, type ServerSettings } from '../../src/platform/temporal/connection-options.ts';
+import { followCredentials } from '../../src/platform/temporal/follow-credentials.ts';
+import { controlQueue, nodeQueue, prefixed } from '../../workflows/protocol.ts';
+import { encryptionOf } from './encryption.ts';
+import { noteAttempt, returnAttempt } from './left-attempt.ts';
+import { NativeLink } from './native-link.ts';
+import { traceActivities } from './traces.ts';
+import { connectWhenAvailable } from './when-available.ts';
+
+/** A node whose tasks this process runs. */
+export interface AgentNode {
+  readonly site: string;
+  readonly node: string;
+}
+
+/** The executor of the tasks of one node: the agent of this machine, or a connection to another machine. */
+export interface TaskHost extends ExecutionHost {
+  facts(): NodeFacts | Promise<NodeFacts>;
+  /** Ends executions that lost their supervisor. Returns lines for the log. */
+  recover(): Promise<readonly string[]>;
+  /** Deletes executions that ended before a moment. */
+  forgetBefore(moment: Date): void | Promise<void>;
+}
+
+export interface StartAgentsOptions {
+  /** Where each node's agent gets its orders, and how it verifies them and requests from Temporal. */
+  readonly ordersOf: (node: AgentNode) => {
+    readonly orders: OrderSource;
+    readonly verify?: OrderVerifier;
+    readonly control: ControlJudge;
+    /** Reports refused orders to the orchestrator. Default: the log of this process only. */
+    readonly alarm?: RaiseAlarm;
+  };
+  readonly version: string;
+  /** Default: an agent on this machine. */
+  readonly hostOf?: (node: AgentNode, orders: OrderSource) => TaskHost;
+  /**
+   * Task types that this process has in addition to the agents' own. With them it runs many tasks of a queue concurrently.
+   */
+  readonly further?: {
+    readonly types: readonly string[];
+    readonly run: (request: RunTask) => FurtherTask | undefined;
+  };
+  /** Records tasks as spans of the traces of their runs. */
+  readonly traces?: Traces;
+  /** Encrypts payloads. */
+  readonly dataConverter?: DataConverter;
+  /** Keeps running without nodes: they may be added later. */
+  readonly staysEmpty?: boolean;
+  /** Overrides the settings and the defaults of `NodeAgent`, for tests and small sites. */
+  readonly agent?: Partial<NodeAgentOptions>;
+  /** Milliseconds for which the log store may be unavailable at a task's end. */
+  readonly logPatienceMs?: number;
+}
+
+/** The settings that agents use. */
+interface AgentSettings {
+  readonly temporal: ServerSettings & Pick<Settings['temporal'], 'namespace' | 'prefix' | 'encryption_key_file'>;
+  readonly agent: Settings['agent'];
+}
+
+/** The agents of one process. */
+export interface RunningAgents {
+  /** Resolves when all have stopped or been drained. Rejects if one fails. */
+  readonly done: Promise<void>;
+  /** Serves another node. Do not call it after `stop`. */
+  add(node: AgentNode): Promise<void>;
+  /** Accepts no new tasks and leaves running ones to their supervisors. May be called more than once. */
+  stop(): Promise<void>;
+}
+
+/** Many, because such tasks only wait for MAAS. */
+const FURTHER_SLOTS = 100;
+
+/** A stuck server must not keep systemd waiting. */
+const FORCE_AFTER = '10 seconds';
+
+/**
+ * Serves the queues of nodes from one process, over one connection. Each node has a queue with one task at a time, and
+ * a control queue that answers meanwhile. Waits for the server if it is unavailable.
+ *
+ * @param stop stops waiting for the server
+ */
+export async function startAgents(
+  settings: AgentSettings,
+  nodes: readonly AgentNode[],
+  log: Logger,
+  options: StartAgentsOptions,
+  stop?: AbortSignal,
+): Promise<RunningAgents> {
+  // Secrets of tasks pass through this process.
+  keepMemoryOutOfCoreDumps();
+  const server = connectionOptions(settings.temporal);
+  const link = await connectWhenAvailable(() => NativeLink.connect(server), server.address, log, stop);
+  const endFollowing = followCredentials(settings.temporal, [link], log);
+  const served: ServedNode[] = [];
+  const shutDown = () => {
+    for (const node of served) node.shutDown();
+  };
+  let resolveEnd: () => void = () => undefined;
+  let rejectEnd: (error: unknown) => void = () => undefined;
+  const ended = new Promise<void>((resolve, reject) => {
+    resolveEnd = resolve;
+    rejectEnd = reject;
+  });
+  let open = 0;
+  const add = async (wanted: AgentNode): Promise<void> => {
+    const node = await serveNode(link, settings, wanted, log, options);
+    served.push(node);
+    open += 1;
+    node.done.then(
+      () => {
+        open -= 1;
+        if (open === 0 && options.staysEmpty !== true) resolveEnd();
+      },
+      (error: unknown) => {
+        rejectEnd(error);
+        shutDown();
+      },
+    );
+  };
+  const finish = async () => {
+    endFollowing();
+    await Promise.allSettled(served.map(({ done }) => done));
+    await link.close();
+  };
+  try {
+    await Promise.all(nodes.map(add));
+  } catch (error) {
+    shutDown();
+    await finish();
+    throw error;
+  }
+  log.info({ nodes: nodes.length, address: settings.temporal.address }, 'agents are polling');
+  const done = ended.finally(finish);
+  done.catch(() => undefined);
+  return {
+    done,
+    add,
+    async stop() {
+      shutDown();
+      resolveEnd();
+      await done;
+    },
+  };
+}
+
+interface ServedNode {
+  readonly done: Promise<void>;
+  shutDown(): void;
+}
+
+async function serveNode(
+  link: NativeLink,
+  settings: AgentSettings,
+  { site, node }: AgentNode,
+  log: Logger,
+  options: StartAgentsOptions,
+): Promise<ServedNode> {
+  const { orders, verify, control: judge, alarm } = options.ordersOf({ site, node });
+  const { namespace, prefix } = settings.temporal;
+  const agent: TaskHost =
+    options.hostOf?.({ site, node }, orders) ??
+    new NodeAgent({
+      node,
+      // Nodes of two sites may have the same name.
+      stateDir: join(settings.agent.state_dir, folderName(site)),
+      resolveSecret: (ref, key) => orders.secret(ref, key),
+      readSource: (path, key) => orders.source(path, key),
+      ...options.agent,
+    });
+  for (const line of await agent.recover()) log.warn({ site, node }, line);
+  const forgetting = startForgetting(agent, settings.agent.keep_days, log);
+  const interceptors = { activity: [plainFailures, ...traceActivities(options.traces)] };
+  const shared = {
+    namespace,
+    ...encryptionOf(settings),
+    ...(options.dataConverter === undefined ? {} : { dataConverter: options.dataConverter }),
+    interceptors,
+    maxConcurrentActivityTaskPolls: 1,
+    // A heartbeat that the run asks for does not wait.
+    maxHeartbeatThrottleInterval: '2 seconds',
+    // Tasks have supervisors, so a stopping agent does not wait for them.
+    shutdownGraceTime: 0,
+    shutdownForceTime: FORCE_AFTER,
+  } as const;
+  const queue = prefixed(prefix, nodeQueue(site, node));
+  const leaving = new AbortController();
+  const attempt = join(settings.agent.state_dir, folderName(site), `${folderName(node)}.attempt`);
+  const { dataConverter } = shared;
+  void returnAttempt(
+    attempt,
+    { connection: link.connection, namespace, ...(dataConverter && { dataConverter }) },
+    leaving.signal,
+  );
+  const followed: FollowedTasks = new Map();
+  const tasks = await link.createWorker({
+    ...shared,
+    taskQueue: queue,
+    maxConcurrentActivityTaskExecutions: options.further === undefined ? 1 : FURTHER_SLOTS,
+    activities: nodeTaskActivities({
+      node,
+      agent,
+      orders,
+      control: judge,
+      leaving: leaving.signal,
+      followed,
+      // Of the many of a worker, the server notices missing heartbeats soon.
+      ...(options.further === undefined ? { taken: (token) => noteAttempt(attempt, token) } : {}),
+      alarm: async (kind, message, key) => {
+        log.warn({ site, ...key, kind }, `an order is refused: ${message}`);
+        await alarm?.(kind, message, key);
+      },
+      ...(verify === undefined ? {} : { verify }),
+      ...(options.further === undefined ? {} : { further: options.further.run }),
+      ...(options.logPatienceMs === undefined ? {} : { logPatienceMs: options.logPatienceMs }),
+    }),
+  });
+  const endTasks = () => {
+    // A task with a refused cancellation from Temporal would not notice the shutdown.
+    leaving.abort();
+    if (tasks.getState() === 'RUNNING') tasks.shutdown();
+  };
+  const endControl = () => {
+    if (control.getState() === 'RUNNING') control.shutdown();
+  };
+  const control = await link.createWorker({
+    ...shared,
+    // Leaves time to send the answer to a drain.
+    shutdownGraceTime: '2 seconds',
+    taskQueue: controlQueue(queue),
+    maxConcurrentActivityTaskExecutions: 2,
+    activities: nodeControlActivities({
+      node,
+      agent,
+      version: options.version,
+      control: judge,
+      followed,
+      instance: randomUUID(),
+      ...(options.further === undefined ? {} : { taskTypes: options.further.types }),
+      drain: async () => {
+        log.info({ site, node }, 'agent is drained');
+        endTasks();
+        await tasksDone;
+        setImmediate(endControl);
+      },
+    }),
+  });
+  const tasksDone = tasks.run();
+  const done = Promise.all([tasksDone, control.run()])
+    .then(() => undefined)
+    .finally(() => clearInterval(forgetting));
+  return {
+    done,
+    shutDown: () => {
+      endTasks();
+      endControl();
+    },
+  };
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function startForgetting(agent: TaskHost, keepDays: number, log: Logger): NodeJS.Timeout {
+  const forget = async () => {
+    try {
+      await agent.forgetBefore(new Date(Date.now() - keepDays * DAY_MS));
+    } catch (error) {
+      log.warn({ error: String(error) }, 'old journals could not be deleted');
+    }
+  };
+  void forget();
+  return setInterval(() => void forget(), DAY_MS / 4).unref();
+}

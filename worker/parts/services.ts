@@ -1,0 +1,107 @@
+import { MaasConfigurationError, type MachineContext, type MachinesConfig, openMachines } from '@sitewright/maas';
+import type { ActivityDependencies, ActivitySettings } from '../../activities/index.ts';
+import { ProblemError } from '../../src/ops/problem.ts';
+import { tagExtensionsOf, withAllocatedTags } from '../../src/ops/tags/index.ts';
+import { readSettingFile } from '../../src/platform/files/setting-file.ts';
+import { readMaasKey } from '../../src/platform/settings/secrets.ts';
+import type { Settings } from '../../src/platform/settings/settings.ts';
+import type { Store } from '../../src/store/index.ts';
+import { masterAddress, secretsOf } from './of-settings.ts';
+
+/**
+ * Opens the configured MAAS. A worker without MAAS starts anyway, since graphs and queries do not need it; a call that
+ * needs machines then fails with the setting to set, until there is a key.
+ *
+ * @throws MaasConfigurationError when there is a URL or a key that cannot work
+ */
+export function machinesOf(
+  settings: Settings,
+  onAttempt?: MachinesConfig['onAttempt'],
+): { maas: () => MachineContext; close(): Promise<void> } {
+  const { url, timeouts, poll_min_seconds, poll_max_seconds } = settings.maas;
+  const open = () => {
+    if (url === undefined) return 'MAAS is not configured: set maas.url';
+    const key = readMaasKey(settings);
+    if (!key.ok) return `${key.message}. ${key.hint}`;
+    return openMachines({
+      url,
+      apiKey: key.key,
+      rereadKey: () => {
+        const renewed = readMaasKey(settings);
+        return renewed.ok ? renewed.key : undefined;
+      },
+      readTimeoutMs: timeouts.read_seconds * 1000,
+      changeTimeoutMs: timeouts.change_seconds * 1000,
+      pollMinSeconds: poll_min_seconds,
+      pollMaxSeconds: poll_max_seconds,
+      ...(onAttempt === undefined ? {} : { onAttempt }),
+    });
+  };
+  let machines = open();
+  return {
+    maas: () => {
+      if (typeof machines === 'string') machines = open();
+      if (typeof machines === 'string') throw new MaasConfigurationError([machines]);
+      return machines;
+    },
+    close: async () => (typeof machines === 'string' ? undefined : machines.close()),
+  };
+}
+
+/** The settings that activities use. @throws SetupError */
+export function activitySettings(settings: Settings): ActivitySettings {
+  const { max_parallel_nodes, distro_series, user_data_file, heartbeat_seconds, offline_wait_seconds } =
+    settings.deploy;
+  const masterIp = masterAddress(settings);
+  return {
+    max_parallel_nodes,
+    heartbeat_seconds,
+    offline_wait_seconds,
+    approved_by_another: settings.access.approval_by_another === 'on',
+    ...(settings.temporal.prefix === undefined ? {} : { prefix: settings.temporal.prefix }),
+    ...(masterIp === undefined ? {} : { master_ip: masterIp }),
+    ...(distro_series === undefined ? {} : { distro_series }),
+    ...(user_data_file === undefined
+      ? {}
+      : { user_data: readSettingFile('deploy.user_data_file', user_data_file).toString('utf8') }),
+  };
+}
+
+/** Lets the module of the setting `tags.extensions` decide in plans, if there is one. */
+export function tagsByExtensions(path: string | undefined, store: Store): Pick<ActivityDependencies, 'allocateTags'> {
+  if (path === undefined) return {};
+  const tagExtensions = tagExtensionsOf(path);
+  return {
+    allocateTags: async (sources) => {
+      try {
+        return await withAllocatedTags({ store, tagExtensions }, sources);
+      } catch (error) {
+        if (error instanceof ProblemError) return { refused: error.message };
+        throw error;
+      }
+    },
+  };
+}
+
+/** Where notices about runs are sent. */
+export function noticesOf({ notices }: Settings): Pick<ActivityDependencies, 'notices'> {
+  const { receivers_file: file, page_url: pageUrl, give_up_hours } = notices;
+  if (file === undefined) return {};
+  return {
+    notices: { file, giveUpSeconds: give_up_hours * 3600, ...(pageUrl === undefined ? {} : { pageUrl }) },
+  };
+}
+
+/** How repositories of sites are read. */
+export const gitOf = (settings: Settings): Omit<NonNullable<ActivityDependencies['git']>, 'readSite'> => ({
+  secrets: secretsOf(settings),
+  limits: {
+    allowLocal: settings.git.allow_local === 'on',
+    hosts: settings.git.hosts
+      .split(',')
+      .map((host) => host.trim())
+      .filter((host) => host !== ''),
+    timeoutMs: settings.git.timeout_seconds * 1000,
+    maxBytes: settings.git.max_megabytes * 1024 * 1024,
+  },
+});

@@ -1,0 +1,92 @@
+import { Client } from '@temporalio/client';
+import { OrderWithdrawn, RunHeld } from '../../src/agent/index.ts';
+import type { Settings } from '../../src/platform/settings/settings.ts';
+import type { Logger } from '../../src/platform/telemetry/log.ts';
+import { followCredentials } from '../../src/platform/temporal/follow-credentials.ts';
+import { type RunLookups, runLookups } from '../../src/platform/temporal/run-lookups.ts';
+import { startedLookup } from '../../src/platform/temporal/started-lookup.ts';
+import { reopenRun, type Store, type TransactionRecord } from '../../src/store/index.ts';
+import { taskActivityId } from '../../workflows/protocol.ts';
+import { encryptionOf } from './encryption.ts';
+import { graphOfRun } from './graph-of-run.ts';
+import { lazyLink } from './lazy-connection.ts';
+
+/** Asked before an order is handed out. */
+export interface StartGate {
+  /**
+   * Whether a reset has a run going on that was found terminated; its records are then open again.
+   *
+   * @param run a transaction with its cluster's claim
+   */
+  reopened(run: TransactionRecord): Promise<boolean>;
+  /**
+   * For an order that a node has not started: the task may have waited for its node for hours. Rejects with `RunHeld` or
+   * `OrderWithdrawn` when nothing of the run may start.
+   *
+   * @param run the graph, as agents name it
+   */
+  mayStart(run: string): Promise<void>;
+}
+
+/** Asked before an order is signed, too. */
+export interface SigningGate extends StartGate {
+  /**
+   * Whether the run has started an attempt of a task and waits for it: anyone with Temporal's credential can put
+   * tasks onto its queues. Rejects with `RunHeld` if that is not known.
+   *
+   * @param run a transaction
+   * @param node as histories name it
+   */
+  hasStarted(run: TransactionRecord, task: string, node: string, generation: number): Promise<boolean>;
+}
+
+export const startGate = (store: Store, { hold, execution }: Pick<RunLookups, 'hold' | 'execution'>): StartGate => ({
+  async reopened({ workflowId, temporalRunId }) {
+    if (workflowId === null || temporalRunId === null) return false;
+    if ((await execution(workflowId, temporalRunId))?.isOpen !== true) return false;
+    await reopenRun(store, await store.runs.get(temporalRunId));
+    return true;
+  },
+  async mayStart(run) {
+    const workflowId = (await graphOfRun(store, run))?.run.workflowId;
+    // Without a run, the order is refused.
+    if (workflowId == null) return;
+    const { paused, stopping } = await hold(workflowId, null).catch((error: unknown) => {
+      throw new RunHeld(`cannot tell whether run ${run} is paused: ${error instanceof Error ? error.message : error}`);
+    });
+    if (stopping) throw new OrderWithdrawn('the run was stopped before it started');
+    if (paused !== null) throw new RunHeld(`the run is paused since ${paused.since}`);
+  },
+});
+
+function signingGate(store: Store, client: Client): SigningGate {
+  const started = startedLookup(client);
+  return {
+    ...startGate(store, runLookups(client)),
+    async hasStarted({ workflowId, temporalRunId }, task, node, generation) {
+      if (workflowId === null || temporalRunId === null) return false;
+      return await started(workflowId, temporalRunId, taskActivityId(task, node, generation)).catch(
+        (error: unknown) => {
+          const why = error instanceof Error ? error.message : String(error);
+          throw new RunHeld(`cannot tell whether its run has started ${task}: ${why}`);
+        },
+      );
+    },
+  };
+}
+
+/** A gate with a connection of its own to Temporal, which need not be there yet. */
+export function openStartGate(settings: Settings, store: Store, log: Logger): SigningGate & { close(): Promise<void> } {
+  const { temporal } = settings;
+  const link = lazyLink(temporal);
+  const { connection } = link;
+  const endFollowing = followCredentials(temporal, [link], log);
+  const client = new Client({ connection, namespace: temporal.namespace, ...encryptionOf(settings) });
+  return {
+    ...signingGate(store, client),
+    close() {
+      endFollowing();
+      return connection.close();
+    },
+  };
+}

@@ -1,0 +1,313 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { simulatorKeys } from '@sitewright/maas-simulator/keys';
+import { EXIT, type ExitCode } from '../src/cli/exit-codes.ts';
+import { CliError } from '../src/cli/problem.ts';
+import type { Terminal } from '../src/cli/terminal.ts';
+import { paintFor } from '../src/cli/views/paint.ts';
+import { freePort } from '../src/platform/free-port.ts';
+import { isAlive, withLock } from '../src/platform/processes/lock.ts';
+import type { Settings } from '../src/platform/settings/settings.ts';
+import {
+  type DevServer,
+  DevServerError,
+  type DevServerOptions,
+  startDevServer,
+} from '../src/platform/temporal/dev-server.ts';
+import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
+import { probeServer } from '../src/platform/temporal/probe.ts';
+import { maasSeedFile } from './parts/maas-seed.ts';
+import { relay } from './parts/relay.ts';
+import { NeverReady, type SupervisedChild, supervise } from './parts/supervised-child.ts';
+
+interface UpOptions {
+  readonly startTemporal: boolean;
+  readonly simulateMaas: boolean;
+  /** Content of a simulated MAAS at its first start: a JSON seed, or documents whose nodes become machines. */
+  readonly maasSeed?: string;
+  /** Settings file to pass on. */
+  readonly config?: string;
+  /** Whether the folder of agents' journals is set; otherwise it is below the working directory. */
+  readonly hasStateFolder: boolean;
+}
+
+/** Folder in the working directory for all data. */
+const FOLDER = '.sitewright';
+/** Lock file in that folder: two systems must not write to the same files. */
+const LOCK = 'up.lock';
+const LOOK_AT_SERVER_MS = 2_000;
+/** Real machines take many minutes for each; a trial should not. */
+const SIMULATED_PACE = { commission_ms: 3_000, deploy_ms: 6_000, release_ms: 1_000, erase_ms: 2_000, jitter: 0.3 };
+
+/**
+ * Runs a whole system until Ctrl-C or SIGTERM: Temporal's dev server if none answers, a simulated MAAS
+ * on request, API and worker. Each is a separate process that is restarted when it dies; none
+ * outlives this one.
+ */
+export async function runAll(terminal: Terminal, settings: Settings, options: UpOptions): Promise<ExitCode> {
+  const folder = resolve(terminal.cwd, FOLDER);
+  await refuseTakenPort(settings);
+  return withLock(join(folder, LOCK), () => runIn(folder, terminal, settings, options), {
+    onWait: (holder) => {
+      throw alreadyUp(folder, holder);
+    },
+  });
+}
+
+/** A second system on this machine must not start its worker, which would take work of the first one. */
+async function refuseTakenPort({ api: { host, port } }: Settings): Promise<void> {
+  if (port === 0 || !(await isTaken(host, port))) return;
+  throw new CliError(
+    {
+      code: 'cannot-listen',
+      message: `another process already listens on ${host}:${port}, the address of the API`,
+      hint: `Is a system already running? Then use it: 'sitewright site list'. A second one needs its own ports: SITEWRIGHT_API_PORT, and SITEWRIGHT_TEMPORAL_ADDRESS for its Temporal server.`,
+    },
+    EXIT.conflict,
+  );
+}
+
+function alreadyUp(folder: string, holder: number): CliError {
+  const who = holder > 0 ? ` (process ${holder})` : '';
+  return new CliError(
+    {
+      code: 'already-up',
+      message: `another 'sitewright up'${who} keeps its data in ${folder}`,
+      hint: `Stop it with Ctrl-C in its terminal, or start this one in another folder. If that process is another program, delete ${join(folder, LOCK)}.`,
+    },
+    EXIT.conflict,
+  );
+}
+
+async function runIn(folder: string, terminal: Terminal, settings: Settings, options: UpOptions): Promise<ExitCode> {
+  const interrupted = terminal.interrupted();
+  const seed =
+    options.maasSeed === undefined ? undefined : await maasSeedFile(resolve(terminal.cwd, options.maasSeed), folder);
+  const say = sayer(terminal);
+  const stops: (() => Promise<unknown>)[] = [];
+  const untilInterrupted = new Promise<'interrupted'>((done) => {
+    if (interrupted.aborted) done('interrupted');
+    interrupted.addEventListener('abort', () => done('interrupted'), { once: true });
+  });
+  try {
+    const env: NodeJS.ProcessEnv = { ...terminal.env };
+    if (options.config !== undefined) env.SITEWRIGHT_CONFIG = resolve(terminal.cwd, options.config);
+    if (!options.hasStateFolder) env.SITEWRIGHT_AGENT_STATE_DIR = join(folder, 'agent');
+    const server = await Promise.race([temporalFor(settings, options, folder, say), untilInterrupted]);
+    // A server that is still starting stops with this process.
+    if (server === 'interrupted') return EXIT.done;
+    if (server) {
+      stops.push(server.stop);
+      env.SITEWRIGHT_TEMPORAL_ADDRESS = server.address;
+      if (server.uiUrl !== undefined) env.SITEWRIGHT_TEMPORAL_UI_URL = server.uiUrl;
+      const forNodes = settings.gateway.temporal_address;
+      if (forNodes !== undefined && forNodes !== server.address) {
+        stops.push(await relayToNodes(forNodes, server.address));
+        say('temporal', `nodes reach it at ${forNodes}`);
+      }
+    }
+    const run = (name: string, args: readonly string[], ready: RegExp): SupervisedChild => {
+      const child = supervise({ name, args, env, ready }, say);
+      stops.push(() => child.stop());
+      return child;
+    };
+    let maasUrl = settings.maas.url;
+    if (options.simulateMaas) {
+      // Chosen once, so that a restarted simulator keeps its address.
+      const args = ['maas', 'simulate', '--port', String(await freePort()), '--state', join(folder, 'maas.jsonl')];
+      args.push('--auto', JSON.stringify(SIMULATED_PACE));
+      if (seed !== undefined) args.push('--seed', seed);
+      const first = await Promise.race([run('maas', args, /^MAAS simulator\s+(\S+)/).ready, untilInterrupted]);
+      if (first === 'interrupted') return EXIT.done;
+      maasUrl = first;
+      env.SITEWRIGHT_MAAS_URL = maasUrl;
+      env.SITEWRIGHT_MAAS_KEY_FILE = await writeKey(folder);
+      delete env.SITEWRIGHT_MAAS_KEY;
+    }
+    const api = run('api', ['api'], /^API ready at (\S+)/);
+    const worker = run('worker', ['worker'], /^worker ready/);
+    const all = await Promise.race([Promise.all([api.ready, worker.ready]), untilInterrupted]);
+    if (all !== 'interrupted') {
+      terminal.out(overview(all[0], server, settings, maasUrl));
+      await untilInterrupted;
+    }
+    say('up', 'stopping');
+    return EXIT.done;
+  } catch (error) {
+    if (error instanceof NeverReady)
+      throw new CliError(
+        {
+          code: 'not-started',
+          message: error.message,
+          hint: "'sitewright doctor' checks everything, each with its fix.",
+        },
+        EXIT.unreachable,
+      );
+    throw error;
+  } finally {
+    // Stop in reverse order: the worker may still need Temporal to shut down.
+    for (const stop of stops.reverse()) await stop();
+    say('up', 'everything has stopped');
+  }
+}
+
+type Say = (name: string, line: string) => void;
+
+function sayer(terminal: Terminal): Say {
+  const paint = paintFor(terminal.color);
+  return (name, line) => terminal.out(`${paint.strong(name.padEnd(8))}  ${line}\n`);
+}
+
+/** The dev server, kept running; undefined when another answers at the address of the settings. */
+async function temporalFor(
+  settings: Settings,
+  options: UpOptions,
+  folder: string,
+  say: Say,
+): Promise<Pick<DevServer, 'address' | 'uiUrl' | 'stop'> | undefined> {
+  const { address, namespace, retention_days, ui_url } = settings.temporal;
+  const probe = await probeServer(settings.temporal, { namespace, limitMs: 3_000 });
+  if (probe.status === 'ready') {
+    say('temporal', `Temporal ${probe.serverVersion} answers at ${address}`);
+    return undefined;
+  }
+  if (probe.status === 'no-namespace')
+    throw new CliError(
+      {
+        code: 'no-namespace',
+        message: `Temporal at ${address} has no namespace ${namespace}`,
+        hint: `temporal operator namespace create --address ${address} --namespace ${namespace}`,
+      },
+      EXIT.unreachable,
+    );
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(address) ?? [];
+  const isHere = ['127.0.0.1', 'localhost', '[::1]'].includes(host);
+  if (!options.startTemporal || !isHere)
+    throw new CliError(
+      {
+        code: 'temporal-unreachable',
+        message: `Temporal at ${address} cannot be reached: ${probe.problem}`,
+        hint: isHere
+          ? 'Start it, or omit --no-temporal.'
+          : 'A dev server can only run on this machine: correct temporal.address.',
+      },
+      EXIT.unreachable,
+    );
+  const found = await findTemporalBinary({ report: (line) => say('temporal', line) });
+  if (found.status === 'missing')
+    throw new CliError({ code: 'temporal-missing', message: explainMissing(found) }, EXIT.unreachable);
+  const base: DevServerOptions = {
+    binary: found.path,
+    databaseFile: join(folder, 'temporal.db'),
+    logFile: join(folder, 'temporal.log'),
+    port: Number(port),
+    retentionDays: retention_days,
+    ...(namespace === 'default' ? {} : { namespaces: [namespace] }),
+  };
+  const uiPort = ui_url === undefined ? Number(port) + 1000 : Number(new URL(ui_url).port) || 'none';
+  const start = (): Promise<DevServer> =>
+    startDevServer({ ...base, uiPort }).catch((error: unknown) => {
+      // The usual port of the Web UI is taken: use any other.
+      if (error instanceof DevServerError && error.taken === 'ui') return startDevServer(base);
+      throw error;
+    });
+  return keepRunning(start, say);
+}
+
+/** Temporal's dev server listens on the loopback address only. */
+async function relayToNodes(from: string, to: string): Promise<() => Promise<void>> {
+  try {
+    return await relay(from, to);
+  } catch (error) {
+    throw new CliError(
+      {
+        code: 'cannot-listen',
+        message: `nodes cannot reach Temporal at ${from}: ${(error as Error).message}`,
+        hint: 'Set gateway.temporal_address to an address of this machine, and a free port.',
+      },
+      EXIT.unreachable,
+    );
+  }
+}
+
+async function keepRunning(
+  start: () => Promise<DevServer>,
+  say: Say,
+): Promise<Pick<DevServer, 'address' | 'uiUrl' | 'stop'>> {
+  let server: DevServer;
+  try {
+    server = await start();
+  } catch (error) {
+    if (!(error instanceof DevServerError)) throw error;
+    throw new CliError({ code: 'temporal-failed', message: error.message }, EXIT.unreachable);
+  }
+  const { address, uiUrl } = server;
+  say('temporal', `dev server ${server.reused ? 'was running' : 'started'} at ${address}`);
+  let stopped = false;
+  let restarting: Promise<void> = Promise.resolve();
+  let busy = false;
+  const watch = setInterval(() => {
+    if (stopped || busy || isAlive(server.pid)) return;
+    busy = true;
+    say('temporal', 'the dev server ended: restarting it');
+    restarting = start()
+      .then(
+        (again) => {
+          server = again;
+          say('temporal', `dev server restarted at ${again.address}`);
+        },
+        (error: unknown) => say('temporal', String(error)),
+      )
+      .finally(() => {
+        busy = false;
+      });
+  }, LOOK_AT_SERVER_MS);
+  return {
+    address,
+    ...(uiUrl === undefined ? {} : { uiUrl }),
+    async stop() {
+      stopped = true;
+      clearInterval(watch);
+      await restarting;
+      await server.stop();
+    },
+  };
+}
+
+function overview(
+  apiUrl: string,
+  server: Pick<DevServer, 'uiUrl'> | undefined,
+  settings: Settings,
+  maasUrl: string | undefined,
+): string {
+  const ui = server?.uiUrl ?? settings.temporal.ui_url;
+  const lines = [
+    '',
+    `  Web page      ${apiUrl}/`,
+    `  API           ${apiUrl}  (docs: ${apiUrl}/docs)`,
+    `  Temporal UI   ${ui ?? 'not known: set temporal.ui_url'}`,
+    `  MAAS          ${maasUrl ?? 'not set: set maas.url, or start with --simulate-maas'}`,
+    '',
+    `  next: sitewright site create NAME, then sitewright site commit NAME FILES; Ctrl-C stops everything`,
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Whether the port is taken; the API reports other problems with the address. */
+function isTaken(host: string, port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => done(error.code === 'EADDRINUSE'));
+    probe.listen(port, host, () => probe.close(() => done(false)));
+  });
+}
+
+/** Writes the simulator's key to a file only its owner can read. */
+async function writeKey(folder: string): Promise<string> {
+  const file = join(folder, 'maas-simulator.key');
+  await writeFile(file, `${simulatorKeys.admin}\n`, { mode: 0o600 });
+  await chmod(file, 0o600);
+  return file;
+}
