@@ -76,7 +76,6 @@ describe('without Temporal and MAAS', () => {
     expect((await ask(api, 'GET', '/api/v1/runs')).body).toEqual({ items: [], next: null });
   });
 
-  // promise: 4.4
   it('a fresh system has a base release: a cluster and its own graph need nothing else, and it can be removed', async () => {
     const { body: releases } = await ask(api, 'GET', '/api/v1/releases');
     expect(releases).toMatchObject([{ name: 'base', version: 'base-1.0', roles: ['base-os'], is_deployable: true }]);
@@ -129,7 +128,6 @@ describe('without Temporal and MAAS', () => {
   });
 });
 
-// threat: anyone-6 owasp-8
 it('without tokens, requests from other machines are refused', async () => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.org'])
     await expect(startApi(await settingsFor({ SITEWRIGHT_API_HOST: host }), log)).rejects.toThrow(
@@ -153,7 +151,6 @@ it('the log warns of a listener beyond this machine without TLS', async () => {
   await expect(fetch(`${api.url}/health/live`)).rejects.toThrow();
 });
 
-// threat: owasp-10
 it('a server that accepts connections but never answers is distinguished from an unavailable worker', async () => {
   const deaf = createServer(() => undefined);
   await new Promise<void>((listening) => deaf.listen(0, '127.0.0.1', listening));

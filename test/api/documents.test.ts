@@ -144,7 +144,6 @@ describe('nodes and groups of a revision', () => {
   const select = (selectors: unknown, ref = 'latest') =>
     rig.ask('POST', `/api/v1/sites/stl1/revisions/${ref}/select`, { selectors });
 
-  // promise: 5.17 5.19 5.29
   it('selectors name nodes: intersection inside, union across, none for all', async () => {
     expect((await select([])).body).toEqual({ revision: 1, nodes: exampleHosts });
     expect((await select([{}])).body.nodes).toEqual(exampleHosts);

@@ -62,7 +62,6 @@ async function until(path: string, wanted: (body: Answer['body']) => boolean): P
 const ended = (transaction: number) =>
   until(`${api}/transactions/${transaction}`, ({ status }) => status === 'ready' || status === 'error');
 
-// promise: 1.1 1.25 1.45
 it('a graph run is shown alike by every route and command', async () => {
   await serve();
   await graph(TASKS);
@@ -223,7 +222,6 @@ it("a cluster's run is stopped by its cluster, and deployed by a sequence", asyn
   expect(await until(`${api}/runs/${run}`, ({ outcome }) => outcome !== null)).toMatchObject({ outcome: 'stopped' });
 });
 
-// promise: 4.21
 it('"Deploy changes" runs provisioning for new nodes, by either of its names, and then default', async () => {
   await serve();
   const { store } = system;

@@ -66,7 +66,6 @@ describe('executing graphs', () => {
     });
   });
 
-  // promise: 1.7
   it('of an unknown type is refused, naming the known types (202 in the reference)', async () => {
     expect(await execute({ graphs: [{ type: 'custm' }] })).toMatchObject({
       status: 400,
@@ -164,7 +163,6 @@ describe('executing graphs', () => {
 describe('deploying a cluster', () => {
   const put = (path: string, body: unknown = {}) => ask('PUT', `${api}/clusters/${env.cluster}/${path}`, body);
 
-  // promise: 1.31
   it('needs a graph with tasks, existing nodes, and a list of tasks where one is required', async () => {
     expect(await put('deploy/?graph_type=nosuch')).toMatchObject({
       status: 400,
@@ -328,7 +326,6 @@ describe('the history of a transaction', () => {
   const history = (id: number, query = '', headers = {}) =>
     ask('GET', `${api}/transactions/${id}/deployment_history/${query}`, undefined, headers);
 
-  // promise: 1.42
   it('has every task on its node with its definition, and those on none', async () => {
     const { run, graphs } = await runningRun();
     const id = graphs[0]!.id;

@@ -23,7 +23,6 @@ const library = (): unknown =>
   JSON.parse(readFileSync(new URL('../data/fuel/tasks.raw.json', import.meta.url), 'utf8'));
 
 describe('the graph of an owner', () => {
-  // promise: 1.3 1.17 1.18 1.24 1.27
   it('is created, shown, changed in part and deleted, in the shapes of the reference', async () => {
     expect(await ask('GET', ofCluster('custom'))).toMatchObject({
       status: recorded(4, 'GET', '/clusters/1/deployment_graphs/custom').status,
@@ -72,7 +71,6 @@ describe('the graph of an owner', () => {
     });
   });
 
-  // promise: 1.10 1.21 1.29
   it.each(['releases', 'plugins', 'clusters'] as const)('of %s is listed with the owner alone', async (owners) => {
     const id = { releases: env.release, plugins: env.plugin, clusters: env.cluster }[owners];
     const path = `${api}/${owners}/${id}/deployment_graphs`;
@@ -90,7 +88,6 @@ describe('the graph of an owner', () => {
     });
   });
 
-  // promise: 1.4 1.40
   it('a fresh cluster and a fresh release have an empty default graph', async () => {
     expect((await ask('GET', ofCluster())).body).toEqual([
       {
@@ -117,7 +114,6 @@ describe('the graph of an owner', () => {
     expect(body.map((one: { id: string }) => one.id)).toEqual(tasks.map(({ id }) => id));
   });
 
-  // promise: 1.22
   it('may be sent as YAML; mistakes in it are reported with their line', async () => {
     const yaml = { 'content-type': 'application/yaml' };
     const good = 'name: by hand\ntasks:\n- id: a\n  type: noop\n  role: "*"\n';
@@ -160,7 +156,6 @@ describe('a graph by id', () => {
     expect(await ask('DELETE', `${api}/graphs/${there.body.id}/`)).toMatchObject({ status: 204 });
   });
 
-  // promise: 1.28
   it('is found by owners and types in any combination, with related graphs', async () => {
     await upload('one', {});
     await upload('two', {});
@@ -206,7 +201,6 @@ describe('a graph by id', () => {
 });
 
 describe('an upload is refused', () => {
-  // promise: 1.15
   it('for everything the reference refuses', async () => {
     for (const index of [30, 31, 32, 33, 36, 37, 38, 39, 40, 41, 42, 44, 46, 47, 48, 49, 50, 51, 56]) {
       const { request } = recorded(index, 'POST', '/clusters/1/deployment_graphs/bad');
@@ -273,7 +267,6 @@ describe('an upload is refused', () => {
     });
   });
 
-  // promise: 1.14
   it('for a type that cannot be part of a path', async () => {
     expect(await upload('we%20ird', { tasks: [] })).toMatchObject({ status: 400 });
   });
@@ -320,7 +313,6 @@ describe('the tasks of a cluster', () => {
     ask('GET', `${api}/clusters/${env.cluster}/deployment_tasks/${part}${query}`);
   const ids = async (part: string) => (await tasks(part)).body.map((one: { id: string }) => one.id);
 
-  // promise: 1.6 1.23 1.30
   it('are those of its layers, whole tasks by id, cluster first', async () => {
     const url = '/clusters/1/deployment_tasks/';
     expect((await tasks('')).body).toEqual(recorded(70, 'GET', `${url}?graph_type=custom`).response);
@@ -361,7 +353,6 @@ describe('the tasks of a cluster', () => {
     });
   });
 
-  // promise: 1.30
   it('are replaced by a bare list, for a release too; other methods are refused', async () => {
     const list = recorded(86, 'PUT', '/releases/1/deployment_tasks/?graph_type=viaput');
     const { status, body } = await ask(
@@ -380,7 +371,6 @@ describe('the tasks of a cluster', () => {
     expect(await ask('DELETE', path)).toMatchObject({ status: 405 });
   });
 
-  // promise: 1.9
   it('of two plugins with the same id are a conflict', async () => {
     const other = await rig.store.plugins.create({ name: `other${made}`, version: '1.0.0', packageVersion: '5.0.0' });
     await rig.store.plugins.link(env.cluster, other.id, { enabled: true });
@@ -411,7 +401,6 @@ describe('plans and drawings', () => {
   });
   const cluster = (path: string) => `${api}/clusters/${env.cluster}/${path}`;
 
-  // promise: 1.32
   it('serialized tasks have the shape executors know', async () => {
     const [one, two] = env.nodes;
     const { body } = await ask('GET', cluster('serialized_tasks/?graph_type=custom'));
@@ -481,7 +470,6 @@ describe('plans and drawings', () => {
     });
   });
 
-  // promise: 1.33
   it('the drawing has the attributes of the reference, and dependencies between nodes', async () => {
     const { headers, body } = await ask('GET', cluster('deploy_tasks/graph.gv?graph_type=custom'));
     expect(headers['content-type']).toMatch(/^text\/vnd\.graphviz/);

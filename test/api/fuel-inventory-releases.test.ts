@@ -158,7 +158,6 @@ describe('roles', () => {
     volumes_roles_mapping: [{ id: 'os', allocate_size: 'min' }],
   };
 
-  // promise: 3.28
   it('a role has the form of Fuel', async () => {
     const { response } = recorded('GET', '/releases/1/roles/compute/', 200);
     expect((await rig.fuel('GET', `/releases/${release}/roles/compute/`)).body).toEqual(response);

@@ -175,7 +175,6 @@ describe('the recorded session', () => {
     },
   );
 
-  // promise: 1.26 4.7
   it('has every answer compared or explained', () => {
     expect(session).toHaveLength(197);
     for (const at of IN_OUR_WORDS) expect(answers[at]!.body.message, title(at)).not.toBe(session[at]!.response.message);

@@ -136,7 +136,6 @@ const gzip = { 'content-type': 'application/gzip' };
 const install = (archive: Buffer, query = '') => rig.ask('POST', `/api/v1/packages${query}`, archive as never, gzip);
 
 describe('packages', () => {
-  // promise: 4.36
   it('without any release only clusters are refused, with the next step', async () => {
     const refused = await rig.ask('POST', '/api/v1/clusters', { name: 'c', release_id: 1 });
     expect(refused.status).toBe(409);
@@ -148,8 +147,6 @@ describe('packages', () => {
     expect((await rig.ask('POST', '/api/v1/sites', { name: 'without-software' })).status).toBe(201);
   });
 
-  // promise: 1.8 3.29 4.1 4.8 4.16 4.18
-  // threat: author-1 admin-1
   it('an archive becomes a release with roles, tags and graphs; installed again, it changes nothing', async () => {
     const archive = await archiveOf(releasePackage());
     const first = await install(archive);
@@ -182,7 +179,6 @@ describe('packages', () => {
     expect(stored.rawPayload.equals(archive)).toBe(true);
   });
 
-  // promise: 4.3 4.30
   it('a newer version updates in place; an older one needs force; another series is installed in addition', async () => {
     const { body: before } = await rig.ask('GET', '/api/v1/packages');
     const newer = await install(
@@ -223,7 +219,6 @@ describe('packages', () => {
     expect((await rig.ask('GET', '/api/v1/plugins')).body).toHaveLength(1);
   });
 
-  // threat: author-5
   it('a failure half-way leaves the old state', async () => {
     const before = await rig.ask('GET', '/api/v1/packages');
     const roles = await rig.ask('GET', `/api/v1/releases/${before.body[0].releases[0].id}/roles`);
@@ -267,7 +262,6 @@ describe('packages', () => {
     expect((await rig.ask('DELETE', `/api/v1/packages/${made.body.id}`)).status).toBe(204);
   });
 
-  // promise: 2.31
   it('graphs that cannot be planned are refused with their places', async () => {
     const bad = releasePackage({
       name: 'bad',
@@ -295,7 +289,6 @@ describe('packages', () => {
     expect(refused.body.errors[0].code).toBe(code);
   });
 
-  // threat: author-3 owasp-4
   it('only so many archives of limited size are transferred at a time; further ones get 503 and can be retried', async () => {
     const limited = await apiAlone({ archives: { maxBytes: 100, atOnce: 1 } });
     const url = `${await limited.api.listen({ port: 0, host: '127.0.0.1' })}/api/v1/packages`;
@@ -333,7 +326,6 @@ describe('packages', () => {
     expect((await rig.ask('DELETE', '/api/v1/packages/99')).status).toBe(404);
   });
 
-  // promise: 4.31
   it("plugins are synchronised on request of Fuel's clients", async () => {
     const made = await install(await archiveOf(pluginPackage('plug')));
     expect(made.status, JSON.stringify(made.body)).toBe(201);
@@ -389,7 +381,6 @@ it('the folder of packages: new ones are installed, changed ones updated, bad on
   }
 });
 
-// promise: 2.31
 it('an expression that cannot be parsed is a warning in a plugin that Fuel accepted, and an error in a plan with its task', async () => {
   const task = { version: '2.1.0', type: 'shell', parameters: { cmd: 'true', timeout: 9 } };
   const tasks = [
@@ -437,7 +428,6 @@ it('an expression that cannot be parsed is a warning in a plugin that Fuel accep
   expect(plan.body.errors).toMatchObject([{ code: 'graph.bad-yaql', path: 'plugins.old4.tasks[0].condition' }]);
 });
 
-// promise: 4.17
 it('attributes of nodes, interfaces and bonds come from release and plugins, and reach tasks', async () => {
   const setting = (value: unknown) => ({ label: 'l', type: 'text', value });
   const parts = {
@@ -484,7 +474,6 @@ it('attributes of nodes, interfaces and bonds come from release and plugins, and
   expect(plan.body.tasks_graph[id].at(-1)).toMatchObject({ id: 'seen', parameters: { cmd: '2Mfast90007' } });
 });
 
-// promise: 4.17
 it('each attribute of the recorded release reaches its nodes, interfaces and bonds, by default and when it is set', async () => {
   const example = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));
   const { tree } = checkPackage(await readPackageFolder(example));
@@ -562,7 +551,6 @@ it('disks and interfaces of a machine of MAAS cannot be set in the inventory, wh
   }
 });
 
-// promise: 4.4
 it('the base release is installed once, and only where nothing else is', async () => {
   const home = await mkdtemp(join(scratch, 'fresh-'));
   const operations = async (file: string) => {
@@ -625,7 +613,6 @@ describe('plugins in a cluster', () => {
     expect(now.common.vmware_attributes).toEqual(vmware.editable.value);
   });
 
-  // promise: 4.19
   it('deliver their files and repositories to the nodes that run their tasks, before those tasks', async () => {
     const roles = Object.fromEntries(['compute', 'storage'].map((name) => [name, { name, description: 'd' }]));
     const { id: release } = (await install(await archiveOf(releasePackage({ name: 'fed', roles })))).body.releases[0];
@@ -704,7 +691,6 @@ describe('plugins in a cluster', () => {
       await expect(sources.read(missing), missing).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  // promise: 4.34
   it('conflicts prevent enabling, with the messages of the reference', async () => {
     const { id: release } = (await install(await archiveOf(releasePackage({ name: 'host' })))).body.releases[0];
     const { id: cluster } = (await rig.ask('POST', '/api/v1/clusters', { name: 'plugged', release_id: release })).body;
@@ -754,7 +740,6 @@ async function acceptsItsOwnSettings(cluster: number): Promise<void> {
   expect(editable.storage.fsid.value).toMatch(/^[0-9a-f-]{36}$/);
 }
 
-// promise: 3.44 3.46 4.34
 it('the example release: roles on six nodes, the database on a node of its own by tags', async () => {
   const folder = fileURLToPath(new URL('../../examples/fuel-release', import.meta.url));
   const tree = await readPackageFolder(folder);

@@ -66,7 +66,6 @@ describe('bodies', () => {
     expect(await rig.ask('POST', '/api/v1/sites', text)).toMatchObject({ status: 201, body: text });
   });
 
-  // threat: owasp-4 viewer-4
   it('bodies of too many values are refused before they are parsed, whatever the size; values in texts do not count', async () => {
     const many = (value: string, times: number) => `{"name":[${`${value},`.repeat(times)}0]}`;
     for (const value of ['0', '[]', '{}']) {
@@ -106,7 +105,6 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ status: 415, detail: "a body with Content-Encoding 'gzip' is not supported" });
   });
 
-  // threat: owasp-4
   it('a large body is refused with its limit; documents may be larger', async () => {
     const megabyte = 'x'.repeat(1024 * 1024);
     expect(await refused('POST', '/api/v1/sites', { name: megabyte })).toMatchObject({
@@ -121,7 +119,6 @@ describe('bodies', () => {
     expect(answer).toMatchObject({ status: 413, detail: 'the body is larger than 32 MiB' });
   });
 
-  // threat: owasp-3
   it('all problems of path, query and body are reported together, with suggestions', async () => {
     const answer = await refused('POST', `/api/v1/sites/${'x'.repeat(1001)}/revisions?forse=1&dry_run=yes`, {
       files: [
@@ -270,7 +267,6 @@ it('a valid request id of the caller is kept', async () => {
   expect(replaced.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
 });
 
-// threat: owasp-8
 it('an unexpected error is logged with the request id and answered without internals', async () => {
   const original = rig.store.sites.list;
   Object.assign(rig.store.sites, { list: () => Promise.reject(new Error('secret internals at /home/x')) });

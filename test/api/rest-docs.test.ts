@@ -96,7 +96,6 @@ afterAll(async () => {
   await rig.close();
 });
 
-// promise: 1.43
 it('every example of docs/rest.md gets the documented answer', async ({ onTestFailed }) => {
   let waitedFor: string | null = null;
   onTestFailed(() => console.error(`waited for ${waitedFor}`));

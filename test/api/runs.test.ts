@@ -54,7 +54,6 @@ async function until(path: string, wanted: (body: Answer['body']) => boolean): P
 
 const finished = (run: string) => until(`/api/v1/runs/${run}`, (body) => body.outcome !== null);
 
-// promise: 5.30
 it('a deployment is started, watched, and read after its end', async () => {
   await living();
   const started = await start({ kind: 'deploy_site', reason: 'first time', started_by: 'nina' });
@@ -555,7 +554,6 @@ it('a site follows a branch: runs take its documents from there, started by hand
   expect((await push(main, signed(main))).status).toBe(401);
 });
 
-// promise: 5.32
 it('nodes are shown with their state in MAAS, or their last known state when it is unavailable', async () => {
   await living();
   await site.control('seed', { machines: [] }).catch(() => undefined);

@@ -79,7 +79,6 @@ const tagsOf = async (at: number): Promise<string[]> =>
 const swift = { name: 'swift', meta: { has_primary: true } };
 
 describe('tags of releases and clusters', () => {
-  // promise: 3.30 3.33
   it('can be created, listed, shown, changed and deleted', async () => {
     const at = `/api/v1/clusters/${cluster}/tags/`;
     expect(await rig.ask('POST', at, swift)).toMatchObject({ status: 201, body: swift });
@@ -99,7 +98,6 @@ describe('tags of releases and clusters', () => {
     });
   });
 
-  // promise: 3.36
   it('a tag of a release is in its clusters, and is shown and changed at the release', async () => {
     await rig.ask('POST', `/api/v1/releases/${release}/tags/`, swift);
     const listed = await rig.ask('GET', `/api/v1/clusters/${cluster}/tags/`);
@@ -171,7 +169,6 @@ describe('changes of roles', () => {
     return Object.fromEntries(shown.map((one) => [one.node, one.runs.map(({ task }) => task)]));
   };
 
-  // promise: 3.41
   it('reach the nodes of clusters: shown as pending, used by the next plan, applied on request', async () => {
     await assign({ 0: ['controller'], 1: ['compute'] });
     await rig.ask('POST', `/api/v1/releases/${release}/tags`, swift);
@@ -202,7 +199,6 @@ describe('changes of roles', () => {
     expect(await tagsOf(0)).toEqual(['controller', 'mysql', 'mysql:1', 'swift']);
   });
 
-  // promise: 3.42
   it('can be made for one cluster, and undone', async () => {
     await assign({ 0: ['controller'] });
     await retag(`clusters/${cluster}`, ['controller', 'keystone']);
@@ -224,7 +220,6 @@ describe('changes of roles', () => {
 });
 
 describe('tags of nodes', () => {
-  // promise: 3.3 3.4 3.13 3.31
   it('a role adds its tags and its name; each can be removed and assigned', async () => {
     expect((await assign({ 0: ['controller'], 1: ['compute'] })).status).toBe(200);
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
@@ -257,7 +252,6 @@ describe('tags of nodes', () => {
     expect(await primaries()).toEqual({ mysql: nodes[2] });
   });
 
-  // promise: 3.34
   it('deleting a user-made tag removes it from nodes; a tag of a role cannot be deleted', async () => {
     await assign({ 0: ['controller'] });
     await rig.ask('POST', `/api/v1/clusters/${cluster}/tags/`, swift);
@@ -274,7 +268,6 @@ describe('tags of nodes', () => {
     expect(refused.body.message).toContain('role controller');
   });
 
-  // promise: 3.17 3.32 3.35
   it("the specification's form with quotes and brackets is accepted", async () => {
     await assign({ 0: ['controller'], 1: ['compute'] });
     const meta = encodeURIComponent('{"has_primary": true}');
@@ -310,7 +303,6 @@ describe('tags of nodes', () => {
     }
   });
 
-  // promise: 3.32
   it("the specification's requests work literally: cluster, release, node and plugin show the tags", async () => {
     await assign({ 0: ['controller'] });
     for (const name of ['neutron', 'swift'])
@@ -346,7 +338,6 @@ describe('tags of nodes', () => {
     });
   });
 
-  // promise: 3.35
   it("the specification's examples work literally: a tag for a role of the same name, which need not exist", async () => {
     const tag = `tag_name='swift'&role='swift'&meta={"has_primary":false}`;
     for (const owner of [`cluster_id=${cluster}`, `release_id=${release}`]) {
@@ -363,7 +354,6 @@ describe('tags of nodes', () => {
     }
   });
 
-  // promise: 3.37
   it('unknown tags and nodes are refused, all or none', async () => {
     await assign({ 0: ['controller'] });
     const unknown = await rig.ask('POST', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['swift', 'nosuch'] });
@@ -378,7 +368,6 @@ describe('tags of nodes', () => {
     expect(await tagsOf(0)).toEqual(['controller', 'keystone', 'mysql']);
   });
 
-  // promise: 3.6
   it('a change of roles adds and removes the tags of roles, and nothing else', async () => {
     await assign({ 0: ['controller'] });
     await rig.ask('DELETE', `/api/v1/nodes/${nodes[0]}/tags`, { tags: ['mysql'] });
@@ -392,7 +381,6 @@ describe('tags of nodes', () => {
 describe('extensions', () => {
   const example = fileURLToPath(new URL('../../examples/tag-extension/spread-mysql.mjs', import.meta.url));
 
-  // promise: 3.10
   it('the example distributes instances, also next to existing ones', async () => {
     extensions = await tagExtensionsOf(example)();
     expect((await assign({ 0: ['controller'], 1: ['controller'] })).status).toBe(200);
@@ -478,7 +466,6 @@ describe('extensions', () => {
   });
 });
 
-// promise: 3.4 3.38
 it('tag commands list, assign, download, update and delete, also tags of packages', async () => {
   const url = await rig.api.listen({ host: '127.0.0.1', port: 0 });
   const run = async (...args: string[]) => {

@@ -33,7 +33,6 @@ describe('the workflow bundle', () => {
     expect(bundle.bytes).toBeLessThan(SIZE_BUDGET);
   });
 
-  // promise: 5.34
   it('holds no module but the project’s deterministic folders and the SDK', () => {
     expect(modulesOf(code).filter((path) => !mayBeInside(path))).toEqual([]);
     // The rule above would hold for a list that could not be read, too.

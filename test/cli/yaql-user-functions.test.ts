@@ -32,7 +32,6 @@ beforeAll(
 
 const EXAMPLE = 'examples/yaql-helpers/helpers.mjs';
 
-// promise: 2.8
 it('functions of the configured module can be called, also as methods', async () => {
   expect(await run("[fqdn(a), 'b'.fqdn('lab')]", EXAMPLE)).toMatchObject({
     code: 0,
@@ -67,7 +66,6 @@ export const helpers = [
   }
 });
 
-// promise: 2.9
 it('offline graph commands also use the configured functions', async () => {
   // The task of the specification, its two expressions in their places.
   const expressions = ["fqdn($.name) = 'n.example.org'", 'fqdn($.name)'];

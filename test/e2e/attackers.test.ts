@@ -115,7 +115,6 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 describe('without a token', () => {
-  // outside: anyone-1 anyone-7
   it('each route asks for one, but those that say how to get one; and nothing makes it fail', async () => {
     const { paths } = read(await curl(`${system.api}/openapi.json`, ...as(mallory)));
     const urls = Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
@@ -142,7 +141,6 @@ describe('without a token', () => {
       expect([400, 401, 404]).toContain((await curl(`${system.api}${path}`)).status);
   });
 
-  // outside: anyone-7 anyone-10
   it('bytes that are no request, and long addresses, are refused, and fill no log', async () => {
     const { port } = new URL(system.api);
     const before = system.log('api').length;
@@ -172,7 +170,6 @@ describe('without a token', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(4_000);
   });
 
-  // outside: anyone-2 admin-3 remains-1
   it('no token is guessed from one that is nearly right, nor found where tokens are kept', async () => {
     const others = [0, 10, 30, 40, 60].map((at) => {
       const index = Math.min(at + 4, mallory.length - 1);
@@ -190,7 +187,6 @@ describe('without a token', () => {
     }
   });
 
-  // outside: anyone-3 admin-2
   it('a token that was revoked or has expired ends what is under way with it', async () => {
     const soon = new Date(Date.now() + 1_500).toISOString();
     const [lost, brief] = await Promise.all([
@@ -207,7 +203,6 @@ describe('without a token', () => {
     for (const made of [lost, brief]) expect((await ask(read(made).token, 'GET', '/me')).status).toBe(401);
   });
 
-  // outside: anyone-8 anyone-6
   it('an API without tokens is for this machine and its own pages, and has a limit for each address', async () => {
     const port = await freePort();
     const plain = `http://127.0.0.1:${port}/api/v1`;
@@ -238,7 +233,6 @@ describe('without a token', () => {
     }
   });
 
-  // outside: anyone-9
   it('the gateway reads nothing without a token or certificate, and who tries tokens waits', async () => {
     const enrol = (token: string, request: string) =>
       curl(`${system.gateway}/v1/enrol`, ...json({ token, request }), '--interface', '127.0.0.3');
@@ -257,7 +251,6 @@ describe('without a token', () => {
     expect(other.status).toBe(403);
   });
 
-  // outside: anyone-13 viewer-5
   it('refusals come at a pace, and no one else feels it', async () => {
     const guesses = Array.from({ length: 500 }, () => ({ method: 'GET', url: `${system.api}/api/v1/sites` }));
     const flood = ['--parallel', '--parallel-max', '200', '--interface', '127.0.0.4', '-k', '-s', '--no-keepalive'];
@@ -292,7 +285,6 @@ describe('who signs in', () => {
     throw new Error(`still signing in at ${at}`);
   }
 
-  // outside: anyone-5 anyone-11 network-3
   it('needs a role, a verified address, a name of their own, and the browser that began; the cookie is for TLS and no script', async () => {
     const { users } = system.provider;
     users.set('vera', { groups: ['staff'] });
@@ -318,7 +310,6 @@ describe('who signs in', () => {
     expect((await curl(`${system.api}/api/v1/me`, '-H', `Cookie: sitewright=${mallory}`)).status).toBe(401);
   });
 
-  // outside: anyone-4
   it('changes nothing by a page of another site', async () => {
     system.provider.users.set('anna', { groups: ['site-admins'] });
     await signIn('anna');
@@ -337,7 +328,6 @@ describe('who signs in', () => {
     expect((await curl(`${system.api}/api/v1/me`, ...cookies)).status).toBe(401);
   });
 
-  // outside: network-4
   it('speaks to the API over TLS that curl believes with its authority alone, and to none older than 1.2', async () => {
     expect((await curl(`${system.api}/health/live`, '--cacert', system.at('api.pem'))).status).toBe(200);
     expect((await curl(`${system.api}/health/live`, '--cacert', '/dev/null')).status).toBe(0);
@@ -351,7 +341,6 @@ describe('who signs in', () => {
 });
 
 describe('a viewer', () => {
-  // outside: viewer-1 viewer-2 operator-2
   it('reads all but tokens and changes nothing; an operator does no admin’s work', async () => {
     const { paths } = read(await curl(`${system.api}/openapi.json`, ...as(mallory)));
     const urls = Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
@@ -391,7 +380,6 @@ describe('a viewer', () => {
     for (const [method, path, body] of admins) expect((await ask(nina, method, path, body)).status, path).toBe(403);
   });
 
-  // outside: viewer-4 viewer-5
   it('stops no one with documents, graphs, pictures or bodies that never come, and fills no memory', async () => {
     const { port } = new URL(system.api);
     const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${system.pids.api}/status`, 'utf8'))![1]);
@@ -444,7 +432,6 @@ describe('a viewer', () => {
 });
 
 describe('an operator', () => {
-  // outside: operator-1 operator-5 operator-2
   it('acts under their own name, and does not approve what they started', async () => {
     expect((await ask(nina, 'POST', `/runs/${run}/approve`, { by: 'otto', reason: 'mine' })).status).toBe(409);
     const claimed = [...as(nina), '-H', 'X-Sitewright-User: otto'];
@@ -466,7 +453,6 @@ describe('an operator', () => {
     expect(new Set(actors)).toEqual(new Set(['nina']));
   });
 
-  // outside: operator-6
   it('has no worker ask a host, or send it a secret, that the settings do not name', async () => {
     let asked = 0;
     const host = createServer((socket) => {
@@ -516,7 +502,6 @@ describe('the author of a package', () => {
   }
   const head = 'mkdir p && printf "name: thing\\nversion: 1.0.0\\n" >p/metadata.yaml';
 
-  // outside: author-2 author-3 author-4 author-5 admin-1
   it('places nothing outside, fills no memory, runs nothing, and installs all or nothing', async () => {
     const before = (await ask(system.admin, 'GET', '/packages')).body;
     const attacks = {
@@ -548,7 +533,6 @@ describe('the author of a package', () => {
     expect(trail.filter((one) => one.includes('package'))).toEqual([]);
   });
 
-  // outside: author-1 admin-1
   it('has their tasks installed by an admin, on the record', async () => {
     for (const work of ['create', 'build'])
       expect(await system.command(['package', work, 'thing'])).toMatchObject({ code: 0 });
@@ -584,7 +568,6 @@ describe('a node', () => {
     curl(`${system.gateway}/v1/${path}`, ...asNode(node), ...json(body));
   const key = (task: string, node: string, generation = 1) => ({ run: name, task, node, generation });
 
-  // outside: node-1 node-2 operator-3 operator-4
   it('gets its own secrets while its run is open, and nothing of another', async () => {
     const transactions = () => system.store.transactions.list({ clusterId: system.environment.cluster });
     await expect
@@ -621,7 +604,6 @@ describe('a node', () => {
     expect(existsSync(system.at('allowed/stolen'))).toBe(false);
   });
 
-  // outside: node-4 node-6
   it('makes no gateway fail, and fills neither log store nor audit trail', async () => {
     const bodies = ['', '{', '[]', 'null', '{"run":{}}', `{"run":"${'x'.repeat(2_000)}"}`, '[['.repeat(5_000)];
     for (const path of ['order', 'secret', 'source', 'result', 'alarm', 'renew', 'cancel', 'drain', 'output?stream=x'])
@@ -656,7 +638,6 @@ describe('a node', () => {
     expect(system.log('gateway')).not.toMatch(/^\{"level":60,"msg":"forged"/m);
   });
 
-  // outside: node-5 viewer-3 remains-1 remains-4
   it('writes nothing into a terminal, and its secret is in no answer, log, metric or file', async () => {
     const shown = await Promise.all(
       [
@@ -685,7 +666,6 @@ describe('a node', () => {
       expect(readFileSync(file).includes(CANARY), file).toBe(false);
   });
 
-  // outside: node-3 network-1
   it('enrols once; revoked, it does not come back, with a renewal sent at the same moment either', async () => {
     const ticket = JSON.parse(readFileSync(system.at(`ticket-of-${second}.json`), 'utf8')) as { token: string };
     const request = execFileSync(
@@ -730,7 +710,6 @@ describe('a node', () => {
 });
 
 describe('the network, and another user of the machine', () => {
-  // outside: network-1 network-2
   it('gets no token by posing as the gateway', async () => {
     const port = await freePort();
     const server = spawn(
@@ -758,7 +737,6 @@ describe('the network, and another user of the machine', () => {
     expect(heard).not.toContain('/v1/enrol');
   });
 
-  // outside: remains-5
   it.skipIf(process.getuid?.() !== 0)('reads neither the store nor the gateway’s folder', () => {
     const others = ['--reuid=65534', '--regid=65534', '--clear-groups'];
     execFileSync('chmod', ['755', system.folder]);

@@ -78,7 +78,6 @@ it('the graph of the README runs to success as written', async () => {
   expect(said).toContain('execute_graph of cluster 1: success');
 });
 
-// promise: 3.45
 it('a cluster is scaled up, a service moved and cleaned up, the cluster scaled down, as in docs/scaling.md', async () => {
   const [up, detach, cleanup, down] = newcomer.scaling;
   expect(newcomer.scaling).toHaveLength(4);

@@ -180,7 +180,6 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('role', 'delete', '-r', '1', '-n', 'controller')).toContain('Client Error');
   });
 
-  // promise: 1.34 1.35 1.37
   it('graph upload, list, download, delete', async () => {
     expect(await fuel2('graph', 'upload', '-e', '1', '-t', 'default', '-f', file('tasks.yaml'))).toContain(
       'successfully uploaded',
@@ -236,7 +235,6 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('env', 'settings', 'download', '9', '-f', 'yaml', '-d', home)).toContain('404 Client Error');
   });
 
-  // promise: 1.38
   it('graph execute, then task list, show, history show and its settings', async () => {
     await system.serveNodes('cluster-1', ['1', '2', 'master'], async ({ task }) => {
       if (task === 'linger') {
@@ -275,7 +273,6 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     expect(await refused('task', 'delete', '999')).toContain('404 Client Error');
   });
 
-  // promise: 1.4 1.31
   it('env deploy, redeploy, nodes deploy, stop-deployment; sequence execute', async () => {
     for (const args of [
       ['env', 'redeploy', '1'],
@@ -607,7 +604,6 @@ describe.skipIf(!found.ok)('the published clients, against an API that needs tok
 });
 
 describe.skipIf(!found.ok)('docs/coming-from-fuel.md', () => {
-  // promise: 1.39
   it('has a line for every command of both clients, and each behaves as described', () => {
     const page = readFileSync(new URL('../../docs/coming-from-fuel.md', import.meta.url), 'utf8');
     const lines = new Map<string, string>();

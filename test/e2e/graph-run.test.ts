@@ -104,7 +104,6 @@ const plain = (text: string): string => text.replaceAll(/[ \t]+$/gm, '').trim();
 
 it('docs/running-graphs.md has its examples', () => expect(steps.length).toBeGreaterThan(30));
 
-// promise: 1.44 1.45 3.26
 it('following docs/running-graphs.md gives the results it shows, from an empty system to a moved service', async () => {
   for (const { command, prints } of steps) {
     const expected = asPattern(prints);

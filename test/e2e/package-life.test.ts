@@ -280,7 +280,6 @@ function exampleRelease(): void {
   }
 }
 
-// promise: 4.21
 it.skipIf(!mayWrite)('the release of the specification is deployed, changed and removed', async () => {
   exampleRelease();
   await life('ExampleRelease', '10.0.0', { provision: 'provision', everywhere: 'deploy' });

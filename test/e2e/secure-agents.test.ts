@@ -228,8 +228,6 @@ function payloadsIn(value: unknown, found: temporal.api.common.v1.IPayload[]): v
   else for (const inner of Object.values(value)) payloadsIn(inner, found);
 }
 
-// threat: temporal-4 viewer-3 remains-1
-// outside: temporal-4 viewer-3 remains-1
 it('a run over gateway, signed orders and encrypted payloads leaves the secret where it belongs, and nowhere else', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const uses = [
@@ -317,7 +315,6 @@ it('a run over gateway, signed orders and encrypted payloads leaves the secret w
   expect(files.filter((path) => readFileSync(path).includes('in the middle')).length).toBeGreaterThan(0);
 });
 
-// outside: remains-4
 it('one trace leads from the request through the workflow to the tasks of the agents', async () => {
   const { temporalRunId } = await store.transactions.get(transaction);
   const ofRun = () =>
@@ -360,8 +357,6 @@ async function intruderOn(taskQueue: string): Promise<Worker> {
   });
 }
 
-// threat: temporal-2 found-4
-// outside: temporal-2 network-2
 it('the credential of the namespace alone commands no agent, and its use raises an alarm', async () => {
   const [first, second] = env.nodes.map(String) as [string, string];
   const { name, planHash } = await graphOf(transaction);
@@ -438,8 +433,6 @@ it('a node with a revoked certificate gets no more orders; a redeployed one does
   expect([counted(first, 'first'), counted(second, 'last')]).toEqual([3, 3]);
 });
 
-// threat: temporal-3
-// outside: temporal-3
 it('a task that only Temporal cancels continues; a task that an operator cancels ends, and names the operator', async () => {
   const first = String(env.nodes[0]);
   const logs = new TaskLogs({ folder: settings.task_logs.folder });

@@ -399,7 +399,6 @@ describe.skipIf(missing !== undefined)('tasks of a node without an agent', () =>
     expect(sent).toEqual(['a.pp', 'bin/run.sh']);
   });
 
-  // promise: 4.19
   it('of the files of a package only those that differ are sent, and an interrupted transfer continues', async () => {
     const src = 'package:big==1.0.0/repository';
     const big = Buffer.alloc(7_000_000, 'a deb ');

@@ -172,14 +172,11 @@ const cases: readonly (readonly [string, RunProgress])[] = [
   ['succeeded', succeeded],
 ];
 
-// promise: 5.6
 describe.each(cases)('a run %s', (name, progress) => {
-  // promise: 5.42
   it('is shown as a report', async () => {
     const text = reportText(asAnswer<RunReport>(reportRun(progress)));
     await expect(text).toMatchFileSnapshot(golden(`report-${name}`));
   });
-  // promise: 5.30
   it('is shown as a tree', async () => {
     await expect(treeText(asAnswer<TreeNode>(treeOf(progress)))).toMatchFileSnapshot(golden(`tree-${name}`));
   });
@@ -188,7 +185,6 @@ describe.each(cases)('a run %s', (name, progress) => {
   });
 });
 
-// promise: 5.35 5.42
 it('a report shows all four states, also those without nodes', () => {
   const text = reportText(asAnswer<RunReport>(reportRun(succeeded)));
   for (const state of ['not reached', 'prepared', 'success', 'failed'])
@@ -239,7 +235,6 @@ it('a retried node shows its attempts', () => {
   expect(reportText(asAnswer<RunReport>(reportRun(progressOf(failed))))).toMatch(/ctl01 .*attempt 2/);
 });
 
-// promise: 5.27
 describe('a strategy', () => {
   const view = asAnswer<Strategy>(viewStrategy({ strategy, strategyName: 'dc1 "main"', nodes } as never));
   it('is shown as a tree', async () => {

@@ -131,7 +131,6 @@ describeStore('Identities changed at the same time', (backend) => {
     }
   };
 
-  // threat: node-3
   it('end as if one came after the other, whatever their order', { timeout: 60_000 + SEEDS * 2_000 }, async () => {
     const url = await backend.newUrl();
     if (backend.dialect === 'postgres') {

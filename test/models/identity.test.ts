@@ -8,14 +8,12 @@ import { explore } from './explore.ts';
 import { DEFECTS, enrol, HOLDERS, identityModel, NODES, type Node, renew, revoke, type State } from './identity.ts';
 
 describe('the model of identities', () => {
-  // threat: node-3
   it('keeps its properties in every state', () => {
     const { states, broken } = explore(identityModel());
     expect(broken).toBeUndefined();
     expect(states).toBeGreaterThan(10_000);
   });
 
-  // threat: found-2 found-3
   it.each(DEFECTS)('breaks a property when a defect is put back: %s', (defect) => {
     expect(explore(identityModel(new Set([defect]))).broken).toMatchObject({
       property: expect.any(String),
@@ -41,7 +39,6 @@ describe('the store behaves like the model', () => {
   const none = new Set<never>();
   const later = '2030-01-01T00:00:00.000Z';
 
-  // threat: node-3
   it.each(Array.from({ length: 60 }, (_, seed) => seed))('in walk %i', async (seed) => {
     const random = seededRandom(seed + 1);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;

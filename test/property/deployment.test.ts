@@ -88,7 +88,6 @@ const outcomes = fc.dictionary(
   ),
 );
 
-// promise: 5.12 5.15 5.21 5.38 5.40
 it('every simulated deployment follows the rules of the specification', () => {
   fc.assert(
     fc.property(strategy, siteNodes, outcomes, (plan, nodes, results) => {
@@ -109,7 +108,6 @@ it('every simulated deployment follows the rules of the specification', () => {
   );
 });
 
-// promise: 5.23 5.24 5.26
 it('the number of successes a group needs is exactly where its criteria become true', () => {
   fc.assert(
     fc.property(criteria, fc.integer({ min: 0, max: 40 }), (wanted, total) => {
@@ -122,7 +120,6 @@ it('the number of successes a group needs is exactly where its criteria become t
   );
 });
 
-// promise: 5.14
 it('any set of dependencies with a cycle is refused and names all its members', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 4 }), (length, others) => {

@@ -6,7 +6,6 @@ import { TARGETS } from '../rig/fuzz/targets.ts';
 /** How many inputs for each; an hour of them: `node bench/fuzz-parsers.ts --seconds 3600`. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_500);
 
-// threat: viewer-4 node-4 temporal-5 owasp-4
 it.each(TARGETS)('$name quickly accepts or refuses any input', (target) => {
   const { inputs, findings } = fuzz(target, { random: seededRandom(7), more: (done) => done < INPUTS, guided: false });
   expect(findings).toEqual([]);

@@ -66,7 +66,6 @@ function outcome(work: () => unknown): unknown {
 }
 
 describe('evaluation', () => {
-  // promise: 2.29
   it('values shared by nodes equal those evaluated for each', () => {
     fc.assert(
       fc.property(

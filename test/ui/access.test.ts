@@ -41,8 +41,6 @@ describePage('the page of an API with tokens', () => {
     return one.page;
   };
 
-  // outside: remains-3
-  // threat: remains-3
   it('the page asks for a token, reports a wrong one, and shows the requested view for a valid one', async () => {
     const page = await at('/clusters');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();

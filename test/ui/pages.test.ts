@@ -44,7 +44,6 @@ describePage('pages over a store', () => {
     return one.page;
   };
 
-  // promise: 4.5
   it('without a release no cluster can be created, and the page shows the next step', async () => {
     const page = await at('/clusters');
     await page.getByText('No release is installed').waitFor();
@@ -88,7 +87,6 @@ describePage('pages over a store', () => {
     await page.getByLabel('Settings').waitFor();
   });
 
-  // promise: 3.2
   it('tags are created, assigned, removed and deleted', async () => {
     const env = await environment(rig.store, 'prod');
     const page = await at(`/tags?owner=cluster/${env.cluster}`);

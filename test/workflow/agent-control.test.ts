@@ -78,8 +78,6 @@ it('an agent exits when it is stopped, also while a task runs that Temporal has 
   await again.stop();
 });
 
-// outside: temporal-3
-// threat: temporal-3
 it('access to Temporal alone does not drain an agent', async () => {
   const control = new Operators();
   const agents = await site.agents(['undrained'], { control });

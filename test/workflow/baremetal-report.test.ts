@@ -45,7 +45,6 @@ it('the worker logs the success of groups and the state of each node when the ba
   ]);
 });
 
-// promise: 5.43
 it('the strategy of the specification, with a failure in deploying compute-nodes-2, is logged group by group', async () => {
   const lines: string[] = [];
   const info = vi.spyOn(Runtime.instance().logger, 'info').mockImplementation((message) => void lines.push(message));

@@ -77,7 +77,6 @@ describe('deploy_site', () => {
     ]);
   });
 
-  // promise: 5.3 5.33 5.37
   it('prepares and deploys group after group, and ends with a report', async () => {
     const site = scriptedSite(strategy, nodes);
     const run = await start(site, 'deploy_site', [{ site: 'dc1', started_by: 'nina' }]);
@@ -118,7 +117,6 @@ describe('deploy_site', () => {
     });
   });
 
-  // promise: 5.10 5.44
   it('halts at a critical failure with its reason; dependents fail by dependency', async () => {
     const site = scriptedSite(strategy, nodes);
     site.results.set('deploy:c1', failure('failed-deployment', 'curtin: no disk'));
@@ -406,7 +404,6 @@ describe('time limits', () => {
   };
   const nodes = plainNodes('n1', 'n2', 'n3', 'n4');
 
-  // promise: 5.45
   it('a call that takes too long fails its group, aborts its nodes and records late results', async () => {
     const site = scriptedSite(strategy, nodes);
     site.plan = { ...site.plan, pace: { ...site.plan.pace, deploy: { interval: 1, timeout: 1 } } };

@@ -52,7 +52,6 @@ async function start(
   return { site, graph, worker, handle, phase };
 }
 
-// promise: 5.1
 it.each(['deploy_site', 'update_site'] as const)(
   '%s runs the graph of the linked cluster once the nodes are deployed',
   async (kind) => {

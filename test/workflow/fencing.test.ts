@@ -104,7 +104,6 @@ describe('a reset of a run that has ended', () => {
     });
   });
 
-  // threat: owasp-6
   it('names the run that holds the site, and does not touch its machines', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());

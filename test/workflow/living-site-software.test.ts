@@ -109,7 +109,6 @@ async function siteWithCluster() {
 
 const all = (status: string) => Object.fromEntries(exampleHosts.map((host) => [host, status]));
 
-// promise: 5.1 5.2
 it('deploys the machines, then the software of the linked cluster; a critical failure is reported and repaired by another start; update_site deploys changes', async () => {
   const { site, store, cluster, ran, ends, start, reportOf, statuses } = await siteWithCluster();
   ends.set(`database@${control}`, () => ({ outcome: 'failed', message: 'no space left', exit_code: 1 }));

@@ -43,7 +43,6 @@ const states = (report: RunReport) =>
   Object.fromEntries(report.baremetal!.groups.map((group) => [group.name, group.state]));
 
 describe('the example site on a simulated MAAS', () => {
-  // promise: 5.6 5.43
   it('deploys from bare, once per node; a second run finds nothing to do, and both are logged in full', async () => {
     site = await livingSite(rig, { seed: { machines } });
     await site.commit(await exampleDocuments());
@@ -74,7 +73,6 @@ describe('the example site on a simulated MAAS', () => {
     expect(tested.report.phases.at(-1)).toMatchObject({ name: 'inspect_nodes', detail: '6 Deployed' });
   });
 
-  // promise: 4.35
   it('interfaces, disks, kernel options and networks of its documents are configured before the deployment; changed ones need a redeployment; addresses are facts of the cluster', async () => {
     const seed = {
       machines: ['n1', 'n2'].map((hostname) => ({ hostname, status: MachineStatus.New, power_type: 'ipmi' })),
@@ -204,7 +202,6 @@ ${node('n2', '{interfaces: {nic: {device_link: pxe, slaves: [eth0], networks: [o
     ).toEqual([]);
   });
 
-  // promise: 5.7
   it('update_site deploys new nodes, keeps deployed ones, and releases removed ones only on request', async () => {
     site = await livingSite(rig, { seed: { machines } });
     const documents = await exampleDocuments();

@@ -22,7 +22,6 @@ describe('update_site', () => {
     groups: [group('all', ['n1', 'n2', 'n3'], { critical: true, success_criteria: { percent_successful_nodes: 100 } })],
   };
 
-  // promise: 5.49
   it('does not touch unchanged nodes, and reports removed ones', async () => {
     const site = scriptedSite(strategy, plainNodes('n1', 'n2', 'n3'), { done: [0, 1], removed: ['old1'] });
     const started = await run(site, 'update_site', { site: 'dc1' });

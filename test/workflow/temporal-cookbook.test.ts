@@ -160,8 +160,6 @@ it('the cookbook has the commands of all five workflows and of their control', (
   );
 });
 
-// outside: temporal-1
-// threat: temporal-1
 it('every command of the cookbook works as documented', { timeout: 300_000 }, async () => {
   for (const line of commands) {
     const start = Object.keys(before).find((one) => line.startsWith(`temporal ${one}`));

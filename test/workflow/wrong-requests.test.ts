@@ -58,8 +58,6 @@ it('an unknown workflow type fails once, and the error lists the known ones', as
   await run.ended();
 });
 
-// outside: temporal-5
-// threat: temporal-5
 it('unknown and malformed signals are warnings in status, details, report and log; valid parts take effect', async () => {
   const logged: string[] = [];
   const ignored = { fn: () => undefined };
@@ -96,8 +94,6 @@ it('unknown and malformed signals are warnings in status, details, report and lo
 });
 
 describe('updates and queries', () => {
-  // outside: temporal-5
-  // threat: temporal-5
   it('are refused with the known ones, and without stack traces', async () => {
     const { run, call } = await deploying();
     const refusal = async (work: Promise<unknown>): Promise<string> =>
@@ -133,8 +129,6 @@ describe('updates and queries', () => {
   });
 });
 
-// outside: temporal-5
-// threat: temporal-5
 it('inputs with mistakes fail immediately, with each mistake', async () => {
   const worker = await rig.runWorker({ taskQueue: rig.workflowId('queue'), activities: {} });
   const start = async (type: string, ...args: unknown[]) => {

@@ -16,7 +16,6 @@ function visitor(gate: Gate, log: string[], name: string, options: Parameters<Ga
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the gate before MAAS', () => {
-  // promise: 5.4
   it('lets the limit in, the others in order of arrival', async () => {
     const gate = new Gate(2);
     const log: string[] = [];

@@ -3,7 +3,6 @@ import { RecordEvaluator } from '../src/index.ts';
 import { mismatch, readRecords } from './records.ts';
 
 // Every record made by the reference implementation gives the recorded value or class of error.
-// promise: 2.6 2.7 2.18
 describe.each(['official.jsonl', 'extra.jsonl', 'nailgun.jsonl', 'differential.jsonl'])('%s', (file) => {
   const evaluator = new RecordEvaluator({ clock: () => 1_456_753_559_000_000n, random: () => 0.5 });
   const records = readRecords(file);

@@ -50,7 +50,6 @@ describe('values of the host', () => {
 });
 
 describe('an engine', () => {
-  // promise: 2.25
   it('parses an expression once', () => {
     expect(engine.parse('1 + 2')).toBe(engine.parse('1 + 2'));
     const small = createEngine({ cacheSize: 1 });

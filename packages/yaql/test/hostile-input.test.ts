@@ -80,7 +80,6 @@ describe('hostile input', () => {
     expect(classOf(expression)).toBe('StepQuotaExceededException');
   });
 
-  // promise: 2.28
   it('limits endless iterators', () => {
     expect(classOf('sequence().toList()')).toBe('CollectionTooLargeException');
     expect(classOf('1.repeat().where(false)')).toBe('CollectionTooLargeException');
@@ -111,7 +110,6 @@ describe('hostile input', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  // promise: 2.28
   it('gives no way to objects of the host', () => {
     class Secret {
       password = 'x';

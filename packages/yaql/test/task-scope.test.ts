@@ -30,7 +30,6 @@ describe('a task on a node', () => {
     expect(scope.evaluateToHost('old($)')).toEqual({});
   });
 
-  // promise: 2.7
   it('compares with the state of the last run', () => {
     const old = nodeState(
       prepareData({ storage: { ceph: true, size: '2' }, uid: 'common', list: [1] }),

@@ -66,7 +66,6 @@ describe('expressions of tasks over a stored cluster', () => {
       expect(await value(`changed(${expression})`, controller), expression).toBe(false);
   });
 
-  // promise: 2.11
   it('know the status of the cluster before the run', async () => {
     const { value, store, cluster } = await deployed();
     const known = '$.cluster.status in [operational, new, partially_deployed]';
@@ -76,7 +75,6 @@ describe('expressions of tasks over a stored cluster', () => {
     expect(await value(known)).toBe(false);
   });
 
-  // promise: 2.12
   it('notice an added or removed node, by its role', async () => {
     const { value, store, cluster, compute } = await deployed();
     const changes = "[changed($.nodes.where($.role = 'compute')), changed($.nodes.where($.role = 'controller'))]";
@@ -89,7 +87,6 @@ describe('expressions of tasks over a stored cluster', () => {
     expect(await value(changes)).toEqual([true, false]);
   });
 
-  // promise: 2.2
   it('notice controllers that are added to ready ones', async () => {
     const { value, store, cluster, controller } = await deployed();
     const addition = `changed($.nodes.where($.status = 'ready' and 'controller' in $.roles))
@@ -106,7 +103,6 @@ $.roles and $.pending_addition = true))`;
     ]);
   });
 
-  // promise: 2.13 2.16
   it('notice changed OpenStack configuration, and compare old with new values', async () => {
     const { value, store, cluster, nova, controller, compute } = await deployed();
     expect(await value('$.configs.nova.parameter.value', controller)).toBe(true);
@@ -126,7 +122,6 @@ $.roles and $.pending_addition = true))`;
     expect(await value('[changed($.configs.nova), $.configs.keystone]', controller)).toEqual([true, {}]);
   });
 
-  // promise: 2.14 2.15
   it('notice the network of nodes with an attribute, and the labels of nodes', async () => {
     const { value, store, cluster, facts, controller } = await deployed();
     const routes = "$.nodes.where($.attribute = 'r1').network_scheme('routes')";
@@ -143,7 +138,6 @@ $.roles and $.pending_addition = true))`;
     ).toEqual([String(controller)]);
   });
 
-  // promise: 2.17
   it('see settings in their stored groups, and as serializers gave them', async () => {
     const { value, store, cluster, murano } = await deployed();
     const enabled = 'new($.settings.additional_components.murano.value) = True';

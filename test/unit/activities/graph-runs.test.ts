@@ -723,7 +723,6 @@ describe('tags of a changed role', () => {
     return { world, answer, ran: rows.map(({ task, node }) => `${task}@${node}`).sort() };
   };
 
-  // promise: 3.10 3.41
   it('are decided by extensions, in the plan as in the store', async () => {
     const { world, ran } = await changed(fileURLToPath(new URL('examples/tag-extension/spread-mysql.mjs', root)));
     const [one, two] = world.nodes;

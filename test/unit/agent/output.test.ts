@@ -204,7 +204,6 @@ linux('output of a task', () => {
     expect((await printed(agent, task, 'stderr')).equals(readFileSync(file))).toBe(true);
   });
 
-  // threat: viewer-3
   it('#18 output has no secret, and neither do journal, arguments and result', async () => {
     const canaries = {
       'sec:env': 'canary-in-environment-7741',

@@ -108,7 +108,6 @@ describe.skipIf(!hasPuppet)('#14 real puppet', () => {
     expect(await rig.run(agent, task(text))).toMatchObject({ outcome: 'success', exitCode: 0, changed: false });
   });
 
-  // promise: 4.19
   it('runs a manifest with modules by their paths from the working directory, as plugins write them', async () => {
     const text = `file { '${target}-too': content => 'here' }`;
     const module = rig.path('modules/here/manifests');

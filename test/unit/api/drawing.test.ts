@@ -60,7 +60,6 @@ describe('a drawer', () => {
     expect((await picture).match(/class="node"/g)).toHaveLength(40);
   });
 
-  // threat: viewer-4 found-9
   it('aborts a graph that takes too long, or that no one waits for, and draws the next', async () => {
     const own = drawer(2_000);
     await svgOf(own, 'digraph { a }');
@@ -72,7 +71,6 @@ describe('a drawer', () => {
     expect(await svgOf(own, 'digraph { b }')).toContain('<svg');
   });
 
-  // threat: viewer-4 found-9
   it('draws small pictures without waiting for a large one', async () => {
     const own = drawer();
     const gone = new AbortController();

@@ -57,7 +57,6 @@ it('the least recently used picture is dropped', async () => {
   expect(drawn).toHaveLength(26);
 });
 
-// threat: viewer-5
 it('cached pictures have a limit of bytes: the oldest make room for a large one', async () => {
   const drawn: string[] = [];
   const pictures = new Pictures({
@@ -73,7 +72,6 @@ it('cached pictures have a limit of bytes: the oldest make room for a large one'
   expect(drawn).toHaveLength(4);
 });
 
-// threat: viewer-4 found-9
 it('a drawing is aborted when all its clients have disconnected, and restarted for the next', async () => {
   const { drawer, asked } = heldDrawer();
   const pictures = new Pictures(drawer);

@@ -37,7 +37,6 @@ const attempt = (work: () => unknown): void => {
 };
 
 describe('a regular expression over foreign text', () => {
-  // threat: anyone-12 found-1
   it('is proven linear, was timed, or is on the list with its reason', () => {
     expect(all.length).toBeGreaterThan(400);
     const known = new Set([...proven, ...tried]);
@@ -104,7 +103,6 @@ const WAYS: readonly (readonly [string, (text: string) => unknown, (n: number) =
 ];
 
 describe('a malicious text takes time in proportion to its length', () => {
-  // threat: anyone-12
   it.each(WAYS)('%s', (_name, read, text) => {
     expect(growthOf((given: string) => attempt(() => read(given)), text)).toBeLessThan(MUCH_GROWTH);
   });

@@ -41,7 +41,6 @@ describe('logs', () => {
     return { log: createLogger({ level: 'trace', format }, 'test', (line) => lines.push(line)), lines };
   };
 
-  // threat: found-5
   it.each([
     ['a', (n: number) => `/${'a'.repeat(n)}`],
     ['a.', (n: number) => 'a.'.repeat(n / 2)],
@@ -55,7 +54,6 @@ describe('logs', () => {
     expect(growthOf(withoutSecretTexts, text)).toBeLessThan(MUCH_GROWTH);
   });
 
-  // threat: found-14
   it('foreign text never adds a line, nor reaches the terminal unescaped', async () => {
     const forged = `x\n12:00:00 info  api  an admin signed in${CLEAR}`;
     const { log, lines } = logged('pretty');
@@ -80,7 +78,6 @@ describe('an anonymous request with a long path', () => {
   });
   afterAll(() => rig.close());
 
-  // threat: anyone-10 found-5
   it('is logged briefly', async () => {
     await rig.api.listen({ host: '127.0.0.1', port: 0 });
     const { port } = rig.api.server.address() as { port: number };
@@ -101,7 +98,6 @@ describe('an anonymous request with a long path', () => {
 });
 
 describe('the terminal of an operator', () => {
-  // threat: node-5 found-10
   it('gets no control characters from a node, whichever command shows its output', async () => {
     const output = `a${CLEAR}b\r\nprogress 1%\rprogress 2%\n`;
     const event = (name: string, id: number, data: object) =>
@@ -129,7 +125,6 @@ describe('the terminal of an operator', () => {
     await api.close();
   });
 
-  // threat: found-17
   it.each(['=1+2', '+1+2', '-cmd', '@SUM(A1)', '\t=1', '\r=1', ' =1', '＝1', '"=1'])(
     'a cell of CSV is never a formula: %j',
     (text) => {
@@ -156,7 +151,6 @@ describe('names', () => {
     }
   };
 
-  // threat: anyone-11 found-16
   it('an unverified address is not used as a name, whatever claim it is in', () => {
     for (const verified of [false, 'false', 'FALSE', 0, null, 'no', '', {}])
       for (const [claim, value] of [
@@ -172,7 +166,6 @@ describe('names', () => {
     expect(getsIn({ name: 'nina' })).toBe(true);
   });
 
-  // threat: anyone-11 found-16
   it.each(['webhook', 'Webhook', 'sitewright', 'temporal', 'api', 'unknown', 'schedule', 'anonymous'])(
     'no user can have the name of a part of the service: %s',
     async (name) => {
@@ -184,7 +177,6 @@ describe('names', () => {
     },
   );
 
-  // threat: network-3 found-13
   it('over TLS a cookie needs the prefix that only this host can set over TLS', () => {
     for (const cookie of [TOKEN_COOKIE, SIGN_IN_COOKIE]) {
       const plain = { cookie: `${cookie.name}=planted` };
@@ -195,7 +187,6 @@ describe('names', () => {
     }
   });
 
-  // threat: found-18
   it.each(['-e@h::x', '-oProxyCommand=x:/a', '-h::x', '-u@h:/a', 'u@-h:/a', '-rsync://h/m/p', '--rsh=x::y'])(
     'a source of sync is never an option: %s',
     (src) => {
@@ -208,7 +199,6 @@ describe('names', () => {
     (src) => expect(checkParameters('sync', { src, dst: '/srv/x' })).toEqual([]),
   );
 
-  // threat: found-18
   it.each([
     'javascript:alert(1)',
     'JavaScript:alert(1)',
@@ -222,7 +212,6 @@ describe('names', () => {
 });
 
 describe('the store', () => {
-  // threat: remains-5 found-15
   it('is private to this user, also in a readable folder, whatever the umask', async () => {
     const open = join(folder, 'open');
     mkdirSync(open, { mode: 0o755 });

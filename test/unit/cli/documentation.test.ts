@@ -28,7 +28,6 @@ function sectionOf(name: string): string {
   return [before, common, ...own].join('\n');
 }
 
-// promise: 1.43
 describe('docs/cli.md', () => {
   const commands = leaves(program);
   it('has commands', () => expect(commands.length).toBeGreaterThan(35));

@@ -77,7 +77,6 @@ describe('names of clusters and nodes', () => {
 });
 
 describe('graph upload', () => {
-  // promise: 1.35
   it('replaces the graph of a type; numbers are sent as JSON has them', async () => {
     const args = ['graph', 'upload', '-e', '1', '-t', 'custom', '--file', file('t.yaml', TASKS)];
     const { code, out, requests } = await against(() => [200, STORED], args);
@@ -100,7 +99,6 @@ describe('graph upload', () => {
     expect([checked.code, checked.out]).toEqual([0, '0 tasks: ok\n']);
   });
 
-  // promise: 1.35
   it('creates the graph if there is none of its type', async () => {
     const { code, requests } = await against(
       ({ method }) => (method === 'PUT' ? problem('not-found', 404, 'no graph') : [201, STORED]),
@@ -113,7 +111,6 @@ describe('graph upload', () => {
     ]);
   });
 
-  // promise: 1.16 1.36
   it('without a type asks first, and needs --yes without a terminal', async () => {
     const args = ['graph', 'upload', '-p', '3', '--file', file('t.yaml', TASKS)];
     const asked = await against(() => [200, STORED], args);
@@ -123,7 +120,6 @@ describe('graph upload', () => {
     expect([code, requests[0]!.at]).toEqual([0, '/plugins/3/deployment_graphs/default']);
   });
 
-  // promise: 1.16
   it.each(
     [
       ...spec('graph-commands.txt').matchAll(
@@ -141,7 +137,6 @@ describe('graph upload', () => {
     expect([code, requests[0]?.at], err).toEqual([0, `/${kind}/7/deployment_graphs/${type}`]);
   });
 
-  // promise: 1.36
   it('reads the answer from standard input, too', async () => {
     const args = ['graph', 'upload', '-e', '1', '--file', file('t.yaml', TASKS)];
     const declined = await against(() => [200, STORED], args, { piped: 'n' });
@@ -189,7 +184,6 @@ describe('graph upload', () => {
 });
 
 describe('stored graphs', () => {
-  // promise: 1.34
   it('are listed with their owners', async () => {
     const { out, requests } = await against(() => [200, [STORED]], ['graph', 'list', '-e', '1,2']);
     expect(requests[0]!.at).toContain('clusters_ids=1%2C2');
@@ -197,7 +191,6 @@ describe('stored graphs', () => {
     expect(out).toContain('a, b');
   });
 
-  // promise: 1.23 1.37
   it('are saved by layer', async () => {
     const args = ['graph', 'download', '-e', '1', '--release', '-t', 'custom'];
     const { out, requests } = await against(() => [200, [{ id: 'a', type: 'shell' }]], args);
@@ -261,7 +254,6 @@ describe('graph execute', () => {
   const started = { id: 12, cluster: 1, status: 'running' };
   const execute = (...flags: string[]) => against(() => [202, started], ['graph', 'execute', '-e', '1', ...flags]);
 
-  // promise: 1.38
   it('sends the options, and prints the next commands', async () => {
     const { code, out, requests } = await execute(
       ...['-t', 'a', 'b', '-n', '1,2', '-T', 'x', '-S', 's/1,3-5:e', ':e2', '--noop', '--force', '--trace'],

@@ -33,7 +33,6 @@ async function against(
   return { ...result, requests: api.requests };
 }
 
-// promise: 1.41
 describe('exit codes', () => {
   it.each([
     [problem('invalid', 400, 'that is wrong', { hint: 'write it right' }), 2],
@@ -471,7 +470,6 @@ describe('documents', () => {
 });
 
 describe('nodes', () => {
-  // promise: 5.29
   it('are selected by all given criteria', async () => {
     const args = ['node', 'select', 'dc1', '--tag', 'a', '--tag', 'b', '--label', 'k:v', '--rack', 'r', '--name', 'n'];
     const { out, requests } = await against(() => [200, { revision: 1, nodes: ['n', 'm'] }], args);

@@ -68,7 +68,6 @@ function judge(vector: Vector, line: Line): void {
   expect(illegalitiesOf(vector.input, vector.expected_group_nodes!, line as never)).toEqual([]);
 }
 
-// promise: 5.34
 describe('recorded cases', () => {
   it('give the expected results, each file separately', async () => {
     expect(files.length).toBe(31);

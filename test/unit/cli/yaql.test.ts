@@ -180,7 +180,6 @@ describe('yaql functions', () => {
     expect(err).toContain('groupBy');
   });
 
-  // promise: 2.30
   it.each([...nailgunFunctions, ...libraryFunctions].map((f) => [f.chapter, f.name] as const))(
     'has an example in %s that calls %s',
     (chapter, name) => {

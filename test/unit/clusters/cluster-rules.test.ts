@@ -99,7 +99,6 @@ describe('the state of a cluster', () => {
     expect(found.nodes).not.toHaveProperty('99');
   });
 
-  // promise: 3.40
   it('has the tags of every node, instances among them, so that expressions can read them on all', () => {
     const tags = ['compute', 'mysql:1'];
     const nodes = [node(8, ['compute'], { tags }), node(9, ['compute'], { tags: ['compute'] })];
@@ -150,7 +149,6 @@ describe('the nodes of a plan', () => {
     ]);
   });
 
-  // promise: 1.25
   it('requested by id are used, unless offline; one of another cluster is refused at its place', () => {
     expect(running(planned(plain([...nodes, node(5, ['compute'])]), [shell('a')], { nodes: [2, 5] }))).toEqual(['a@5']);
     const refused = planCluster(plain(nodes), [layer('release', [shell('a')])], { type: 'default', nodes: [1, 77] });
@@ -281,7 +279,6 @@ describe('the layers of a graph', () => {
     tags: {},
     legacyTasks: [],
   });
-  // promise: 1.2
   it('are merged by whole tasks; a plugin’s tasks run in its folder', () => {
     const layers = [
       layer('release', [shell('a', { parameters: { cmd: 'release' } })]),
@@ -295,7 +292,6 @@ describe('the layers of a graph', () => {
     ]);
   });
 
-  // promise: 1.7
   it('of two plugins with the same task are refused, and so is a type without tasks', () => {
     const twice = [1, 2].map((id) => layer('plugins', [shell('b')], { plugin: plugin(id) }));
     expect(planCluster(plain([node(1, ['compute'])]), twice, { type: 'default' })).toMatchObject({
@@ -322,7 +318,6 @@ describe('old states', () => {
     states: { s: JSON.stringify(state) },
     tasks: ['1', '2', '3'].map((uid) => ({ task: 'a', node: uid, state: 's', at: '2026-11-21T10:00:00.000Z' })),
   });
-  // promise: 2.5
   it('apply by task and node, but not to nodes that start over', () => {
     const sources = plain([
       node(1, ['compute'], { status: 'ready' }),

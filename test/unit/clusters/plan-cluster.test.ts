@@ -10,7 +10,6 @@ const choices = () => {
 };
 
 describe('the recorded cluster of six nodes, from rows of a store', () => {
-  // promise: 3.8
   it.each(['raw', 'normalized'])('gives the recorded result for %s tasks', (form) => {
     const tasks = recorded(`tasks.${form}.json`) as Json[];
     const planned = planCluster(

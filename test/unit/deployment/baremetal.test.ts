@@ -56,7 +56,6 @@ describe('operator retries', () => {
   const groups = [plan('a', [0], [], true, { maximum_failed_nodes: 0 }), plan('b', [1], ['a']), plan('c', [2], ['b'])];
   const failed = run(startBaremetal(groups, ['n0', 'n1', 'n2']), ['deploy:0']);
 
-  // promise: 5.11 5.13
   it('start from a failure that spreads with its root cause', () => {
     const report = reportBaremetal(failed);
     expect(report.groups.map((group) => group.state)).toEqual(['failed', 'failed', 'failed']);
@@ -122,7 +121,6 @@ describe('calls cut short', () => {
     expect(report.groups[0]!.calls[0]).toMatchObject({ timed_out: true, ended_at: '1970-01-01T00:30:01.000Z' });
   });
 
-  // promise: 5.45
   it('keep a late result as late, which changes nothing', () => {
     const timedOut = finishCall(open(), { kind: 'timeout' }, 2_000);
     const late = finishNode(timedOut, 1, 'prepare', ok, 9_000);
@@ -148,7 +146,6 @@ describe('calls cut short', () => {
   });
 });
 
-// promise: 5.21
 it('nodes without work count as successful and are never sent', () => {
   const calls: string[] = [];
   const groups = [plan('g', [0, 1], [], true, { percent_successful_nodes: 100 })];

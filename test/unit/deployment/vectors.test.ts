@@ -28,7 +28,6 @@ function simulate(input: SimulationInput) {
 
 it('all recorded cases are present', () => expect(vectors.length).toBe(31));
 
-// promise: 5.5 5.20 5.25
 describe.each(vectors.map((vector) => [vector.id, vector] as const))('%s', (_id, vector) => {
   const result = simulate(vector.input);
 
@@ -41,7 +40,6 @@ describe.each(vectors.map((vector) => [vector.id, vector] as const))('%s', (_id,
   }
   if ('rejected' in result) throw new Error(`${vector.id}: ${result.rejected.join('; ')}`);
 
-  // promise: 5.39 5.40 5.46
   it('gives the expected final stages', () => {
     const { processed, groups, nodes, halts } = result;
     const finals = vector.order_dependent ? vector.allowed_finals! : [vector.expected];
@@ -49,13 +47,11 @@ describe.each(vectors.map((vector) => [vector.id, vector] as const))('%s', (_id,
     expect([...processed].sort()).toEqual([...(vector.expected.processed as string[])].sort());
   });
 
-  // promise: 5.16 5.36 5.41
   it('makes only calls the rules allow, in a legal order', () => {
     const groupNodes = vector.expected_group_nodes!;
     expect(illegalitiesOf(vector.input, groupNodes, result)).toEqual([]);
   });
 
-  // promise: 5.17 5.18
   it('selects the expected nodes', () => {
     if (vector.input.target_nodes || vector.input.strategy === null) return;
     const plans = planGroups(vector.input.strategy, vector.input.nodes);

@@ -1,37 +1,92 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
-import { holdingTests, PAGE, promisesPage, promisingDocuments } from '../../../scripts/promises-docs.ts';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { namedTests } from '../../rig/named-tests.ts';
 
-const tests = holdingTests();
-const promises = promisingDocuments().flatMap((document) => document.promises);
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const page = (name: string): readonly string[] => readFileSync(`${root}docs/${name}`, 'utf8').split('\n');
 
-it('the promises of the five documents are listed, each once', () => {
-  expect(promisingDocuments()).toHaveLength(5);
-  const ids = promises.map(({ id }) => id);
-  expect(ids.length).toBeGreaterThan(200);
-  expect(ids).toEqual([...new Set(ids)]);
+const promises = page('promises.md').filter((line) => line.startsWith('- '));
+
+/** The rows of the tables of docs/security.md that name tests, by the heads of their columns. */
+const rows = page('security.md').reduce<{ heads: readonly string[]; found: Record<string, string>[] }>(
+  ({ heads, found }, line) => {
+    const cells = line.startsWith('|') ? line.split(/(?<!\\)\|/).slice(1, -1) : [];
+    const texts = cells.map((cell) => cell.trim());
+    if (texts.includes('held by')) return { heads: texts.map((head, at) => head || `${at}`), found };
+    if (texts.length === 0 || heads.length === 0) return { heads: [], found };
+    if (texts.every((text) => /^-+$/.test(text))) return { heads, found };
+    return { heads, found: [...found, Object.fromEntries(heads.map((head, at) => [head, texts[at] ?? '']))] };
+  },
+  { heads: [], found: [] },
+).found;
+
+const namesIn = new Map<string, ReadonlySet<string>>();
+
+/** The tests that a sentence links to, and why a link is wrong. */
+function linkedTests(sentence: string): readonly { name: string; problem?: string }[] {
+  const links = sentence.matchAll(/\[((?:\\.|[^\]\\])+)\]\(\.\.\/((?:test|packages)\/[^)]+\.test\.ts)\)/g);
+  return [...links].map(([, text, file]) => {
+    const name = text!.replace(/\\(.)/g, '$1');
+    if (!existsSync(root + file!)) return { name, problem: `${file} does not exist` };
+    const names = namesIn.get(file!) ?? new Set(namedTests(root + file!).map((test) => test.name));
+    namesIn.set(file!, names);
+    return names.has(name) ? { name } : { name, problem: `${file} has no test '${name}'` };
+  });
+}
+
+/** Why the tests do not hold a sentence. */
+function problemsOf(sentence: string): readonly string[] {
+  const tests = linkedTests(sentence);
+  if (tests.length === 0) return [`no test holds: ${sentence}`];
+  return tests.flatMap(({ problem }) => problem ?? []);
+}
+
+describe('a sentence that links to tests', () => {
+  const own = '../test/unit/docs/promises.test.ts';
+
+  it('is held by those that exist under their full names', () => {
+    expect(
+      problemsOf(`[a sentence that links to tests > is held by those that exist under their full names](${own})`),
+    ).toEqual([]);
+    expect(problemsOf(`[a sentence that links to tests](${own})`)).toEqual([]);
+  });
+
+  it('is wrong without one, with the last part of a name, and with a file that is gone', () => {
+    expect(problemsOf('Tasks run.')).toEqual(['no test holds: Tasks run.']);
+    expect(problemsOf(`[is held by those that exist under their full names](${own})`)).toHaveLength(1);
+    expect(problemsOf('[runs](../test/unit/gone.test.ts)')).toEqual(['test/unit/gone.test.ts does not exist']);
+  });
 });
 
-it('every promise has a test, or states what is missing', () => {
-  const without = promises.filter(({ id, open }) => open === undefined && !tests.has(id));
-  expect(without.map(({ id, promise }) => `${id}: ${promise}`)).toEqual([]);
+it('each promise of the five documents is met in a place that exists, and held by tests that exist', () => {
+  expect(page('promises.md').filter((line) => line.startsWith('## '))).toHaveLength(5);
+  expect(promises.length).toBeGreaterThan(200);
+  expect(promises).toEqual([...new Set(promises)]);
+  const placeless = promises.filter((promise) => {
+    const place = /Met in \[(.+?)\]\(\.\.\/\1\)\. Held by /.exec(promise)?.[1];
+    return place === undefined || !existsSync(root + place);
+  });
+  expect(placeless).toEqual([]);
+  expect(promises.flatMap(problemsOf)).toEqual([]);
 });
 
-it('a promise that has a test is not open', () => {
-  const closed = promises.filter(({ id, open }) => open !== undefined && tests.has(id));
-  expect(closed.map(({ id }) => `${id} has a test now: take \`open\` out of test/data/promises.yaml`)).toEqual([]);
+it('each sentence of the threat model, of the ten risks and of the defects found is held by tests that exist', () => {
+  expect(rows.length).toBeGreaterThan(70);
+  expect(rows.flatMap((row) => problemsOf(row['held by']!))).toEqual([]);
+  expect(rows).toEqual([...new Map(rows.map((row) => [JSON.stringify(row), row])).values()]);
+  const risks = rows.flatMap(({ risk }) => risk?.split(' ')[0] ?? []);
+  expect(risks).toEqual(Array.from({ length: 10 }, (_, at) => `API${at + 1}`));
 });
 
-it('every promise mark of a test is an existing promise', () => {
-  const known = new Set(promises.map(({ id }) => id));
-  expect([...tests.keys()].filter((id) => !known.has(id))).toEqual([]);
-});
-
-it('every place where a promise is met exists', () => {
-  const places = promises.map(({ where }) => where);
-  expect(places.filter((where) => !existsSync(new URL(`../../../${where}`, import.meta.url)))).toEqual([]);
-});
-
-it('docs/promises.md is generated from the promises', () => {
-  expect(readFileSync(PAGE, 'utf8'), 'run npm run docs:promises').toBe(promisesPage());
+it('each sentence about a party is tried from outside, or is called a belief', () => {
+  const parties = page('security.md').filter((line) => line.startsWith('### '));
+  for (const party of ['Viewer', 'Operator', 'Admin', 'Node', 'network', 'package', 'Temporal'])
+    expect(
+      parties.some((one) => one.includes(party)),
+      party,
+    ).toBe(true);
+  const tried = rows.flatMap((row) => row['from outside'] ?? []);
+  expect(tried.length).toBeGreaterThan(30);
+  expect(tried.filter((cell) => !cell.startsWith('belief: ')).flatMap(problemsOf)).toEqual([]);
 });

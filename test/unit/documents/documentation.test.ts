@@ -41,7 +41,6 @@ describe('docs/documents.md', () => {
     expect(loadSite([{ name: 'site.yaml', text }]).site!.nodes).toEqual(JSON.parse(block('nodes of the site above')));
   });
 
-  // promise: 5.27
   it('shows a valid strategy', () => {
     const [data] = parseYaml(block('data of shipyard/DeploymentStrategy/v1')).documents;
     expect(parseStrategyData(data!.value)).toMatchObject({ ok: true, warnings: [] });
@@ -90,7 +89,6 @@ describe('docs/documents.md', () => {
     expect(page).toContain('5,000 files and 64 MiB');
   });
 
-  // promise: 5.48
   it('explains every existing code, and no other', () => {
     const folder = new URL('../../../src/documents/', import.meta.url);
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));

@@ -35,7 +35,6 @@ const HOSTILE: readonly (readonly [string, (size: number) => string])[] = [
 ];
 
 describe('reading a hostile text takes time in proportion to its length', () => {
-  // threat: viewer-4 found-6
   it.each(HOSTILE)('%s', (_name, text) => {
     expect(growthOf((input: string) => parseYaml(input), text)).toBeLessThan(MUCH_GROWTH);
   });

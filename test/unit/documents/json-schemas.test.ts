@@ -28,7 +28,6 @@ describe('read back as schemas', () => {
   };
   const files = readdirSync(data).filter((name) => name.endsWith('.yaml'));
 
-  // promise: 5.47
   it.each(files)('accept or refuse %s as its publishers do', (name) => {
     for (const { value } of parseYaml(readFileSync(new URL(name, data), 'utf8')).documents) {
       const file = byKind[(value as { schema: string }).schema]!;

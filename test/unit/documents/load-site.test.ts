@@ -17,7 +17,6 @@ describe('a sound site', () => {
     }
   });
 
-  // promise: 5.19 5.22
   it('accepts a selector without criteria, and labels in all three forms', () => {
     const selectors = '[{}, {node_labels: ["a: b", "a:b", {a: b}]}, {node_names: []}]';
     expect(
@@ -155,7 +154,6 @@ describe('the strategy in effect', () => {
   const named = (name: string) =>
     configuration(`{physical_provisioner: {deployment_strategy: ${name}}, armada: {manifest: m}}`);
 
-  // promise: 5.28
   it('is the one named in the configuration', () => {
     const other = strategy(group('g', '[]'), 'by-rack');
     const { site, diagnostics } = loadSite(files(named('by-rack'), ALL, other, node('n1')));
@@ -163,7 +161,6 @@ describe('the strategy in effect', () => {
     expect(diagnostics.map(({ code, file }) => [code, file])).toEqual([['site.strategy-not-used', '2.yaml']]);
   });
 
-  // promise: 5.31
   it('that is named but missing is an error, with the nearest name', () => {
     const { site, diagnostics } = loadSite(files(named('deploymet-strategy'), ALL, node('n1')));
     expect(site).toBeUndefined();
@@ -181,7 +178,6 @@ describe('the strategy in effect', () => {
     expect(diagnostics[0]!.hint).toContain('omit deployment_strategy');
   });
 
-  // promise: 5.28
   it('is all nodes together if none is named and none exists', () => {
     const { site, diagnostics } = loadSite(files(CONFIGURATION, node('n1')));
     expect(site).toMatchObject({ strategy: null, strategyName: null });
@@ -314,7 +310,6 @@ describe('the configuration in effect', () => {
 });
 
 describe('groups', () => {
-  // promise: 5.14
   it('are refused with every semantic problem, each in its place', () => {
     const text = strategy(
       [
@@ -343,7 +338,6 @@ describe('groups', () => {
     expect(errors[0]!.hint).toBe("Did you mean 'storage'?");
   });
 
-  // promise: 5.8 5.9
   it('are refused if the published schema refuses them', () => {
     const text = strategy(
       '- name: a\n  critical: "true"\n  depends_on: b\n  selectors: [{node_name: [x]}]\n  success_criteria: {}\n- just text\n- {name: 7, critical: no, depends_on: , selectors: [], sucess_criteria: {}}',

@@ -117,7 +117,6 @@ describe('nodes of real sites', () => {
 });
 
 describe('the example site', () => {
-  // promise: 5.7
   it('loads, with its strategy and configuration', () => {
     const example = new URL('../../../examples/stl1/', import.meta.url);
     const files = ['deployment-configuration.yaml', 'deployment-strategy.yaml', 'nodes.yaml'].map((name) => ({

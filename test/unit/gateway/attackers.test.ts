@@ -66,7 +66,6 @@ function someRequest(): { readonly key: string; readonly request: string } {
 }
 
 describe('without a token', () => {
-  // threat: anyone-9 found-1
   it('a request for a certificate is not even read', async () => {
     // The expression that looked for the end was cubic: 7,900 blanks had not ended after six minutes.
     const blanks = `-----BEGIN CERTIFICATE REQUEST-----${' '.repeat(7_900)}`;
@@ -76,7 +75,6 @@ describe('without a token', () => {
     expect(await raw(enrolment('swt_guess', someRequest().request))).toMatchObject({ status: 403 });
   });
 
-  // threat: anyone-9
   it('an address that retries too often has to wait, and no other', async () => {
     const codes = new Set<number>();
     for (let i = 0; i < 40; i++) codes.add((await raw(enrolment(`swt_guess${i}`, 'x'))).status);
@@ -96,7 +94,6 @@ const addressed = ({ key, certificate }: Identity) =>
   ] as const;
 
 describe('with the token and the key of a node that was revoked', () => {
-  // threat: node-3 found-2
   it.each(['revoked', 'replaced by another machine'])(
     '%s: it does not return, and the attempt is recorded',
     async (how) => {
@@ -133,7 +130,6 @@ describe('with the token and the key of a node that was revoked', () => {
 });
 
 describe('with the certificate of a node that is being revoked', () => {
-  // threat: node-3 found-3
   it.each([
     ['between the look at the certificate and the new one', true],
     ['at the same moment', false],
@@ -153,7 +149,6 @@ describe('with the certificate of a node that is being revoked', () => {
   });
 });
 
-// threat: found-2
 it('a node keeps no key of its enrolment', async () => {
   const folder = rig.nodeFolder();
   await enrolNode(folder, await rig.ticket('dc1', 'n1'));
@@ -163,7 +158,6 @@ it('a node keeps no key of its enrolment', async () => {
 describe('with the certificate and key of a node', () => {
   const shell = { run: '', task: 'netconfig', node: 'n1', generation: 1, type: 'shell', parameters: { cmd: 'true' } };
 
-  // threat: node-6 found-11
   it('no output or result is stored of an attempt that was never ordered', async () => {
     const node = await rig.node('dc1', 'n1');
     const { key, certificate } = node.credentials;
@@ -190,7 +184,6 @@ describe('with the certificate and key of a node', () => {
     expect(await rig.alarms()).toContain('dc1/n1 not-ordered');
   });
 
-  // threat: node-6 found-11
   it('varying alarms neither fill the store nor hide others', async () => {
     const { key, certificate } = (await rig.node('dc1', 'n1')).credentials;
     for (let i = 0; i < 60; i++)

@@ -47,7 +47,6 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 describe('enrolment', () => {
-  // threat: node-3 admin-3
   it('gives a node its identity once, and its key never leaves it', async () => {
     const ticket = await rig.ticket('dc1', 'n1');
     const folder = rig.nodeFolder();
@@ -81,7 +80,6 @@ describe('enrolment', () => {
     expect(await codeOf(enrolNode(rig.nodeFolder(), ticket))).toBe('token-expired');
   });
 
-  // threat: network-1
   it('sends no token to a gateway of another authority', async () => {
     const ticket = await rig.ticket('dc1', 'n1');
     const other = new CertificateAuthority(rig.path('other'));
@@ -90,7 +88,6 @@ describe('enrolment', () => {
     expect(await codeOf(enrolNode(rig.nodeFolder(), ticket))).toBe('ok');
   });
 
-  // threat: node-3
   it('revokes the identity that a node had before it was reinstalled', async () => {
     const before = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
@@ -122,7 +119,6 @@ describe('enrolment', () => {
 });
 
 describe('without a certificate of ours', () => {
-  // threat: network-1
   it('nothing but enrolment answers', async () => {
     await rig.node('dc1', 'n1');
     const stranger = new GatewayConnection({ url: rig.url, authority: rig.authority.certificate });
@@ -152,7 +148,6 @@ describe('without a certificate of ours', () => {
 });
 
 describe('orders (test 19: a stolen credential of the namespace commands no agent)', () => {
-  // threat: node-1 temporal-2
   it('are handed out signed, and only those in the plan of an open run', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());
@@ -195,7 +190,6 @@ describe('orders (test 19: a stolen credential of the namespace commands no agen
     expect([ensured, await rig.alarms()]).toEqual([[], []]);
   });
 
-  // threat: node-2 owasp-1
   it("are never another node's, no matter who polls its queue", async () => {
     const [own, foreign] = [await rig.node('dc1', 'n1'), await rig.node('dc2', 'n1')];
     const neighbour = await rig.node('dc1', 'n2');
@@ -261,7 +255,6 @@ describe('secrets and sources', () => {
       secrets: [{ name: 'token', ref: 'api-token', as: 'file' }],
     });
 
-  // threat: node-1 node-2 owasp-1
   it('are given to the task that names them, while its run is open', async () => {
     mkdirSync(rig.path('secrets/db'));
     writeFileSync(rig.path('secrets/db/password'), 'CANARY-1\n', { mode: 0o600 });
@@ -278,7 +271,6 @@ describe('secrets and sources', () => {
     expect(rig.logLines.join('')).not.toContain('CANARY');
   });
 
-  // threat: operator-4 owasp-7
   it('are read from the folders for sources only', async () => {
     const sources = rig.path('sources');
     mkdirSync(join(sources, 'folder'), { recursive: true });
@@ -300,7 +292,6 @@ describe('secrets and sources', () => {
   });
 });
 
-// threat: operator-4
 it('no source is read outside of its folder while a folder is swapped for a link', async () => {
   const sources = rig.path('swapped-sources');
   mkdirSync(rig.path('private-folder'));
@@ -343,7 +334,6 @@ describe('malformed requests', () => {
     await connection.close();
   });
 
-  // threat: owasp-10
   it('an outage is distinguished from a refusal', async () => {
     const lost = await new GatewayRig().start();
     const node = await lost.node('dc1', 'n1');
@@ -432,7 +422,6 @@ describe('an agent with a gateway', () => {
     expect(readFileSync(counts, 'utf8')).toBe('ran\nran\n');
   });
 
-  // threat: temporal-2 network-2
   it('refuses anything that someone else put onto its queue, and reports it', async () => {
     const node = await rig.node('dc1', 'n1');
     const execution = shell({ parameters: { cmd: `touch ${agents.path('done')}` } });
@@ -450,7 +439,6 @@ describe('an agent with a gateway', () => {
 });
 
 describe('cancelling and draining', () => {
-  // threat: temporal-3
   it('is signed if an operator ordered it for this task, and otherwise refused with an alarm', async () => {
     const node = await rig.node('dc1', 'n1');
     const key = rig.plan(shell());

@@ -37,7 +37,6 @@ const SHAPES: readonly (readonly [string, (n: number) => readonly object[]])[] =
 ];
 
 describe('a large graph with mistakes', () => {
-  // threat: viewer-4 found-18
   it.each(SHAPES)('is checked in time in proportion to its size: %s', (_name, make) => {
     expect(growthOf((given: readonly object[]) => checkGraphUpload({ tasks: given }), make, 200)).toBeLessThan(
       MUCH_GROWTH,
@@ -91,7 +90,6 @@ describe('a large graph with mistakes', () => {
     expect(graph.inNeighbors('~')).toEqual(alone.length === 0 ? [pattern] : alone);
   });
 
-  // threat: found-18
   it('has its cycle named by both ends, with the number of tasks between', () => {
     const { problems } = checkGraphUpload({ tasks: tasks(8_000, (at, next) => task(`t${at}`, [`t${next}`])) });
     const [cycle, ...more] = problems.filter(({ code }) => code === 'graph.cycle');

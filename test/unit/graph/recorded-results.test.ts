@@ -5,7 +5,6 @@ import { type Json, planOf, recorded, resultOf, running, withChoice } from './re
 const CASES = ['aio', 'six'].flatMap((name) => ['normalized', 'raw'].map((form) => [name, form] as const));
 
 describe('the recorded clusters', () => {
-  // promise: 2.10 2.22 2.23 2.24
   it.each(CASES)('%s with %s tasks gives the recorded result', (name, form) => {
     const result = resultOf({ tasks: recorded(`tasks.${form}.json`), cluster: recorded(`cluster.${name}.json`) });
     const expected = recorded(`expected/${name}.default.json`) as Json;
@@ -26,7 +25,6 @@ describe('the recorded clusters', () => {
     expect(resultOf(input)).toEqual(expected);
   });
 
-  // promise: 2.5
   it('a second run without changes runs only tasks without a condition on changes', () => {
     const tasks = recorded('tasks.normalized.json') as Json[];
     const cluster = recorded('cluster.six.json') as Json;
@@ -60,12 +58,10 @@ describe('the stored form of tasks', () => {
   const raw = recorded('tasks.raw.json') as Json[];
   const stored = recorded('tasks.normalized.json') as Json[];
 
-  // promise: 1.11
   it('uploaded tasks are presented as the reference presents them', () => {
     expect(raw.map((task) => presentTask(normaliseTask(task)))).toEqual(stored);
   });
 
-  // promise: 1.12
   it('a presented task that is read again is the same task', () => {
     expect(stored.map(normaliseTask)).toEqual(raw.map(normaliseTask));
   });

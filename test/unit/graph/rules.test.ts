@@ -8,7 +8,6 @@ const one = (tasks: Json[], more: Json = {}): Json => ({ tasks, cluster: cluster
 const where = (more: Json): string[] =>
   running(resultOf(one([task('t', { roles: undefined, ...more })]))).map((at) => at.slice(2));
 
-// promise: 3.1 3.14
 describe('placing', () => {
   it.each([
     ['a tag by name, which the primary node does not have', { tags: ['controller'] }, ['2']],
@@ -67,7 +66,6 @@ describe('placing', () => {
     expect(tasks_graph).toEqual({ null: [{ id: 's', type: 'skipped', fail_on_error: false }] });
   });
 
-  // promise: 3.7
   it('a group also places its tasks on its nodes, and sets how many may fail', () => {
     const tasks = [
       task('a', { roles: ['compute'] }),
@@ -138,7 +136,6 @@ describe('fields', () => {
     expect([...serializedText(plan)].join('')).toContain('"n":2361183241434822606848');
   });
 
-  // promise: 2.1 2.19 2.20
   it('expressions work in any subfield; the node wins over the common data', () => {
     const input = {
       tasks: [
@@ -155,7 +152,6 @@ describe('fields', () => {
     });
   });
 
-  // promise: 2.3
   it.each([
     ['new', { type: 'parallel', amount: 3 }],
     ['operational', { type: 'one_by_one' }],
@@ -215,7 +211,6 @@ describe('fields', () => {
     expect(running(resultOf({ tasks, cluster: now, old_state }))).toEqual(['t@1']);
   });
 
-  // promise: 2.29
   it('a node’s own data decides, and shared parts are evaluated once', () => {
     const expression = 'changedAny($.own, $.big) and ($.uid in added($.big)) and not changed($.same)';
     const own = Object.fromEntries(['1', '2', '3'].map((uid) => [uid, { uid, own: uid === '3' ? 'new' : 'old' }]));
@@ -233,7 +228,6 @@ describe('fields', () => {
   });
 });
 
-// promise: 2.20 2.27
 describe('conditions', () => {
   const runs = (condition: unknown, data: Json = {}): boolean =>
     running(resultOf({ tasks: [task('t', { condition })], cluster: cluster({ '1': ['x'] }, data) })).length === 1;
@@ -266,7 +260,6 @@ describe('conditions', () => {
     expect(runs(condition, settings)).toBe(expected);
   });
 
-  // promise: 2.21
   it('that are false keep the order and drop the parameters, and nothing else is evaluated', () => {
     const tasks = [
       task('a'),
@@ -387,7 +380,6 @@ describe('order', () => {
 });
 
 describe('layers', () => {
-  // promise: 1.2 2.4
   it('the more specific whole task wins; cluster tasks come first', () => {
     const layers = {
       release: [task('r'), task('both', { requires: ['r'] })],
@@ -419,7 +411,6 @@ describe('layers', () => {
     ]);
   });
 
-  // promise: 1.9
   it('two plugins with one task are refused, with both names', () => {
     const plugins = ['a', 'b'].map((name) => ({ name, tasks: [task('same')] }));
     expect(refusalOf({ layers: { plugins }, cluster: cluster(nodes) })).toEqual([
@@ -432,7 +423,6 @@ describe('layers', () => {
   });
 });
 
-// promise: 1.5
 describe('tasks from before dependencies between nodes', () => {
   const tasks = [
     { id: 'pre_deployment_start', type: 'stage' },
@@ -495,7 +485,6 @@ describe('tasks from before dependencies between nodes', () => {
   });
 });
 
-// promise: 2.33
 describe('a graph is refused for', () => {
   const bad = (more: Json): Json => one([task('t', more)]);
   it.each([

@@ -128,7 +128,6 @@ it('a group that lists an undefined task is reported with the effect, as is an u
   ]);
 });
 
-// promise: 3.16
 it('role and roles are deprecated in favour of tags: one warning for all tasks', () => {
   const tasks = ['role', 'roles', 'tags', 'groups'].map((field) => ({ id: field, type: 'shell', [field]: ['web'] }));
   const found = checkGraph(readTasks(tasks).tasks).filter(({ code }) => code === 'graph.deprecated-roles');

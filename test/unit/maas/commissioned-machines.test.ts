@@ -294,7 +294,6 @@ describe('a machine as a commissioning leaves it is deployed with', () => {
   });
 });
 
-// promise: 4.35
 it('the example of docs/documents.md is deployed unchanged, except for the bus addresses of devices', async () => {
   const systemId = await commissioned(false);
   const [lshw] = (

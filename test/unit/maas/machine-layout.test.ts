@@ -174,7 +174,6 @@ const CONFIGURED = {
 };
 
 describe('interfaces and disks of a site reach MAAS', () => {
-  // promise: 4.35
   it('a bond with VLANs, static and DHCP addresses, the default gateway, partitions and volumes, before the deployment', async () => {
     const outcome = await deploy(layoutOf(NODE));
     expect(outcome).toMatchObject({ ok: true, actions: ['configure', 'allocate', 'annotate', 'deploy'] });
@@ -280,7 +279,6 @@ describe('interfaces and disks of a site reach MAAS', () => {
     );
   });
 
-  // promise: 4.35
   it('kernel options are set at a tag of the machine, and removed again', async () => {
     const tagOf = async () => {
       const { tags } = await context.client.machines.read(systemId);
@@ -372,7 +370,6 @@ describe('interfaces and disks of a site reach MAAS', () => {
   });
 });
 
-// promise: 4.35
 describe('settings of networks reach MAAS', () => {
   const wanted: NetworkSettings = {
     network: 'storage',

@@ -13,7 +13,6 @@ const found = (body: unknown) =>
 const task = (more: object) => ({ tasks: [{ id: 'x', type: 'puppet', ...more }] });
 
 describe('a graph that is uploaded', () => {
-  // promise: 1.11 1.14
   it('may be empty, and may have every field', () => {
     expect(found({})).toEqual([]);
     const { upload, problems } = checkGraphUpload({
@@ -134,7 +133,6 @@ describe('a graph that is uploaded', () => {
     },
   );
 
-  // promise: 1.13
   it('is refused for duplicate ids, all named, sorted', () => {
     const tasks = ['y', 'x', 'y', 'x', 'z'].map((id) => ({ id, type: 'noop' }));
     expect(found({ tasks })).toEqual(['error tasks: Tasks duplication found: x, y']);
@@ -149,7 +147,6 @@ describe('a graph that is uploaded', () => {
     expect(found({ tasks })).toEqual(['error tasks[1].requires[0]: tasks wait for each other: b -> c -> b']);
   });
 
-  // promise: 3.47
   it('is accepted from every recorded plugin, with valid parameters', () => {
     const plugins = new URL('../../data/plugins/', import.meta.url);
     const files = readdirSync(plugins)

@@ -51,7 +51,6 @@ function server() {
 const nightly = { name: 'nightly', kind: 'update_site' as const, cron: ['@daily'] };
 const hold = { site: 'dc1', hold_before: ['*'] };
 
-// threat: operator-2 found-7
 it('a schedule cannot act in the name of another person or schedule', async () => {
   const { operations, schedules } = server();
   for (const field of ['started_by', 'responsible'])
@@ -69,7 +68,6 @@ it('a schedule cannot act in the name of another person or schedule', async () =
   });
 });
 
-// threat: operator-5 found-7
 it('the maker of a schedule, and who triggered it, may not approve its runs', async () => {
   const { operations, started } = server();
   await operations.create({ ...nightly, input: hold }, 'nina');

@@ -44,7 +44,6 @@ const buildIn = async (folder: string, into: string) =>
   writePackageArchive(await readPackageFolder(folder), 'thing', '1.0.0', join(work, into));
 
 describe('building', () => {
-  // promise: 4.28
   it('gives the same bytes for the same files, whatever their times, order and umask', async () => {
     const first = await newPackage('first');
     writeFileSync(join(first, 'release/deployment_scripts/run.sh'), 'echo\n');
@@ -173,7 +172,6 @@ describe('hostile archives', () => {
     expect(await codes(archive([{ path: 'a' }], false))).toEqual(['archive.no-checksums']);
   });
 
-  // threat: author-3 owasp-4
   it('stops at a bomb', async () => {
     const file = join(work, 'bomb.tar.gz');
     writeFileSync(file, gzipSync(Buffer.alloc(20 * 1024 * 1024)));
@@ -201,7 +199,6 @@ describe('hostile archives', () => {
     expect(await codes(archive(data), limits)).toEqual(['archive.too-much-data']);
   });
 
-  // threat: author-3
   it('refuses too many members', async () => {
     const members = Array.from({ length: 12 }, (_, index) => ({ path: `f${index}` }));
     expect(await codes(archive(members), { ...DEFAULT_ARCHIVE_LIMITS, maxMembers: 10 })).toEqual([
@@ -222,7 +219,6 @@ describe('hostile archives', () => {
     expect(await codes(file)).toEqual(['archive.damaged']);
   });
 
-  // threat: author-4
   it('finds YAML tags in an archive before anything is unpacked', async () => {
     const { tree } = await readPackageArchive(
       archive([{ path: 'metadata.yaml', content: 'name: !!python/object:os.system x\n' }]),
@@ -232,7 +228,6 @@ describe('hostile archives', () => {
 });
 
 describe('package folders', () => {
-  // threat: author-2
   it('follows links inside the package and refuses those that leave it', async () => {
     const folder = await newPackage('p');
     symlinkSync('metadata.yaml', join(folder, 'again.yaml'));

@@ -41,7 +41,6 @@ describe('docs/packages.md', () => {
     rmSync(work, { recursive: true });
   });
 
-  // promise: 4.1 4.32
   it('has commands that work from top to bottom', async () => {
     let commands = 0;
     for (const step of steps()) {
@@ -104,7 +103,6 @@ describe('docs/packages.md', () => {
     );
   });
 
-  // promise: 4.28
   it('builds nothing of an invalid package', async () => {
     const { status, out } = await sitewright(['package', 'build', 'my-release', '-o', 'refused']);
     expect([status, out.includes('error[package.value]')]).toEqual([1, true]);

@@ -116,7 +116,6 @@ const WAYS = [
 ] as const;
 
 describe.each(WAYS)('in %s, a YAQL expression', (_way, errorsOf) => {
-  // promise: 2.26 2.32
   it.each(FIELDS)('is accepted as %s', (_field, given) => {
     expect(errorsOf(taskWith(given))).toEqual([]);
   });
@@ -135,7 +134,6 @@ describe.each(WAYS)('in %s, a YAQL expression', (_way, errorsOf) => {
 /** Makes each expression one that cannot be parsed. */
 const broke = (key: string, value: unknown) => (key === 'yaql_exp' ? `${value} +` : value);
 
-// promise: 2.31
 it('an expression that cannot be parsed is an error in 5.0.0, and a warning in formats where Fuel accepted it', () => {
   const broken = { ...base, condition: yaql('$.a and') };
   expect(
@@ -143,7 +141,6 @@ it('an expression that cannot be parsed is an error in 5.0.0, and a warning in f
   ).toMatchObject(['warning', 'warning', 'error'].map((severity) => [{ code: 'package.bad-yaql', severity }]));
 });
 
-// promise: 2.31
 it('all broken expressions of a package are reported, each with its line and place', () => {
   const graph = [
     { ...base, condition: yaql('$.a and') },
@@ -184,7 +181,6 @@ it('all broken expressions of a package are reported, each with its line and pla
   expect(found[2]!.hint).toContain('^');
 });
 
-// promise: 2.32
 it.each(FIELDS)('as %s an expression is evaluated as if its value had been written', (_field, given) => {
   const written = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(written);

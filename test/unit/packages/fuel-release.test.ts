@@ -7,7 +7,6 @@ const folder = fileURLToPath(new URL('../../../examples/fuel-release', import.me
 const recorded = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../data/fuel/${name}`, import.meta.url), 'utf8')) as never;
 
-// promise: 1.8 3.39 4.2 4.33
 it('the example release is valid without warnings and holds the recorded graphs', async () => {
   const report = checkPackage(await readPackageFolder(folder));
   expect([...report.errors, ...report.warnings]).toEqual([]);

@@ -29,7 +29,6 @@ const found = (report: PackageReport) =>
   report.errors.map(({ code, file, line, path }) => ({ code, file, line, path }));
 
 describe('paths of metadata.yaml', () => {
-  // promise: 4.14 4.25 4.26
   it('replaces a file by its data and keeps a folder', () => {
     const report = check('    x_path: a.yaml\n    y_path: some/folder\n    z_path: ""\n', { 'a.yaml': '{b: 1}' }, [
       'some/folder',
@@ -39,7 +38,6 @@ describe('paths of metadata.yaml', () => {
     expect(report.errors).toEqual([]);
   });
 
-  // promise: 4.27
   it('merges mappings by key and lists by order, in the order of the paths', () => {
     const report = check('    x_path: m/*.yaml\n    y_path: l/?.json\n', {
       'm/b.yaml': 'k: 2\nn: {b: 1}',
@@ -232,7 +230,6 @@ describe('releases', () => {
     ]);
   });
 
-  // promise: 4.15
   it('takes required fields from the base, and lets a null of the record hide them', () => {
     const metadata = (extra: string) =>
       `name: p\ntitle: p\nversion: '1.0.0'\npackage_version: '5.0.0'\ndescription: d\nlicenses: []\nauthors: []\nhomepage: h\ngroups: []\nreleases:\n- is_release: true\n  release_name: p\n  os: ubuntu\n  version: v-1\n  base_release_path: base.yaml\n${extra}`;
@@ -242,7 +239,6 @@ describe('releases', () => {
     expect(verdict('  description: null\n').errors.map(({ code }) => code)).toEqual(['package.release-field']);
   });
 
-  // promise: 4.6 4.9
   it('requires release_name, description, operating_system or os, and version', () => {
     const report = checkPackage(
       packageTree('p', [
@@ -260,7 +256,6 @@ describe('releases', () => {
     ]);
   });
 
-  // promise: 4.13
   it('warns of several releases', () => {
     const report = check('  - {is_release: true, release_name: q, description: d, os: u, version: v}\n');
     expect(report.verdict).toBe('valid');
@@ -270,14 +265,12 @@ describe('releases', () => {
     ]);
   });
 
-  // promise: 4.12
   it('refuses a release together with an extension', () => {
     expect(found(check('  - {os: ubuntu, version: v}\n'))).toEqual([
       { code: 'package.release-beside-extension', file: 'metadata.yaml', line: 16, path: 'releases[1]' },
     ]);
   });
 
-  // promise: 4.23 4.29
   it('warns of mode and modes', () => {
     const report = check('    mode: [ha]\n    modes: [x]\n');
     expect(report.verdict).toBe('valid');

@@ -20,7 +20,6 @@ const check = (
 const errors = ({ errors }: PackageReport) =>
   errors.map(({ file, line, path, code }) => `${file}:${line} ${path} ${code}`);
 
-// promise: 4.11
 describe('published packages', () => {
   it.each([
     'contrail',
@@ -45,7 +44,6 @@ describe('published packages', () => {
     expect(errors(check(name))).toEqual([]);
   });
 
-  // promise: 4.24
   it('the published example of 5.0.0 names a Fuel version before the format', () => {
     expect(errors(check('fpb-example-v5'))).toEqual(['metadata.yaml:10 fuel_version package.fuel-version-too-old']);
   });

@@ -90,7 +90,6 @@ describe.skipIf(!has('dpkg-scanpackages'))('the repository of a package', () => 
     expect(tree!.files.has('repo/Packages.gz')).toBe(true);
   });
 
-  // promise: 4.19
   it.skipIf(!isolated('apt-get'))('is configured on a node, where apt installs from it', () => {
     const { dst, script } = onNode();
     // In a namespace of its own: nothing of this machine's apt is changed.
@@ -146,7 +145,6 @@ describe.skipIf(!has('createrepo_c') || !has('rpmbuild'))('a repository of RPM p
     expect(tree!.files.has('repo/repodata/repomd.xml')).toBe(true);
   });
 
-  // promise: 4.19
   it.skipIf(!isolated('dnf'))('is configured on a node, where yum installs from it', () => {
     const { dst, script } = onNode();
     // In a namespace of its own, with a copy of /etc: nothing of this machine is changed.

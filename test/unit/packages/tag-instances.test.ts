@@ -14,7 +14,6 @@ it('the example package with the module for instances is valid', async () => {
   expect([errors, warnings]).toEqual([[], []]);
 });
 
-// promise: 3.20
 it.skipIf(missing)(
   'Puppet finds the nodes of an instance by their tags, as in the specification',
   () => {

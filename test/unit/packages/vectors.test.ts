@@ -13,7 +13,6 @@ const OWN_READING = new Map([
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-// promise: 4.22 4.27
 describe('recorded mutated packages', () => {
   it.each(vectors('mutated').map((vector) => [vector.id, vector] as const))('%s', (_id, vector) => {
     const report = checkPackage(treeOf(vector));
@@ -41,7 +40,6 @@ describe('recorded mutated packages', () => {
     S9: 'package.hotpluggable-ignored',
   };
 
-  // promise: 4.10 4.23 4.29
   it('get a warning for every ruling', () => {
     const missing = vectors('mutated').flatMap((vector) => {
       const found = new Set(checkPackage(treeOf(vector)).warnings.map(({ code }) => code));
@@ -58,7 +56,6 @@ describe('contents to be stored', () => {
     (vector) => checkPackage(treeOf(vector)).verdict === 'valid',
   );
 
-  // promise: 4.20
   it('have the keys and extension records that were recorded', () => {
     let compared = 0;
     for (const vector of valid) {

@@ -23,7 +23,6 @@ describe('computable task fields', () => {
     ),
   ) as [Json];
 
-  // promise: 2.32
   it('the task runs where the condition of the document holds, with the data that the expression gives', () => {
     const given = { ...task, type: 'shell', version: '2.1.0', tags: '*' };
     const planned = (common: Json) => resultOf({ tasks: [given], cluster: cluster({ '1': ['x'] }, common) });
@@ -33,7 +32,6 @@ describe('computable task fields', () => {
     expect((first as Json).tasks_graph['1'][0].parameters).toMatchObject({ data: true });
   });
 
-  // promise: 2.30
   it('every function of the document is documented, with a link to the syntax', () => {
     const page = readFileSync(new URL('../../../docs/yaql.md', import.meta.url), 'utf8');
     const functions = new Set(
@@ -65,12 +63,10 @@ describe('role decomposition', () => {
     return running(resultOf({ tasks: of, cluster: cluster({ '1': nodes[0]!.tags }) }));
   };
 
-  // promise: 3.15
   it('the three tasks are placed as in the text', () => {
     expect(placed(node.tags)).toEqual(['globals@1', 'haproxy@1', 'mysql@1']);
   });
 
-  // promise: 3.5
   it('a node without tags runs only the tasks for the name of its role', () => {
     // All three name the role: `tags: [controller, mysql]`, `role: [controller]`, and `/.*/`, which matches its name.
     expect(placed([])).toEqual(['globals@1', 'haproxy@1', 'mysql@1']);
@@ -81,7 +77,6 @@ describe('role decomposition', () => {
 });
 
 describe('release as a plugin', () => {
-  // promise: 4.20
   it('a record that does not define a release keeps scripts, repositories and graphs, and the rest is ignored', () => {
     const about = {
       ...{ title: 'Example', licenses: ['MIT'], authors: ['Somebody'], homepage: 'https://example.org', groups: [] },
@@ -137,7 +132,6 @@ describe('deployment groups', () => {
     { ...at, name: 'mon01', tags: ['monitoring'] },
   ];
 
-  // promise: 5.27
   it('the strategy of the document loads, and its groups run in one of the orders it lists', () => {
     const result = simulateStrategy({ strategy: strategy(), nodes });
     const orders = [...spec('group-orders.txt').matchAll(/• (.*)/g)].map(([, line]) => line!.split(' > '));

@@ -59,7 +59,6 @@ describeStore('GraphStore', (backend) => {
     });
   });
 
-  // promise: 1.15 1.20
   it('has one graph of a type for an owner', async () => {
     const store = await backend.fresh();
     const { release, cluster } = await withCluster(store);
@@ -120,7 +119,6 @@ describeStore('GraphStore', (backend) => {
     expect(await failureOf(store.graphs.layers(99, 't'))).toMatchObject({ what: 'cluster' });
   });
 
-  // promise: 1.19
   it('removes graphs with their owner, and tasks with their graph', async () => {
     const url = await backend.newUrl();
     const store = await backend.open(url);

@@ -61,7 +61,6 @@ describe('a policy file', () => {
 });
 
 describe('a policy forbids', () => {
-  // threat: operator-3
   it('scripts always, without a signature, or never', () => {
     const script = task('shell', { cmd: 'id', timeout: 5 });
     expect([true, false].map((signed) => policyRefusal(policy('shell: deny'), script, signed) === undefined)).toEqual([
@@ -80,7 +79,6 @@ describe('a policy forbids', () => {
     expect(policyRefusal(DEFAULT_POLICY, task('noop', {}), false)).toBeUndefined();
   });
 
-  // threat: operator-3
   it('types, folders, and tasks that may take too long', () => {
     const strict = policy('types: [upload_file, shell]\npath_roots: [/srv]\nshell: deny\nmax_timeout: 100');
     expect(agentOptionsOf(strict)).toEqual({ allowedTypes: ['upload_file'], pathRoots: ['/srv'] });

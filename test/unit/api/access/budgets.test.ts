@@ -68,7 +68,6 @@ describe('a budget', () => {
     }
   });
 
-  // threat: viewer-5 found-8 owasp-4
   it('of bytes keeps the bodies of one caller from filling the memory, and others are served', async () => {
     const size = 30 * 1024 * 1024;
     expect(await Promise.race([begin(attacker, size).answered, begin(attacker, size).answered])).toBe(503);
@@ -79,7 +78,6 @@ describe('a budget', () => {
     expect((await check(bystander)).status).toBe(200);
   });
 
-  // threat: viewer-5 found-8
   it('of bytes counts a body of unknown length as the longest', async () => {
     const chunked = () => {
       const socket = connect(port, '127.0.0.1');
@@ -93,7 +91,6 @@ describe('a budget', () => {
     expect(await Promise.race([chunked(), chunked()])).toBe(503);
   });
 
-  // threat: viewer-5 owasp-4
   it('of concurrent requests keeps one caller from delaying others, and frees a slot with each answer', async () => {
     const { atOnce } = BUDGETS.reading;
     // One too many: whichever comes last is refused, and then all others are under way.
@@ -169,7 +166,6 @@ describe('who is refused', () => {
     expect(paces.wait('at 192.0.2.1', 60_000)).toBe(0);
   });
 
-  // threat: anyone-13
   it('again and again waits or is cut off, and no one else is', async () => {
     const url = `http://127.0.0.1:${port}/api/v1/sites`;
     const count = REFUSALS.atOnce + REFUSALS.waiting + 60;

@@ -45,7 +45,6 @@ describe('without tokens', () => {
     expect((await rig.ask('GET', '/', undefined, { host })).status).toBe(403);
   });
 
-  // threat: anyone-6 owasp-8
   it("another site's page changes nothing, whatever it sends", async () => {
     const theirs = [
       { origin: 'http://evil.example' },
@@ -88,7 +87,6 @@ describe('without tokens', () => {
       expect((await rig.ask('POST', '/api/v1/sites', { name: `dc${at}` }, headers)).status).toBe(201);
   });
 
-  // threat: anyone-6
   it('a foreign host name is refused on a real connection, too', async () => {
     await rig.api.listen({ host: '127.0.0.1', port: 0 });
     const { port } = rig.api.server.address() as AddressInfo;

@@ -52,14 +52,12 @@ async function allRoutes(): Promise<Route[]> {
 const goesOn = (path: string): boolean => path.endsWith('/events');
 
 describe('every route', () => {
-  // threat: owasp-9
   it('is in the map of routes, and every route of the map is registered', async () => {
     const routes = await allRoutes();
     expect(routes.length).toBe(Object.keys(API).length);
     expect(routes.filter(({ need }) => need === undefined)).toEqual([]);
   });
 
-  // threat: owasp-5
   it('has the role of its kind: viewers read, operators run, admins change shared and irreversible things', async () => {
     for (const { method, path, need } of await allRoutes()) {
       const name = `${method} ${path}`;
@@ -84,7 +82,6 @@ describe('every route', () => {
     }
   });
 
-  // threat: viewer-1 viewer-2 operator-2 owasp-5
   it('lets in authorized callers and no one else', async () => {
     const callers: readonly [Role | undefined, Record<string, string>][] = [
       [undefined, {}],
@@ -111,7 +108,6 @@ describe('every route', () => {
     }
   });
 
-  // threat: anyone-1 owasp-8
   it('needs a token, except health and the files of the page, also outside the API', async () => {
     for (const path of [
       '/openapi.json',
@@ -142,7 +138,6 @@ describe('every route', () => {
     expect((await rig.ask('OPTIONS', '/api/v1/sites')).status).toBe(401);
   });
 
-  // threat: owasp-5
   it('is for admins by default', async () => {
     const app = Fastify();
     app.setErrorHandler(answerProblem);
@@ -181,7 +176,6 @@ describe('a caller', () => {
       });
   });
 
-  // threat: operator-1 operator-2
   it('acts under the name of its token, whatever name it sends', async () => {
     const headers = { ...bearer(secrets.operator), 'x-sitewright-user': 'somebody-else' };
     expect((await rig.ask('POST', '/api/v1/releases', {}, headers)).status).toBe(403);
@@ -196,7 +190,6 @@ describe('a caller', () => {
     expect(actors).not.toContain('somebody-else');
   });
 
-  // threat: anyone-3 owasp-2
   it.each(['is revoked', 'expires'])(
     'loses its event stream, and running uploads and downloads, within seconds when its token %s',
     async (way) => {
@@ -277,7 +270,6 @@ describe('a caller', () => {
     });
   });
 
-  // threat: viewer-3 remains-1
   it('leaves no token in any line of the log, nor in any answer but the first', async () => {
     const admin = bearer(secrets.admin);
     const made = await rig.ask('POST', '/api/v1/tokens', { name: 'canary', role: 'operator' }, admin);
@@ -317,7 +309,6 @@ describe('the codec endpoint', () => {
 });
 
 describe('limits of rates', () => {
-  // threat: anyone-8 owasp-4
   it('apply to each token and each address separately, and return when to retry', async () => {
     const limited = await apiAlone({ tokens: true, ratePerMinute: 3 });
     const tokens = tokenOperations(limited.store);

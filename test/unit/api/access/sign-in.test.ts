@@ -146,7 +146,6 @@ describe('an API with a provider', () => {
   const own = { 'sec-fetch-site': 'same-origin' };
   const me = () => browser.ask(`${pageUrl}/api/v1/me`);
 
-  // threat: network-3 anyone-1 owasp-2
   it('signs a user in through its pages, and keeps the session where no script can read it', async () => {
     expect((await rig.ask('GET', '/api/v1/session')).body).toEqual({ tokens: true, openid: `${pageUrl}/auth/login` });
     expect((await me()).status).toBe(401);
@@ -168,7 +167,6 @@ describe('an API with a provider', () => {
     expect(seen).not.toMatch(/code=/);
   });
 
-  // threat: anyone-4 owasp-6
   it('accepts changes by cookie from its own page only', async () => {
     await inTo('/runs');
     const create = (headers: Record<string, string>, name: string) =>
@@ -195,7 +193,6 @@ describe('an API with a provider', () => {
     expect((await browser.ask(`${pageUrl}/api/v1/session`, { method: 'DELETE' })).status).toBe(403);
   });
 
-  // threat: admin-2 anyone-3 owasp-2
   it('ends a session on signing out, expiry and revocation, streams included', async () => {
     await inTo('/runs');
     const session = browser.cookie('sitewright')!;
@@ -223,7 +220,6 @@ describe('an API with a provider', () => {
     });
   });
 
-  // threat: anyone-5 owasp-5 owasp-10
   it('refuses users without a role, and answers that are not for this browser', async () => {
     expect((await inTo('/runs', 'eva')).href).toBe(`${pageUrl}/?sign_in=no-role`);
     expect(browser.cookie('sitewright')).toBeUndefined();
@@ -244,7 +240,6 @@ describe('an API with a provider', () => {
     );
   });
 
-  // threat: anyone-5 owasp-7
   it('redirects no one to another site', async () => {
     for (const to of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '/a b', ''])
       expect((await rig.ask('GET', `/auth/login?return_to=${encodeURIComponent(to)}`)).status, to).toBe(400);
@@ -327,7 +322,6 @@ describe('an API with a provider', () => {
     await rm(home, { recursive: true });
   });
 
-  // threat: network-3
   it('stores a token in the cookie, and clears it without revoking it', async () => {
     const { token } = await tokenOperations(rig.store).create({ name: 'ci', role: 'viewer' }, 'test');
     const signInWith = (given: string, headers: Record<string, string> = own) =>

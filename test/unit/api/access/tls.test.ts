@@ -169,8 +169,6 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       await close();
     });
 
-    // outside: network-4
-    // threat: network-4
     it('checks the authority and name of the server', async () => {
       const [right, named] = [await server('server'), await server('named')];
       const reaches = async (address: string, tls: object) => {
@@ -235,7 +233,6 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     };
     const withTls = { SITEWRIGHT_API_TLS_CERT_FILE: at('server.pem'), SITEWRIGHT_API_TLS_KEY_FILE: at('server.key') };
 
-    // threat: network-4
     it('accepts the CLI with a token, over a mutually verified connection', async () => {
       const settings = settingsOf({ ...withTls, SITEWRIGHT_ACCESS_TOKENS: 'on' });
       const api = await startApi(settings, quiet);

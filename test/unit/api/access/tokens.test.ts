@@ -21,7 +21,6 @@ describe('roles', () => {
 describe('a token', () => {
   const id = '01J00000000000000000000000';
 
-  // threat: anyone-2 admin-3 owasp-2
   it('is unique, and stored only as a hash', () => {
     const [one, two] = [mintToken(id), mintToken(id)];
     expect(one.token).not.toBe(two.token);
@@ -72,7 +71,6 @@ describeStore('The use cases of tokens', (backend) => {
     return error.problem;
   };
 
-  // threat: admin-1 admin-2 admin-3
   it('a token gives access until it expires or is revoked', async () => {
     const store = await backend.fresh();
     let now = start;

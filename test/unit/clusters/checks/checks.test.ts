@@ -99,7 +99,6 @@ it('a cluster as recommended by the release has only informational findings', ()
   ]);
 });
 
-// promise: 3.23 3.43
 it('tags moved off the nodes are reported, and the user may continue', () => {
   const moved = three.map((one) => ({ ...one, tags: one.tags.filter((tag) => tag !== 'database') }));
   const [finding] = checkCluster(cluster(moved));
@@ -260,7 +259,6 @@ describe('restrictions', () => {
   });
 });
 
-// threat: viewer-4
 describe('hostile conditions', () => {
   const evaluate = (text: string) => evaluateExpression(text, { settings: { a: { b: 1 } } });
 

@@ -81,7 +81,6 @@ describe('a planning thread', () => {
     expect(await sameThread().plan('run', workOf([]))).toMatchObject({ ok: false, reason: 'no-graph' });
   });
 
-  // promise: 2.8
   it('has the functions of the module of helpers', async () => {
     const planned = await sameThread().plan('serialized', calling('greeting()'));
     expect(planned.ok && commandOf(planned.value)).toBe('hello from a helper');

@@ -45,13 +45,11 @@ const tagsOf = (nodes: readonly ClusterNode[], more: Partial<TaggedNodesInput> =
   Object.fromEntries(resolve(nodes, more).nodes.map(({ uid, tags }) => [uid, tags]));
 
 describe('catalogue', () => {
-  // promise: 3.28
   it('gives a role without tags one of its own name, with a primary if the role has one', () => {
     expect(tagsOfRole('plain', release.roles.plain)).toEqual(['plain']);
     expect(catalogue.tags.get('plain')).toMatchObject({ meta: { has_primary: true }, implied: true });
   });
 
-  // promise: 3.11
   it('gives a role its own name as a tag, even if its tags do not list it', () => {
     expect(tagsOfRole('storage', { tags: ['ceph'] })).toEqual(['ceph', 'storage']);
   });
@@ -75,7 +73,6 @@ describe('catalogue', () => {
 });
 
 describe('names', () => {
-  // promise: 3.17
   it.each(['swift', 'mysql:1', 'a-b_C9'])('%s is a valid name', (name) => expect(tagNameProblem(name)).toBeUndefined());
   it.each(['bad name!', '', 'mysql:', ':1', 'a:b:c', '/x/', 'primary-x', 'é', 'x'.repeat(101)])(
     '%j is refused',
@@ -88,7 +85,6 @@ describe('names', () => {
 describe('a change of roles', () => {
   const change = (before: string[], after: string[]) => tagsOnRoleChange({ before, after, roles: catalogue.roles });
 
-  // promise: 3.3
   it('adds the tags and the name of a new role', () => {
     expect(change([], ['controller']).given).toEqual([
       { tag: 'controller', role: 'controller' },
@@ -113,7 +109,6 @@ describe('a change of roles', () => {
 });
 
 describe('primary nodes', () => {
-  // promise: 3.22
   it('are the first by id with the tag, with primary-TAG instead of TAG', () => {
     expect(tagsOf([node(10, ['controller']), node(9, ['controller'])])).toEqual({
       9: ['keystone', 'primary-controller', 'primary-mysql'],
@@ -144,7 +139,6 @@ describe('primary nodes', () => {
     expect(resolve([leaving, node(2, ['controller'])]).primaryTags).toEqual(new Map([[2, ['controller', 'mysql']]]));
   });
 
-  // promise: 3.24
   it('are chosen separately for a detached tag', () => {
     const nodes = [
       node(1, ['controller'], { tags: ['controller', 'keystone'] }),
@@ -169,7 +163,6 @@ describe('primary nodes', () => {
 });
 
 describe('the engine', () => {
-  // promise: 3.5 3.9
   it('uses assigned tags when on, and a node without tags has the name of its role', () => {
     expect(tagsOf([node(1, ['compute'], { tags: [] }), node(2, ['compute'], { tags: ['mysql'] })])).toEqual({
       1: ['compute'],
@@ -177,7 +170,6 @@ describe('the engine', () => {
     });
   });
 
-  // promise: 3.27
   it('uses the tags of roles when off, whatever is assigned', () => {
     expect(tagsOf([node(1, ['compute'], { tags: ['mysql'] })], { tagsEngine: false })).toEqual({ 1: ['compute'] });
   });
@@ -201,7 +193,6 @@ describe('the engine', () => {
   };
   const task = (id: string, more: object) => ({ id, type: 'puppet', version: '2.0.0', parameters: {}, ...more });
 
-  // promise: 3.12 3.15 3.48
   it('places a task without tags by its roles, which are tags, or by the roles of its groups', () => {
     const nodes = [node(1, ['controller']), node(2, ['compute'])];
     expect(
@@ -225,7 +216,6 @@ describe('the engine', () => {
     expect(plan([...groups, ...tasks], nodes)).toMatchObject({ tagged: ['2'], pattern: [] });
   });
 
-  // promise: 3.21
   it('places a task of a plugin without tags by roles, one with tags by tags', () => {
     const nodes = [node(1, ['controller'], { tags: ['mysql'] }), node(2, [], { tags: ['controller'] })];
     const tasks = [
@@ -249,7 +239,6 @@ describe('the engine', () => {
     });
   });
 
-  // promise: 3.18 3.19
   it('places tasks by an instance that they name exactly, with an asterisk, or by an expression with a colon', () => {
     const nodes = [node(1, [], { tags: ['mysql:1'] }), node(2, [], { tags: ['compute'] })];
     expect(
@@ -270,7 +259,6 @@ describe('the engine', () => {
     });
   });
 
-  // promise: 3.25
   it('resolves cross-dependencies by tags', () => {
     const read = readPlanInput({
       layers: {
@@ -291,7 +279,6 @@ describe('the engine', () => {
   });
 });
 
-// promise: 3.22
 it('the recorded clusters get the tags the reference gave them', () => {
   const fixture = {
     controller: ['controller', 'rabbitmq', 'database', 'keystone', 'neutron'],

@@ -82,7 +82,6 @@ describe('a signed order', () => {
     expect(judged(order, change)).toBe(rejection);
   });
 
-  // threat: network-2
   it('must be there, readable, and of a key this node pins', () => {
     expect(judged(undefined)).toBe('no-order');
     expect(judged({ execution })).toBe('no-order');
@@ -101,7 +100,6 @@ describe('a signed order', () => {
     );
   });
 
-  // threat: network-2
   it('is rejected with any single byte of its proof changed', () => {
     const bytes = Buffer.from(order.proof);
     for (let at = 0; at < bytes.length; at += 7) {

@@ -41,7 +41,6 @@ describe('the codec', () => {
     expect(await codec.decode([{}])).toEqual([{}]);
   });
 
-  // threat: temporal-4
   it('notices every changed byte', async () => {
     const [hidden] = await codec.encode([payload({ canary: CANARY })]);
     const data = Buffer.from(hidden!.data!);

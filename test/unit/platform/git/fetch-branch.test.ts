@@ -165,7 +165,6 @@ describe('fetching', () => {
     await expect(fetched({ branch: 'bomb' })).rejects.toThrow(/YAML files have more than 200000 bytes/);
   });
 
-  // threat: operator-6 owasp-7 found-12
   it('contacts no host that is not allowed, whatever form the address has, and sends it no secret', async () => {
     const seen: unknown[] = [];
     server = createServer((request, response) => {
@@ -194,7 +193,6 @@ describe('fetching', () => {
     expect(isAllowedHost('anything', [])).toBe(false);
   });
 
-  // threat: operator-6 found-12
   it('follows no redirection, also without a credential, and does not repeat text of the server', async () => {
     const paths: (string | undefined)[] = [];
     server = createServer((request, response) => {
@@ -213,7 +211,6 @@ describe('fetching', () => {
     expect(paths.filter((path) => path?.startsWith('/inner/'))).toEqual([]);
   });
 
-  // threat: operator-6 found-12
   it('refuses secrets that are not for repositories', () => {
     for (const name of ['db/password', 'gitx/a', 'git', 'git/', '../git/a', 'GIT/a'])
       expect([name, repositorySecretProblem(name)]).toEqual([name, expect.stringContaining('git/')]);

@@ -9,8 +9,6 @@ import { builtProgram } from '../../../rig/program.ts';
 /** Elsewhere dumps go to a program of the system. */
 const isFile = process.platform === 'linux' && /^core/.test(readFileSync('/proc/sys/kernel/core_pattern', 'utf8'));
 
-// outside: remains-2
-// threat: remains-2
 it.skipIf(!isFile)('a core dump of a process that holds secrets has none of them', () => {
   const [node, program] = builtProgram('test/rig/core-dump-process.ts');
   const dumpOf = (how: string): Buffer => {

@@ -137,7 +137,6 @@ describe('loadSettings', () => {
     expect(bad({ env: { SITEWRIGHT_ACCESS_TOKENS: 'maybe' } })).toMatchObject([{ path: 'access.tokens' }]);
   });
 
-  // threat: owasp-8
   it('requires certificate and key together, and keys that only their owner can read', () => {
     const key = join(cwd, 'tls.key');
     writeFileSync(key, 'x');

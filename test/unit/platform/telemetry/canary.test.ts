@@ -9,7 +9,6 @@ import { observedActivity, traceCollector } from '../../../rig/trace-collector.t
 const MAAS_KEY = 'canaryconsumer:canarytoken:canarysecret';
 const PASSWORD = 'canary-of-a-password';
 
-// threat: remains-4 viewer-3
 it('traces and metrics have no token, key or password, wherever requests and failures carry one', async () => {
   const collector = await traceCollector();
   const { endpoint } = collector;

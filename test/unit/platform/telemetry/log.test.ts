@@ -9,7 +9,6 @@ function logged(format: 'json' | 'pretty' = 'json') {
   return { log: createLogger({ level: 'trace', format }, 'test', (line) => lines.push(line)), lines };
 }
 
-// threat: viewer-3 remains-1
 it('secrets are kept out of every line, wherever they are', () => {
   const keys = [
     'authorization',

@@ -25,7 +25,6 @@ const nices = (): number[] =>
   });
 
 describe('a thread', () => {
-  // threat: viewer-4
   it.runIf(process.platform === 'linux')('gives way to the main thread, and to it alone', async () => {
     const before = getPriority();
     const lower = (): number => nices().filter((nice) => nice === Math.min(19, before + 5)).length;
@@ -58,7 +57,6 @@ describe('a thread', () => {
     for (const _ of [1, 2]) expect(await own.ask({ echo: 1 })).toMatchObject(failed('threw', 'not set up'));
   });
 
-  // threat: viewer-4 owasp-4
   it('ends a request that takes longer than its deadline, and no other', async () => {
     const own = thread();
     const [late, next] = [own.ask('hang', { withinMs: 20 }), own.ask({ echo: 1 }, { withinMs: 60_000 })];
@@ -66,7 +64,6 @@ describe('a thread', () => {
     expect(await next).toEqual(done);
   });
 
-  // threat: viewer-4 owasp-4
   it('does not let a request take more memory than its limit', async () => {
     const own = thread({ maxMegabytes: 64 });
     const [hoard, next] = [own.ask('hoard'), own.ask({ echo: 1 })];
