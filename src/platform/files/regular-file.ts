@@ -8,7 +8,7 @@ import { type FileHandle, open } from 'node:fs/promises';
  * @returns undefined for anything but a regular file
  * @throws the system's error
  */
-export async function openRegular(path: string): Promise<FileHandle | undefined> {
+async function openRegular(path: string): Promise<FileHandle | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if ((await file.stat()).isFile()) return file;
