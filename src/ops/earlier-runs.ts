@@ -45,8 +45,9 @@ export function earlierRuns(store: Store) {
   return {
     /** The status with when the run should end, unless it waits for a person. */
     async withExpectedEnd<S extends AnyRunStatus>(run: RunRecord, status: S): Promise<S> {
-      const { paused, stopping, awaiting_approval, phase, total } = status;
-      if (paused || stopping || awaiting_approval || phase.endsWith(': held')) return status;
+      const { paused, stopping, awaiting_approval, total } = status;
+      const held = 'cluster' in status && status.graphs.some(({ state }) => state === 'held');
+      if (paused || stopping || awaiting_approval || held) return status;
       const expected = expectedEnd({ startedAt: run.startedAt, total }, await earlierOf(run));
       return expected === undefined ? status : { ...status, expected };
     },

@@ -26,7 +26,7 @@ export function RunView({ id, query }) {
   const { run, status } = tables;
   const ofGraphs = run.kind === 'execute_graph';
   const name = nameOfRun(run, clusters);
-  const held = run.outcome === null && /: held$/.test(status.phase);
+  const held = run.outcome === null && ofGraphs && status.graphs.some(({ state }) => state === 'held');
   return html`<${Title}
       of=${name}
       trail=${[LIST]}
