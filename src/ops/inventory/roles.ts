@@ -21,21 +21,7 @@ export interface Role {
   readonly volumes_roles_mapping: Json;
 }
 
-/** Operations on the roles or tags of a release, plugin or cluster. */
-export interface NamedPartOperations<Owner, Part, Upload> {
-  /** Of a release or plugin: its own. Of a cluster: its own, and those of its release and enabled plugins. */
-  list(owner: Owner): Promise<readonly Part[]>;
-  /** A part of the owner itself. */
-  get(owner: Owner, name: string): Promise<Part>;
-  create(owner: Owner, upload: Upload, actor: string): Promise<Part>;
-  update(owner: Owner, name: string, upload: Upload, actor: string): Promise<Part>;
-  /** Deletes a part with its assignments. */
-  delete(owner: Owner, name: string, actor: string): Promise<void>;
-}
-
-type RoleOperations = NamedPartOperations<RoleOwner, Role, RoleBody>;
-
-export function roleOperations({ store }: OpsDependencies): RoleOperations {
+export function roleOperations({ store }: OpsDependencies) {
   /** The owner's own roles, and how to write them back. */
   async function open(owner: RoleOwner) {
     if (owner.kind === 'release') {
@@ -141,14 +127,16 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
   }
 
   return {
-    list: async (owner) => [...(await listed(owner)).values()],
-    async get(owner, name) {
+    /** Of a release or plugin: its own. Of a cluster: its own, and those of its release and enabled plugins. */
+    list: async (owner: RoleOwner): Promise<readonly Role[]> => [...(await listed(owner)).values()],
+    /** A role of the owner itself. */
+    async get(owner: RoleOwner, name: string): Promise<Role> {
       const roles = await listed(owner);
       const role = roles.get(name);
       if (role === undefined) throw missing(owner, name, [...roles.keys()]);
       return role;
     },
-    async create(owner, upload, actor) {
+    async create(owner: RoleOwner, upload: RoleBody, actor: string): Promise<Role> {
       const held = await open(owner);
       if ((await listed(owner)).has(upload.name)) {
         throw problem('conflict', `Role with name '${upload.name}' already exists for ${owner.kind} ${owner.id}`, {
@@ -160,7 +148,7 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
       await audit(actor, 'role.create', owner, upload.name);
       return { ...upload } as unknown as Role;
     },
-    async update(owner, name, upload, actor) {
+    async update(owner: RoleOwner, name: string, upload: RoleBody, actor: string): Promise<Role> {
       // A role of the release or of a plugin is changed only for this cluster, which gets its own copy.
       const held = await holding(owner, name);
       refuseIfAny([
@@ -181,7 +169,8 @@ export function roleOperations({ store }: OpsDependencies): RoleOperations {
       await audit(actor, 'role.update', owner, name);
       return { ...upload } as unknown as Role;
     },
-    async delete(owner, name, actor) {
+    /** Deletes a role with its assignments. */
+    async delete(owner: RoleOwner, name: string, actor: string): Promise<void> {
       const held = await holding(owner, name);
       const below = await isBelow(owner, name);
       if (!held.own) {

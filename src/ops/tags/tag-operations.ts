@@ -11,7 +11,6 @@ import type { OpsDependencies } from '../dependencies.ts';
 import { objectOf } from '../inventory/json-object.ts';
 import { finding, refuseIfAny } from '../inventory/refuse.ts';
 import { clusterRoles, roleCatalogue } from '../inventory/role-catalogue.ts';
-import type { NamedPartOperations } from '../inventory/roles.ts';
 import { problem } from '../problem.ts';
 import { makePrimary, primaryProblems, tagsAndPrimaries } from './primary-nodes.ts';
 import { readSources } from './read-sources.ts';
@@ -35,21 +34,7 @@ interface TagChange {
   readonly lost: readonly string[];
 }
 
-export interface TagOperations extends NamedPartOperations<TagOwner, TagView, TagUpload> {
-  assignments(cluster: number): Promise<readonly TagAssignment[]>;
-  /** Changes of role tags that the nodes of a cluster get with the next run. */
-  changes(cluster: number): Promise<readonly TagChange[]>;
-  /** Applies them now, and returns the applied ones. */
-  applyChanges(cluster: number, actor: string): Promise<readonly TagChange[]>;
-  ofNode(node: number): Promise<readonly TagAssignment[]>;
-  /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. `primary-TAG` makes a node the primary. */
-  assign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
-  unassign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void>;
-  /** The extensions that decide on tags when roles are assigned. */
-  extensions(): Promise<readonly TagExtension[]>;
-}
-
-export function tagOperations(deps: OpsDependencies): TagOperations {
+export function tagOperations(deps: OpsDependencies) {
   const { store, tagExtensions } = deps;
   const audit = (actor: string, action: string, owner: TagOwner | { kind: 'node'; id: number }, details: JsonFields) =>
     store.audit.append({ actor, action, target: `${owner.kind}/${owner.id}`, details });
@@ -92,8 +77,10 @@ export function tagOperations(deps: OpsDependencies): TagOperations {
   }
 
   return {
-    extensions: async () => (await tagExtensions?.()) ?? [],
-    async list(owner) {
+    /** The extensions that decide on tags when roles are assigned. */
+    extensions: async (): Promise<readonly TagExtension[]> => (await tagExtensions?.()) ?? [],
+    /** Of a release or plugin: its own. Of a cluster: its own, and those of its release and enabled plugins. */
+    async list(owner: TagOwner): Promise<readonly TagView[]> {
       if (owner.kind !== 'cluster') return (await store.tags.list(owner)).map(viewOf);
       const byName = new Map<string, TagView>();
       for (const tag of await store.tags.ofCluster(owner.id)) byName.set(tag.name, viewOf(tag));
@@ -112,8 +99,9 @@ export function tagOperations(deps: OpsDependencies): TagOperations {
       }
       return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     },
-    get: async (owner, name) => viewOf(await own(owner, name)),
-    async create(owner, upload, actor) {
+    /** A tag of the owner itself. */
+    get: async (owner: TagOwner, name: string): Promise<TagView> => viewOf(await own(owner, name)),
+    async create(owner: TagOwner, upload: TagUpload, actor: string): Promise<TagView> {
       await refusePlugin(owner);
       const wrong = tagNameProblem(upload.name);
       if (wrong !== undefined) {
@@ -136,7 +124,7 @@ export function tagOperations(deps: OpsDependencies): TagOperations {
       await audit(actor, 'tag.create', owner, { tag: upload.name });
       return viewOf(tag);
     },
-    async update(owner, name, upload, actor) {
+    async update(owner: TagOwner, name: string, upload: TagUpload, actor: string): Promise<TagView> {
       const tag = await own(owner, name);
       await refusePlugin(owner);
       if (upload.name !== name) {
@@ -157,7 +145,8 @@ export function tagOperations(deps: OpsDependencies): TagOperations {
       await audit(actor, 'tag.update', owner, { tag: name });
       return viewOf(changed);
     },
-    async delete(owner, name, actor) {
+    /** Deletes a tag with its assignments. */
+    async delete(owner: TagOwner, name: string, actor: string): Promise<void> {
       const tag = await own(owner, name);
       await refusePlugin(owner);
       const roles = await holders(owner, name);
@@ -175,22 +164,25 @@ export function tagOperations(deps: OpsDependencies): TagOperations {
       await audit(actor, 'tag.delete', owner, { tag: name });
     },
 
-    async assignments(cluster) {
+    async assignments(cluster: number): Promise<readonly TagAssignment[]> {
       return store.tags.assignments(cluster);
     },
-    changes: async (cluster) => changesOf(nodesBehindRoles(await readSources(deps, cluster))),
-    async applyChanges(cluster, actor) {
+    /** Changes of role tags that the nodes of a cluster get with the next run. */
+    changes: async (cluster: number) => changesOf(nodesBehindRoles(await readSources(deps, cluster))),
+    /** Applies them now, and returns the applied ones. */
+    async applyChanges(cluster: number, actor: string) {
       const nodes = nodesBehindRoles(await readSources(deps, cluster));
       await applyRoleTags(store, cluster, nodes);
       const changes = changesOf(nodes);
       await audit(actor, 'tag.apply', { kind: 'cluster', id: cluster }, { nodes: nodes.map(({ id }) => id) });
       return changes;
     },
-    async ofNode(node) {
+    async ofNode(node: number): Promise<readonly TagAssignment[]> {
       const { clusterId } = await store.nodes.get(node);
       return clusterId === null ? [] : store.tags.assignments(clusterId, { nodeIds: [node] });
     },
-    async assign(nodes, tags, actor) {
+    /** Assigns tags of their cluster to nodes, all or none; existing assignments stay. `primary-TAG` makes a node the primary. */
+    async assign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void> {
       const byCluster = await clustersOf(store, nodes);
       const given = tagsAndPrimaries(tags);
       for (const [cluster, members] of byCluster) {
@@ -210,7 +202,7 @@ export function tagOperations(deps: OpsDependencies): TagOperations {
       });
       for (const id of new Set(nodes)) await audit(actor, 'tag.assign', { kind: 'node', id }, { tags });
     },
-    async unassign(nodes, tags, actor) {
+    async unassign(nodes: readonly number[], tags: readonly string[], actor: string): Promise<void> {
       const byCluster = await clustersOf(store, nodes);
       for (const [cluster, members] of byCluster) {
         const held = await store.tags.assignments(cluster, { nodeIds: members, tags });
