@@ -1,67 +1,35 @@
 import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
-import { namesByState } from '../src/core/deployment/index.ts';
+import { allAtOnceStrategy, checkHolds, namesByState, planGroups } from '../src/core/deployment/index.ts';
 import { describedRun, type RunDescription } from '../src/core/run/description.ts';
-import { describeRunFailure, type RunFailure, type RunReport } from '../src/core/site-run/index.ts';
+import { describeRunFailure, type RunFailure, type RunReport, type SiteRunInput } from '../src/core/site-run/index.ts';
 import {
   closeGoneRuns,
   closeRun,
   type Json,
   MAX_OPEN,
+  parseRevisionReference,
   type RunNode,
   type RunNodeWrite,
+  type RunRecord,
   reopenRun,
+  type Store,
   StoreError,
 } from '../src/store/index.ts';
-import type { OpenRun, SiteActivities } from './contract.ts';
+import type { OpenedWithin, OpenRun, OpenRunAnswer, SiteActivities } from './contract.ts';
 import { type ActivityDependencies, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.ts';
-
-/** Higher than any record's sequence, so that a late record never overwrites the end of a run. */
-export const CLOSING = 1_000_000_000;
+import { CLOSING, closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.ts';
+import type { SiteCache } from './site-cache.ts';
 
 /** Claim a site, record the run's progress and close the run. All are safe to repeat. */
 export function bookkeepingActivities(
   deps: ActivityDependencies,
+  cache: SiteCache,
 ): Pick<SiteActivities, 'open_run' | 'record_progress' | 'close_run'> {
-  const { store, searchAttributes } = deps;
+  const { store } = deps;
   return {
     open_run: (request) =>
-      translated(async () => {
-        const { site, workflow_id, run_id } = request;
-        const failure = await claimSite(deps, request);
-        const run = await store.runs.put({
-          id: run_id,
-          sequence: 0,
-          workflowId: workflow_id,
-          temporalRunId: run_id,
-          kind: request.kind,
-          phase: 'starting',
-          site,
-          startedAt: request.started_at,
-          parameters: request.parameters as Json,
-          // The workflow has checked them with its input.
-          ...describedRun(request.parameters as RunDescription),
-          ...(request.started_by === undefined ? {} : { startedBy: request.started_by }),
-          ...(request.reason === undefined ? {} : { reason: request.reason }),
-        });
-        if (failure !== null) {
-          const reason = describeRunFailure(failure);
-          if (run.outcome === null) await closeRun(store, run, { outcome: 'failed', at: new Date(), reason });
-          return { ok: false, failure, ...openedWithin(deps) };
-        }
-        await reopenRun(store, run);
-        await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);
-        await store.audit.append({
-          id: `start-${run_id}`,
-          at: request.started_at,
-          actor: request.started_by ?? 'temporal',
-          action: `run.${request.kind}`,
-          target: `site/${site}`,
-          ...(request.reason === undefined ? {} : { reason: request.reason }),
-        });
-        return { ok: true, search_attributes: await searchAttributes(), ...openedWithin(deps) };
-      }),
+      translated(async () => ({ ...(await openRun(deps, cache, request)), ...openedWithin(deps) })),
 
     record_progress: (record) =>
       translated(async () => {
@@ -84,7 +52,7 @@ export function bookkeepingActivities(
       translated(async () => {
         const { run_id, site, report } = request;
         const holder = { workflowId: request.workflow_id, runId: run_id };
-        await closeClaim(deps, { site }, holder);
+        if ((await closeClaim(deps, { site }, holder)) === null) return;
         const run = await store.runs.get(run_id);
         const full = report.cut ? withNodes(report, await store.runs.listNodes(run_id)) : report;
         await store.runs.putReport(run_id, CLOSING, full as unknown as Json);
@@ -92,23 +60,71 @@ export function bookkeepingActivities(
           { site, run: run_id, outcome: request.outcome, report: full },
           `${run.kind} of site ${site} has ended`,
         );
-        await store.runs.put({
-          ...identityOf(run),
-          sequence: CLOSING,
-          phase: 'finished',
-          outcome: request.outcome,
-          endedAt: request.ended_at,
-          failedNodes: request.failed_nodes,
-          ...progressOf(full),
-          failure: report.reason ?? null,
-          ...(report.revision === undefined ? {} : { revision: report.revision }),
-        });
         if (request.deployed_revision !== undefined)
           await store.sites.markLastGood(site, request.deployed_revision, run_id);
-        await store.claims.release({ site }, holder);
+        await store.runs.end(
+          {
+            ...identityOf(run),
+            sequence: CLOSING,
+            phase: 'finished',
+            outcome: request.outcome,
+            endedAt: request.ended_at,
+            failedNodes: request.failed_nodes,
+            ...progressOf(full),
+            failure: report.reason ?? null,
+            ...(report.revision === undefined ? {} : { revision: report.revision }),
+          },
+          { site },
+        );
       }),
   };
 }
+
+type OpenedAlone<Answer = OpenRunAnswer> = Answer extends unknown ? Omit<Answer, keyof OpenedWithin> : never;
+
+async function openRun(deps: ActivityDependencies, cache: SiteCache, request: OpenRun): Promise<OpenedAlone> {
+  const { store, searchAttributes } = deps;
+  const { site, workflow_id, run_id } = request;
+  const holder = { workflowId: workflow_id, runId: run_id };
+  const failure = (await claimSite(deps, request)) ?? (await objection(store, cache, request));
+  if (failure !== null) {
+    if (failure.kind !== 'site-busy' && failure.kind !== 'site-not-found') await store.claims.release({ site }, holder);
+    if (!request.answered) {
+      const reason = describeRunFailure(failure);
+      const run = await putRow(store, request);
+      if (run.outcome === null) await closeRun(store, run, { outcome: 'failed', at: new Date(), reason });
+    }
+    return { ok: false, failure };
+  }
+  await reopenRun(store, await putRow(store, request));
+  await closeGoneRuns(store, deps, (await store.runs.list({ site, open: true, limit: MAX_OPEN })).items);
+  await store.audit.append({
+    id: `start-${run_id}`,
+    at: request.started_at,
+    actor: request.started_by ?? 'temporal',
+    action: `run.${request.kind}`,
+    target: `site/${site}`,
+    ...(request.reason === undefined ? {} : { reason: request.reason }),
+  });
+  return { ok: true, search_attributes: await searchAttributes() };
+}
+
+const putRow = (store: Store, request: OpenRun): Promise<RunRecord> =>
+  store.runs.put({
+    id: request.run_id,
+    sequence: 0,
+    workflowId: request.workflow_id,
+    temporalRunId: request.run_id,
+    kind: request.kind,
+    phase: 'starting',
+    site: request.site,
+    startedAt: request.started_at,
+    parameters: request.parameters as Json,
+    // The workflow has checked them with its input.
+    ...describedRun(request.parameters as RunDescription),
+    ...(request.started_by === undefined ? {} : { startedBy: request.started_by }),
+    ...(request.reason === undefined ? {} : { reason: request.reason }),
+  });
 
 /** Why the run cannot have its site; null when it has it. */
 async function claimSite(
@@ -146,6 +162,37 @@ function nodeWrite(node: NodeReport, sequence: number): RunNodeWrite {
     ...(node.system_id === undefined ? {} : { systemId: node.system_id }),
     ...(node.late ? { lateResult: { ...node.late } } : {}),
   };
+}
+
+/** What the input names and the site does not have. Documents that are yet to be fetched are checked when they are loaded. */
+async function objection(
+  store: Store,
+  cache: SiteCache,
+  { kind, site, parameters }: OpenRun,
+): Promise<RunFailure | null> {
+  const { revision = 'latest', fetch, hold_before } = parameters as Omit<SiteRunInput, 'site'>;
+  if (fetch) return null;
+  const text = String(revision);
+  const notFound: RunFailure = { kind: 'revision-not-found', site, revision: text };
+  const reference = parseRevisionReference(text);
+  if (reference === undefined) return notFound;
+  try {
+    if (hold_before === undefined || kind === 'redeploy_nodes') {
+      await store.sites.findRevision(site, reference);
+      return null;
+    }
+    const loaded = await cache.load(site, reference);
+    // Their problems are reported with the plan.
+    if (!loaded.ok) return null;
+    const { nodes, strategy } = loaded.site;
+    const { problems } = checkHolds(hold_before, planGroups(strategy ?? allAtOnceStrategy(), nodes), []);
+    return problems.length === 0 ? null : { kind: 'holds-not-found', problems };
+  } catch (error) {
+    const isUnknown =
+      error instanceof StoreError && (error.failure.kind === 'not-found' || error.failure.kind === 'conflict');
+    if (!isUnknown) throw error;
+    return notFound;
+  }
 }
 
 /** Progress of the run; empty if it reached no nodes. */

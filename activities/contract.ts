@@ -40,6 +40,8 @@ export interface OpenRun {
   readonly started_by?: string | undefined;
   readonly reason?: string | undefined;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** See `OpenGraphRun`. */
+  readonly answered: boolean;
 }
 
 /** Settings of this installation that a run must know, whether it was opened or refused. */

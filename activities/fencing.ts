@@ -74,12 +74,16 @@ export async function openClaim(fence: Fence, subject: ClaimSubject, run: ClaimH
   return claimFor(fence.store, isOpenBy(fence), subject, { ...run, executionId: own().runId });
 }
 
-/** As `proveClaim`, for closing a run; null when an earlier try has released the claim already. */
+/** As `proveClaim`, for closing a run; null when an earlier try has closed it, which released the claim. */
 export async function closeClaim(fence: Fence, subject: ClaimSubject, run: ClaimHolder): Promise<number | null> {
-  if ((await fence.store.claims.holder(subject)) !== null) return proveClaim(fence, subject);
+  const { sequence } = await fence.store.runs.get(run.runId);
+  if (sequence < CLOSING) return proveClaim(fence, subject);
   await assertCurrent(fence, subject, run);
   return null;
 }
+
+/** The number of a run's last record: higher than any other, so that a late one never overwrites the end of the run. */
+export const CLOSING = 1_000_000_000;
 
 /** Numbers of records restart with each generation, above those of the execution before the reset. */
 export const sequenceIn = (generation: number, sequence: number): number => (generation - 1) * 1_000_000 + sequence;

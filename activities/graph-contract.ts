@@ -7,6 +7,7 @@ import type {
   TaskEnd,
   TaskRow,
 } from '../src/core/graph-run/index.ts';
+import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
 import type { GraphRunOutcome } from '../src/core/run/index.ts';
 import type { NodeStatus, RunResult } from '../src/core/scheduler/index.ts';
 import type { OpenedRun, OpenedWithin } from './contract.ts';
@@ -40,6 +41,8 @@ export interface OpenGraphRun {
   readonly run_id: string;
   readonly started_at: string;
   readonly input: GraphRunInput;
+  /** Who starts the run waits for the answer: a refusal then needs no row in the list of runs. */
+  readonly answered: boolean;
 }
 
 export type OpenGraphRunAnswer =
@@ -50,6 +53,8 @@ export type OpenGraphRunAnswer =
       readonly cluster: { readonly id: number; readonly name: string; readonly site: string | null };
       /** Graphs in order, sequences resolved, each with the id of its own transaction. */
       readonly graphs: readonly { readonly transaction: number; readonly type: string }[];
+      /** What the checks of the cluster found that does not keep it from running; with `force`, errors too. */
+      readonly warnings: readonly Diagnostic[];
       readonly heartbeat_seconds: number;
       /** See `Patience`. */
       readonly agent_heartbeat_seconds: number;

@@ -1,27 +1,29 @@
+import { findingsForRun } from '../src/clusters/checks/run-findings.ts';
 import { clusterStatusAfter } from '../src/clusters/cluster-status.ts';
+import { readClusterSources } from '../src/clusters/read-sources.ts';
+import { requestedGraphs } from '../src/clusters/requested-graphs.ts';
 import type { GraphRunInput, PlanningFailure } from '../src/core/graph-run/index.ts';
+import { type Diagnostic, isError } from '../src/core/problems/diagnostic.ts';
 import { describedRun } from '../src/core/run/description.ts';
+import { requestRefused } from '../src/core/run/index.ts';
 import {
   type ClaimHolder,
   type ClusterRecord,
   closeGoneRuns,
   closeRun,
-  endIfGone,
+  endGoneTransactions,
   MAX_OPEN,
   type RunRecord,
   type RunTransactions,
   reopenRun,
   type Store,
   StoreError,
-  type TransactionRecord,
 } from '../src/store/index.ts';
-import { CLOSING } from './bookkeeping.ts';
 import type { OpenedWithin } from './contract.ts';
 import { type ActivityDependencies, type ActivitySettings, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
-import { closeClaim, isOpenBy, openClaim } from './fencing.ts';
+import { CLOSING, closeClaim, isOpenBy, openClaim } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
-import { requestedGraphs } from './requested-graphs.ts';
 
 const OFFLINE_WAIT_SECONDS = 120;
 
@@ -41,46 +43,39 @@ export function graphRunActivities(
 /** The answer but for the settings of the installation. */
 type OpenedAlone<Answer = OpenGraphRunAnswer> = Answer extends unknown ? Omit<Answer, keyof OpenedWithin> : never;
 
-type Opened<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: PlanningFailure };
-
 async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<OpenedAlone> {
   const { store } = deps;
-  const { input } = request;
-  const holder: ClaimHolder = { workflowId: request.workflow_id, runId: request.run_id };
+  const { input, run_id } = request;
+  const holder: ClaimHolder = { workflowId: request.workflow_id, runId: run_id };
+  const refuse = async (failure: PlanningFailure) => {
+    if (!request.answered) await recordRefused(store, request, failure.message);
+    return { ok: false, failure } as const;
+  };
   let cluster: ClusterRecord;
   try {
     cluster = await store.clusters.brief(input.cluster);
   } catch (error) {
     if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
     const message = `there is no cluster ${input.cluster}`;
-    await recordRefused(store, request, message);
-    return { ok: false, failure: { kind: 'cluster-not-found', cluster: input.cluster, message } };
+    return refuse({ kind: 'cluster-not-found', cluster: input.cluster, message });
   }
   const subject = { cluster: cluster.id };
   const other = await openClaim(deps, subject, holder);
-  if (other !== null) {
-    const message = `cluster ${cluster.id} (${cluster.name}) is in use by ${other.workflowId}`;
-    await endPrepared(store, input, cluster, message);
-    await recordRefused(store, request, message);
-    return { ok: false, failure: { kind: 'cluster-busy', holder: other.workflowId, message } };
-  }
+  if (other !== null) return refuse(await busyWith(store, cluster, other));
   const opened = await transactionsOf(deps, request, cluster, holder);
   if (!opened.ok) {
-    await endPrepared(store, input, cluster, opened.failure.message);
-    await recordRefused(store, request, opened.failure.message);
     await store.claims.release(subject, holder);
-    return opened;
+    return refuse(opened.failure);
   }
-  const { run, graphs } = opened.value;
-  await recordRun(store, request, cluster, opened.value);
-  const ofCluster = { kind: 'execute_graph', labels: [['cluster', String(cluster.id)]] } as const;
-  await closeGoneRuns(store, deps, (await store.runs.list({ ...ofCluster, open: true, limit: MAX_OPEN })).items);
+  const { run, graphs } = opened.transactions;
+  await recordRun(store, request, cluster, opened.transactions);
   return {
     ok: true,
     transaction: run.id,
-    execution: request.run_id,
+    execution: run_id,
     cluster: { id: cluster.id, name: cluster.name, site: cluster.site },
     graphs: graphs.map(({ id, graphType }) => ({ transaction: id, type: graphType! })),
+    warnings: opened.warnings,
     search_attributes: await deps.searchAttributes(),
     ...agentWaits(deps.settings),
     busy_slack_seconds: BUSY_SLACK_SECONDS,
@@ -98,93 +93,78 @@ function agentWaits({ heartbeat_seconds, offline_wait_seconds = OFFLINE_WAIT_SEC
   return { heartbeat_seconds, agent_heartbeat_seconds, offline_wait_seconds };
 }
 
-/** The run's transactions: created by the API, by an earlier try of this call, or now. */
+type Opened =
+  | { readonly ok: true; readonly transactions: RunTransactions; readonly warnings: readonly Diagnostic[] }
+  | { readonly ok: false; readonly failure: PlanningFailure };
+
+/** The run's transactions: those of an earlier try of this call, or new ones. */
 async function transactionsOf(
   deps: ActivityDependencies,
   request: OpenGraphRun,
   cluster: ClusterRecord,
-  holder: ClaimHolder,
-): Promise<Opened<RunTransactions>> {
+  { workflowId, runId }: ClaimHolder,
+): Promise<Opened> {
   const { store } = deps;
   const { input } = request;
-  if (input.transaction !== undefined) return await preparedRun(store, input.transaction, cluster, holder);
-  const before = await store.transactions.findRun(holder.workflowId, holder.runId);
-  if (before !== null) return { ok: true, value: before };
-  if (input.from !== undefined) await endEarlierIfGone(deps, input.from, cluster);
-  const requested = await requestedGraphs(store, input, cluster);
+  const before = await store.transactions.findRun(workflowId, runId);
+  if (before !== null) return { ok: true, transactions: before, warnings: [] };
+  await endAbandoned(deps, cluster);
+  const stored = await readClusterSources(store, cluster.id);
+  const sources = (await deps.allocateTags?.(stored)) ?? stored;
+  if ('refused' in sources)
+    return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
+  const requested = await requestedGraphs(store, input, sources);
   if (!requested.ok) return requested;
-  const graphs = requested.graphs.map((graph) => ({ graphType: graph.type, input: graph }));
-  for (;;) {
-    try {
-      const value = await store.transactions.createRun({
-        clusterId: cluster.id,
-        graphs,
-        input,
-        workflowId: holder.workflowId,
-        temporalRunId: holder.runId,
-        timeStart: request.started_at,
-        mode: input.mode ?? 'apply',
-        force: input.force ?? false,
-        debug: input.debug ?? false,
-        ...(input.started_by === undefined ? {} : { startedBy: input.started_by }),
-      });
-      return { ok: true, value };
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.failure.kind !== 'conflict') throw error;
-      const { transaction } = error.failure;
-      if (transaction === undefined) throw error;
-      if (!(await endIfGone(store, isOpenBy(deps), transaction))) {
-        return { ok: false, failure: await busyWith(store, transaction) };
-      }
-    }
-  }
+  const findings = findingsForRun(sources, requested.graphs).map(
+    ({ nodes: _nodes, role: _role, tags: _tags, ...finding }): Diagnostic => finding,
+  );
+  const errors = findings.filter(isError);
+  if (errors.length > 0 && !(input.force ?? false)) return { ok: false, failure: unfit(cluster, errors) };
+  const transactions = await store.transactions.createRun({
+    clusterId: cluster.id,
+    graphs: requested.graphs.map((graph) => ({ graphType: graph.type, input: graph })),
+    input,
+    workflowId,
+    temporalRunId: runId,
+    timeStart: request.started_at,
+    mode: input.mode ?? 'apply',
+    force: input.force ?? false,
+    debug: input.debug ?? false,
+    ...startedBy(input),
+  });
+  return { ok: true, transactions, warnings: findings.slice(0, MAX_WARNINGS) };
 }
 
-async function preparedRun(
-  store: Store,
-  id: number,
-  cluster: ClusterRecord,
-  holder: ClaimHolder,
-): Promise<Opened<RunTransactions>> {
-  const refuse = (message: string): Opened<never> => ({ ok: false, failure: { kind: 'not-continuable', message } });
-  let given: RunTransactions;
-  try {
-    given = await store.transactions.getRun(id);
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
-    return refuse(`there is no transaction ${id}`);
-  }
-  const { run } = given;
-  if (run.clusterId !== cluster.id)
-    return refuse(`transaction ${id} belongs to cluster ${run.clusterId}, not ${cluster.id}`);
-  const ours = run.workflowId === holder.workflowId && run.temporalRunId === holder.runId;
-  if (ours) return { ok: true, value: given };
-  if (isEnded(run)) return refuse(`run ${run.id} has ended: it is ${run.status}`);
-  await store.transactions.update(run.id, { workflowId: holder.workflowId, temporalRunId: holder.runId });
-  return { ok: true, value: await store.transactions.getRun(id) };
+const MAX_WARNINGS = 50;
+
+function unfit({ id }: ClusterRecord, errors: readonly Diagnostic[]): PlanningFailure {
+  const refused = requestRefused('invalid', errors);
+  return {
+    ...refused,
+    message: errors.map(({ message }) => message).join(' '),
+    hint: `${refused.hint} GET /api/v1/clusters/${id}/checks shows all findings; use force to run anyway.`,
+  };
 }
 
-/** Ends a transaction that was created only for this run: nothing else would end it. */
-async function endPrepared(store: Store, input: GraphRunInput, cluster: ClusterRecord, message: string): Promise<void> {
-  if (input.transaction === undefined) return;
-  const [given] = await store.transactions.list({ ids: [input.transaction], clusterId: cluster.id });
-  if (given === undefined || given.parentId !== null || given.temporalRunId !== null || isEnded(given)) return;
-  await store.transactions.endRun(given.id, { status: 'error', message, childMessage: message });
-}
-
-const isEnded = ({ status }: TransactionRecord): boolean => status !== 'pending' && status !== 'running';
-
-/** Ends an earlier run whose workflow was terminated: otherwise no run could continue from it. */
-async function endEarlierIfGone(deps: ActivityDependencies, id: number, cluster: ClusterRecord) {
+/** This run has the claim, so runs of the cluster whose records are open have ended without closing them, or do so now. */
+async function endAbandoned(deps: ActivityDependencies, { id }: ClusterRecord): Promise<void> {
   const { store } = deps;
-  const [earlier] = await store.transactions.list({ ids: [id], clusterId: cluster.id });
-  if (earlier !== undefined) await endIfGone(store, isOpenBy(deps), earlier.id);
+  const ofCluster = { kind: 'execute_graph', labels: [['cluster', String(id)]] } as const;
+  await closeGoneRuns(store, deps, (await store.runs.list({ ...ofCluster, open: true, limit: MAX_OPEN })).items);
+  await endGoneTransactions(store, isOpenBy(deps), id);
 }
 
-async function busyWith(store: Store, transaction: number): Promise<PlanningFailure> {
-  const { id, workflowId, clusterId } = await store.transactions.get(transaction);
-  const holder = workflowId ?? `transaction ${id}`;
-  return { kind: 'cluster-busy', holder, message: `run ${id} of cluster ${clusterId} has not ended (${holder})` };
+async function busyWith(store: Store, cluster: ClusterRecord, holder: ClaimHolder): Promise<PlanningFailure> {
+  const run = await store.runs.get(holder.runId).catch(() => null);
+  const by = run?.startedBy == null ? '' : ` by ${run.startedBy}`;
+  const since = run === null ? '' : ` since ${run.startedAt}`;
+  const transaction = run?.labels.transaction === undefined ? '' : `transaction ${run.labels.transaction} of `;
+  return {
+    kind: 'cluster-busy',
+    holder: holder.workflowId,
+    run_id: holder.runId,
+    message: `cluster ${cluster.id} (${cluster.name}) is in use by ${transaction}${holder.workflowId}, started${by}${since}`,
+  };
 }
 
 /** The run's row in the list of runs. */
@@ -230,19 +210,14 @@ async function recordRun(
     actor: input.started_by ?? 'temporal',
     action: 'run.execute_graph',
     target: `cluster/${cluster.id}`,
-    details: { transaction: run.id },
+    details: { transaction: run.id, graphs: graphs.map(({ graphType }) => graphType), mode: run.mode },
     ...(input.reason === undefined ? {} : { reason: input.reason }),
   });
 }
 
-/** Adds a run that did not get its cluster, closed, to the list of runs: it never comes to closing itself. */
+/** Adds a run that was refused, closed, to the list of runs: no one else learns of it. */
 async function recordRefused(store: Store, request: OpenGraphRun, reason: string): Promise<void> {
-  const { cluster, transaction } = request.input;
-  const [given] = transaction === undefined ? [] : await store.transactions.list({ ids: [transaction] });
-  // Another run's transaction, given by mistake, is not ours to end.
-  const own = given?.workflowId === request.workflow_id ? { transaction: String(given.id) } : {};
-  const labels = { cluster: String(cluster), ...own };
-  const row = await putRow(store, request, { labels });
+  const row = await putRow(store, request, { labels: { cluster: String(request.input.cluster) } });
   if (row.outcome === null) await closeRun(store, row, { outcome: 'failed', at: new Date(), reason });
 }
 
@@ -258,30 +233,37 @@ const RUN_STATUS = {
 
 async function close(deps: ActivityDependencies, request: CloseGraphRun): Promise<void> {
   const { store } = deps;
-  const { transaction, outcome, reason, ended_at, workflow_id, run_id } = request;
+  const { transaction, outcome, reason, ended_at, workflow_id, run_id, report } = request;
   const holder: ClaimHolder = { workflowId: workflow_id, runId: run_id };
   const { run } = await store.transactions.getRun(transaction);
-  if (run.clusterId !== null) await closeClaim(deps, { cluster: run.clusterId }, holder);
-  await store.runs.putReport(run_id, CLOSING, request.report);
-  const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report: request.report };
-  deps.log?.(logged, `execute_graph of cluster ${run.clusterId} has ended`);
-  await store.runs.put({
-    id: run_id,
-    sequence: CLOSING,
-    workflowId: workflow_id,
-    kind: 'execute_graph',
-    startedAt: run.timeStart ?? ended_at,
-    phase: 'finished',
-    outcome,
-    endedAt: ended_at,
-    failedNodes: sumOf(request.report.graphs, ({ failing_nodes }) => failing_nodes),
-    failedTasks: sumOf(request.report.graphs, ({ counts }) => counts.failed ?? 0),
-    done: sumOf(request.report.graphs, ({ done }) => done),
-    total: sumOf(request.report.graphs, ({ total }) => total),
-    failure: reason ?? null,
-  });
-  if (run.clusterId !== null) await releaseCluster(store, run, run.clusterId, holder, outcome);
-  // Last: once the run has ended, the next one may start and must find the cluster free.
+  const subject = { cluster: run.clusterId! };
+  if ((await closeClaim(deps, subject, holder)) !== null) {
+    await store.runs.putReport(run_id, CLOSING, report);
+    const logged = { cluster: run.clusterId, run: run_id, transaction, outcome, report };
+    deps.log?.(logged, `execute_graph of cluster ${run.clusterId} has ended`);
+    if (run.mode === 'apply') {
+      const nodes = await store.nodes.list({ clusterId: subject.cluster });
+      await store.clusters.update(subject.cluster, { status: clusterStatusAfter(nodes, outcome) });
+    }
+    await store.runs.end(
+      {
+        id: run_id,
+        sequence: CLOSING,
+        workflowId: workflow_id,
+        kind: 'execute_graph',
+        startedAt: run.timeStart ?? ended_at,
+        phase: 'finished',
+        outcome,
+        endedAt: ended_at,
+        failedNodes: sumOf(report.graphs, ({ failing_nodes }) => failing_nodes),
+        failedTasks: sumOf(report.graphs, ({ counts }) => counts.failed ?? 0),
+        done: sumOf(report.graphs, ({ done }) => done),
+        total: sumOf(report.graphs, ({ total }) => total),
+        failure: reason ?? null,
+      },
+      subject,
+    );
+  }
   await store.transactions.endRun(transaction, {
     status: RUN_STATUS[outcome],
     timeEnd: ended_at,
@@ -303,22 +285,4 @@ async function pruneOldPlans(store: Store, now: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
   }
-}
-
-/** Does nothing unless this run holds the claim: a repeated call may arrive when the next run has it. */
-async function releaseCluster(
-  store: Store,
-  run: TransactionRecord,
-  clusterId: number,
-  holder: ClaimHolder,
-  outcome: CloseGraphRun['outcome'],
-): Promise<void> {
-  const subject = { cluster: clusterId };
-  const held = await store.claims.holder(subject);
-  if (held === null || held.workflowId !== holder.workflowId || held.runId !== holder.runId) return;
-  if (run.mode === 'apply') {
-    const nodes = await store.nodes.list({ clusterId });
-    await store.clusters.update(clusterId, { status: clusterStatusAfter(nodes, outcome) });
-  }
-  await store.claims.release(subject, holder);
 }

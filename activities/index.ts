@@ -22,7 +22,7 @@ export { SilenceReports } from './maas-silence.ts';
 export function createActivities(deps: ActivityDependencies): SiteActivities & GraphActivities & NoticeActivities {
   const cache = new SiteCache(deps.store);
   return {
-    ...bookkeepingActivities(deps),
+    ...bookkeepingActivities(deps, cache),
     ...sourceActivities(deps),
     ...planActivities(deps, cache),
     ...siteCheckActivities(deps, cache),

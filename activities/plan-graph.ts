@@ -1,16 +1,12 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { mergeGraph } from '../src/clusters/graph-layers.ts';
 import type { PreparedRun, StoredReference } from '../src/clusters/planning/index.ts';
 import { readClusterSources, readGraphLayers } from '../src/clusters/read-sources.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
 import { nodesBehindRoles } from '../src/clusters/tags/role-tag-changes.ts';
 import type { GraphRequest, GraphRunInput, PlanReference } from '../src/core/graph-run/index.ts';
-import { BEFORE_CHANGES } from '../src/core/run/index.ts';
 import { type EarlierTask, taskKey } from '../src/core/scheduler/index.ts';
-import { didYouMean } from '../src/core/text/did-you-mean.ts';
-import { type GraphProblem, Problems } from '../src/graph/index.ts';
-import type { RunTransactions, Store, TransactionRecord } from '../src/store/index.ts';
-import { applyRoleTags } from '../src/store/index.ts';
+import type { GraphProblem } from '../src/graph/index.ts';
+import { applyRoleTags, type RunTransactions, type Store, type TransactionRecord } from '../src/store/index.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { proveClaim } from './fencing.ts';
@@ -55,11 +51,6 @@ async function plan(
   const sources = (await deps.allocateTags?.(stored)) ?? stored;
   if ('refused' in sources)
     return { ok: false, failure: { kind: 'plan-refused', message: sources.refused, problems: [] } };
-  const unknown = child === run.graphs[0] ? await unknownHolds(store, run, sources, input.hold_before) : [];
-  if (unknown.length > 0) {
-    const message = `hold_before names tasks that no graph of the run has: ${unknown.length} ${unknown.length === 1 ? 'problem' : 'problems'}`;
-    return { ok: false, failure: { kind: 'plan-refused', message, problems: unknown } };
-  }
   const layers = await readGraphLayers(store, sources, child.graphType);
   const earlier = input.from === undefined ? undefined : await earlierTasks(store, input.from, child.graphType);
   const masterIp = deps.settings.master_ip;
@@ -102,23 +93,6 @@ async function plan(
   await storePlan(store, run, child, planned.value, sources);
   await showPhase(store, run.run, child, 'running');
   return { ok: true, plan: withoutTransitions(planned.value.reference) };
-}
-
-/** Names of `hold_before` that no graph of the run has. Checked before the first of them is planned. */
-async function unknownHolds(
-  store: Store,
-  { graphs }: RunTransactions,
-  sources: ClusterSources,
-  names: readonly string[] = [],
-): Promise<string[]> {
-  const asked = names.filter((name) => name !== BEFORE_CHANGES);
-  if (asked.length === 0) return [];
-  const types = graphs.flatMap(({ graphType }) => graphType ?? []);
-  const layers = await Promise.all(types.map((type) => readGraphLayers(store, sources, type)));
-  const known = new Set(layers.flatMap((of) => mergeGraph(of, new Problems()).tasks.map(({ task }) => task.id)));
-  return asked
-    .filter((name) => !known.has(name))
-    .map((name) => `there is no task '${name}'. ${didYouMean(name, known) ?? ''}`.trimEnd());
 }
 
 /** Updates the phase in the list of runs. Later graphs of a run have higher ids, so a later phase is never overwritten. */

@@ -85,6 +85,7 @@ const activities: GraphActivities = {
     transaction: 1,
     cluster: { id: input.cluster, name: 'bench', site: 'bench' },
     graphs: [{ transaction: 2, type: 'default' }],
+    warnings: [],
     search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes'],
     notices: false,
     approved_by_another: false,

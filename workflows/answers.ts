@@ -39,6 +39,7 @@ import {
   TASK_FAILURES,
   TASK_OUTCOMES,
 } from '../src/core/graph-run/index.ts';
+import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
 import { describeFields } from '../src/core/run/input.ts';
 import type { Coordination } from '../src/core/scheduler/index.ts';
 import type { Pace, RunFailure, SitePace, SitePlan } from '../src/core/site-run/index.ts';
@@ -94,12 +95,28 @@ const runFailure = variantsOf<'kind', RunFailure>('kind', {
   ),
 });
 
+const diagnostics = listOf(
+  recordOf<Diagnostic>(
+    { severity: oneOf(['error', 'warning', 'info']), code: text, message: text },
+    { hint: text, file: text, line: whole, column: whole, text, path: text },
+  ),
+);
+
 const planningFailure = variantsOf<'kind', PlanningFailure>('kind', {
   'cluster-not-found': recordOf({ kind: kind('cluster-not-found'), cluster: whole, message: text }, {}),
-  'cluster-busy': recordOf({ kind: kind('cluster-busy'), message: text, holder: text }, {}),
+  'cluster-busy': recordOf({ kind: kind('cluster-busy'), message: text, holder: text, run_id: text }, {}),
+  'request-refused': recordOf(
+    {
+      kind: kind('request-refused'),
+      code: oneOf(['invalid', 'not-found', 'conflict']),
+      message: text,
+      hint: text,
+      errors: diagnostics,
+    },
+    {},
+  ),
   'graph-not-found': recordOf({ kind: kind('graph-not-found'), type: text, message: text }, {}),
   'plan-refused': recordOf({ kind: kind('plan-refused'), message: text, problems: texts }, {}),
-  'not-continuable': recordOf({ kind: kind('not-continuable'), message: text }, {}),
   unavailable: recordOf({ kind: kind('unavailable'), message: text }, {}),
 });
 
@@ -211,6 +228,7 @@ const ANSWERS: { readonly [N in ActivityName]: Shape<Answer<N>> } = {
         ...{ agent_heartbeat_seconds: number, busy_slack_seconds: number, execution: text },
         cluster: recordOf({ id: whole, name: text, site: nullable(text) }, {}),
         graphs: listOf(recordOf({ transaction: whole, type: text }, {})),
+        warnings: diagnostics,
       },
       { prefix: text, max_events: whole },
     ),

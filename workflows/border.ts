@@ -28,7 +28,7 @@ import type {
   ActivityName,
   SignalName,
   SignalPayload,
-  StatusOf,
+  UpdateAnswer,
   WorkflowContract,
   WorkflowContracts,
   WorkflowType,
@@ -95,7 +95,7 @@ export interface Handlers<C extends WorkflowContract> {
        * that arrived with the update have had their effect: it then fails.
        */
       validate?(request: C['updates'][U]): void;
-      handle(request: C['updates'][U]): StatusOf<C> | Promise<StatusOf<C>>;
+      handle(request: C['updates'][U]): UpdateAnswer<C, U> | Promise<UpdateAnswer<C, U>>;
     };
   };
   readonly queries: {

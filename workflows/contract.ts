@@ -4,6 +4,7 @@ import type { NoticeActivities } from '../activities/notice-contract.ts';
 import type { GraphRunNews, ShownPlan } from '../src/core/contracts/site-run.ts';
 import type {
   FailedTask,
+  GraphRunFailure,
   GraphRunInput,
   GraphRunReport,
   GraphRunStatus,
@@ -11,6 +12,7 @@ import type {
   PartStatus,
   PlanReference,
 } from '../src/core/graph-run/index.ts';
+import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
 import type {
   ApprovalRequest,
   GraphRunOutcome,
@@ -19,7 +21,14 @@ import type {
   SiteRunOutcome,
 } from '../src/core/run/index.ts';
 import type { SendNotice } from '../src/core/run/notice.ts';
-import type { RunReport, RunStatus, SiteRunInput, SiteRunKind, TreeNode } from '../src/core/site-run/index.ts';
+import type {
+  RunFailure,
+  RunReport,
+  RunStatus,
+  SiteRunInput,
+  SiteRunKind,
+  TreeNode,
+} from '../src/core/site-run/index.ts';
 import type { SliceProgress, SliceResult, SliceStatus } from './call-slices.ts';
 import type { DrainAgent, DrainedAgent } from './drain-agent.ts';
 import type { FromPartSignal, ToPartSignal } from './graph-signals.ts';
@@ -36,7 +45,7 @@ export interface WorkflowContract {
   readonly result: unknown;
   /** Payload of each signal. */
   readonly signals: object;
-  /** Request of each update. The answer is always the status after the update. */
+  /** Request of each update. The answer is the status after the update; that of `opened` is the opening. */
   readonly updates: object;
   /** Answer of each query. */
   readonly queries: object;
@@ -53,6 +62,29 @@ interface OperatorSignals {
   readonly stop: OperatorNote;
 }
 
+type None = Readonly<Record<never, never>>;
+
+/** The row of an opened run. */
+export interface OpenedRow {
+  /** Run id of its first execution. */
+  readonly id: string;
+  readonly workflow_id: string;
+  /** Null for a run on a site. */
+  readonly transaction: number | null;
+  /** Findings that do not keep it from running. */
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** What became of a start: the answer of the update `opened`. */
+export type RunOpening<Failure> =
+  | { readonly ok: true; readonly run: OpenedRow }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** Sent with the start, by those who wait for the answer. */
+interface Openings {
+  readonly opened: None;
+}
+
 /** Decisions about a run that waits for approval; signals and updates. */
 interface Approvals {
   readonly approve: ApprovalRequest;
@@ -65,11 +97,13 @@ export interface SiteRunContract {
   readonly signals: OperatorSignals &
     Approvals &
     MaasSignals & { readonly call_progress: SliceProgress; readonly graph_news: GraphRunNews };
-  readonly updates: Approvals & {
-    readonly pause: OperatorNote;
-    readonly resume: OperatorNote;
-    readonly retry_node: RetryNodeRequest;
-  };
+  readonly opening: RunOpening<RunFailure>;
+  readonly updates: Openings &
+    Approvals & {
+      readonly pause: OperatorNote;
+      readonly resume: OperatorNote;
+      readonly retry_node: RetryNodeRequest;
+    };
   readonly queries: {
     readonly status: RunStatus;
     readonly report: RunReport;
@@ -82,12 +116,14 @@ export interface GraphRunContract {
   readonly input: GraphRunInput;
   readonly result: GraphRunResult;
   readonly signals: OperatorSignals & Approvals & MaasSignals & { readonly from_part: FromPartSignal };
-  readonly updates: Approvals & {
-    readonly pause: OperatorNote;
-    readonly resume: OperatorNote;
-    readonly retry_task: TaskRequest;
-    readonly skip_task: TaskRequest;
-  };
+  readonly opening: RunOpening<GraphRunFailure>;
+  readonly updates: Openings &
+    Approvals & {
+      readonly pause: OperatorNote;
+      readonly resume: OperatorNote;
+      readonly retry_task: TaskRequest;
+      readonly skip_task: TaskRequest;
+    };
   readonly queries: {
     readonly status: GraphRunStatus;
     readonly report: GraphRunReport;
@@ -96,8 +132,6 @@ export interface GraphRunContract {
     readonly plan: readonly ({ readonly type: string } & PlanReference)[];
   };
 }
-
-type None = Readonly<Record<never, never>>;
 
 export interface WorkflowContracts extends Readonly<Record<SiteRunKind, SiteRunContract>> {
   readonly execute_graph: GraphRunContract;
@@ -154,7 +188,15 @@ export type UpdateRequest<U extends UpdateName> = {
 }[U];
 /** The answer of a workflow type to a query. */
 export type QueryAnswer<W extends WorkflowType, Q extends string> = Field<WorkflowContracts[W]['queries'], Q>;
-export type StatusOf<C extends WorkflowContract> = Field<C['queries'], 'status'>;
+type StatusOf<C extends WorkflowContract> = Field<C['queries'], 'status'>;
+/** The answer of a workflow to an update. */
+export type UpdateAnswer<C extends WorkflowContract, U> = U extends 'opened'
+  ? C extends { readonly opening: infer Opening }
+    ? Opening
+    : never
+  : StatusOf<C>;
+/** Updates that operators send. */
+export type OperatorUpdate = Exclude<UpdateName, 'opened'>;
 
 /** The result of a site run in Temporal. The full report is in the store. */
 export interface SiteRunResult {

@@ -26,7 +26,7 @@ import type { GraphRunResult } from './contract.ts';
 import { driveGraph, type GraphDrive } from './graph-drive.ts';
 import { createNews } from './graph-news.ts';
 import { type GraphRun, handleGraphOperators } from './graph-operators.ts';
-import { createRun, endOf, identityOf, runInFrame, startProgress } from './run-frame.ts';
+import { createRun, endOf, identityOf, isAnswered, runInFrame, startProgress } from './run-frame.ts';
 
 type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 
@@ -69,10 +69,11 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
     open: () =>
       callActivity(
         'open_graph_run',
-        { ...identityOf(progress), started_at: isoTime(progress.started_at), input },
+        { ...identityOf(progress), started_at: isoTime(progress.started_at), input, answered: isAnswered() },
         bookkeeping(`claim cluster ${input.cluster}`),
       ),
     siteOf: ({ cluster }) => cluster.site,
+    rowOf: ({ transaction, warnings }) => ({ transaction, warnings }),
     async work(opened) {
       progress.transaction = opened.transaction;
       progress.cluster = opened.cluster;

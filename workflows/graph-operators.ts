@@ -16,7 +16,7 @@ import type { GraphRunContract, TaskRequest, UpdateName } from './contract.ts';
 import { failure } from './failures.ts';
 import type { GraphDrive, TaskUpdate } from './graph-drive.ts';
 import { readFromPart } from './graph-signals.ts';
-import { maasSilenceHandler, steeringHandlers } from './operators.ts';
+import { maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
 import type { Run } from './run-frame.ts';
 
 export const taskRequest = objectOf<TaskRequest>(
@@ -68,6 +68,7 @@ export function handleGraphOperators(run: GraphRun): void {
       from_part: { read: readFromPart, handle: (signal) => run.drive?.onSignal(signal) },
     },
     updates: {
+      opened: openedHandler(run),
       ...steering.updates,
       ...approvals.updates,
       retry_task: taskUpdate(

@@ -1,4 +1,6 @@
+import { condition } from '@temporalio/workflow';
 import { type MaasSilence, type OperatorNote, operatorNote, readRequest, readSilence } from '../src/core/run/index.ts';
+import type { RunOpening } from './contract.ts';
 import type { Control } from './control.ts';
 
 /** Signals of every run, in the order in which their handlers are set. */
@@ -27,6 +29,16 @@ interface SteeredRun<Status> {
 /** Receives from the worker whether MAAS answers the steps of the run. */
 export const maasSilenceHandler = (take: (silence: MaasSilence) => void) => ({
   maas_silence: { read: readSilence, handle: take },
+});
+
+/** Answers whoever started the run: its row, or why it was refused. */
+export const openedHandler = <Failure>(run: { readonly opening: RunOpening<Failure> | undefined }) => ({
+  description: 'Waits until the run is opened. Sent with the start of the run',
+  read: () => ({ request: {}, problems: [] }),
+  async handle(): Promise<RunOpening<Failure>> {
+    await condition(() => run.opening !== undefined);
+    return run.opening!;
+  },
 });
 
 /** Handlers with which operators pause, resume and stop any run (docs/design.md#pausing). */

@@ -43,10 +43,16 @@ export const SIGNALS = {
   maas_silence: 'maas_silence',
 } as const satisfies Names<SignalName>;
 
-/** Operator actions with an answer. `stop` is a signal, and Temporal itself cancels. */
-export const UPDATES = [...new Set([...SITE_RUN_ACTIONS, ...GRAPH_RUN_ACTIONS])].filter(
-  (action): action is UpdateName => action !== 'stop' && action !== 'cancel',
-);
+/** Sent with the start of a run, and operator actions with an answer. `stop` is a signal, and Temporal itself cancels. */
+export const UPDATES: readonly UpdateName[] = [
+  'opened',
+  ...[...new Set([...SITE_RUN_ACTIONS, ...GRAPH_RUN_ACTIONS])].filter(
+    (action) => action !== 'stop' && action !== 'cancel',
+  ),
+];
+
+/** Field of a run's memo: whoever starts the run sends the update `opened` with it. */
+export const ANSWERED = 'answered';
 
 export const QUERIES = {
   status: 'status',
@@ -106,7 +112,7 @@ export const prefixed = (prefix: string | undefined, name: string): string =>
 /** The id allows one open workflow per site and kind. Across kinds, the site's claim in the store decides. */
 export const siteWorkflowId = (kind: string, site: string): string => `${kind}:${site}`;
 
-/** One run of a cluster's graphs. The run is the id of its transaction, or a name that an operator chooses. */
+/** One run of a cluster's graphs. The run is any name: unlike a site, a cluster has an id for each run. */
 export const graphWorkflowId = (cluster: number, run: string | number): string => `execute_graph:${cluster}:${run}`;
 
 /**

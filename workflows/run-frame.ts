@@ -29,10 +29,11 @@ import {
 } from '../src/core/run/index.ts';
 import type { ParsedRunInput } from '../src/core/run/input.ts';
 import { isInvalidAnswer } from './answers.ts';
+import type { OpenedRow, RunOpening } from './contract.ts';
 import { type Control, createControl } from './control.ts';
 import { failure, stepError } from './failures.ts';
 import { type AboutRun, createNotices, type Notices } from './notices.ts';
-import type { SearchAttributeName } from './protocol.ts';
+import { ANSWERED, type SearchAttributeName } from './protocol.ts';
 import { validInput } from './run-input.ts';
 
 /** PostgreSQL's column for a keyword; a longer one would fail every workflow task. */
@@ -65,6 +66,8 @@ export interface Run<P extends AnyProgress> {
   prefix: string | undefined;
   /** Search attributes that the server knows; none before the run is opened. */
   known: readonly string[];
+  /** Undefined before the run is opened or refused. */
+  opening: RunOpening<NonNullable<P['failure']>> | undefined;
 }
 
 /** Differences between site runs and graph runs. */
@@ -75,6 +78,7 @@ interface RunKind<P extends AnyProgress, Opened extends OpenedRun, Result> {
   open(): Promise<OpenAnswer<Opened, NonNullable<P['failure']>>>;
   /** The site of the opened run. */
   siteOf(opened: Opened): string | null;
+  rowOf(opened: Opened): Pick<OpenedRow, 'transaction' | 'warnings'>;
   work(opened: Opened): Promise<void>;
   stepFailed(error: StepError): NonNullable<P['failure']>;
   /** Nodes that have failed so far. */
@@ -139,6 +143,7 @@ export function createRun<P extends AnyProgress<RunDescription & { readonly star
     progress,
     control,
     known: [],
+    opening: undefined,
     prefix: undefined,
     acted: record,
     notices: createNotices(progress, about),
@@ -222,10 +227,15 @@ export async function runInFrame<
       // Nothing to close: the subject does not exist, or another run has claimed it.
       progress.failure = opened.failure;
       progress.outcome = 'failed';
-      run.notices.failed(kind.explain(opened.failure));
+      run.opening = { ok: false, failure: opened.failure };
+      if (!isAnswered()) run.notices.failed(kind.explain(opened.failure));
+      await condition(allHandlersFinished);
       await run.notices.settled();
       return;
     }
+    const row = kind.rowOf(opened);
+    run.opening = { ok: true, run: { id: progress.run_id, workflow_id: progress.workflow_id, ...row } };
+    if (row.transaction !== undefined) upsertMemo({ transaction: row.transaction });
     run.known = opened.search_attributes;
     if (opened.approved_by_another) progress.approved_by_another = true;
     run.setAttributes({ SiteName: kind.siteOf(opened), StartedBy: progress.input.started_by, FailedNodes: 0 });
@@ -269,6 +279,15 @@ export async function runInFrame<
   const { reason, next_step } = kind.explain(why);
   throw failure(failureType(why), `${reason}. Next: ${next_step}`, why, kind.result());
 }
+
+/** Callers of a start wait for a worker for two seconds: src/ops/start-run.ts. */
+const ANSWERED_MS = 1_000;
+
+/** Whether whoever started the run still waits for the answer: no one else needs to learn of a refusal then. */
+export const isAnswered = (): boolean => {
+  const { memo, startTime } = workflowInfo();
+  return memo?.[ANSWERED] !== undefined && Date.now() - startTime.getTime() < ANSWERED_MS;
+};
 
 /** Who starts a run with Temporal's tools sets no memo. */
 function showHelp(): void {

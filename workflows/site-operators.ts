@@ -9,7 +9,7 @@ import { readProgress } from './call-slices.ts';
 import type { RetryNodeRequest, SiteRunContract } from './contract.ts';
 import { failure } from './failures.ts';
 import { readNews } from './graph-news.ts';
-import { maasSilenceHandler, steeringHandlers } from './operators.ts';
+import { maasSilenceHandler, openedHandler, steeringHandlers } from './operators.ts';
 import type { SiteRun } from './site-run.ts';
 
 export const retryNode = objectOf<RetryNodeRequest>({ ...noteFields, node: lineOf(MAX.name) }, ['node']);
@@ -42,6 +42,7 @@ export function handleSiteOperators(run: SiteRun): void {
       },
     },
     updates: {
+      opened: openedHandler(run),
       ...steering.updates,
       ...approvals.updates,
       retry_node: {

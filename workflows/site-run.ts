@@ -25,7 +25,7 @@ import { callActivity } from './border.ts';
 import { createSlices, type Slices } from './call-slices.ts';
 import type { SiteRunResult } from './contract.ts';
 import type { NodeRetries } from './node-retries.ts';
-import { createRun, endOf, identityOf, type Run, runInFrame, startProgress } from './run-frame.ts';
+import { createRun, endOf, identityOf, isAnswered, type Run, runInFrame, startProgress } from './run-frame.ts';
 import { handleSiteOperators } from './site-operators.ts';
 
 /** State of a running site workflow, and the operations of its steps. */
@@ -83,10 +83,12 @@ export async function runSite(
           started_by: input.started_by,
           reason: input.reason,
           parameters: { ...input },
+          answered: isAnswered(),
         },
         bookkeeping(`claim site ${input.site}`),
       ),
     siteOf: () => input.site,
+    rowOf: () => ({ transaction: null, warnings: [] }),
     work: () => body(run),
     stepFailed: (error) => claimLost(error) ?? { kind: 'step-failed', phase: statusOf(progress).phase, ...error },
     failedNodes,

@@ -56,7 +56,7 @@ async function ofTransaction(client: ApiClient, id: string): Promise<Run> {
     if (error.problem.code !== 'store-failed') throw error;
     // While the store is unreachable, the API gets the newest runs from Temporal.
     const runs = await listed(client, { kind: ['execute_graph'], limit: NEWEST });
-    const run = runs.find((one) => one.workflow_id.endsWith(`:${id}`));
+    const run = runs.find((one) => one.labels.transaction === id);
     if (run === undefined) throw error;
     return run;
   });

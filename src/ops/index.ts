@@ -49,7 +49,7 @@ export type Operations = ReturnType<typeof createOperations>;
 
 export function createOperations(deps: OpsDependencies) {
   const sites = siteOperations(deps);
-  const runs = runOperations(deps, sites);
+  const runs = runOperations(deps);
   return {
     sites,
     runs,

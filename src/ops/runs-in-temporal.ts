@@ -10,8 +10,18 @@ import type { TemporalAccess } from './dependencies.ts';
 interface RunsInTemporal {
   /** @param id the run id of the run's first execution */
   find(id: string): Promise<RunRecord | undefined>;
+  get(workflowId: string, runId: string): Promise<RunRecord>;
   /** Running ones first, then the newest. Undefined for a further page. */
   list(filter: RunFilter): Promise<Page<RunRecord> | undefined>;
+  /**
+   * Open runs that no worker has opened yet: the store does not know them.
+   *
+   * @param stored which of these ids the store has
+   */
+  waiting(
+    filter: RunFilter,
+    stored: (ids: readonly string[]) => Promise<ReadonlySet<string>>,
+  ): Promise<readonly RunRecord[]>;
 }
 
 /** Executions looked at for a list. */
@@ -24,6 +34,9 @@ const SITE_WORKFLOW = /^(?:[a-z0-9-]+:)?[a-z]+(?:_[a-z]+)+:(.+?)(?:-\d{4}-\d\d-\
 
 /** Others may use the namespace, too: an installation's queues have its prefix, or none. */
 const PREFIX = /^([a-z0-9][a-z0-9-]*):/;
+
+/** A run that no worker has opened yet. */
+export const asWaiting = (run: RunRecord): RunRecord => (run.outcome === null ? { ...run, phase: 'waiting' } : run);
 
 export function runsInTemporal({
   client,
@@ -46,19 +59,41 @@ export function runsInTemporal({
       }
       return undefined;
     },
+    get: async (workflowId, runId) => recordOf(await client.workflow.getHandle(workflowId, runId).describe()),
     async list({ before, limit = USUAL_LIMIT, ...filter }) {
       if (before !== undefined) return undefined;
-      const items: RunRecord[] = [];
-      let seen = 0;
-      for await (const info of client.workflow.list({ query: types + own })) {
-        const run = recordOf(info);
-        if (isOurs(info.taskQueue) && fits(run, filter)) items.push(run);
-        seen += 1;
-        if (items.length >= limit || seen >= MAX) break;
-      }
-      return { items, next: null };
+      return { items: await found(types + own, filter, limit), next: null };
+    },
+    async waiting(filter, stored) {
+      const open = await found(`${types}${own} AND ExecutionStatus = 'Running'`, {}, USUAL_LIMIT);
+      const known = await stored(open.map(({ id }) => id));
+      const unknown = open.filter(({ id }) => !known.has(id));
+      // A reset has another id than its run.
+      const first = await Promise.all(unknown.map((run) => firstRunId(run)));
+      const knownByFirst = await stored(first);
+      return unknown
+        .filter((_run, at) => !knownByFirst.has(first[at]!))
+        .map(asWaiting)
+        .filter((run) => fits(run, filter));
     },
   };
+
+  async function firstRunId({ workflowId, id }: RunRecord): Promise<string> {
+    const { raw } = await client.workflow.getHandle(workflowId, id).describe();
+    return raw.workflowExecutionInfo?.firstRunId || id;
+  }
+
+  async function found(query: string, filter: RunFilter, limit: number): Promise<RunRecord[]> {
+    const items: RunRecord[] = [];
+    let seen = 0;
+    for await (const info of client.workflow.list({ query })) {
+      const run = recordOf(info);
+      if (isOurs(info.taskQueue) && fits(run, filter)) items.push(run);
+      seen += 1;
+      if (items.length >= limit || seen >= MAX) break;
+    }
+    return items;
+  }
 }
 
 function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
@@ -80,11 +115,14 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
     site: attribute('SiteName') ?? site,
     revision: null,
     title: textOf(memo.title),
-    labels: isMapping(memo.labels) ? textsOf(memo.labels) : {},
+    labels: textsOf({
+      ...(isMapping(memo.labels) ? memo.labels : {}),
+      ...(typeof memo.transaction === 'number' ? { transaction: memo.transaction } : {}),
+    }),
     parameters: {},
     phase: isOpen ? (phase ?? 'starting') : 'finished',
     outcome: isOpen ? null : (SITE_RUN_OUTCOMES.find((outcome) => outcome === phase) ?? closedOutcome(status.name)),
-    startedBy: attribute('StartedBy'),
+    startedBy: attribute('StartedBy') ?? textOf(memo.started_by),
     reason: textOf(memo.reason),
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,

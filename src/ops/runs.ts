@@ -1,10 +1,11 @@
 import {
   WorkflowExecutionAlreadyStartedError,
-  WorkflowIdConflictPolicy,
+  WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import type {
+  OperatorUpdate,
   QueryAnswer,
   SignalName,
   UpdateName,
@@ -13,10 +14,15 @@ import type {
 } from '../../workflows/contract.ts';
 import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
 import type { GraphRunReport } from '../core/graph-run/index.ts';
-import { describedRun } from '../core/run/description.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { lostGraphReport, lostSiteReport } from '../core/run/lost-report.ts';
-import { parseSiteRunInput, type RunReport, type SiteRunInput, type SiteRunKind } from '../core/site-run/index.ts';
+import {
+  explainRunFailure,
+  parseSiteRunInput,
+  type RunReport,
+  type SiteRunInput,
+  type SiteRunKind,
+} from '../core/site-run/index.ts';
 import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.ts';
 import { mayBeRequested } from '../platform/temporal/operators-requests.ts';
 import { findEnd } from '../platform/temporal/run-lookups.ts';
@@ -32,6 +38,7 @@ import {
   type RunNode,
   type RunRecord,
   type RunSummary,
+  StoreError,
 } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { earlierRuns } from './earlier-runs.ts';
@@ -40,16 +47,15 @@ import { graphStatusFromReport } from './graphs/ended-graph-run.ts';
 import { liveStatuses } from './live-status.ts';
 import { announceLostRuns } from './lost-run-notices.ts';
 import { asProblem, invalidInput, problem } from './problem.ts';
-import { refuseUnknownHolds } from './run-holds.ts';
-import { metadataOf } from './run-metadata.ts';
+import { busy, refusalOf } from './refusal.ts';
 import { runStandings } from './run-standing.ts';
-import { runsInTemporal } from './runs-in-temporal.ts';
+import { asWaiting, runsInTemporal } from './runs-in-temporal.ts';
 import { explainSilence } from './silent-run.ts';
-import { siteOccupancy } from './site-occupancy.ts';
-import { parseReference, type SiteOperations } from './sites.ts';
+import { parseReference } from './sites.ts';
+import { startRun } from './start-run.ts';
 import { callTemporal, requestOfTemporal, unanswered } from './temporal-calls.ts';
 import { appendAudit, orWithoutStore } from './without-store.ts';
-import { getRun, startWorkflow } from './workflow-calls.ts';
+import { getRun } from './workflow-calls.ts';
 
 /** A run for lists and pages. */
 interface RunView extends RunSummary {
@@ -77,17 +83,16 @@ export interface RunOperations {
   plan(id: string): Promise<Answers['plan']>;
   nodes(id: string): Promise<readonly RunNode[]>;
   /** An operator's request to a running run, which decides about it. @throws `refused` */
-  update<U extends UpdateName>(id: string, update: U, request: UpdateRequest<U>): Promise<AnyRunStatus>;
+  update<U extends OperatorUpdate>(id: string, update: U, request: UpdateRequest<U>): Promise<AnyRunStatus>;
   /** Ends gracefully: running work finishes, nothing new starts. */
   stop(id: string, request: OperatorNote): Promise<void>;
   /** Aborts running work, as far as MAAS can. */
   cancel(id: string, request: OperatorNote): Promise<void>;
 }
 
-export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations, 'documents'>): RunOperations {
+export function runOperations(deps: OpsDependencies): RunOperations {
   const { store, temporal, noticeReceivers } = deps;
   const { client } = temporal;
-  const occupancy = siteOccupancy(deps);
 
   const handleOf = (run: RunSummary) => getRun<RunType>(client.workflow, run.workflowId, run.temporalRunId);
   const call = <T>(work: () => Promise<T>) => callTemporal(temporal, work);
@@ -99,7 +104,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
     ask: (run, limitMs) => ask(run, 'status', limitMs),
     execution: (run) => executionOf(run),
     requestedSince: ({ workflowId }, { runId, events }, from) =>
-      call(() => mayBeRequested(client, { workflowId, runId }, { from, to: events }, INTERNAL_SIGNALS)),
+      call(() => mayBeRequested(client, { workflowId, runId }, { from, to: events }, INTERNAL)),
   });
   const standings = runStandings((run) => statuses.of(run, { limitMs: STANDING_LIMIT_MS }));
 
@@ -138,7 +143,7 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
   /** The run with the execution that it has now; closed if its workflow ended without doing so. */
   async function found(id: string): Promise<{ readonly run: RunRecord; readonly execution?: FoundExecution }> {
     const run = await orWithoutStore(
-      () => store.runs.get(id),
+      () => store.runs.get(id).catch(notYetOpened(id)),
       () => call(() => elsewhere.find(id)),
     );
     if (run.outcome !== null) return { run };
@@ -146,6 +151,16 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
     if (!execution?.isOpen) return { run: await closeIfGone(store, ends(), run) };
     return { run: { ...run, temporalRunId: execution.runId }, execution };
   }
+  /** A run that is not in the store may be in Temporal: no worker has opened it. */
+  const notYetOpened =
+    (id: string) =>
+    async (error: unknown): Promise<RunRecord> => {
+      if (!(error instanceof StoreError) || error.failure.kind !== 'not-found') throw error;
+      const run = await call(() => elsewhere.find(id)).catch(() => undefined);
+      if (run === undefined) throw error;
+      return asWaiting(run);
+    };
+
   const current = async (id: string): Promise<RunRecord> => (await found(id)).run;
 
   /** Closes open runs whose workflows ended without doing so, as far as Temporal reports it immediately. */
@@ -165,11 +180,37 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
     });
   }
 
+  /** Runs that Temporal has accepted and no worker has opened. A list does not wait long for them. */
+  async function waitingRuns(filter: RunFilter): Promise<readonly RunSummary[]> {
+    if (filter.open === false || filter.outcome !== undefined) return [];
+    const stored = async (ids: readonly string[]) => new Set((await store.runs.numbers(ids)).keys());
+    return callTemporal(temporal, () => elsewhere.waiting(filter, stored), STANDING_LIMIT_MS).catch(() => []);
+  }
+
   /** As `current`, with the execution that has the run's whole history. */
   async function reached(id: string): Promise<RunRecord> {
     const run = await current(id);
     if (run.outcome === null) return run;
     return { ...run, temporalRunId: (await executionOf(run))?.runId ?? run.temporalRunId };
+  }
+
+  /**
+   * Waits for the open run with this workflow id to end, if it has reported its end: that takes a moment.
+   * @throws `site-busy` while it works
+   */
+  async function untilClosed(site: string, workflowId: string): Promise<void> {
+    const { runId } = await call(() => client.workflow.getHandle(workflowId).describe());
+    const outcome = await store.runs.get(runId).then(
+      (stored) => stored.outcome,
+      () => null,
+    );
+    if (outcome === null) {
+      const run = { id: runId, workflow_id: workflowId };
+      throw problem('site-busy', ...(await busy(deps, run, `site ${site} is busy with ${workflowId} (run ${runId})`)));
+    }
+    await call(() => client.workflow.getHandle(workflowId, runId).result()).catch((error: unknown) => {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+    });
   }
 
   async function live(id: string): Promise<RunRecord> {
@@ -224,49 +265,23 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
       const parsed = parseSiteRunInput(kind, [input]);
       if (!parsed.ok) throw invalidInput(parsed.problems);
       const { site } = input;
-      await store.sites.get(site);
-      // Refuse early what the workflow would refuse immediately.
-      const revision = String(input.revision ?? 'latest');
-      await store.sites.findRevision(site, parseReference(revision));
-      if (kind !== 'redeploy_nodes' && !input.fetch) await refuseUnknownHolds(sites, input, revision);
-      await occupancy.untilFree(site);
-      const workflowId = prefixed(temporal.prefix, siteWorkflowId(kind, site));
+      parseReference(String(input.revision ?? 'latest'));
+      const id = siteWorkflowId(kind, site);
       const who = input.started_by ? ` by ${input.started_by}` : '';
-      const startNow = () =>
-        request(() =>
-          startWorkflow(client.workflow, kind, {
-            taskQueue: temporal.taskQueue,
-            workflowId,
-            workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-            input,
-            ...metadataOf(deps, input, `${kind} ${site}${who}`),
-          }),
-        );
+      const startNow = () => startRun(deps, kind, id, input, `${kind} ${site}${who}`);
       const started = await startNow().catch(async (error: unknown) => {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-        await occupancy.untilClosed(site, await occupancy.openRun(workflowId));
-        return startNow().catch(async (again: unknown) => {
-          // Another caller was faster.
-          if (!(again instanceof WorkflowExecutionAlreadyStartedError)) throw again;
-          throw await occupancy.busy(site, await occupancy.openRun(workflowId));
-        });
+        await untilClosed(site, prefixed(temporal.prefix, id));
+        return startNow();
       });
-      const runId = started.firstExecutionRunId;
-      const run = await store.runs.put({
-        id: runId,
-        sequence: 0,
-        workflowId,
-        temporalRunId: runId,
-        kind,
-        site,
-        phase: 'starting',
-        startedAt: new Date().toISOString(),
-        parameters: { ...input } as Json,
-        ...describedRun(input),
-        ...(input.started_by === undefined ? {} : { startedBy: input.started_by }),
-        ...(input.reason === undefined ? {} : { reason: input.reason }),
-      });
-      return view(run);
+      switch (started.kind) {
+        case 'refused':
+          throw await refusalOf(deps, started.failure, explainRunFailure(started.failure, { kind, site, left: [] }));
+        case 'opened':
+          return view(await store.runs.get(started.run.id));
+        case 'waiting':
+          return view(asWaiting(await call(() => elsewhere.get(started.workflowId, started.id))));
+      }
     },
 
     async list(filter = {}) {
@@ -283,7 +298,8 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
       const isPrefixed = workflowId === undefined || workflowId === prefixed(temporal.prefix, workflowId);
       const found = page.items.length > 0 || isPrefixed;
       const full = found ? page : await listed({ ...filter, workflowId: prefixed(temporal.prefix, workflowId) });
-      return { ...full, items: await views(full.items) };
+      const waiting = filter.before === undefined ? await waitingRuns(filter) : [];
+      return { ...full, items: await views([...waiting, ...full.items]) };
     },
     async get(id) {
       try {
@@ -356,7 +372,8 @@ export function runOperations(deps: OpsDependencies, sites: Pick<SiteOperations,
 const STANDING_LIMIT_MS = 900;
 
 /** Those that no operator sends. */
-const INTERNAL_SIGNALS: ReadonlySet<string> = new Set<SignalName>([
+const INTERNAL: ReadonlySet<string> = new Set<SignalName | UpdateName>([
+  'opened',
   'call_progress',
   'from_part',
   'graph_news',

@@ -6,6 +6,8 @@ import {
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import { graphWorkflowId, prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
+import { readClusterSources } from '../clusters/read-sources.ts';
+import { requestedGraphs } from '../clusters/requested-graphs.ts';
 import type { Schedule } from '../core/contracts/index.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { parseGraphRunInput } from '../core/graph-run/index.ts';
@@ -15,8 +17,8 @@ import { parseSiteRunInput } from '../core/site-run/index.ts';
 import { GRAPH_RUN_KIND, type OverlapPolicy, type ScheduledKind, SITE_RUN_KINDS } from '../core/words.ts';
 import { cronOf } from './cron-text.ts';
 import type { OpsDependencies } from './dependencies.ts';
-import { requestedGraphs } from './graphs/graph-request.ts';
 import { invalidInput, problem } from './problem.ts';
+import { requestProblem } from './refusal.ts';
 import { metadataOf } from './run-metadata.ts';
 import { parseReference } from './sites.ts';
 import { callTemporal, requestOfTemporal } from './temporal-calls.ts';
@@ -101,10 +103,10 @@ export function scheduleOperations(deps: OpsDependencies) {
     if (kind === GRAPH_RUN_KIND) {
       const parsed = parseGraphRunInput([whole]);
       if (!parsed.ok) throw invalidInput(parsed.problems);
-      const earlier = (['from', 'transaction'] as const).filter((field) => parsed.input[field] !== undefined);
-      if (earlier.length > 0)
-        throw invalidInput(earlier.map((field) => `field '${field}' is of one run: a schedule starts many`));
-      await requestedGraphs(store, parsed.input);
+      if (parsed.input.from !== undefined) throw invalidInput(["field 'from' is of one run: a schedule starts many"]);
+      const sources = await readClusterSources(store, parsed.input.cluster);
+      const requested = await requestedGraphs(store, parsed.input, sources);
+      if (!requested.ok) throw requestProblem(requested.failure);
       return startOf(kind, graphWorkflowId(parsed.input.cluster, name), parsed.input);
     }
     const parsed = parseSiteRunInput(kind, [whole]);

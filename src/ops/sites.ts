@@ -10,10 +10,10 @@ import {
   type SiteRecord,
 } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
-import { asProblem, problem } from './problem.ts';
+import { problem } from './problem.ts';
 import { readerHere } from './reading/reader.ts';
+import { busyProblem } from './refusal.ts';
 import { compareSites, type SiteDifference } from './site-difference.ts';
-import { siteOccupancy } from './site-occupancy.ts';
 
 /** The result of checking documents. */
 interface DocumentCheck {
@@ -66,14 +66,9 @@ export function siteOperations(deps: OpsDependencies) {
     list: (): Promise<readonly SiteRecord[]> => store.sites.list(),
     get: (name: string): Promise<SiteRecord> => store.sites.get(name),
     async delete(name: string, actor: string): Promise<void> {
-      await store.sites.get(name);
-      // Includes a run that has just started and is yet to claim the site; without Temporal only claims are known.
-      await siteOccupancy(deps)
-        .untilFree(name)
-        .catch((error: unknown) => {
-          if (asProblem(error).code !== 'temporal-unreachable') throw error;
-        });
-      await store.sites.delete(name);
+      await store.sites.delete(name).catch(async (error: unknown) => {
+        throw await busyProblem(deps, name, error);
+      });
       await audit(actor, 'site.delete', name);
     },
     /** Has the site follow a branch; null: none any more. */

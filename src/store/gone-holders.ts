@@ -1,4 +1,5 @@
 import { lostReport } from '../core/run/lost-report.ts';
+import { OPEN_TRANSACTION_STATUSES } from '../core/words.ts';
 import { StoreError } from './failure.ts';
 import type { ClaimExecution, ClaimHolder, ClaimSubject } from './queries/claim-store.ts';
 import type { RunRecord } from './queries/run-store.ts';
@@ -9,9 +10,6 @@ import type { StorePorts } from './store.ts';
  * release its claim nor end its transaction, so only Temporal knows.
  */
 export type IsOpen = (workflowId: string, runId: string | null) => Promise<boolean>;
-
-/** A young transaction without a workflow may still be about to start one. */
-const STARTING_MS = 60_000;
 
 /** Claims a subject, taking over from a dead holder. Null on success, else the run that holds it. */
 export async function claimFor(
@@ -30,21 +28,17 @@ export async function claimFor(
   return null;
 }
 
-/** Ends the transaction of a graph run whose workflow no longer runs. False while the run is open. @throws `not-found` */
-export async function endIfGone(
+/** Ends the open transactions of a cluster whose workflows are gone. */
+export async function endGoneTransactions(
   { transactions }: Pick<StorePorts, 'transactions'>,
   isOpen: IsOpen,
-  id: number,
-): Promise<boolean> {
-  const { run } = await transactions.getRun(id);
-  if (run.status !== 'pending' && run.status !== 'running') return true;
-  const { workflowId, temporalRunId, timeStart } = run;
-  if (workflowId !== null && (await isOpen(workflowId, temporalRunId))) return false;
-  const isStarting = timeStart !== null && Date.now() - Date.parse(timeStart) < STARTING_MS;
-  if (temporalRunId === null && isStarting) return false;
-  const message = temporalRunId === null ? 'Its workflow was never started' : 'Its workflow ended without closing it';
-  await transactions.endRun(run.id, { status: 'error', message });
-  return true;
+  clusterId: number,
+): Promise<void> {
+  const open = await transactions.list({ clusterId, parentId: null, statuses: OPEN_TRANSACTION_STATUSES });
+  for (const { id, workflowId, temporalRunId } of open) {
+    if (workflowId !== null && (await isOpen(workflowId, temporalRunId))) continue;
+    await transactions.endRun(id, { status: 'error', message: 'Its workflow ended without closing it' });
+  }
 }
 
 /** How a run ended that could not record it itself. */

@@ -6,7 +6,7 @@ export {
   closeIfGone,
   closeRun,
   type EndOf,
-  endIfGone,
+  endGoneTransactions,
   type IsOpen,
   MAX_OPEN,
   type RunEnd,

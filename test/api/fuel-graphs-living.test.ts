@@ -83,7 +83,7 @@ it('a graph run is shown alike by every route and command', async () => {
     },
   });
   const { id, run, workflow_id } = started.body;
-  expect(workflow_id).toBe(`execute_graph:${env.cluster}:${id}`);
+  expect(workflow_id).toMatch(new RegExp(`^execute_graph:${env.cluster}:[0-9a-z]{11}$`));
   expect(await ended(id)).toMatchObject({ status: 'ready', progress: 100, message: null });
 
   const history = (await system.ask('GET', `${api}/transactions/${id}/deployment_history/`)).body;
@@ -124,7 +124,7 @@ it('a graph run is shown alike by every route and command', async () => {
     kind: 'run',
     children: [{ name: 'custom' }],
   });
-  const audit = (await system.ask('GET', `${api}/audit?action=graph.execute`)).body.items;
+  const audit = (await system.ask('GET', `${api}/audit?action=run.execute_graph`)).body.items;
   expect(audit).toMatchObject([{ actor: 'nina', target: `cluster/${env.cluster}`, reason: 'first time' }]);
 });
 
@@ -141,7 +141,7 @@ it('a failed task keeps a held run open until it is retried; another run is refu
     status: 409,
     body: {
       message: 'Deployment already started',
-      hint: expect.stringContaining(`Transaction ${id}`),
+      hint: expect.stringContaining(`transaction ${id}`),
       run: { id: run },
     },
   });
@@ -279,7 +279,7 @@ it('a run whose workflow was terminated does not keep its cluster', async () => 
   expect(again.status).toBe(202);
   expect((await system.ask('GET', `${api}/transactions/${id}`)).body).toMatchObject({
     status: 'error',
-    message: expect.stringContaining('ended without closing it'),
+    message: 'gone',
   });
   // By force also a run under way goes, workflow and all.
   expect(await system.ask('DELETE', `${api}/transactions/${again.body.id}?force=1`)).toMatchObject({ status: 204 });

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type ApiRig, apiAlone, type Method } from './api-rig.ts';
+import { type LivingCluster, livingCluster } from '../rig/living-cluster.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import type { Answer, Method } from './api-rig.ts';
 
 /**
- * The recorded session with Fuel's own API, request by request, against ours. What starts a run or looks at one is held
- * to the same record in fuel-graphs-runs.test.ts and fuel-graphs-living.test.ts: there is no Temporal here.
+ * The recorded session with Fuel's own API, request by request, against ours. Requests that start a run, or show one, are
+ * compared with the same record in fuel-graphs-runs.test.ts and fuel-graphs-living.test.ts.
  */
 
 interface Exchange {
@@ -64,11 +66,14 @@ const IN_OUR_WORDS = new Set([
   ...[115, 116, 117, 130, 131, 132, 133, 137, 138, 139, 185, 186, 192],
 ]);
 
-let rig: ApiRig;
+let temporal: TemporalRig;
+let rig: LivingCluster;
 const answers: (Answer | undefined)[] = [];
 
 beforeAll(async () => {
-  rig = await apiAlone();
+  temporal = await temporalRig({ namespace: 'own' });
+  rig = await livingCluster(temporal);
+  await rig.store.migrate();
   await setUp();
   for (const [at, one] of session.entries()) {
     answers.push(one.method === undefined || OF_RUNS.has(at) ? undefined : await replay(one));
@@ -76,7 +81,10 @@ beforeAll(async () => {
     if (at === 43 || at === 45) await send('DELETE', one.url!);
   }
 });
-afterAll(() => rig.close());
+afterAll(async () => {
+  await rig.close();
+  await temporal.close();
+});
 
 const send = (method: Method, url: string, body?: unknown) =>
   rig.ask(method, `/api/v1${url}`, body, { 'content-type': 'application/json' });

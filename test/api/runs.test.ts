@@ -20,11 +20,11 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   // The next test's site has the same name: no workflow of this one may be open still.
-  for (const { workflow_id, id } of (await api.ask('GET', '/api/v1/runs')).body.items)
-    await rig.client.workflow
-      .getHandle(workflow_id, id)
-      .result()
-      .catch(() => undefined);
+  for (const { workflow_id, id } of (await api.ask('GET', '/api/v1/runs')).body.items) {
+    const handle = rig.client.workflow.getHandle(workflow_id, id);
+    await handle.terminate('the test is over').catch(() => undefined);
+    await handle.result().catch(() => undefined);
+  }
   await api.close();
   await site.close();
 });
@@ -171,7 +171,7 @@ it('a run is paused, resumed, and one of its nodes retried; another run is refus
       rig.client,
       { workflowId: handle.workflowId, runId: run.id },
       { from, to: await events() },
-      new Set(internal),
+      new Set(['opened', ...internal]),
     );
   const before = await events();
   expect(await requested(1)).toBe(false);

@@ -199,6 +199,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
             transaction: 10,
             cluster: { id: request.input.cluster, name: 'demo', site: 'dc1' },
             graphs: types.map((type, at) => ({ transaction: 11 + at, type })),
+            warnings: [],
             search_attributes: ['SiteName', 'RunPhase', 'GraphType', 'FailedNodes', 'StartedBy'],
             heartbeat_seconds: options.heartbeatSeconds ?? PATIENT_HEARTBEAT_SECONDS,
             agent_heartbeat_seconds: options.agentHeartbeatSeconds ?? PATIENT_HEARTBEAT_SECONDS,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { OpsDependencies } from '../../src/ops/dependencies.ts';
-import { siteOccupancy } from '../../src/ops/site-occupancy.ts';
+import { refusalOf } from '../../src/ops/refusal.ts';
 import { lookUntil } from '../rig/look-again.ts';
 import { group, plainNodes, scriptedSite } from '../rig/scripted-site.ts';
 import { startRun } from '../rig/site-workflow.ts';
@@ -28,14 +28,11 @@ it('a start is refused while a run holds its site, with how to stop it, or how l
   const run = await startRun(rig, site, 'deploy_site', [{ site: 'dc1' }]);
   await site.heldCall('deploy', 'n1');
   const { workflowId, firstExecutionRunId: runId } = run.handle;
-  const occupancy = siteOccupancy({
+  const deps = {
     temporal: { client: rig.client, connection: rig.client.connection, address: rig.address },
-    store: {
-      claims: { holder: async () => ({ workflowId, runId }) },
-      runs: { list: async () => ({ items: [] }), get: async () => ({ outcome: null }) },
-    },
-  } as unknown as OpsDependencies);
-  const refusal = () => occupancy.untilFree('dc1').then(String, (error: { problem: unknown }) => error.problem);
+  } as unknown as OpsDependencies;
+  const failure = { kind: 'site-busy', site: 'dc1', workflow_id: workflowId, run_id: runId } as const;
+  const refusal = async () => (await refusalOf(deps, failure, { reason: '', next_step: '' })).problem;
   expect(await refusal()).toEqual({
     code: 'site-busy',
     message: `site dc1 is busy with ${workflowId} (run ${runId}): one run per site at a time`,
@@ -51,5 +48,4 @@ it('a start is refused while a run holds its site, with how to stop it, or how l
   });
   aborted();
   await run.ended();
-  await expect(occupancy.untilFree('dc1')).resolves.toBeUndefined();
 });

@@ -118,7 +118,7 @@ describe('several graphs', () => {
     graph.overrides.open_graph_run = async () => ({
       ok: false,
       ...{ notices: false, approved_by_another: false },
-      failure: { kind: 'cluster-busy', message: 'cluster 1 is busy', holder: 'execute_graph:1:7' },
+      failure: { kind: 'cluster-busy', message: 'cluster 1 is busy', holder: 'execute_graph:1:7', run_id: 'other' },
     });
     const run = await startGraphRun(rig, graph);
     const cause = causeOf((await run.ended()).failure);

@@ -104,7 +104,7 @@ describe('updates and queries', () => {
     const update = (name: string, ...args: [unknown, ...unknown[]]) =>
       refusal(run.handle.executeUpdate<unknown, [unknown, ...unknown[]]>(name, { args }));
     expect(await update('retry_nod', { node: 'n1' })).toBe(
-      "there is no update 'retry_nod' (known: pause, resume, approve, reject, retry_node). Did you mean 'retry_node'?",
+      "there is no update 'retry_nod' (known: opened, pause, resume, approve, reject, retry_node). Did you mean 'retry_node'?",
     );
     expect(await update('stop', {})).toBe(
       `'stop' is a signal, not an update: temporal workflow signal --workflow-id ${run.handle.workflowId} --name stop`,

@@ -1,4 +1,3 @@
-import { graphWorkflowId } from '../../../workflows/protocol.ts';
 import type { Answer } from '../client.ts';
 import type { CliCommand } from '../command.ts';
 import { type DescriptionFlags, descriptionOf } from '../described-run.ts';
@@ -124,16 +123,18 @@ export async function presentGraphRun(
   const { id } = started;
   // Only a cluster that was deleted since is null.
   const cluster = started.cluster!;
-  const workflow = started.workflow_id ?? graphWorkflowId(cluster, id);
+  const workflow = started.workflow_id!;
   const steps = [
-    ['watch it', `sitewright run watch ${workflow}`],
-    ['page', started.run ? `${client.url}/runs/${started.run}` : `${client.url}/clusters/${cluster}`],
-    ['tasks', `sitewright history show ${id}`],
+    ['watch it', `sitewright run watch ${id ?? workflow}`],
+    ['page', `${client.url}/runs/${started.run!}`],
+    ...(id === null ? [] : [['tasks', `sitewright history show ${id}`]]),
     ['Temporal', `temporal workflow describe --workflow-id ${workflow}`],
   ] as const;
-  const text = `started run ${id} on cluster ${cluster}\n${steps
-    .map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`)
-    .join('')}`;
+  const what =
+    id === null
+      ? `the run on cluster ${cluster} waits for a worker to open it: 'sitewright worker' starts one`
+      : `started run ${id} on cluster ${cluster}`;
+  const text = `${what}\n${steps.map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`).join('')}`;
   for (const { severity, message, hint } of started.warnings ?? [])
     terminal.err(`${severity}: ${message}${hint === undefined ? '' : `\n  hint: ${hint}`}\n`);
   const follows = flags.wait === true || flags.watch === true;

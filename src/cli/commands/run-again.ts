@@ -76,7 +76,6 @@ async function graphsAgain(session: Session, before: RunDetail, flags: AgainFlag
   refuse(flags, ['revision'], `a run on ${subjectOf(before)}`);
   const {
     mode,
-    transaction: _of,
     started_by: _by,
     responsible: _responsible,
     reason: _why,

@@ -1,13 +1,14 @@
-import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/index.ts';
+import { type AnyRunFailure, type Explained, explainCommon, listSome, type RequestRefused } from '../run/index.ts';
 import type { FailureCause } from '../scheduler/index.ts';
 
 /** Why a run cannot start or continue, as found by planning. Each of the `problems` has its location and a hint. */
 export type PlanningFailure =
   | { readonly kind: 'cluster-not-found'; readonly cluster: number; readonly message: string }
-  | { readonly kind: 'cluster-busy'; readonly message: string; readonly holder: string }
+  /** `holder`: the workflow of the run that has the cluster. */
+  | { readonly kind: 'cluster-busy'; readonly message: string; readonly holder: string; readonly run_id: string }
+  | RequestRefused
   | { readonly kind: 'graph-not-found'; readonly type: string; readonly message: string }
   | { readonly kind: 'plan-refused'; readonly message: string; readonly problems: readonly string[] }
-  | { readonly kind: 'not-continuable'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string };
 
 /** Why a graph run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
@@ -48,6 +49,7 @@ function nextStep(failure: GraphRunFailure, transaction: number | null): string 
   switch (failure.kind) {
     case 'invalid-input':
     case 'claim-lost':
+    case 'request-refused':
       return explainCommon(failure).next_step;
     case 'cluster-not-found':
       return "'sitewright cluster list' names the clusters";
@@ -57,8 +59,6 @@ function nextStep(failure: GraphRunFailure, transaction: number | null): string 
       return "'sitewright graph list' names the graphs; upload the missing one, or start with another type";
     case 'plan-refused':
       return 'correct the problems, check the result with `sitewright graph plan`, start again';
-    case 'not-continuable':
-      return 'start a run without --from';
     case 'unavailable':
     case 'step-failed':
       return "run 'sitewright doctor', fix what it names, start again";

@@ -37,8 +37,6 @@ export interface GraphRunInput extends RunDescription {
    * (`retry_task`, `skip_task`) or ends the run with `stop`. Default false.
    */
   readonly hold_on_failure?: boolean;
-  /** The transaction that the API created for this run. Absent when started from Temporal's CLI. */
-  readonly transaction?: number;
   /** Tasks before which the run waits until an operator approves; `*`: before anything is changed. */
   readonly hold_before?: readonly string[];
   readonly started_by?: string;
@@ -80,7 +78,6 @@ const fields = objectOf<GraphRunInput>(
     max_nodes: limit,
     hold_on_failure: flag,
     hold_before: holdNames,
-    transaction: positiveInteger,
     started_by: noteFields.by,
     responsible: responsibleNames,
     reason: noteFields.reason,

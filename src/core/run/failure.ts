@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../problems/diagnostic.ts';
 import { pascalCase } from '../text/casing.ts';
 import type { Explained } from './progress.ts';
 
@@ -6,6 +7,29 @@ type InvalidInput = { readonly kind: 'invalid-input'; readonly problems: readonl
 
 /** Another run has the site or cluster, or the run has ended: this execution of it may change nothing. */
 type ClaimLost = { readonly kind: 'claim-lost'; readonly message: string };
+
+/** Something that the request names does not exist, or does not fit. The run has changed nothing. */
+export interface RequestRefused {
+  readonly kind: 'request-refused';
+  /** How the API and the command line report it. */
+  readonly code: 'invalid' | 'not-found' | 'conflict';
+  readonly message: string;
+  /** The next step. */
+  readonly hint: string;
+  /** All findings, at most 100. */
+  readonly errors: readonly Diagnostic[];
+}
+
+const MAX_FINDINGS = 100;
+
+/** A refusal for these findings, of which there is at least one. */
+export const requestRefused = (code: RequestRefused['code'], findings: readonly Diagnostic[]): RequestRefused => ({
+  kind: 'request-refused',
+  code,
+  message: [...new Set(findings.slice(0, MAX_FINDINGS).map(({ message }) => message))].join('; '),
+  hint: findings.find(({ hint }) => hint !== undefined)?.hint ?? 'Correct the request.',
+  errors: findings.slice(0, MAX_FINDINGS),
+});
 
 /** Type of the failure of a step whose run does not have its claim. */
 export const CLAIM_LOST = 'ClaimLost';
@@ -25,17 +49,23 @@ export type AnyRunFailure<Step extends string> =
   | ({ readonly kind: 'step-failed' } & { readonly [field in Step]: string } & StepError);
 
 /** Why the run failed, and the next step, for failures common to all kinds of runs. */
-export const explainCommon = (failure: InvalidInput | ClaimLost): Explained =>
-  failure.kind === 'invalid-input'
-    ? {
+export function explainCommon(failure: InvalidInput | ClaimLost | RequestRefused): Explained {
+  switch (failure.kind) {
+    case 'invalid-input':
+      return {
         reason: `the input is invalid: ${failure.problems.join('; ')}`,
         next_step: 'correct the named fields and start again',
-      }
-    : {
+      };
+    case 'request-refused':
+      return { reason: failure.message, next_step: failure.hint };
+    case 'claim-lost':
+      return {
         reason: failure.message,
         next_step:
           'check which run holds it, and start a new run: a run that has ended, or lost its claim to another run, cannot be reset',
       };
+  }
+}
 
 /** The failure's type on the wire, e.g. `CriticalGroupFailed`. */
 export const failureType = ({ kind }: { readonly kind: string }): string => pascalCase(kind);

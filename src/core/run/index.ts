@@ -25,6 +25,8 @@ export {
   explainCommon,
   failureType,
   listSome,
+  type RequestRefused,
+  requestRefused,
   type StepError,
 } from './failure.ts';
 export { type OperatorAction, type OperatorNote, operatorNote, type ReadRequest, readRequest } from './operator.ts';

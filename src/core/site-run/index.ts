@@ -2,7 +2,7 @@
 export type { Pace, RunStatus, SitePace, SitePlan, TreeNode } from '../contracts/site-run.ts';
 export type { PhaseReport, RunReport } from '../contracts/site-run-report.ts';
 export type { PhaseName, SiteRunKind } from '../words.ts';
-export { describeRunFailure, type RunFailure } from './failure.ts';
+export { describeRunFailure, explainRunFailure, type RunFailure } from './failure.ts';
 export { parseSiteRunInput, type SiteRunInput } from './input.ts';
 export { fromRanges, groupFromWire, groupToWire, showPlan, toRanges } from './plan.ts';
 export { detailsOf, explainSiteRun, type RunProgress, reportRun, statusOf, treeOf } from './progress.ts';

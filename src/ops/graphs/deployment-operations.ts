@@ -1,22 +1,24 @@
+import { readClusterSources } from '../../clusters/read-sources.ts';
+import { unknownType } from '../../clusters/requested-graphs.ts';
 import type { GraphRequest, GraphRunInput } from '../../core/graph-run/index.ts';
 import { actionOf, namesOfType } from '../../core/graph-types.ts';
+import { requestRefused } from '../../core/run/index.ts';
 import { OPEN_TRANSACTION_STATUSES } from '../../core/words.ts';
 import type { TransactionRecord } from '../../store/index.ts';
 import type { OpsDependencies } from '../dependencies.ts';
 import { problem } from '../problem.ts';
+import { requestProblem } from '../refusal.ts';
 import type { RunOperations } from '../runs.ts';
 import { checkClusterNodes } from './cluster-nodes.ts';
 import { clusterTasks } from './cluster-tasks.ts';
 import { inFuelTerms } from './fuel-terms.ts';
-import { type StartedGraphRun, startGraphRun } from './start-graph-run.ts';
+import { type StartedDeployment, startGraphRun } from './start-graph-run.ts';
 
 /** How to run a deployment. */
 export type DeploymentOptions = Pick<
   GraphRunInput,
   'mode' | 'force' | 'debug' | 'started_by' | 'reason' | 'title' | 'description' | 'labels'
 >;
-
-export type StartedDeployment = Pick<StartedGraphRun, 'run' | 'warnings'>;
 
 interface DeployRequest extends DeploymentOptions {
   readonly type: string;
@@ -33,10 +35,20 @@ const DEPLOY_CHANGES = 'deploy-changes';
  */
 export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperations, 'stop'>) {
   const { store } = deps;
-  const started = async (input: GraphRunInput, tasksNeeded = false): Promise<StartedDeployment> => {
-    const { run, warnings } = await startGraphRun(deps, input, { tasksNeeded });
-    return { run, warnings };
-  };
+  const started = (input: GraphRunInput) => startGraphRun(deps, input);
+
+  /** As `started`, where Fuel refuses a graph without tasks. */
+  async function startedWithTasks(input: GraphRunInput & Required<Pick<GraphRunInput, 'graphs'>>) {
+    const { cluster, graphs } = input;
+    const sources = await readClusterSources(store, cluster);
+    const known = new Set((await store.graphs.typesOf(cluster)).flatMap(namesOfType));
+    for (const [index, { type }] of graphs.entries()) {
+      // Nodes can be removed from every cluster, also without a graph that undoes something on them.
+      if (actionOf(type) === 'delete' || (await clusterTasks(store, cluster, type, 'merged')).length > 0) continue;
+      throw requestProblem(requestRefused('invalid', [unknownType(sources, type, known, `graphs[${index}].type`)]));
+    }
+    return started(input);
+  }
 
   /** The type, by the name that it has in the cluster. */
   async function named(cluster: number, type: string): Promise<GraphRequest> {
@@ -77,19 +89,19 @@ export function deploymentOperations(deps: OpsDependencies, runs: Pick<RunOperat
         ...(nodes === undefined || nodes.length === 0 ? {} : { nodes }),
         ...(tasks === undefined ? {} : { tasks }),
       };
-      return started({ cluster, graphs: [graph], ...options }, true);
+      return startedWithTasks({ cluster, graphs: [graph], ...options });
     },
     /** Deploys all changes: by the release's sequence `deploy-changes`, else by deletion, provisioning and deployment. */
     async deployChanges(cluster: number, options: DeploymentOptions): Promise<StartedDeployment> {
       const { releaseId } = await store.clusters.brief(cluster);
       const sequence = await store.sequences.find(releaseId, DEPLOY_CHANGES);
       if (sequence !== null) return started({ cluster, sequence: sequence.id, ...options });
-      return started({ cluster, graphs: await changeGraphs(cluster), ...options }, true);
+      return startedWithTasks({ cluster, graphs: await changeGraphs(cluster), ...options });
     },
     /** Runs the graph that verifies the networks of the cluster. */
     async verifyNetworks(cluster: number, options: DeploymentOptions): Promise<StartedDeployment> {
       await store.clusters.brief(cluster);
-      return started({ cluster, graphs: [await named(cluster, 'network_verification')], ...options }, true);
+      return startedWithTasks({ cluster, graphs: [await named(cluster, 'network_verification')], ...options });
     },
     async executeSequence(sequence: number, cluster: number, options: DeploymentOptions): Promise<StartedDeployment> {
       await store.sequences.get(sequence);

@@ -11,10 +11,11 @@ import { sequenceOperations } from './sequence-operations.ts';
 import { transactionOperations } from './transaction-operations.ts';
 
 export type { ClusterLayer } from './cluster-tasks.ts';
-export type { DeploymentOptions, StartedDeployment } from './deployment-operations.ts';
+export type { DeploymentOptions } from './deployment-operations.ts';
 export type { UploadedGraph } from './graph-operations.ts';
 export type { GraphSource } from './graph-source.ts';
 export type { ConfigTarget } from './openstack-configs.ts';
+export type { StartedDeployment } from './start-graph-run.ts';
 export type { HistoryRecord } from './task-history.ts';
 export { fuelStatus } from './transaction-operations.ts';
 

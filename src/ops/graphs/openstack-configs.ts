@@ -4,10 +4,10 @@ import type { JsonFields, OpenstackConfigFilter, OpenstackConfigRecord } from '.
 import type { OpsDependencies } from '../dependencies.ts';
 import { ProblemError, problem } from '../problem.ts';
 import { checkClusterNodes } from './cluster-nodes.ts';
-import type { DeploymentOptions, StartedDeployment } from './deployment-operations.ts';
+import type { DeploymentOptions } from './deployment-operations.ts';
 import { inFuelTerms } from './fuel-terms.ts';
 import { planOperations } from './plan-operations.ts';
-import { startGraphRun } from './start-graph-run.ts';
+import { type StartedDeployment, startGraphRun } from './start-graph-run.ts';
 
 /** The whole cluster, nodes of it, or a role. */
 export interface ConfigTarget {
@@ -97,8 +97,7 @@ export function openstackConfigOperations(deps: OpsDependencies) {
           hint: `Name one of ${graph.refreshed_by.join(', ')}, or '*', in refresh_on of a task.`,
         });
       }
-      const { run, warnings } = await startGraphRun(deps, { cluster, graphs: [graph], ...options });
-      return { run, warnings };
+      return startGraphRun(deps, { cluster, graphs: [graph], ...options });
     },
   });
 }

@@ -8,7 +8,7 @@ const MAX_EVENTS = 500;
  * Temporal's own tools.
  *
  * @param to events that it has now
- * @param internal signals that only workflows and workers send
+ * @param internal signals and updates that no operator sends
  */
 export async function mayBeRequested(
   { connection, options: { namespace } }: Client,
@@ -30,8 +30,9 @@ export async function mayBeRequested(
       if (Number(event.eventId) <= from) return false;
       const signal = event.workflowExecutionSignaledEventAttributes?.signalName;
       if (signal && !internal.has(signal)) return true;
-      if (event.workflowExecutionUpdateAcceptedEventAttributes || event.workflowExecutionCancelRequestedEventAttributes)
-        return true;
+      const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input?.name;
+      if (update && !internal.has(update)) return true;
+      if (event.workflowExecutionCancelRequestedEventAttributes) return true;
       missing = Math.min(missing, Number(event.eventId) - 1 - from);
     }
     if (!page.nextPageToken?.length) break;

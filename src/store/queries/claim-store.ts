@@ -78,19 +78,9 @@ export class ClaimStore {
   /** Releases the claim of a run. False, and nothing happens, when this run does not have it. */
   async release(subject: ClaimSubject, holder: ClaimHolder): Promise<boolean> {
     const check = new InputCheck();
-    const { workflowId, runId } = checkedHolder(check, '', holder);
+    const checked = checkedHolder(check, '', holder);
     check.done();
-    const { table, key, id } = placeOf(subject);
-    return this.#session.write(async (transaction) => {
-      await holdSubject(transaction, subject);
-      const { numDeletedRows } = await claimsIn(transaction)
-        .deleteFrom(table)
-        .where(key, '=', id)
-        .where('workflowId', '=', workflowId)
-        .where('runId', '=', runId)
-        .executeTakeFirstOrThrow();
-      return numDeletedRows > 0n;
-    });
+    return this.#session.write((transaction) => releaseClaim(transaction, subject, checked));
   }
 
   /** Who holds the subject; null when no run does. */
@@ -100,6 +90,23 @@ export class ClaimStore {
       return readClaim(db, subject);
     });
   }
+}
+
+/** As `release`, within a transaction. */
+export async function releaseClaim(
+  transaction: Transaction<Tables>,
+  subject: ClaimSubject,
+  { workflowId, runId }: ClaimHolder,
+): Promise<boolean> {
+  await holdSubject(transaction, subject);
+  const { table, key, id } = placeOf(subject);
+  const { numDeletedRows } = await claimsIn(transaction)
+    .deleteFrom(table)
+    .where(key, '=', id)
+    .where('workflowId', '=', workflowId)
+    .where('runId', '=', runId)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
 }
 
 /** @throws StoreError of kind `conflict` naming the run that holds the subject */

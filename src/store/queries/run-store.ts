@@ -5,6 +5,7 @@ import type { Json, Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { New, Row, Stored, Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
+import { type ClaimSubject, releaseClaim } from './claim-store.ts';
 import { matching, readPeriod, within } from './conditions.ts';
 import { columnsWithout, givenColumns, newRow, recordOf, replacing } from './conversion.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
@@ -111,21 +112,17 @@ export class RunStore {
 
   /** Creates or updates the run, and returns the stored one. */
   async put(run: RunWrite): Promise<RunRecord> {
-    const check = new InputCheck();
-    const write = givenColumns('run', check, run, {});
-    check.done();
-    const row = mergedRow('run', undefined, write);
+    const write = checkedRun(run);
+    return this.#session.write((transaction) => putRun(transaction, write));
+  }
+
+  /** As `put`, for the end of a run, and releases its claim: whoever sees that it has ended finds the subject free. */
+  async end(run: RunWrite, subject: ClaimSubject): Promise<RunRecord> {
+    const write = checkedRun(run);
     return this.#session.write(async (transaction) => {
-      const created = await transaction
-        .insertInto('run')
-        .values(row)
-        .onConflict((on) => on.column('id').doNothing())
-        .executeTakeFirstOrThrow();
-      if (created.numInsertedOrUpdatedRows === 1n) return recordOf('run', row);
-      const stored = await holdRun(transaction, row.id);
-      const merged = mergedRow('run', stored, write);
-      if (merged !== stored) await transaction.updateTable('run').set(merged).where('id', '=', row.id).execute();
-      return recordOf('run', merged);
+      // First the subject, then the run, as all others lock them.
+      await releaseClaim(transaction, subject, { workflowId: run.workflowId, runId: run.id });
+      return putRun(transaction, write);
     });
   }
 
@@ -310,6 +307,27 @@ const runNotFound = (id: string) => notFound('run', id, 'List the runs.');
 async function assertRun(db: Kysely<Tables>, id: string): Promise<void> {
   const row = await db.selectFrom('run').select('id').where('id', '=', storable(id)).executeTakeFirst();
   if (row === undefined) throw runNotFound(id);
+}
+
+function checkedRun(run: RunWrite) {
+  const check = new InputCheck();
+  const write = givenColumns('run', check, run, {});
+  check.done();
+  return write;
+}
+
+async function putRun(transaction: Transaction<Tables>, write: ReturnType<typeof checkedRun>): Promise<RunRecord> {
+  const row = mergedRow('run', undefined, write);
+  const created = await transaction
+    .insertInto('run')
+    .values(row)
+    .onConflict((on) => on.column('id').doNothing())
+    .executeTakeFirstOrThrow();
+  if (created.numInsertedOrUpdatedRows === 1n) return recordOf('run', row);
+  const stored = await holdRun(transaction, row.id);
+  const merged = mergedRow('run', stored, write);
+  if (merged !== stored) await transaction.updateTable('run').set(merged).where('id', '=', row.id).execute();
+  return recordOf('run', merged);
 }
 
 /** Reads a run and locks it for this transaction, as holdSite does. @throws StoreError of kind `not-found` */

@@ -6,7 +6,7 @@ import type { Change, New, Own, Stored, Tables } from '../tables.ts';
 import { matching } from './conditions.ts';
 import { dropContents, keepContent, packContent, unpackText } from './contents.ts';
 import { assertRow, holdRow, insertRow, isId, listRows, readRow, rowNotFound, updateRow } from './identified-row.ts';
-import { findOpenRun, isOpen, openRunConflict } from './open-run.ts';
+import { isOpen } from './open-run.ts';
 import { removeTransactions } from './transaction-removal.ts';
 import {
   type CheckedChange,
@@ -81,11 +81,7 @@ export interface TransactionFilter {
 /** The configuration in effect when a graph was planned. */
 export type SnapshotKind = Stored<'transactionSnapshot'>['kind'];
 
-/**
- * An unknown id is `not-found` for every call but the lists.
- *
- * Creating a run locks the cluster's row, so a cluster has one open run at a time.
- */
+/** An unknown id is `not-found` for every call but the lists. */
 export class TransactionStore {
   readonly #session: Session;
 
@@ -95,21 +91,18 @@ export class TransactionStore {
 
   /**
    * Creates a `running` run with `pending` children and hides the cluster's earlier runs, atomically. Repeating it with
-   * the same workflow id and Temporal run id returns the stored run.
-   * @throws `conflict` with `transaction`, and with the holder if known, when the cluster has an open run; `not-found`
-   * for the cluster.
+   * the same workflow id and Temporal run id returns what is stored. The run's claim keeps others away.
+   * @throws `not-found` for the cluster
    */
   async createRun(run: NewRun): Promise<RunTransactions> {
     const rows = runRowsOf(run);
     return this.#session.write(async (transaction) => {
-      const cluster = await holdRow(transaction, 'cluster', run.clusterId);
+      await holdRow(transaction, 'cluster', run.clusterId);
       const { workflowId, temporalRunId } = rows.run;
       if (workflowId !== null && temporalRunId !== null) {
         const same = await findRunRow(transaction, workflowId, temporalRunId);
         if (same !== undefined) return runOf(transaction, same);
       }
-      const open = await findOpenRun(transaction, run.clusterId);
-      if (open !== undefined) throw openRunConflict(open, cluster.name);
       await transaction
         .updateTable('deploymentTransaction')
         .set({ deletedAt: new Date().toISOString() })

@@ -7,7 +7,7 @@ import { closeRun } from '../../../src/store/gone-holders.ts';
 import { storeOrderBook } from '../../../worker/parts/gateway-orders.ts';
 import { startGate } from '../../../worker/parts/start-gate.ts';
 import { storeOrders } from '../../../worker/parts/store-orders.ts';
-import { graphReport, graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.ts';
+import { AT, graphReport, graphWorld, loadWhole, planOf, row, type WorldOptions } from './graph-world.ts';
 
 const root = new URL('../../../', import.meta.url);
 
@@ -41,39 +41,28 @@ describe('opening a run', () => {
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('new');
   });
 
-  it('uses the transaction that the API wrote', async () => {
-    const world = await twoNodes();
-    const made = await world.store.transactions.createRun({
-      clusterId: world.cluster,
-      graphs: [{ graphType: 'default' }],
-    });
-    const started = await world.start({ transaction: made.run.id });
-    expect(started.transaction).toBe(made.run.id);
-    expect((await world.store.transactions.get(made.run.id)).temporalRunId).toBe('run-1');
-  });
-
-  it('is refused for an unknown cluster, and for one that another run holds', async () => {
+  it('is refused for a cluster there is not, and for one that another run has', async () => {
     const world = await twoNodes();
     expect((await world.refused({ cluster: 999 })).kind).toBe('cluster-not-found');
     await world.start();
     expect(await world.refused({}, 'run-2')).toMatchObject({ kind: 'cluster-busy', holder: 'execute_graph:1:run-1' });
   });
 
-  it("ends the API's transaction that could not start", async () => {
+  it('lists a refused run, unless who started it waits for the answer', async () => {
     const world = await twoNodes();
-    const made = await world.store.transactions.createRun({
-      clusterId: world.cluster,
-      graphs: [{ graphType: 'default' }],
-    });
     await world.store.claims.claim(
       { cluster: world.cluster },
       { workflowId: 'w', runId: 'other', executionId: 'other' },
     );
     world.open.add('other');
-    expect((await world.refused({ transaction: made.run.id })).kind).toBe('cluster-busy');
-    expect((await world.store.transactions.get(made.run.id)).status).toBe('error');
+    const input = { cluster: world.cluster };
+    const answered = { workflow_id: 'w', run_id: 'answered', started_at: AT, input, answered: true };
+    expect(await world.open_graph_run(answered)).toMatchObject({ ok: false, failure: { kind: 'cluster-busy' } });
+    expect((await world.refused({}, 'unanswered')).kind).toBe('cluster-busy');
     const { items } = await world.store.runs.list({ kind: 'execute_graph' });
-    expect(items).toMatchObject([{ outcome: 'failed', phase: 'finished', labels: { cluster: String(world.cluster) } }]);
+    expect(items).toMatchObject([
+      { id: 'unanswered', outcome: 'failed', phase: 'finished', labels: { cluster: String(world.cluster) } },
+    ]);
     expect(await world.store.runs.getReport(items[0]!.id)).toMatchObject({
       outcome: 'failed',
       reason: expect.stringContaining('is in use by w'),
@@ -95,6 +84,7 @@ describe('opening a run', () => {
 
   it('resolves a sequence of the cluster’s release', async () => {
     const world = await twoNodes();
+    await world.upload([shell('a')], 'provision');
     const { id } = await world.store.sequences.create({
       name: 's',
       releaseId: world.release,
@@ -105,7 +95,7 @@ describe('opening a run', () => {
 
   it('with an unknown sequence leaves the cluster free', async () => {
     const world = await twoNodes();
-    expect((await world.refused({ sequence: 77 })).kind).toBe('graph-not-found');
+    expect(await world.refused({ sequence: 77 })).toMatchObject({ kind: 'request-refused', code: 'not-found' });
     expect(await world.store.claims.holder({ cluster: world.cluster })).toBeNull();
   });
 });
@@ -273,15 +263,18 @@ describe('planning a graph', () => {
     expect(JSON.stringify(answer)).toContain(`release.tasks[0]: tasks wait for each other: a@${world.nodes[0]} -> b@`);
   });
 
-  it('refuses a type that has no tasks', async () => {
+  it('refuses a type that lost its graph since the run was opened', async () => {
     const world = await twoNodes();
-    const started = await world.start({ graphs: [{ type: 'nosuch' }] });
+    await world.upload([shell('a')], 'later');
+    const started = await world.start({ graphs: [{ type: 'later' }] });
+    const [graph] = await world.store.graphs.list({ types: ['later'] });
+    await world.store.graphs.delete(graph!.id);
     const answer = await world.plan_graph({
       transaction: started.transaction,
       graph: started.graphs[0]!.transaction,
       room: 2_500,
     });
-    expect(answer).toMatchObject({ ok: false, failure: { kind: 'graph-not-found', type: 'nosuch' } });
+    expect(answer).toMatchObject({ ok: false, failure: { kind: 'graph-not-found', type: 'later' } });
   });
 
   it('plans nothing, without failing, when the filter selects no node', async () => {
@@ -500,7 +493,7 @@ describe('a complete run', () => {
     world.open.delete('run-2');
     const third = await run(world, 'run-3', { from });
     expect(await waiting(third.graph)).toEqual([`b@${two}`]);
-    expect((await world.store.transactions.get(from)).message).toContain('ended without closing it');
+    expect((await world.store.transactions.get(from)).message).toBe('by the test');
   });
 
   it('that ends removes old plans that no transaction shows', async () => {
@@ -547,7 +540,10 @@ describe('a complete run', () => {
     expect(nodes.map(({ status }) => status)).toEqual(['provisioned', 'provisioned']);
     expect((await world.store.clusters.brief(world.cluster)).status).toBe('new');
     expect((await world.store.taskStates.read(world.cluster)).tasks).toEqual([]);
-    expect(await world.refused({ from: started.transaction }, 'run-2')).toMatchObject({ kind: 'not-continuable' });
+    expect(await world.refused({ from: started.transaction }, 'run-2')).toMatchObject({
+      kind: 'request-refused',
+      code: 'conflict',
+    });
   });
 
   it('of deletion removes its nodes from the cluster', async () => {
@@ -631,10 +627,13 @@ describe('the checks of a cluster', () => {
     return { world, request, answer: await world.plan_graph(request) };
   };
 
-  it('refuse a run unless it is forced, however it was started', async () => {
-    expect((await planned({})).answer).toMatchObject({
-      ok: false,
-      failure: { kind: 'plan-refused', problems: [expect.stringContaining("Role 'a' in conflict with role 'b'.")] },
+  it('refuse a run however it was started, unless it is forced', async () => {
+    const world = await graphWorld({ roles, tags, nodes: [['a', 'b']] });
+    await world.upload([task]);
+    expect(await world.refused()).toMatchObject({
+      kind: 'request-refused',
+      code: 'invalid',
+      errors: [{ message: "Role 'a' in conflict with role 'b'." }],
     });
     const { answer } = await planned({ force: true });
     expect(planOf(answer).warnings).toEqual([expect.stringContaining('in conflict')]);
@@ -735,9 +734,18 @@ describe('tags of a changed role', () => {
     ]);
   });
 
-  it('are refused with the plan when an extension refuses them, with its reason', async () => {
-    const { answer } = await changed('/no/such/module.mjs');
-    expect(answer).toMatchObject({ ok: false, failure: { kind: 'plan-refused' } });
-    expect(JSON.stringify(answer)).toContain('/no/such/module.mjs cannot be loaded');
+  it('refuse a run when an extension does, with its reason', async () => {
+    const world = await graphWorld({
+      roles: { data: { name: 'data', tags: ['data', 'mysql'] } },
+      tags: { data: {}, mysql: {} },
+      nodes: [['data']],
+      tagExtensions: '/no/such/module.mjs',
+    });
+    await world.store.nodes.update(world.nodes[0]!, { roleTags: { data: ['data'] } });
+    const given = [{ nodeId: world.nodes[0]!, tag: 'data', source: 'role' as const, role: 'data' }];
+    await world.store.tags.assign(world.cluster, given);
+    const failure = await world.refused();
+    expect(failure).toMatchObject({ kind: 'plan-refused' });
+    expect(JSON.stringify(failure)).toContain('/no/such/module.mjs cannot be loaded');
   });
 });

@@ -112,6 +112,7 @@ export async function graphWorld(options: WorldOptions): Promise<GraphWorld> {
       run_id: run,
       started_at: AT,
       input: { cluster, ...input },
+      answered: false,
     };
   };
   return {

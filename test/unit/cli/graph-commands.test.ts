@@ -251,7 +251,7 @@ describe('cluster check', () => {
 });
 
 describe('graph execute', () => {
-  const started = { id: 12, cluster: 1, status: 'running' };
+  const started = { id: 12, cluster: 1, status: 'running', run: 'run-12', workflow_id: 'execute_graph:1:x' };
   const execute = (...flags: string[]) => against(() => [202, started], ['graph', 'execute', '-e', '1', ...flags]);
 
   it('sends the options, and prints the next commands', async () => {
@@ -275,7 +275,7 @@ describe('graph execute', () => {
       reason: 'disk',
     });
     expect(out).toContain('started run 12 on cluster 1');
-    expect(out).toContain('sitewright run watch execute_graph:1:12');
+    expect(out).toContain('sitewright run watch 12');
   });
 
   it('prints the findings of the checks with the answer', async () => {

@@ -84,7 +84,6 @@ describe('a run of graphs', () => {
     site: null,
     parameters: {
       cluster: 1,
-      transaction: 12,
       started_by: 'ann',
       reason: 'look',
       mode: 'dry_run',
@@ -111,7 +110,7 @@ describe('a run of graphs', () => {
     [{ from: 9 }, { from: 9 }],
     [{}, { graphs: [{ type: 'default' }] }],
   ])('chosen by %j', async (choice, wanted) => {
-    const before = { ...planned, parameters: { cluster: 1, transaction: 12, ...choice } };
+    const before = { ...planned, parameters: { cluster: 1, ...choice } };
     expect((await againstRun(before, [])).sent[0]!.body).toEqual({ cluster: 1, ...wanted });
   });
 

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
-import { claimFor, endIfGone } from '../../../src/store/index.ts';
+import { claimFor, endGoneTransactions } from '../../../src/store/index.ts';
 import { describeStore } from './backends.ts';
 import { withNodes } from './cluster-rig.ts';
-import { failureOf } from './failures.ts';
 
 const [A, B] = ['a', 'b'].map((name) => ({ workflowId: `deploy_site:${name}`, runId: name, executionId: name })) as [
   Holder,
@@ -40,22 +39,22 @@ describeStore('a holder that may be gone', (backend) => {
     expect(answers.filter((busy) => busy === null)).toHaveLength(1);
   });
 
-  it('ends its run of graphs, unless that is running or about to start', async () => {
+  it('has its open transactions ended, unless their workflow runs', async () => {
     const store = await backend.fresh();
     const { cluster } = await withNodes(store, 0);
-    const graphs = [{ graphType: 'default' }];
-    const { run: starting } = await store.transactions.createRun({ clusterId: cluster.id, graphs });
-    expect(await endIfGone(store, gone, starting.id)).toBe(false);
-    await store.transactions.update(starting.id, { workflowId: A.workflowId });
-    expect(await endIfGone(store, open, starting.id)).toBe(false);
-    await store.transactions.update(starting.id, { temporalRunId: A.runId });
-    expect(await endIfGone(store, gone, starting.id)).toBe(true);
-    expect(await store.transactions.get(starting.id)).toMatchObject({ status: 'error' });
-    expect(await endIfGone(store, open, starting.id)).toBe(true);
-    const timeStart = new Date(Date.now() - 600_000).toISOString();
-    const { run: forgotten } = await store.transactions.createRun({ clusterId: cluster.id, graphs, timeStart });
-    expect(await endIfGone(store, gone, forgotten.id)).toBe(true);
-    expect((await store.transactions.get(forgotten.id)).message).toBe('Its workflow was never started');
-    expect(await failureOf(endIfGone(store, gone, 99))).toMatchObject({ kind: 'not-found' });
+    const create = (id: string) =>
+      store.transactions.createRun({
+        clusterId: cluster.id,
+        graphs: [{ graphType: 'default' }],
+        workflowId: A.workflowId,
+        temporalRunId: id,
+      });
+    const [{ run: kept }, { run: ended }] = [await create('open'), await create('gone')];
+    await endGoneTransactions(store, async (_workflow, run) => run === 'open', cluster.id);
+    expect(await store.transactions.get(kept.id)).toMatchObject({ status: 'running' });
+    expect(await store.transactions.get(ended.id)).toMatchObject({
+      status: 'error',
+      message: 'Its workflow ended without closing it',
+    });
   });
 });

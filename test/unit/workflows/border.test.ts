@@ -10,8 +10,8 @@ import { type Child, callActivity, type Handlers, signalParent, startChildOf } f
 import type {
   Activities,
   GraphRunContract,
+  OperatorUpdate,
   SiteRunContract,
-  UpdateName,
   WorkflowContracts,
   WorkflowType,
 } from '../../../workflows/contract.ts';
@@ -26,6 +26,7 @@ const open = {
   run_id: 'r',
   started_at: '',
   parameters: {},
+  answered: false,
 } as const;
 
 describe('the border of workflows', () => {
@@ -42,7 +43,7 @@ describe('the border of workflows', () => {
   it('handles everything in the contract, and nothing else', () => {
     type Keys<Part extends keyof Handlers<GraphRunContract>> = keyof Handlers<GraphRunContract>[Part];
     expectTypeOf<Keys<'updates'>>().toEqualTypeOf<
-      'pause' | 'resume' | 'approve' | 'reject' | 'retry_task' | 'skip_task'
+      'opened' | 'pause' | 'resume' | 'approve' | 'reject' | 'retry_task' | 'skip_task'
     >();
     expectTypeOf<Keys<'signals'>>().toEqualTypeOf<
       'pause' | 'resume' | 'stop' | 'approve' | 'reject' | 'maas_silence' | 'from_part'
@@ -66,8 +67,8 @@ describe('the border of workflows', () => {
     expectTypeOf(() => signalParent('from_part', { part: 1 }));
   });
 
-  it('matches the workflows and activities', () => {
-    expectTypeOf<Exclude<SiteRunAction | GraphRunAction, 'stop' | 'cancel'>>().toEqualTypeOf<UpdateName>();
+  it('is what workflows and activities are', () => {
+    expectTypeOf<Exclude<SiteRunAction | GraphRunAction, 'stop' | 'cancel'>>().toEqualTypeOf<OperatorUpdate>();
     type Implemented = { readonly [W in WorkflowType]: (...args: never[]) => Promise<WorkflowContracts[W]['result']> };
     expectTypeOf<typeof workflows>().toExtend<Implemented>();
     expectTypeOf<Exclude<keyof typeof workflows, 'default'>>().toEqualTypeOf<WorkflowType>();

@@ -49,9 +49,32 @@ export const viewTransaction = (one: TransactionRecord): TransactionAnswer => {
   return transaction;
 };
 
+/** A run that no worker has opened: it has no transaction yet. */
+const viewWaiting = ({
+  id: run,
+  workflowId,
+  cluster,
+}: Extract<StartedDeployment['run'], { readonly kind: 'waiting' }>) => ({
+  id: null,
+  uuid: run,
+  name: 'deploy',
+  status: 'pending' as const,
+  progress: 0,
+  cluster,
+  graph_type: null,
+  dry_run: false,
+  message: 'no worker has opened the run yet: it starts when one is there',
+  result: {},
+  time_start: null,
+  time_end: null,
+  mode: 'apply' as const,
+  workflow_id: workflowId,
+  run,
+});
+
 /** The answer to a start. */
 export const viewStarted = ({ run, warnings }: StartedDeployment): Wire<typeof startedTransactionSchema> => ({
-  ...viewTask(run),
+  ...('kind' in run ? viewWaiting(run) : viewTask(run)),
   warnings: warnings.map(({ severity, code, message, hint }) => ({
     severity,
     code,

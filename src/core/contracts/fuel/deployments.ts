@@ -36,6 +36,7 @@ export const transactionSchema = z
 
 export const startedTransactionSchema = transactionSchema
   .extend({
+    id: z.int().nullable().describe('Null before a worker has opened the run.'),
     warnings: z
       .array(
         z.strictObject({

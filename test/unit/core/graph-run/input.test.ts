@@ -11,7 +11,6 @@ it('all known fields are accepted unchanged', () => {
     subgraphs: [{ start: ['a'], end: ['b/1-3'] }, {}],
     max_nodes: 0,
     hold_on_failure: true,
-    transaction: 4,
     started_by: 'nina',
     reason: 'why not',
   };

@@ -1,0 +1,184 @@
+import type { GraphRequest, GraphRunInput } from '../core/graph-run/index.ts';
+import { actionOf, namesOfType } from '../core/graph-types.ts';
+import type { Diagnostic } from '../core/problems/diagnostic.ts';
+import { BEFORE_CHANGES, type RequestRefused, requestRefused } from '../core/run/index.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
+import { Problems } from '../graph/index.ts';
+import type { Store, StoreError } from '../store/index.ts';
+import { mergeGraph } from './graph-layers.ts';
+import { readGraphsLeft } from './graphs-left.ts';
+import { readGraphLayers } from './read-sources.ts';
+import type { ClusterSources } from './sources.ts';
+
+type RequestedGraphs =
+  | { readonly ok: true; readonly graphs: readonly GraphRequest[] }
+  | { readonly ok: false; readonly failure: RequestRefused };
+
+type Ports = Pick<Store, 'graphs' | 'nodes' | 'sequences' | 'taskHistory' | 'transactions'>;
+
+const refused = (...refusal: Parameters<typeof requestRefused>) =>
+  ({ ok: false, failure: requestRefused(...refusal) }) as const;
+
+/**
+ * The graphs that an input means, in order: the named ones, those of a sequence, the rest of an earlier run, or else
+ * `default`. Everything that the input names must exist: types, nodes, tasks, subgraphs, sequence and earlier run.
+ * Reports all that does not.
+ */
+export async function requestedGraphs(
+  store: Ports,
+  input: GraphRunInput,
+  sources: ClusterSources,
+): Promise<RequestedGraphs> {
+  const chosen = await chosenGraphs(store, input, sources);
+  if (!chosen.ok) return chosen;
+  const { graphs } = chosen;
+  const names = new Set<string>();
+  const findings: Diagnostic[] = [];
+  const known = new Set((await store.graphs.typesOf(sources.cluster.id)).flatMap(namesOfType));
+  for (const [index, { type }] of graphs.entries()) {
+    if (known.has(type)) {
+      const { tasks, overlaps } = await tasksOfType(store, sources, type);
+      if (overlaps.length > 0) return refused('conflict', overlaps);
+      for (const { id } of tasks) names.add(id);
+      // Nodes can be removed from every cluster, also without a graph that undoes something on them.
+    } else if (actionOf(type) !== 'delete') findings.push(unknownType(sources, type, known, `graphs[${index}].type`));
+  }
+  findings.push(...foreignNodes(sources, graphs));
+  // Without the graphs, no task is known.
+  if (findings.length === 0) {
+    const tasks = graphs.flatMap((graph) => graph.tasks ?? []);
+    const held = (input.hold_before ?? []).filter((name) => name !== BEFORE_CHANGES);
+    findings.push(
+      ...unknownTasks(tasks, names, 'graphs'),
+      ...unknownTasks(held, names, 'hold_before'),
+      ...unknownSubgraphs(input.subgraphs ?? [], names),
+    );
+  }
+  return findings.length === 0 ? chosen : refused('invalid', findings);
+}
+
+/** The tasks of a type, merged over all layers of a cluster; overlaps: plugins that define the same task. */
+export async function tasksOfType(store: Pick<Store, 'graphs'>, sources: ClusterSources, type: string) {
+  const problems = new Problems();
+  const { tasks } = mergeGraph(await readGraphLayers(store, sources, type), problems);
+  const overlaps = problems
+    .all()
+    .filter(({ code }) => code === 'graph.plugins-overlap')
+    .map(({ at: _at, ...one }): Diagnostic => ({ ...one, hint: 'Disable one of the plugins, or rename its tasks.' }));
+  return { tasks: tasks.map(({ task }) => task), overlaps };
+}
+
+/** A type without a graph in the cluster. */
+export function unknownType(
+  { cluster, release }: ClusterSources,
+  type: string,
+  known: ReadonlySet<string>,
+  path: string,
+): Diagnostic {
+  const suggestion = didYouMean(type, known) ?? '';
+  return {
+    severity: 'error',
+    code: 'graph.not-found',
+    message: `There are no deployment tasks for graph type '${type}'. Checked cluster (ID=${cluster.id}), its plugins and release (ID=${release.id}).`,
+    hint:
+      known.size === 0
+        ? 'There are no graphs yet. Upload one.'
+        : `${suggestion} Known types: ${[...known].join(', ')}.`.trim(),
+    path,
+  };
+}
+
+async function chosenGraphs(store: Ports, input: GraphRunInput, sources: ClusterSources): Promise<RequestedGraphs> {
+  if (input.graphs !== undefined) return { ok: true, graphs: input.graphs };
+  if (input.sequence !== undefined) return graphsOfSequence(store, input.sequence, sources);
+  if (input.from !== undefined) return graphsOfEarlierRun(store, input.from, sources);
+  return { ok: true, graphs: [{ type: 'default' }] };
+}
+
+async function graphsOfSequence(store: Ports, id: number, { release }: ClusterSources): Promise<RequestedGraphs> {
+  const sequence = await found(store.sequences.get(id));
+  const hint = "Use a sequence of the cluster's release: GET /api/v1/sequences/?cluster=ID lists them.";
+  const missing = (message: string) =>
+    refused('not-found', [{ severity: 'error', code: 'graph.no-sequence', message, hint, path: 'sequence' }]);
+  if (sequence === undefined) return missing(`There is no sequence ${id}.`);
+  if (sequence.releaseId !== release.id)
+    return missing(
+      `Sequence ${id} belongs to release ${sequence.releaseId}, the cluster belongs to release ${release.id}`,
+    );
+  return { ok: true, graphs: sequence.graphs as unknown as readonly GraphRequest[] };
+}
+
+async function graphsOfEarlierRun(store: Ports, id: number, { cluster }: ClusterSources): Promise<RequestedGraphs> {
+  const refuse = (code: 'not-found' | 'conflict', message: string, hint: string) =>
+    refused(code, [{ severity: 'error', code: 'graph.not-continuable', message, hint, path: 'from' }]);
+  const earlier = await found(store.transactions.getRun(id));
+  if (earlier === undefined || earlier.run.clusterId !== cluster.id)
+    return refuse(
+      'not-found',
+      `Transaction ${id} is not in cluster ${cluster.id}.`,
+      'Start a new run, without `from`.',
+    );
+  const left = await readGraphsLeft(store, earlier);
+  return left.ok ? left : refuse('conflict', `transaction ${earlier.run.id} ${left.why}`, left.hint);
+}
+
+/** Undefined if the record does not exist. */
+async function found<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Error && (error as Partial<StoreError>).failure?.kind === 'not-found') return undefined;
+    throw error;
+  }
+}
+
+const MAX_SHOWN = 20;
+
+function foreignNodes({ cluster, nodes }: ClusterSources, graphs: readonly GraphRequest[]): Diagnostic[] {
+  const own = nodes.map(({ id }) => id).sort((a, b) => a - b);
+  const foreign = [...new Set(graphs.flatMap((graph) => graph.nodes ?? []))].filter((id) => !own.includes(id));
+  if (foreign.length === 0) return [];
+  const members = `${own.slice(0, MAX_SHOWN).join(', ')}${own.length > MAX_SHOWN ? ' …' : ''}`;
+  return [
+    {
+      severity: 'error',
+      code: 'graph.foreign-node',
+      message: `Nodes ${foreign.sort((a, b) => a - b).join(', ')} do not belong to the same cluster ${cluster.id}`,
+      hint: own.length === 0 ? 'The cluster has no nodes yet.' : `It has nodes ${members}.`,
+      path: 'graphs',
+    },
+  ];
+}
+
+/** All types may share one list of names, so each name must exist in at least one type. */
+function unknownTasks(wanted: readonly string[], names: ReadonlySet<string>, path: string): Diagnostic[] {
+  const unknown = [...new Set(wanted)].filter((name) => !names.has(name)).sort();
+  if (unknown.length === 0) return [];
+  return [
+    {
+      severity: 'error',
+      code: 'graph.unknown-selection',
+      message: `Tasks ${unknown.join(', ')} are not present in deployment graph`,
+      hint: unknown.flatMap((name) => didYouMean(name, names) ?? []).join(' ') || 'Correct the names.',
+      path,
+    },
+  ];
+}
+
+function unknownSubgraphs(
+  subgraphs: NonNullable<GraphRunInput['subgraphs']>,
+  names: ReadonlySet<string>,
+): Diagnostic[] {
+  const nameIn = (entry: string): string => entry.replace(/\/[^/]*$/, '').trim();
+  return subgraphs.flatMap(({ start = [], end = [] }, index) =>
+    [...start, ...end]
+      .filter((entry) => !names.has(entry) && !names.has(nameIn(entry)))
+      .map((entry) => ({
+        severity: 'error' as const,
+        code: 'graph.bad-subgraph',
+        message: `'${entry}' matches no task of these graphs`,
+        hint: didYouMean(nameIn(entry), names) ?? 'Write TASK or TASK/NODES, e.g. netconfig/1,3-5.',
+        path: `subgraphs[${index}]`,
+      })),
+  );
+}

@@ -1,0 +1,72 @@
+import type { GraphRunFailure } from '../core/graph-run/index.ts';
+import type { Explained, RequestRefused } from '../core/run/index.ts';
+import type { RunFailure } from '../core/site-run/index.ts';
+import { StoreError } from '../store/index.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { invalidInput, type Problem, type ProblemError, problem } from './problem.ts';
+import { callTemporal } from './temporal-calls.ts';
+
+/**
+ * Why a run was refused, as the error to throw.
+ *
+ * @param explained the failure in words
+ */
+export async function refusalOf(
+  deps: OpsDependencies,
+  failure: RunFailure | GraphRunFailure,
+  { reason, next_step: hint }: Explained,
+): Promise<ProblemError> {
+  switch (failure.kind) {
+    case 'invalid-input':
+    case 'holds-not-found':
+      return invalidInput(failure.problems);
+    case 'request-refused':
+      return requestProblem(failure);
+    case 'site-busy':
+      return await siteBusy(deps, failure.site, { id: failure.run_id, workflow_id: failure.workflow_id });
+    case 'cluster-busy': {
+      const run = { id: failure.run_id, workflow_id: failure.holder };
+      const [, more] = await busy(deps, run, '');
+      return problem('conflict', 'Deployment already started', { ...more, hint: `${failure.message}. ${more.hint}` });
+    }
+    case 'cluster-not-found':
+      return problem('not-found', 'Cluster not found', { hint: `${reason}. ${hint}.` });
+    case 'site-not-found':
+    case 'revision-not-found':
+      return problem('not-found', reason, { hint });
+    default:
+      return problem('refused', reason, { hint });
+  }
+}
+
+export const requestProblem = ({ code, message, hint, errors }: RequestRefused): ProblemError =>
+  problem(code, message, { hint, errors });
+
+/** The store's refusal to remove a site that a run holds, with the state of that run; any other error as it is. */
+export async function busyProblem(deps: OpsDependencies, site: string, error: unknown): Promise<unknown> {
+  const holder = error instanceof StoreError && error.failure.kind === 'conflict' ? error.failure.holder : undefined;
+  if (holder === undefined) return error;
+  const run = { id: holder.runId, workflow_id: holder.workflowId };
+  // Without Temporal, only the store's words are known.
+  return await siteBusy(deps, site, run).catch(() => error);
+}
+
+const siteBusy = async (deps: OpsDependencies, site: string, run: NonNullable<Problem['run']>): Promise<ProblemError> =>
+  problem('site-busy', ...(await busy(deps, run, `site ${site} is busy with ${run.workflow_id} (run ${run.id})`)));
+
+/** Message and next step for a run that is in the way. */
+export async function busy(
+  { temporal }: OpsDependencies,
+  run: NonNullable<Problem['run']>,
+  message: string,
+): Promise<readonly [string, Pick<Problem, 'run'> & { readonly hint: string }]> {
+  const { raw } = await callTemporal(temporal, () =>
+    temporal.client.workflow.getHandle(run.workflow_id, run.id).describe(),
+  );
+  const isEnding = raw.workflowExtendedInfo?.cancelRequested === true;
+  const state = isEnding
+    ? ', which is being cancelled: it ends once its machines are aborted'
+    : ': one run per site at a time';
+  const next = isEnding ? 'Then start again' : `Stop it: sitewright run stop ${run.id}`;
+  return [`${message}${state}`, { hint: `Watch it: sitewright run show ${run.id} --watch. ${next}`, run }];
+}

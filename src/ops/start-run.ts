@@ -1,0 +1,75 @@
+import { WithStartWorkflowOperation, WorkflowIdConflictPolicy } from '@temporalio/client';
+import type { Workflow } from '@temporalio/common';
+import { ulid } from 'ulid';
+import type { OpenedRow, RunOpening, WorkflowContracts } from '../../workflows/contract.ts';
+import { ANSWERED, prefixed } from '../../workflows/protocol.ts';
+import type { RunDescription } from '../core/run/description.ts';
+import type { OpsDependencies } from './dependencies.ts';
+import { asProblem } from './problem.ts';
+import { metadataOf } from './run-metadata.ts';
+import { callTemporal, requestOfTemporal } from './temporal-calls.ts';
+
+type RunType = {
+  [W in keyof WorkflowContracts]: WorkflowContracts[W] extends { opening: unknown } ? W : never;
+}[keyof WorkflowContracts];
+type Opening<W extends RunType> = WorkflowContracts[W]['opening'];
+type Failure<W extends RunType> = Extract<Opening<W>, { readonly ok: false }>['failure'];
+
+/** What became of a start. */
+export type StartedRun<W extends RunType> =
+  | { readonly kind: 'opened'; readonly run: OpenedRow }
+  | { readonly kind: 'refused'; readonly failure: Failure<W> }
+  /** Temporal has accepted it, and no worker has opened it yet. */
+  | { readonly kind: 'waiting'; readonly id: string; readonly workflowId: string };
+
+/** A worker accepts a run in milliseconds. */
+const ACCEPT_MS = 2_000;
+/** Opening reads the store, and waits for it while it is unreachable. */
+const OPEN_MS = 20_000;
+
+/**
+ * Starts a run: its workflow checks the request, claims its subject and writes its row (docs/design.md#runs).
+ *
+ * @param summary shown in Temporal for a run without a title
+ * @throws WorkflowExecutionAlreadyStartedError for a second run with an open workflow's id
+ */
+export async function startRun<W extends RunType>(
+  deps: OpsDependencies,
+  type: W,
+  id: string,
+  input: WorkflowContracts[W]['input'] & RunDescription & { readonly reason?: string; readonly started_by?: string },
+  summary: string,
+): Promise<StartedRun<W>> {
+  const { temporal } = deps;
+  const { workflow } = temporal.client;
+  const workflowId = prefixed(temporal.prefix, id);
+  const { memo, ...metadata } = metadataOf(deps, input, summary);
+  // Tells this start from another one with the same id.
+  const answered = ulid();
+  const operation = new WithStartWorkflowOperation(type, {
+    taskQueue: temporal.taskQueue,
+    workflowId,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+    args: [input],
+    memo: { ...memo, [ANSWERED]: answered },
+    ...metadata,
+  });
+  try {
+    const update = await requestOfTemporal(
+      temporal,
+      () =>
+        workflow.startUpdateWithStart<Workflow, Opening<W>, []>('opened', {
+          waitForStage: 'ACCEPTED',
+          startWorkflowOperation: operation,
+        }),
+      ACCEPT_MS,
+    );
+    const opening: RunOpening<Failure<W>> = await callTemporal(temporal, () => update.result(), OPEN_MS);
+    return opening.ok ? { kind: 'opened', run: opening.run } : { kind: 'refused', failure: opening.failure };
+  } catch (error) {
+    if (asProblem(error).code !== 'worker-unavailable') throw error;
+    const found = await callTemporal(temporal, () => workflow.getHandle(workflowId).describe()).catch(() => undefined);
+    if (found?.memo?.[ANSWERED] !== answered) throw error;
+    return { kind: 'waiting', id: found.runId, workflowId };
+  }
+}

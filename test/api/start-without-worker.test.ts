@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createActivities } from '../../activities/index.ts';
+import { plannerHere } from '../../src/clusters/planning/index.ts';
+import { createOperations } from '../../src/ops/index.ts';
+import { runLookups } from '../../src/platform/temporal/run-lookups.ts';
+import { checkSearchAttributes } from '../../src/platform/temporal/search-attributes.ts';
+import { openStore } from '../../src/store/index.ts';
+import { lazyConnection } from '../../worker/parts/lazy-connection.ts';
+import { lookUntil } from '../rig/look-again.ts';
+import { type TemporalRig, temporalRig } from '../rig/temporal.ts';
+import { type ApiRig, apiOf } from './api-rig.ts';
+import { environment } from './fuel-graphs-rig.ts';
+
+let rig: TemporalRig;
+let system: ApiRig;
+/** Serves the queue from then on. */
+let startWorker: () => Promise<unknown>;
+
+beforeAll(async () => {
+  rig = await temporalRig({ namespace: 'own' });
+  const folder = await mkdtemp(join(tmpdir(), 'sitewright-start-'));
+  const store = await openStore(join(folder, 'store.db'));
+  await store.migrate();
+  const { address, namespace, client } = rig;
+  const connection = lazyConnection(address);
+  const temporal = { client, connection, namespace, address, taskQueue: rig.workflowId('queue') };
+  const maas = () => {
+    throw new Error('this test has no MAAS');
+  };
+  startWorker = () =>
+    rig.runWorker({
+      taskQueue: temporal.taskQueue,
+      activities: createActivities({
+        planner: plannerHere(),
+        store,
+        maas,
+        ...runLookups(client),
+        searchAttributes: async () => (await checkSearchAttributes(rig.connection, namespace)).usable,
+        settings: { max_parallel_nodes: 64, heartbeat_seconds: 5, offline_wait_seconds: 2 },
+      }),
+    });
+  system = await apiOf(createOperations({ store, temporal, maas }), store, async () => {
+    await connection.close();
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+});
+afterAll(async () => {
+  await rig.close();
+  await system.close();
+});
+
+const api = '/api/v1';
+const ask: ApiRig['ask'] = (...given) => system.ask(...given);
+const run = async (id: string) => (await ask('GET', `${api}/runs/${id}`)).body;
+
+it('runs are accepted without a worker, listed as waiting, and opened or refused by the first worker', async () => {
+  const env = await environment(system.store, 'env');
+  await system.store.graphs.put({ kind: 'cluster', id: env.cluster }, 'custom', {
+    tasks: [{ id: 'a', type: 'shell', role: ['controller'], parameters: { cmd: 'true' } }],
+  });
+  await system.store.sites.create({ name: 'dc1' });
+
+  const graph = await ask('POST', `${api}/graphs/execute/`, {
+    ...{ cluster: env.cluster, graphs: [{ type: 'custom' }], dry_run: true },
+  });
+  expect(graph).toMatchObject({ status: 202, body: { id: null, status: 'pending', cluster: env.cluster } });
+  // It has no documents: a worker refuses it.
+  const site = await ask('POST', `${api}/sites/dc1/runs`, { kind: 'deploy_site', started_by: 'nina' });
+  expect(site).toMatchObject({ status: 202, body: { phase: 'waiting', outcome: null, site: 'dc1' } });
+
+  const listed = await lookUntil(
+    async () => (await ask('GET', `${api}/runs?open=true`)).body.items,
+    (items: readonly { id: string; phase: string }[]) => items.length === 2,
+  );
+  expect(listed.map(({ id, phase }) => [id, phase]).sort()).toEqual(
+    [
+      [graph.body.run, 'waiting'],
+      [site.body.id, 'waiting'],
+    ].sort(),
+  );
+  expect(await run(site.body.id)).toMatchObject({ phase: 'waiting', started_by: 'nina' });
+  expect((await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}`)).body).toEqual([]);
+
+  await startWorker();
+  const opened = await lookUntil(
+    () => run(graph.body.run),
+    ({ outcome }) => outcome !== null,
+  );
+  expect(opened).toMatchObject({ outcome: 'success', labels: { cluster: String(env.cluster) } });
+  expect((await ask('GET', `${api}/transactions/?cluster_id=${env.cluster}`)).body).toMatchObject([
+    { name: 'deploy', status: 'ready', run: graph.body.run },
+    { graph_type: 'custom', status: 'ready' },
+  ]);
+  // Its caller has its answer already: the list of runs tells why it did not start.
+  const refused = await lookUntil(
+    () => run(site.body.id),
+    ({ outcome }) => outcome !== null,
+  );
+  expect(refused).toMatchObject({
+    outcome: 'failed',
+    failure: expect.stringContaining('site dc1 has no revision latest'),
+  });
+});
+
+it('a run that a worker refuses while its caller waits leaves no trace', async () => {
+  await system.store.sites.create({ name: 'dc2' });
+  expect(await ask('POST', `${api}/sites/dc2/runs`, { kind: 'test_site' })).toMatchObject({ status: 404 });
+  expect((await ask('GET', `${api}/runs?site=dc2`)).body.items).toEqual([]);
+});
