@@ -24,7 +24,7 @@ it('every worker of the product removes stack traces', () => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => [name, readFileSync(new URL(name, folder), 'utf8')] as const);
-  const throughLink = 'native-link.ts';
+  const throughLink = 'parts/native-link.ts';
   expect(files.filter(([, text]) => text.includes('Worker.create(')).map(([name]) => name)).toEqual([throughLink]);
   const makers = files.filter(([name, text]) => name !== throughLink && text.includes('.createWorker('));
   expect(makers.length).toBeGreaterThan(1);
