@@ -18,6 +18,7 @@ export interface FollowFlags extends OutputFlags {
 /** Ways to view a started run. */
 function nextSteps(client: ApiClient, run: Run): string {
   const steps = [
+    ...(run.phase === 'waiting' ? [['worker', 'sitewright worker'] as const] : []),
     ['watch it', `sitewright run watch ${run.id}`],
     ['page', `${client.url}/runs/${run.id}`],
     ['Temporal', run.temporal_url ?? `temporal workflow describe --workflow-id ${run.workflow_id}`],
@@ -37,7 +38,9 @@ export async function presentStarted(
 ): Promise<ExitCode> {
   const forPeople = flags.format === 'table' && !flags.column;
   const revision = run.revision === null ? '' : ` revision ${run.revision}`;
-  const text = `started ${run.kind} of ${subjectOf(run)}${revision}: run ${run.id}\n${nextSteps(client, run)}`;
+  const what = `${run.kind} of ${subjectOf(run)}${revision}`;
+  const line = run.phase === 'waiting' ? `${what} waits for a worker to open it` : `started ${what}`;
+  const text = `${line}: run ${run.id}\n${nextSteps(client, run)}`;
   const follows = flags.wait === true || flags.watch === true;
   if (forPeople) terminal.out(text);
   if (!follows) {

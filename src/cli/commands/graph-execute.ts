@@ -125,6 +125,7 @@ export async function presentGraphRun(
   const cluster = started.cluster!;
   const workflow = started.workflow_id!;
   const steps = [
+    ...(id === null ? [['worker', 'sitewright worker'] as const] : []),
     ['watch it', `sitewright run watch ${id ?? workflow}`],
     ['page', `${client.url}/runs/${started.run!}`],
     ...(id === null ? [] : [['tasks', `sitewright history show ${id}`]]),
@@ -132,7 +133,7 @@ export async function presentGraphRun(
   ] as const;
   const what =
     id === null
-      ? `the run on cluster ${cluster} waits for a worker to open it: 'sitewright worker' starts one`
+      ? `the run on cluster ${cluster} waits for a worker to open it`
       : `started run ${id} on cluster ${cluster}`;
   const text = `${what}\n${steps.map(([name, value]) => `  ${name.padEnd(8)}  ${value}\n`).join('')}`;
   for (const { severity, message, hint } of started.warnings ?? [])

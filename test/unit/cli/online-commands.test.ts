@@ -227,6 +227,16 @@ describe('starting a run', () => {
     });
   });
 
+  it('says that a run waits for a worker', async () => {
+    const waiting = runRecord({ phase: 'waiting', revision: null });
+    const { code, out } = await against(() => [202, waiting], ['site', 'deploy', 'dc1']);
+    expect(code).toBe(0);
+    expect(out).toContain(`deploy_site of dc1 waits for a worker to open it: run ${RUN_ID}
+  worker    sitewright worker
+  watch it  sitewright run watch ${RUN_ID}
+`);
+  });
+
   it('asks on a terminal, and does nothing without a yes', async () => {
     const { code, out, err, requests } = await against(started, ['site', 'deploy', 'dc1'], { answer: 'n' });
     expect(code).toBe(2);
