@@ -526,7 +526,7 @@ describe.skipIf(!found.ok)('the published fuel2 client', () => {
     const row = await system.store.transactions.get(transaction);
     const top = row.parentId === null ? row : await system.store.transactions.get(row.parentId);
     await rig.client.workflow
-      .getHandle(`execute_graph:${top.clusterId}:${top.id}`)
+      .getHandle(top.workflowId!)
       .result()
       .catch(() => undefined);
   }
