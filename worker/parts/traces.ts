@@ -19,17 +19,19 @@ export function tracesOf({ telemetry }: Settings, service: string, log: Logger):
 /** Starts workflows within the current span: their activities continue its trace. */
 export function traceStarts(traces: Traces | undefined): { readonly interceptors?: ClientInterceptors } {
   if (traces === undefined) return {};
-  const pass = <Input extends { readonly headers: Headers }>(input: Input): Input => {
+  const traced = (headers: Headers): Headers => {
     const { traceparent } = traces;
-    if (traceparent === undefined) return input;
-    return { ...input, headers: { ...input.headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(traceparent) } };
+    if (traceparent === undefined) return headers;
+    return { ...headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(traceparent) };
   };
   return {
     interceptors: {
       workflow: [
         {
-          startWithDetails: (input, next) => next(pass(input)),
-          signalWithStart: (input, next) => next(pass(input)),
+          startWithDetails: (input, next) => next({ ...input, headers: traced(input.headers) }),
+          startUpdateWithStart: (input, next) =>
+            next({ ...input, workflowStartHeaders: traced(input.workflowStartHeaders) }),
+          signalWithStart: (input, next) => next({ ...input, headers: traced(input.headers) }),
         },
       ],
     },
