@@ -171,9 +171,9 @@ async function busyWith(store: Store, cluster: ClusterRecord, holder: ClaimHolde
 const putRow = (
   store: Store,
   { input, workflow_id, run_id, started_at }: OpenGraphRun,
-  more: Parameters<typeof describedRun>[1] & { readonly site?: string },
+  more: Parameters<typeof describedRun>[1] & { readonly site?: string; readonly number?: number },
 ): Promise<RunRecord> => {
-  const { site, ...described } = more;
+  const { site, number, ...described } = more;
   return store.runs.put({
     id: run_id,
     sequence: 0,
@@ -185,6 +185,7 @@ const putRow = (
     ...describedRun(input, described),
     parameters: input,
     ...(site === undefined ? {} : { site }),
+    ...(number === undefined ? {} : { number }),
     ...startedBy(input),
     ...(input.reason === undefined ? {} : { reason: input.reason }),
   });
@@ -200,6 +201,7 @@ async function recordRun(
   const { input, run_id, started_at } = request;
   const row = await putRow(store, request, {
     title: `${graphs.map(({ graphType }) => graphType).join(', ')} on cluster ${cluster.name}`,
+    number: run.id,
     labels: { cluster: String(cluster.id), transaction: String(run.id) },
     ...(cluster.site === null ? {} : { site: cluster.site }),
   });

@@ -13,13 +13,16 @@ const FULL_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const START_OF_ID = /^[0-9a-f][0-9a-f-]{3,35}$/i;
 
 /**
- * The run a user means: by its id, the transaction of a run of graphs, its workflow id, whoever chose it (the newest run with
+ * The run a user means: by its id, its number, the transaction of one of its graphs, its workflow id, whoever chose it (the newest run with
  * it), the name of a site (its newest run), or a unique prefix of its id. A workflow id may lack the prefix of the
  * installation (`temporal.prefix`). A reference that means two runs is refused: a look-alike must not stop another site's run.
  */
 export async function findRun(client: ApiClient, reference: string): Promise<Run> {
   if (FULL_ID.test(reference)) return client.runs.get(reference);
-  if (/^[1-9]\d{0,9}$/.test(reference)) return ofTransaction(client, reference);
+  if (/^[1-9]\d{0,9}$/.test(reference)) {
+    const [numbered] = await listed(client, { number: Number(reference), limit: 1 });
+    return numbered ?? ofTransaction(client, reference);
+  }
   const [ofWorkflow, ofSite, byId] = await Promise.all([
     listed(client, { workflow_id: reference, limit: 1 }),
     reference.includes(':') ? [] : listed(client, { site: reference, limit: 1 }),
@@ -48,19 +51,11 @@ function ambiguous(reference: string, found: readonly Run[]): CliError {
   );
 }
 
-/** A run of graphs by the id of its transaction, or of a transaction of one of its graphs. */
+/** A run of graphs by the id of a transaction of one of its graphs. */
 async function ofTransaction(client: ApiClient, id: string): Promise<Run> {
-  const found = await client.call('GET /transactions/:id', { params: { id } }).catch(async (error: unknown) => {
-    if (!(error instanceof CliError)) throw error;
-    if (error.exitCode === EXIT.notFound) throw noSuchRun(id);
-    if (error.problem.code !== 'store-failed') throw error;
-    // While the store is unreachable, the API gets the newest runs from Temporal.
-    const runs = await listed(client, { kind: ['execute_graph'], limit: NEWEST });
-    const run = runs.find((one) => one.labels.transaction === id);
-    if (run === undefined) throw error;
-    return run;
+  const found = await client.call('GET /transactions/:id', { params: { id } }).catch((error: unknown) => {
+    throw error instanceof CliError && error.exitCode === EXIT.notFound ? noSuchRun(id) : error;
   });
-  if ('kind' in found) return found;
   // Of a run, or of a graph of one.
   if (found.run !== null) return client.runs.get(found.run);
   if (found.parent_id === null) throw noSuchRun(id);

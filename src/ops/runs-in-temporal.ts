@@ -108,6 +108,7 @@ function recordOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RunRecord {
   const [, site = null] = type === WORKFLOWS.execute_graph ? [] : (SITE_WORKFLOW.exec(workflowId) ?? []);
   return {
     id: runId,
+    number: typeof memo.transaction === 'number' ? memo.transaction : null,
     sequence: 0,
     workflowId,
     temporalRunId: runId,
@@ -140,12 +141,26 @@ const textsOf = (labels: Readonly<Record<string, unknown>>): Record<string, stri
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
 
 function fits(run: RunRecord, filter: Omit<RunFilter, 'before' | 'limit'>): boolean {
-  const { site, kind, phase, outcome, workflowId, labels = [], startedBy, since, until, open, text = '' } = filter;
+  const {
+    site,
+    number,
+    kind,
+    phase,
+    outcome,
+    workflowId,
+    labels = [],
+    startedBy,
+    since,
+    until,
+    open,
+    text = '',
+  } = filter;
   const is = (value: string | null, wanted: string | readonly string[] | undefined): boolean =>
     wanted === undefined || (value !== null && [wanted].flat().includes(value));
   const startedAt = Date.parse(run.startedAt);
   return (
     is(run.site, site) &&
+    (number === undefined || run.number === number) &&
     is(run.kind, kind) &&
     is(run.phase, phase) &&
     is(run.outcome, outcome) &&

@@ -59,8 +59,6 @@ import { getRun } from './workflow-calls.ts';
 
 /** A run for lists and pages. */
 interface RunView extends RunSummary {
-  /** 1 is the run that started first; null while the store is unreachable. */
-  readonly number: number | null;
   readonly paused: boolean;
   readonly awaitingApproval: boolean;
   /** This run's page in Temporal's Web UI; null if no UI is configured. */
@@ -108,19 +106,12 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   });
   const standings = runStandings((run) => statuses.of(run, { limitMs: STANDING_LIMIT_MS }));
 
-  /** Runs with their numbers, and open ones with their own reports. */
+  /** Runs, and open ones with their own reports. */
   async function views<T extends RunSummary>(runs: readonly T[]): Promise<(T & RunView)[]> {
-    const [numbers, standing] = await Promise.all([
-      orWithoutStore<ReadonlyMap<string, number>>(
-        () => store.runs.numbers(runs.map(({ id }) => id)),
-        () => new Map(),
-      ),
-      standings.of(runs),
-    ]);
+    const standing = await standings.of(runs);
     return runs.map((run) => ({
       ...run,
       temporalUrl: temporalUrl(deps, run),
-      number: numbers.get(run.id) ?? null,
       paused: false,
       awaitingApproval: false,
       ...standing.get(run.id),
@@ -183,8 +174,8 @@ export function runOperations(deps: OpsDependencies): RunOperations {
   /** Runs that Temporal has accepted and no worker has opened. A list does not wait long for them. */
   async function waitingRuns(filter: RunFilter): Promise<readonly RunSummary[]> {
     if (filter.open === false || filter.outcome !== undefined) return [];
-    const stored = async (ids: readonly string[]) => new Set((await store.runs.numbers(ids)).keys());
-    return callTemporal(temporal, () => elsewhere.waiting(filter, stored), STANDING_LIMIT_MS).catch(() => []);
+    const known = (ids: readonly string[]) => store.runs.known(ids);
+    return callTemporal(temporal, () => elsewhere.waiting(filter, known), STANDING_LIMIT_MS).catch(() => []);
   }
 
   /** As `current`, with the execution that has the run's whole history. */

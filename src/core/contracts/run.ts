@@ -69,7 +69,10 @@ const approvalBody = operatorBody
 
 const run = {
   id: z.string(),
-  number: z.int().nullable().describe('1 is the first run; null while the store is unreachable.'),
+  number: z
+    .int()
+    .nullable()
+    .describe('For people; a run of graphs has that of its transaction. Null before a worker has opened the run.'),
   workflow_id: z.string(),
   temporal_run_id: z.string().nullable(),
   temporal_url: z.string().nullable().describe("The run's page in Temporal's Web UI; null if unknown."),
@@ -147,6 +150,7 @@ const siteRunsQuery = pageQuery.extend({
 const runsQuery = siteRunsQuery.extend({
   site: z.string().min(1).max(1000).optional().describe('Only runs on this site.'),
   workflow_id: z.string().min(1).max(1000).optional().describe('Only runs of the workflow with this id.'),
+  number: z.coerce.number().int().min(1).optional().describe('Only the run with this number.'),
 });
 
 export type Run = Wire<typeof runSchema>;

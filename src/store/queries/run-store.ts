@@ -8,8 +8,10 @@ import { inBatches } from './batches.ts';
 import { type ClaimSubject, releaseClaim } from './claim-store.ts';
 import { matching, readPeriod, within } from './conditions.ts';
 import { columnsWithout, givenColumns, newRow, recordOf, replacing } from './conversion.ts';
+import { insertRow } from './identified-row.ts';
 import { fetchPage, newestFirst, readPage } from './paging.ts';
 import { mergedRow } from './run-merge.ts';
+import { transactionRowOf } from './transaction-row.ts';
 
 export type RunRecord = Stored<'run'>;
 
@@ -31,6 +33,7 @@ interface RunCount {
 }
 
 export interface RunFilter extends PageRequest {
+  readonly number?: number;
   readonly site?: string;
   /** One or several kinds. */
   readonly kind?: string | readonly string[];
@@ -154,9 +157,17 @@ export class RunStore {
   async list(filter: RunFilter = {}): Promise<Page<RunSummary>> {
     const page = readPage(filter, BY_START);
     const period = readPeriod(filter);
-    const { site, workflowId, startedBy, kind, phase, outcome } = filter;
+    const { site, number, workflowId, startedBy, kind, phase, outcome } = filter;
     return this.#session.read(async (db) => {
-      const all = matching(db.selectFrom('run').select(SUMMARY), { site, workflowId, startedBy, kind, phase, outcome });
+      const all = matching(db.selectFrom('run').select(SUMMARY), {
+        site,
+        number,
+        workflowId,
+        startedBy,
+        kind,
+        phase,
+        outcome,
+      });
       let query = within(all, 'startedAt', period);
       for (const [name, value] of filter.labels ?? []) query = query.where(hasLabel(name, value));
       if (filter.text !== undefined) query = query.where(holds(filter.text));
@@ -170,31 +181,16 @@ export class RunStore {
     });
   }
 
-  /** Numbers of runs by their ids: 1 is the one that started first. */
-  async numbers(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  /** Which of these runs are stored. */
+  async known(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.#session.read((db) =>
       db
         .selectFrom('run')
-        .select((eb) => [
-          'run.id',
-          eb
-            .selectFrom('run as earlier')
-            .select((count) => count.fn.countAll().as('count'))
-            .where((or) =>
-              or.or([
-                or('earlier.startedAt', '<', or.ref('run.startedAt')),
-                or.and([
-                  or('earlier.startedAt', '=', or.ref('run.startedAt')),
-                  or('earlier.id', '<=', or.ref('run.id')),
-                ]),
-              ]),
-            )
-            .as('number'),
-        ])
-        .where('run.id', 'in', ids.length === 0 ? [''] : ids.map(storable))
+        .select('id')
+        .where('id', 'in', ids.length === 0 ? [''] : ids.map(storable))
         .execute(),
     );
-    return new Map(rows.map(({ id, number }) => [id, Number(number)]));
+    return new Set(rows.map(({ id }) => id));
   }
 
   /**
@@ -317,7 +313,9 @@ function checkedRun(run: RunWrite) {
 }
 
 async function putRun(transaction: Transaction<Tables>, write: ReturnType<typeof checkedRun>): Promise<RunRecord> {
-  const row = mergedRow('run', undefined, write);
+  const before = await transaction.selectFrom('run').select('number').where('id', '=', write.id!).executeTakeFirst();
+  const number = before?.number ?? write.number ?? (await nextNumber(transaction));
+  const row = mergedRow('run', undefined, { ...write, number });
   const created = await transaction
     .insertInto('run')
     .values(row)
@@ -328,6 +326,17 @@ async function putRun(transaction: Transaction<Tables>, write: ReturnType<typeof
   const merged = mergedRow('run', stored, write);
   if (merged !== stored) await transaction.updateTable('run').set(merged).where('id', '=', row.id).execute();
   return recordOf('run', merged);
+}
+
+/** One number never means two runs: runs and transactions share theirs. */
+async function nextNumber(transaction: Transaction<Tables>): Promise<number> {
+  const { id } = await insertRow(
+    transaction,
+    'deploymentTransaction',
+    transactionRowOf({ name: 'number', clusterId: null }),
+  );
+  await transaction.deleteFrom('deploymentTransaction').where('id', '=', id).execute();
+  return id;
 }
 
 /** Reads a run and locks it for this transaction, as holdSite does. @throws StoreError of kind `not-found` */

@@ -8,6 +8,8 @@ export const runTables = {
   run: {
     /** The key of the run; never changes. */
     id: key(),
+    /** For people: that of its transaction, or one that no transaction has. Default: the next one. */
+    number: count().nullable(),
     /** Of the newest applied write; increases with every write of a run. */
     sequence: count().newest(),
     workflowId: key(),

@@ -366,14 +366,20 @@ describe('runs of graphs', () => {
     if (at.startsWith('/transactions/13')) return [200, { id: 13, cluster: 1, parent_id: 12, run: null }];
     if (at.startsWith('/transactions/12')) return [200, { id: 12, cluster: 1, parent_id: null, run: 'run-12' }];
     if (at === '/runs/run-12') return [200, runRecord({ kind: 'execute_graph' })];
+    if (at.startsWith('/runs?number=13')) return [200, { items: [], next: null }];
     if (at.startsWith('/runs?')) return [200, { items: [runRecord({ kind: 'execute_graph' })], next: null }];
     return [200, status];
   };
 
-  it('are found by their transaction, and shown failing first', async () => {
+  it('are found by the transaction of a graph, and shown failing first', async () => {
     const { code, out, requests } = await against(answer, ['run', 'status', '13']);
     expect(code).toBe(0);
-    expect(requests.slice(0, 3).map(({ at }) => at)).toEqual(['/transactions/13', '/transactions/12', '/runs/run-12']);
+    expect(requests.slice(0, 4).map(({ at }) => at)).toEqual([
+      '/runs?number=13&limit=1',
+      '/transactions/13',
+      '/transactions/12',
+      '/runs/run-12',
+    ]);
     expect(out).toBe(
       [
         'cluster 1: default: running, 3 of 9 tasks',

@@ -44,25 +44,33 @@ describeStore('RunStore', (backend) => {
       failure: 'no 100% of _them_',
     };
     const stored = await runs.put(given);
-    expect(stored).toEqual({ ...given, endedAt: '2026-03-01T11:00:00.000Z' });
+    expect(stored).toEqual({ ...given, number: 1, endedAt: '2026-03-01T11:00:00.000Z' });
     expect(await runs.get('01J')).toEqual(stored);
     const { parameters: _, sequence: __, ...summary } = stored;
     expect((await runs.list()).items).toEqual([summary]);
     expect(await failureOf(runs.get('no\0ne'))).toMatchObject({ kind: 'not-found', what: 'run' });
   });
 
-  it('numbers runs by their start, and finds them by their words', async () => {
-    const { runs } = await backend.fresh();
+  it('numbers runs as they are stored, shares the numbers with transactions, and finds runs by their words', async () => {
+    const store = await backend.fresh();
+    const { runs, transactions } = store;
     const at = (name: string, startedAt: string, more: object = {}) => runs.put({ ...write(name, 0, more), startedAt });
     await at('b', '2026-03-02T00:00:00.000Z', { failure: 'only 50% of _nodes_ came up' });
     await at('c', '2026-03-02T00:00:00.000Z', { title: 'Daily' });
+    const task = await transactions.create({ name: 'check', clusterId: null });
+    expect(task.id).toBe(3);
     await at('a', '2026-03-01T00:00:00.000Z');
-    const numbers = await runs.numbers(['a', 'b', 'c', 'unknown']);
+    await at('a', '2026-03-01T00:00:00.000Z', { number: 77 });
+    const graphs = await transactions.create({ name: 'deploy', clusterId: null });
+    await at('d', '2026-03-01T00:00:00.000Z', { number: graphs.id });
+    const numbers = (await runs.list()).items.map(({ id, number }) => [id, number]);
     expect([...numbers].sort()).toEqual([
-      ['a', 1],
-      ['b', 2],
-      ['c', 3],
+      ['a', 4],
+      ['b', 1],
+      ['c', 2],
+      ['d', 5],
     ]);
+    expect((await runs.list({ number: 4 })).items).toMatchObject([{ id: 'a' }]);
     const found = async (text: string) => (await runs.list({ text })).items.map(({ id }) => id);
     expect(await found('50% OF _NODES')).toEqual(['b']);
     expect(await found('daily')).toEqual(['c']);

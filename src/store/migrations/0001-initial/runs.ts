@@ -7,6 +7,7 @@ export async function createRuns(db: Kysely<unknown>, { text, integer }: ColumnT
   await db.schema
     .createTable('run')
     .addColumn('id', text, (column) => column.primaryKey())
+    .addColumn('number', integer, (column) => column.unique())
     .addColumn('sequence', integer, (column) => column.notNull())
     .addColumn('workflow_id', text, (column) => column.notNull())
     .addColumn('temporal_run_id', text)
