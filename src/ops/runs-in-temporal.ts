@@ -1,4 +1,4 @@
-import type { WorkflowExecutionInfo } from '@temporalio/client';
+import type { WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
 import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.ts';
@@ -35,6 +35,16 @@ const SITE_WORKFLOW = /^(?:[a-z0-9-]+:)?[a-z]+(?:_[a-z]+)+:(.+?)(?:-\d{4}-\d\d-\
 /** Others may use the namespace, too: an installation's queues have its prefix, or none. */
 const PREFIX = /^([a-z0-9][a-z0-9-]*):/;
 
+type Raw = Awaited<ReturnType<WorkflowHandle['describe']>>['raw'];
+
+/** Start, and a first workflow task that no worker has completed. */
+const EVENTS_UNOPENED = 4;
+
+/** Else it is closing, refused. */
+const isUnopened = ({ workflowExecutionInfo, pendingActivities }: Raw): boolean =>
+  Number(workflowExecutionInfo?.historyLength) <= EVENTS_UNOPENED ||
+  (pendingActivities ?? []).some(({ activityType }) => /^open_(?:graph_)?run$/.test(activityType?.name ?? ''));
+
 /** A run that no worker has opened yet. */
 export const asWaiting = (run: RunRecord): RunRecord => (run.outcome === null ? { ...run, phase: 'waiting' } : run);
 
@@ -68,19 +78,19 @@ export function runsInTemporal({
       const open = await found(`${types}${own} AND ExecutionStatus = 'Running'`, {}, USUAL_LIMIT);
       const known = await stored(open.map(({ id }) => id));
       const unknown = open.filter(({ id }) => !known.has(id));
+      const described = await Promise.all(unknown.map((run) => describe(run)));
       // A reset has another id than its run.
-      const first = await Promise.all(unknown.map((run) => firstRunId(run)));
+      const first = described.map((raw, at) => raw.workflowExecutionInfo?.firstRunId || unknown[at]!.id);
       const knownByFirst = await stored(first);
       return unknown
-        .filter((_run, at) => !knownByFirst.has(first[at]!))
+        .filter((_run, at) => !knownByFirst.has(first[at]!) && isUnopened(described[at]!))
         .map(asWaiting)
         .filter((run) => fits(run, filter));
     },
   };
 
-  async function firstRunId({ workflowId, id }: RunRecord): Promise<string> {
-    const { raw } = await client.workflow.getHandle(workflowId, id).describe();
-    return raw.workflowExecutionInfo?.firstRunId || id;
+  async function describe({ workflowId, id }: RunRecord): Promise<Raw> {
+    return (await client.workflow.getHandle(workflowId, id).describe()).raw;
   }
 
   async function found(query: string, filter: RunFilter, limit: number): Promise<RunRecord[]> {
