@@ -1,6 +1,7 @@
 import type { GraphRunFailure } from '../core/graph-run/index.ts';
 import type { Explained, RequestRefused } from '../core/run/index.ts';
 import type { RunFailure } from '../core/site-run/index.ts';
+import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { StoreError } from '../store/index.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { invalidInput, type Problem, type ProblemError, problem } from './problem.ts';
@@ -61,7 +62,7 @@ export async function busy(
   message: string,
 ): Promise<readonly [string, Pick<Problem, 'run'> & { readonly hint: string }]> {
   const { raw } = await callTemporal(temporal, () =>
-    temporal.client.workflow.getHandle(run.workflow_id, run.id).describe(),
+    metadataClient(temporal.client).getHandle(run.workflow_id, run.id).describe(),
   );
   const isEnding = raw.workflowExtendedInfo?.cancelRequested === true;
   const state = isEnding

@@ -3,6 +3,7 @@ import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.ts';
 import { closedOutcome, findExecution, isOpenStatus } from '../platform/temporal/is-run-open.ts';
+import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import type { Page, RunFilter, RunRecord } from '../store/index.ts';
 import type { TemporalAccess } from './dependencies.ts';
 
@@ -59,17 +60,17 @@ export function runsInTemporal({
   return {
     async find(id) {
       if (!/^[\w-]+$/.test(id)) return undefined;
-      for await (const { workflowId, runId, taskQueue: queue } of client.workflow.list({
+      for await (const { workflowId, runId, taskQueue: queue } of metadataClient(client).list({
         query: `RunId = '${id}'${own}`,
       })) {
         if (!isOurs(queue)) continue;
         const now = await findExecution(client, workflowId, runId);
-        const described = now && (await client.workflow.getHandle(workflowId, now.runId).describe());
+        const described = now && (await metadataClient(client).getHandle(workflowId, now.runId).describe());
         if (described && KINDS.includes(described.type)) return { ...recordOf(described), id };
       }
       return undefined;
     },
-    get: async (workflowId, runId) => recordOf(await client.workflow.getHandle(workflowId, runId).describe()),
+    get: async (workflowId, runId) => recordOf(await metadataClient(client).getHandle(workflowId, runId).describe()),
     async list({ before, limit = USUAL_LIMIT, ...filter }) {
       if (before !== undefined) return undefined;
       return { items: await found(types + own, filter, limit), next: null };
@@ -90,13 +91,13 @@ export function runsInTemporal({
   };
 
   async function describe({ workflowId, id }: RunRecord): Promise<Raw> {
-    return (await client.workflow.getHandle(workflowId, id).describe()).raw;
+    return (await metadataClient(client).getHandle(workflowId, id).describe()).raw;
   }
 
   async function found(query: string, filter: RunFilter, limit: number): Promise<RunRecord[]> {
     const items: RunRecord[] = [];
     let seen = 0;
-    for await (const info of client.workflow.list({ query })) {
+    for await (const info of metadataClient(client).list({ query })) {
       const run = recordOf(info);
       if (isOurs(info.taskQueue) && fits(run, filter)) items.push(run);
       seen += 1;

@@ -24,6 +24,7 @@ import {
   type SiteRunKind,
 } from '../core/site-run/index.ts';
 import { type FoundExecution, findExecution } from '../platform/temporal/is-run-open.ts';
+import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import { mayBeRequested } from '../platform/temporal/operators-requests.ts';
 import { findEnd } from '../platform/temporal/run-lookups.ts';
 import {
@@ -190,7 +191,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
    * @throws `site-busy` while it works
    */
   async function untilClosed(site: string, workflowId: string): Promise<void> {
-    const { runId } = await call(() => client.workflow.getHandle(workflowId).describe());
+    const { runId } = await call(() => metadataClient(client).getHandle(workflowId).describe());
     const outcome = await store.runs.get(runId).then(
       (stored) => stored.outcome,
       () => null,

@@ -4,6 +4,7 @@ import { ulid } from 'ulid';
 import type { OpenedRow, RunOpening, WorkflowContracts } from '../../workflows/contract.ts';
 import { ANSWERED, prefixed } from '../../workflows/protocol.ts';
 import type { RunDescription } from '../core/run/description.ts';
+import { metadataClient } from '../platform/temporal/metadata-client.ts';
 import type { OpsDependencies } from './dependencies.ts';
 import { asProblem } from './problem.ts';
 import { metadataOf } from './run-metadata.ts';
@@ -68,7 +69,9 @@ export async function startRun<W extends RunType>(
     return opening.ok ? { kind: 'opened', run: opening.run } : { kind: 'refused', failure: opening.failure };
   } catch (error) {
     if (asProblem(error).code !== 'worker-unavailable') throw error;
-    const found = await callTemporal(temporal, () => workflow.getHandle(workflowId).describe()).catch(() => undefined);
+    const found = await callTemporal(temporal, () =>
+      metadataClient(temporal.client).getHandle(workflowId).describe(),
+    ).catch(() => undefined);
     if (found?.memo?.[ANSWERED] !== answered) throw error;
     return { kind: 'waiting', id: found.runId, workflowId };
   }

@@ -7,6 +7,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import { ValueError } from '@temporalio/common';
 import type { TemporalAccess } from './dependencies.ts';
 import { asProblem, problem } from './problem.ts';
 
@@ -60,6 +61,11 @@ async function calling<T>(
     if (error instanceof QueryNotRegisteredError || error instanceof QueryRejectedError) {
       throw problem('worker-unavailable', `the run did not answer: ${error.message}`, {
         hint: 'Is the worker of this version running? sitewright doctor',
+      });
+    }
+    if (error instanceof ValueError) {
+      throw problem('undecodable', `the answer from Temporal cannot be decoded: ${error.message}`, {
+        hint: "Copy the worker's key file to this machine (temporal.encryption_key_file), then ask again.",
       });
     }
     if (error instanceof NamespaceNotFoundError) {

@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { metadataClient } from './metadata-client.ts';
 
 /** `PENDING_WORKFLOW_TASK_STATE_STARTED`. */
 const STARTED = 2;
@@ -44,7 +45,9 @@ export async function findExecution(
   let wanted = runId ?? undefined;
   try {
     for (;;) {
-      const { status, runId, historyLength, raw } = await client.workflow.getHandle(workflowId, wanted).describe();
+      const { status, runId, historyLength, raw } = await metadataClient(client)
+        .getHandle(workflowId, wanted)
+        .describe();
       const next = raw.workflowExtendedInfo?.resetRunId;
       if (status.name !== 'TERMINATED' || !next) {
         const children = (raw.pendingChildren ?? []).map((child) => ({

@@ -1,6 +1,8 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { ValueError } from '@temporalio/common';
 import type { RunEnd } from '../../store/index.ts';
 import { closedOutcome, findExecution, type RunExecution } from './is-run-open.ts';
+import { metadataClient } from './metadata-client.ts';
 import { type HoldLookup, holdLookup } from './run-hold.ts';
 
 /** Facts of runs that only Temporal has. */
@@ -25,11 +27,15 @@ export async function findEnd(client: Client, workflowId: string, runId: string 
   if (execution === null)
     return { outcome: 'lost', at: new Date(), reason: 'Temporal has no record of this run any more' };
   if (execution.isOpen) return null;
-  const handle = client.workflow.getHandle(workflowId, execution.runId);
-  const { status, closeTime, parentExecution } = await handle.describe();
-  const why = await handle.result().then(
+  const { status, closeTime, parentExecution } = await metadataClient(client)
+    .getHandle(workflowId, execution.runId)
+    .describe();
+  const result = client.workflow.getHandle(workflowId, execution.runId).result();
+  const why = await result.then(
     () => undefined,
     (error: unknown) => {
+      // A result that this process cannot decode is one all the same.
+      if (error instanceof ValueError) return error.message;
       if (!(error instanceof WorkflowFailedError)) throw error;
       return error.cause?.message ?? error.message;
     },

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { WorkerVersionStatus } from '../../core/words.ts';
+import { metadataClient } from './metadata-client.ts';
 
 /** A worker that polls. */
 interface PollingWorker {
@@ -149,7 +150,7 @@ export class WorkerVersions {
   }
 
   async *pinned(version: string): AsyncIterable<PinnedWorkflow> {
-    for await (const { workflowId, runId, type, startTime } of this.#client.workflow.list({
+    for await (const { workflowId, runId, type, startTime } of metadataClient(this.#client).list({
       query: this.#pinnedTo(version),
     }))
       yield { workflowId, runId, type, startedAt: startTime };
