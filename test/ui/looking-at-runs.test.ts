@@ -63,7 +63,7 @@ describePage('looking at runs', () => {
     const page = await at('/runs');
     await page.getByRole('checkbox', { name: 'Choose run 1' }).check();
     await page.getByRole('button', { name: 'Compare', disabled: true }).waitFor();
-    await page.getByRole('checkbox', { name: 'Choose run 2' }).check();
+    await page.getByRole('checkbox', { name: 'Choose run 3' }).check();
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.waitForURL(/compare\?a=first&b=second/);
     await page.getByRole('row', { name: /^database on prod-1 success failed 10 s 30 s exit code 3/ }).waitFor();
@@ -80,22 +80,22 @@ describePage('looking at runs', () => {
     const page = await at('/clusters');
     await page.route('**/runs/second/counts', (route) => route.abort(), { times: 1 });
     await page.goto(`${origin}/clusters/${env.cluster}?view=runs`);
-    await page.getByRole('link', { name: 'database in run 2: 2 failed' }).waitFor();
+    await page.getByRole('link', { name: 'database in run 3: 2 failed' }).waitFor();
   });
 
   it('the cluster shows tasks by run, and a node what each run did to it', async () => {
     const page = await at(`/clusters/${env.cluster}?view=runs`);
     const grid = page.getByRole('region', { name: 'Tasks by run' });
-    await grid.getByRole('link', { name: 'database in run 2: 2 failed' }).waitFor();
+    await grid.getByRole('link', { name: 'database in run 3: 2 failed' }).waitFor();
     await grid.getByRole('link', { name: 'database in run 1: 2 success' }).waitFor();
     await grid
       .getByRole('row', { name: /verify/ })
       .getByLabel('not in this run')
       .waitFor();
-    await grid.getByRole('link', { name: 'database in run 2: 2 failed' }).click();
+    await grid.getByRole('link', { name: 'database in run 3: 2 failed' }).click();
     await page.waitForURL(/runs\/second\?task=database/);
     await page.goto(`${origin}/nodes/${env.nodes[0]}`);
-    const row = page.getByRole('region', { name: 'Runs of its cluster' }).getByRole('row', { name: /^2 / });
+    const row = page.getByRole('region', { name: 'Runs of its cluster' }).getByRole('row', { name: /^3 / });
     await row.getByText('1 failed').waitFor();
     await row.getByText('1 skipped').waitFor();
   });

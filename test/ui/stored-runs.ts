@@ -52,7 +52,17 @@ export async function storeGraphRun(store: Store, env: Environment, run: StoredR
   const failed = Object.values(endings).includes('failed');
   const labels = { cluster: String(env.cluster), transaction: String(parent.id) };
   await store.runs.put({
-    ...{ id, workflowId, temporalRunId: id, kind: 'execute_graph', labels, startedAt, sequence: 1, phase: 'finished' },
+    ...{
+      id,
+      number: parent.id,
+      workflowId,
+      temporalRunId: id,
+      kind: 'execute_graph',
+      labels,
+      startedAt,
+      sequence: 1,
+      phase: 'finished',
+    },
     ...{ outcome, endedAt: at(tasks.length), done: rows.length, total: rows.length, startedBy: 'nina' },
     ...(failed ? { failure: 'a task failed' } : {}),
     parameters: {
