@@ -1,5 +1,5 @@
 import type { WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
-import { prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
+import { ACTIVITIES, prefixed, WORKFLOWS } from '../../workflows/protocol.ts';
 import { isMapping } from '../core/data/plain-value.ts';
 import { SITE_RUN_KINDS, SITE_RUN_OUTCOMES } from '../core/words.ts';
 import { closedOutcome, findExecution, isOpenStatus } from '../platform/temporal/is-run-open.ts';
@@ -41,10 +41,12 @@ type Raw = Awaited<ReturnType<WorkflowHandle['describe']>>['raw'];
 /** Start, and a first workflow task that no worker has completed. */
 const EVENTS_UNOPENED = 4;
 
+const OPENING: readonly string[] = [ACTIVITIES.open_run, ACTIVITIES.open_graph_run];
+
 /** Else it is closing, refused. */
 const isUnopened = ({ workflowExecutionInfo, pendingActivities }: Raw): boolean =>
   Number(workflowExecutionInfo?.historyLength) <= EVENTS_UNOPENED ||
-  (pendingActivities ?? []).some(({ activityType }) => /^open_(?:graph_)?run$/.test(activityType?.name ?? ''));
+  (pendingActivities ?? []).some(({ activityType }) => OPENING.includes(activityType?.name ?? ''));
 
 /** A run that no worker has opened yet. */
 export const asWaiting = (run: RunRecord): RunRecord => (run.outcome === null ? { ...run, phase: 'waiting' } : run);
@@ -76,7 +78,12 @@ export function runsInTemporal({
       return { items: await found(types + own, filter, limit), next: null };
     },
     async waiting(filter, stored) {
-      const open = await found(`${types}${own} AND ExecutionStatus = 'Running'`, {}, USUAL_LIMIT);
+      // A run on another queue waits for workers of others.
+      const open = await found(
+        `${types} AND TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`,
+        {},
+        USUAL_LIMIT,
+      );
       const known = await stored(open.map(({ id }) => id));
       const unknown = open.filter(({ id }) => !known.has(id));
       const described = await Promise.all(unknown.map((run) => describe(run)));

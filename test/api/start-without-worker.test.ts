@@ -72,6 +72,10 @@ it('runs are accepted without a worker, listed as waiting, and opened or refused
   const site = await ask('POST', `${api}/sites/dc1/runs`, { kind: 'deploy_site', started_by: 'nina' });
   expect(site).toMatchObject({ status: 202, body: { phase: 'waiting', outcome: null, site: 'dc1' } });
 
+  // A namespace may have runs of others.
+  await rig.client.workflow.start('test_site', {
+    ...{ taskQueue: rig.workflowId('others'), workflowId: 'test_site:elsewhere', args: [{ site: 'elsewhere' }] },
+  });
   const listed = await lookUntil(
     async () => (await ask('GET', `${api}/runs?open=true`)).body.items,
     (items: readonly { id: string; phase: string }[]) => items.length === 2,
