@@ -16,7 +16,7 @@ import {
   StoreError,
 } from '../src/store/index.ts';
 import type { OpenedWithin, OpenRun, OpenRunAnswer, SiteActivities } from './contract.ts';
-import { type ActivityDependencies, openedWithin } from './dependencies.ts';
+import { type ActivityDependencies, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { CLOSING, closeClaim, openClaim, proveClaim, sequenceIn } from './fencing.ts';
 import type { SiteCache } from './site-cache.ts';
@@ -89,7 +89,7 @@ async function openRun(deps: ActivityDependencies, cache: SiteCache, request: Op
   const failure = (await claimSite(deps, request)) ?? (await objection(store, cache, request));
   if (failure !== null) {
     if (failure.kind !== 'site-busy' && failure.kind !== 'site-not-found') await store.claims.release({ site }, holder);
-    if (!request.answered) {
+    if (!isAwaited(request)) {
       const reason = describeRunFailure(failure);
       const run = await putRow(store, request);
       if (run.outcome === null) await closeRun(store, run, { outcome: 'failed', at: new Date(), reason });

@@ -1,4 +1,5 @@
 import type { MachineContext } from '@sitewright/maas';
+import { activityInfo } from '@temporalio/activity';
 import type { Planner } from '../src/clusters/planning/index.ts';
 import type { ClusterSources } from '../src/clusters/sources.ts';
 import type { LoadedSite, SourceFile } from '../src/documents/index.ts';
@@ -84,3 +85,12 @@ export const openedWithin = ({ notices, settings }: ActivityDependencies): Opene
   approved_by_another: settings.approved_by_another ?? false,
   ...(settings.prefix === undefined ? {} : { prefix: settings.prefix }),
 });
+
+/** Callers of a start wait for its answer for twenty seconds: src/ops/start-run.ts. */
+const CALLERS_WAIT_MS = 18_000;
+
+/** Whether whoever started the run waits for its answer now, after the attempts before this one. */
+export function isAwaited({ answered }: { readonly answered: boolean }): boolean {
+  const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
+  return answered && currentAttemptScheduledTimestampMs - scheduledTimestampMs < CALLERS_WAIT_MS;
+}

@@ -41,7 +41,7 @@ export interface OpenGraphRun {
   readonly run_id: string;
   readonly started_at: string;
   readonly input: GraphRunInput;
-  /** Who starts the run waits for the answer: a refusal then needs no row in the list of runs. */
+  /** Whoever started the run waits for the answer: a refusal then needs no row in the list of runs. */
   readonly answered: boolean;
 }
 

@@ -20,7 +20,7 @@ import {
   StoreError,
 } from '../src/store/index.ts';
 import type { OpenedWithin } from './contract.ts';
-import { type ActivityDependencies, type ActivitySettings, openedWithin } from './dependencies.ts';
+import { type ActivityDependencies, type ActivitySettings, isAwaited, openedWithin } from './dependencies.ts';
 import { translated } from './failures.ts';
 import { CLOSING, closeClaim, isOpenBy, openClaim } from './fencing.ts';
 import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer } from './graph-contract.ts';
@@ -48,7 +48,7 @@ async function open(deps: ActivityDependencies, request: OpenGraphRun): Promise<
   const { input, run_id } = request;
   const holder: ClaimHolder = { workflowId: request.workflow_id, runId: run_id };
   const refuse = async (failure: PlanningFailure) => {
-    if (!request.answered) await recordRefused(store, request, failure.message);
+    if (!isAwaited(request)) await recordRefused(store, request, failure.message);
     return { ok: false, failure } as const;
   };
   let cluster: ClusterRecord;

@@ -26,7 +26,7 @@ import type { GraphRunResult } from './contract.ts';
 import { driveGraph, type GraphDrive } from './graph-drive.ts';
 import { createNews } from './graph-news.ts';
 import { type GraphRun, handleGraphOperators } from './graph-operators.ts';
-import { createRun, endOf, identityOf, isAnswered, runInFrame, startProgress } from './run-frame.ts';
+import { createRun, endOf, identityOf, runInFrame, startProgress } from './run-frame.ts';
 
 type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 
@@ -66,10 +66,10 @@ export async function execute_graph(...args: unknown[]): Promise<GraphRunResult>
   handleGraphOperators(run);
   return runInFrame<GraphRunProgress, Opened, GraphRunResult>(run, {
     subject: `cluster ${input.cluster}`,
-    open: () =>
+    open: (answered) =>
       callActivity(
         'open_graph_run',
-        { ...identityOf(progress), started_at: isoTime(progress.started_at), input, answered: isAnswered() },
+        { ...identityOf(progress), started_at: isoTime(progress.started_at), input, answered },
         bookkeeping(`claim cluster ${input.cluster}`),
       ),
     siteOf: ({ cluster }) => cluster.site,

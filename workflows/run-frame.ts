@@ -74,8 +74,8 @@ export interface Run<P extends AnyProgress> {
 interface RunKind<P extends AnyProgress, Opened extends OpenedRun, Result> {
   /** The subject that the run claims, e.g. `site dc1`. */
   readonly subject: string;
-  /** Claims the subject and writes the run's row. */
-  open(): Promise<OpenAnswer<Opened, NonNullable<P['failure']>>>;
+  /** Claims the subject and writes the run's row. @param answered whether whoever started the run waits for the answer */
+  open(answered: boolean): Promise<OpenAnswer<Opened, NonNullable<P['failure']>>>;
   /** The site of the opened run. */
   siteOf(opened: Opened): string | null;
   rowOf(opened: Opened): Pick<OpenedRow, 'transaction' | 'warnings'>;
@@ -211,7 +211,8 @@ export async function runInFrame<
   };
 
   await CancellationScope.nonCancellable(async () => {
-    const opened = await kind.open().catch(
+    const answered = isAwaited(ACCEPTED_MS);
+    const opened = await kind.open(answered).catch(
       (error: unknown) =>
         ({
           ok: false,
@@ -228,7 +229,7 @@ export async function runInFrame<
       progress.failure = opened.failure;
       progress.outcome = 'failed';
       run.opening = { ok: false, failure: opened.failure };
-      if (!isAnswered()) run.notices.failed(kind.explain(opened.failure));
+      if (!answered || !isAwaited(OPENED_MS)) run.notices.failed(kind.explain(opened.failure));
       await condition(allHandlersFinished);
       await run.notices.settled();
       return;
@@ -280,14 +281,15 @@ export async function runInFrame<
   throw failure(failureType(why), `${reason}. Next: ${next_step}`, why, kind.result());
 }
 
-/** Callers of a start wait for a worker for two seconds: src/ops/start-run.ts. */
-const ANSWERED_MS = 1_000;
+/** Callers of a start wait for a worker for two seconds, and then for its answer for twenty: src/ops/start-run.ts. */
+const ACCEPTED_MS = 1_000;
+const OPENED_MS = 18_000;
 
-/** Whether whoever started the run still waits for the answer: no one else needs to learn of a refusal then. */
-export const isAnswered = (): boolean => {
+/** Whether whoever started the run waits for so long: no one else needs to learn of a refusal then. */
+function isAwaited(ms: number): boolean {
   const { memo, startTime } = workflowInfo();
-  return memo?.[ANSWERED] !== undefined && Date.now() - startTime.getTime() < ANSWERED_MS;
-};
+  return memo?.[ANSWERED] !== undefined && Date.now() - startTime.getTime() < ms;
+}
 
 /** Who starts a run with Temporal's tools sets no memo. */
 function showHelp(): void {

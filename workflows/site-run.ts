@@ -25,7 +25,7 @@ import { callActivity } from './border.ts';
 import { createSlices, type Slices } from './call-slices.ts';
 import type { SiteRunResult } from './contract.ts';
 import type { NodeRetries } from './node-retries.ts';
-import { createRun, endOf, identityOf, isAnswered, type Run, runInFrame, startProgress } from './run-frame.ts';
+import { createRun, endOf, identityOf, type Run, runInFrame, startProgress } from './run-frame.ts';
 import { handleSiteOperators } from './site-operators.ts';
 
 /** State of a running site workflow, and the operations of its steps. */
@@ -72,7 +72,7 @@ export async function runSite(
   const failedNodes = (): number => failedOf(progress);
   return runInFrame<RunProgress, OpenedRun, SiteRunResult>(run, {
     subject: `site ${input.site}`,
-    open: () =>
+    open: (answered) =>
       callActivity(
         'open_run',
         {
@@ -83,7 +83,7 @@ export async function runSite(
           started_by: input.started_by,
           reason: input.reason,
           parameters: { ...input },
-          answered: isAnswered(),
+          answered,
         },
         bookkeeping(`claim site ${input.site}`),
       ),
