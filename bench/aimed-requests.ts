@@ -197,7 +197,7 @@ const archives: Aim = {
   })),
 };
 
-/** JSON of at most this many characters, of which each costs more than its size says. */
+/** JSON of at most this many characters, each of which costs more than its size suggests. */
 const DENSE: readonly ((size: number) => string)[] = [
   (size) => `[${'[],'.repeat(size / 3)}[]]`,
   (size) => `[${'1,'.repeat(size / 2)}1]`,

@@ -7,7 +7,7 @@ import { startApiProcess } from './api-process.ts';
 import { watchBystander } from './bystander.ts';
 import { type Answered, HarmTable } from './harm-table.ts';
 
-/** Requests of a group under way at once. */
+/** Concurrent requests of a group. */
 const AT_ONCE = 4;
 
 const { values, positionals: wanted } = parseArgs({

@@ -9,7 +9,7 @@ import { freePort } from '../src/platform/free-port.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** The API as built, in a process of its own on a store of its own; Temporal and MAAS are away. */
+/** The built API in a separate process with a separate store; Temporal and MAAS are unreachable. */
 export interface ApiProcess {
   readonly url: string;
   readonly pid: number;

@@ -1,4 +1,4 @@
-// Uses up every budget of an API at once, as two viewers and one without a token can, while a third viewer asks small things:
+// Uses up all budgets of an API together, as two viewers and an anonymous caller can, while a third viewer makes small requests:
 // `node bench/budgets.ts [--seconds N] [--any-latency]`. Exit code 1 when the bystander's p99 is above 250 ms, or anything did
 // harm. The table is in bench/fuzz-results.md.
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -144,7 +144,7 @@ try {
   for (const token of attackers) {
     // watching
     for (let at = 0; at < BUDGETS.watching.atOnce; at++) begin('GET /api/v1/events', token, '\r\n');
-    // bytes: bodies that never come, which count as long as they say
+    // bytes: bodies that never arrive, which count by their declared length
     const body = Math.floor(BODIES_UNDER_WAY.ofCaller / 4);
     begin('POST /api/v1/documents/check', token, `Content-Type: application/json\r\nContent-Length: ${body}\r\n\r\n{`);
     // light

@@ -3,7 +3,7 @@ import { Agent, get } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 
 export interface BystanderAnswer {
-  /** Of each request that was due, in milliseconds; one still waiting counts with what it has waited. */
+  /** Of each due request, in milliseconds; one that is still waiting counts with its wait so far. */
   readonly latencies: readonly number[];
   /** Of the same requests, the milliseconds that the API's main thread worked meanwhile: a busy machine does not count. */
   readonly held: readonly number[];

@@ -24,7 +24,7 @@ export interface Databases {
   readonly name: 'file' | 'PostgreSQL';
   readonly address: string;
   readonly storeUrl: string;
-  /** Their processes, by what they are. */
+  /** Their processes, by kind. */
   readonly pids: { readonly temporal: readonly number[]; readonly postgres: readonly number[] };
   /** After what has to be written is written. */
   sizes(): Promise<Sizes>;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type DevServer, startDevServer } from '../src/platform/temporal/dev-server.ts';
 import { explainMissing, findTemporalBinary } from '../src/platform/temporal/find-server.ts';
 
-/** The Temporal CLI. @throws what to do when there is none */
+/** The Temporal CLI. @throws the next step if there is none */
 export async function temporalBinary(): Promise<string> {
   const found = await findTemporalBinary({ report: console.error });
   if (found.status === 'missing') throw new Error(explainMissing(found));

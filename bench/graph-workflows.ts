@@ -5,7 +5,7 @@ export * from '../workflows/index.ts';
 
 type Chain = { readonly queue: string; readonly tasks: number };
 
-/** `chains`: each node's activities one after another. `at_once`: all scheduled at once. */
+/** `chains`: each node's activities one after another. `at_once`: all scheduled together. */
 type Shape = 'chains' | 'at_once';
 
 export async function bare_set({ parts, shape }: { parts: readonly (readonly Chain[])[]; shape: Shape }) {

@@ -1,7 +1,7 @@
 /**
  * Executes the real plan (recorded library, cluster extended to NODES) with agents that end every task immediately. In
  * turn, on the same server, agents and workers, it runs two minimal workflow sets with the same number of empty
- * activities, children and nodes: one with a chain per node, one with all activities at once. Rates depend on other
+ * activities, children and nodes: one with a chain per node, one with all activities concurrent. Rates depend on other
  * load on the machine, so it also reports processor seconds of this process and of the server, and workflow tasks.
  * Usage: node bench/graph.ts [nodes [rounds [tasks of a child at most]]]
  */

@@ -30,7 +30,7 @@ const HEAD = [
   'load',
 ];
 
-/** 503 says that Temporal is away, which it is in these benches. */
+/** 503 means that Temporal is unreachable, as it is in these benches. */
 export const isHarm = (status: number): boolean => status >= 500 && status !== 503;
 
 /** The table of what attacks did, a row each as it is known. */

@@ -41,7 +41,7 @@ interface Readers {
 
 const AT_BOTH: Readers = { apis: 2, reads: ['page', 'status', 'list'], everyMs: 500 };
 
-/** Sitewright on databases: two APIs, workers as requested, agents that end tasks at once, and a simulated MAAS. */
+/** Sitewright on databases: two APIs, workers as requested, agents that end tasks immediately, and a simulated MAAS. */
 export class Installation {
   readonly databases: Databases;
   readonly #folder: string;
@@ -118,7 +118,7 @@ export class Installation {
       installation.#apis.push({ url, program });
     }
     const agents = ['bench/agents-at-once.ts', cluster.site, ...cluster.nodes];
-    // They stand for a thousand other machines, so they get what processor the rest leaves.
+    // They represent a thousand other machines, so they get the processor time that the rest leaves.
     installation.#agents = await installation.#start('agents', agents, says('agents are polling'), {}, LAST);
     // Queues are created on first use, and the first plan starts the planner: that is not measured.
     await installation.#graph({ tasks: [EVERYWHERE] });

@@ -1,5 +1,5 @@
 /**
- * Agents that end every task at once, in a process of their own, as they stand for other machines. Says `ready` when they poll.
+ * Agents that end every task immediately, in a separate process, because they represent other machines. Prints `ready` when they poll.
  * Usage: node bench/instant-agents.ts ADDRESS QUEUE…
  */
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';

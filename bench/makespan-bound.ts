@@ -7,7 +7,7 @@ export interface LowerBound {
   readonly path: number;
   /** A node carries out one task at a time: no order of its tasks is faster, each with what must come before and after it. */
   readonly node: number;
-  /** The same for a task that may run on so many nodes at once only. */
+  /** The same for a task that may run on a limited number of nodes at a time. */
   readonly limit: number;
   /** The greatest of them. */
   readonly least: number;

@@ -1,7 +1,7 @@
 /**
  * The same runs on PostgreSQL (Temporal's own server as docker-compose.yml configures it, and the store) and on files (as
  * `sitewright up`), in turns, with processes as the product starts them: workers, two APIs that are read from meanwhile, and
- * one process of agents that end every task at once. Prints Markdown.
+ * one process of agents that end every task immediately. Prints Markdown.
  * Usage: node bench/postgres.ts [--nodes 40] [--machines 60] [--rounds 1] [row …]
  * Rows: graph-1 graph-2 graph-4 (the recorded library, by number of workers), site-1 site-2 site-4 (deploy_site), retention.
  */

@@ -1,6 +1,6 @@
 /**
  * How soon operators' requests take effect while calls to machines fill all slots of a worker: first with free slots, then
- * beside another site whose machines take every slot and wait for more. Machines of the simulator that never end deploying.
+ * together with another site whose machines take every slot and wait for more. Machines of the simulator that never end deploying.
  * Worker as built (`npm run build`), a process of its own, with Temporal's dev server.
  * Usage: node bench/sharing-requests.ts [nodes of the site]
  */

@@ -1,10 +1,10 @@
 /**
- * How runs of graphs share one worker and one server. Tasks end at once, so that nothing but bookkeeping takes time.
- * 1. A run of ten tasks alone, and again and again beside a run of NODES x TASKS on another cluster, in each of its phases.
- * 2. Ten runs at once on ten clusters against one run of as many tasks.
+ * How runs of graphs share one worker and one server. Tasks end immediately, so that only bookkeeping takes time.
+ * 1. A run of ten tasks alone, and repeatedly during a run of NODES x TASKS on another cluster, in each of its phases.
+ * 2. Ten concurrent runs on ten clusters against one run of as many tasks.
  * Worker as built (`npm run build`), a process of its own, with a store on a file and Temporal's dev server.
  * Agents are processes of their own, on the same cores. `BENCH_NICED=19`: those of all but the small run get only the
- * processor that the rest leaves, as they stand for other machines; but then they hold back the large run.
+ * processor that the rest leaves, because they represent other machines; but then they hold back the large run.
  * Usage: node bench/sharing.ts [nodes [tasks [seconds]]]; after so many seconds the large run is ended, and 2. is left out:
  * enough to compare two programs.
  */
@@ -50,7 +50,7 @@ const release = await store.releases.create({
   tagsMetadata: { node: { has_primary: false } },
 });
 
-/** A cluster whose nodes end every task at once. @param graphs number of tasks of a node by type of graph */
+/** A cluster whose nodes end every task immediately. @param graphs number of tasks of a node by type of graph */
 async function clusterOf(name: string, size: number, lengths: Readonly<Record<string, number>>): Promise<Cluster> {
   const graphs = { first: 1, ...lengths };
   const { id } = await store.clusters.create({ name, releaseId: release.id, mode: 'multinode' });

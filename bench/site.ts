@@ -1,6 +1,6 @@
 // Deploys a site of many nodes on the simulator and measures time, requests to MAAS, events and payload sizes:
 //   node bench/site.ts [nodes [groups [latency of MAAS in ms [operators | redeploy]]]]
-// With a latency, MAAS refuses more than 50 requests at once. With `operators`, the run is paused and resumed, a failed node
+// With a latency, MAAS refuses more than 50 concurrent requests. With `operators`, the run is paused and resumed, a failed node
 // is retried, and the run is cancelled when half of the nodes are deployed: how soon each takes effect at MAAS. With `redeploy`,
 // all nodes are then released and deployed again by a run of `redeploy_nodes`, whose requests are counted on their own.
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -87,7 +87,7 @@ try {
   const isDeploy = ({ kind }: { readonly kind: string }): boolean => kind === 'POST machines/ID/?op=deploy';
   const deployed = (): number => region.seen.filter(isDeploy).length;
   const moments = withOperators ? await interrupt(handle, { retry: names[3]!, deployed, nodes }) : undefined;
-  // A cancelled run has no result; its report says what became of it.
+  // A cancelled run has no result; its report shows its end.
   const { outcome, counts } = await handle.result().then(
     ({ outcome, nodes: counts }) => ({ outcome, counts }),
     () => handle.query<{ outcome: string; counts: object }>('status'),

@@ -1,7 +1,7 @@
 import { TASK_TYPE_NAMES } from '../src/core/task-types/index.ts';
 import type { TaskHost } from '../worker/parts/agent.ts';
 
-/** A machine in name only, which accepts every task: a thousand processes would measure the machine. @param follow what it says of a task */
+/** A machine in name only, which accepts every task: a thousand processes would measure the machine. @param follow its answer about a task */
 export const stubHost = (node: string, follow: TaskHost['follow']): TaskHost => ({
   execution: () => undefined,
   hasStarted: () => false,

@@ -1,6 +1,6 @@
 /**
  * Plans and executes the recorded library on many nodes in one go, with processes as the product starts them: one worker, one
- * API, Temporal and the store on files, one process of agents that end every task at once. Meanwhile the run is read: its page's
+ * API, Temporal and the store on files, one process of agents that end every task immediately. Meanwhile the run is read: its page's
  * requests every two seconds, and `sitewright run status`. Prints JSON.
  * Usage: node bench/thousand.ts [nodes=1000]
  */

@@ -111,7 +111,7 @@ function unpack(archive, folder) {
   if (error || status !== 0) throw new Error(`tar: ${error ? error.message : said(stderr)}`);
 }
 
-/** The line of npm's or tar's that says most. @param {string} text */
+/** The most telling line of npm's or tar's output. @param {string} text */
 const said = (text) =>
   (text || '')
     .split('\n')

@@ -65,7 +65,7 @@ export const unsound = ({ packages }, allowScripts) =>
     ];
   });
 
-/** What the registry says; undefined where it does not answer this. @returns {string[] | undefined} */
+/** The registry's answer; undefined if it has none. @returns {string[] | undefined} */
 function askRegistry() {
   const { stdout } = spawnSync('npm', ['audit', '--json', '--omit=dev'], { encoding: 'utf8', timeout: 60_000 });
   try {

@@ -14,7 +14,7 @@ import { contentKey } from '../worker/parts/content-key.ts';
 import { isOlderThanSources, root, SOURCES, stamp } from './freshness.mjs';
 import { ownPackages } from './own-packages.mjs';
 
-/** Says what is wrong and what to do; shown without a stack trace. */
+/** Explains the problem and the next step; shown without a stack trace. */
 export class BuildError extends Error {}
 
 /** What processes and threads start with, and the modules that others load by their path. `runnableProgram` finds what is made of them. */
@@ -93,7 +93,7 @@ async function bundlePage(): Promise<void> {
   for (const name of ['index.html', 'icon.svg']) await copyFile(join(assets, name), at(`dist/page/${name}`));
 }
 
-/** Everything that a package has, beside its programs. */
+/** All contents of a package but its programs. */
 async function buildPackage(): Promise<void> {
   const { bundleOurWorkflows } = await import('../worker/parts/workflow-bundle.ts');
   for (const encrypted of [false, true]) {

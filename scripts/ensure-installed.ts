@@ -9,7 +9,7 @@ import { withLock } from '../src/platform/processes/lock.ts';
 
 const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 
-/** Says what is wrong and what to do. Scripts print its message without a stack trace. */
+/** Explains the problem and the next step. Scripts print its message without a stack trace. */
 export class SetupError extends Error {}
 
 /** A package in npm's lock file. */

@@ -1,6 +1,6 @@
 // Lists the regular expressions of the product, and has `recheck` prove which of them are linear:
 // `npm run docs:expressions -- FOLDER`, where FOLDER has it (`npm install recheck@4.5.0` in an empty one). It is no
-// dependency of ours, for it is asked only about new expressions; test/unit/attacks/expressions.test.ts says which are.
+// dependency of ours, because only new expressions need it; test/unit/attacks/expressions.test.ts lists them.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const FOLDERS = ['src', 'workflows', 'activities', 'worker', 'packages'];
 const RECORD = `${ROOT}test/data/expressions.json`;
 
-/** An expression as it stands in a source: a literal, or what is given to `RegExp`. */
+/** An expression in a source: a literal, or the argument of `RegExp`. */
 export interface Expression {
   readonly file: string;
   readonly line: number;
@@ -65,7 +65,7 @@ export function expressionsIn(file: string, source: string): readonly Expression
   return found;
 }
 
-/** What this tool says of one expression; `checker` says how it knows. */
+/** This tool's finding about one expression; `checker` is how it knows. */
 interface Checked {
   readonly status: 'safe' | 'vulnerable' | 'unknown';
   readonly checker?: 'automaton' | 'fuzz' | 'simple';

@@ -1,5 +1,5 @@
 // `npm run life`: the tutorial docs/whole-life.md from its first command to its last, on machines that are containers,
-// with a client that uses the service all the while. What it has for options, the tutorial says.
+// with a client that uses the service throughout. Its options are in the tutorial.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';

@@ -1,5 +1,5 @@
 // Makes a release: `node scripts/release.mjs VERSION`, on a clean checkout whose CI is green. Sets the version everywhere,
-// gives the unreleased changes their heading, commits and tags. Pushes nothing. `--check` only says what stands in the way.
+// gives the unreleased changes their heading, commits and tags. Pushes nothing. `--check` only reports obstacles.
 // What a version promises: docs/stability.md.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ Next:
   helm package deploy/helm/sitewright
 Changes from now on go below "Unreleased"; histories recorded from now on are named after the next version.`);
 
-/** @returns {string[]} all problems at once */
+/** @returns {string[]} all problems together */
 function whatStandsInTheWay() {
   const found = [];
   const [next, last] = [version, current].map((text) => VERSION.exec(text)?.slice(1).map(Number));

@@ -46,7 +46,7 @@ export async function factsOf(system, answered) {
 }
 
 /**
- * Each task that Sitewright says it carried out, the witness saw; and none of them twice.
+ * The witness saw each task that Sitewright reports as done, and none twice.
  *
  * @param {import('./system.mjs').System} system
  */

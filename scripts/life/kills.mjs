@@ -46,7 +46,7 @@ export class Kills {
     this.#stepFrom = performance.now();
   }
 
-  /** A command is typed again, because the API was away. */
+  /** A command is typed again, because the API was unreachable. */
   retyped() {
     const last = this.done.at(-1);
     if (last !== undefined) last.retyped += 1;

@@ -8,7 +8,7 @@ exec "$${path}" "$@"
 `;
 
 /**
- * While a server is away, a person waits and types the command again.
+ * While a server is unreachable, a person waits and types the command again.
  *
  * @param {string} path variable with the program's path
  * @param {string} isAway condition on `code` and `errors` in bash

@@ -1,4 +1,4 @@
-// What a life says of itself: steps, their time, what each of them ran and left out, what its client saw, and what kills did.
+// The report of a life: steps, their time, the tasks that each ran and left out, the client's findings, and the kills.
 
 /**
  * @typedef {object} Tasks of some runs

@@ -13,7 +13,7 @@ import { answering, deployedSince, installations, primaryOf, rowsOf, statusOfRep
  *
  * @typedef {object} Step
  * @property {(system: System) => Promise<unknown>} [before]
- * @property {(system: System, outcome: Outcome) => Promise<string>} after what the report says
+ * @property {(system: System, outcome: Outcome) => Promise<string>} after the report's line
  */
 
 /** @type {Map<number, Step>} */

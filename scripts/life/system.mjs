@@ -17,7 +17,7 @@ const HOST = '10.76.0.1';
 /** Ports that the tutorial names, and those that it leaves to the defaults. */
 const PORTS = /\b(?:5240|7233|8000)\b/g;
 
-/** What each terminal says when the next one may start. */
+/** The line of each terminal after which the next may start. */
 const READY = { maas: /^admin key\s+(\S+)/, up: /Web page\s+(\S+)/ };
 
 /** @returns {Promise<number>} */
