@@ -61,9 +61,9 @@ describePage('looking at runs', () => {
 
   it('two runs are compared by plan, result and duration', async () => {
     const page = await at('/runs');
-    await page.getByRole('checkbox', { name: 'Choose run 1' }).check();
+    await page.getByRole('checkbox', { name: 'Select run 1' }).check();
     await page.getByRole('button', { name: 'Compare', disabled: true }).waitFor();
-    await page.getByRole('checkbox', { name: 'Choose run 3' }).check();
+    await page.getByRole('checkbox', { name: 'Select run 3' }).check();
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.waitForURL(/compare\?a=first&b=second/);
     await page.getByRole('row', { name: /^database on prod-1 success failed 10 s 30 s exit code 3/ }).waitFor();
@@ -104,14 +104,14 @@ describePage('looking at runs', () => {
     const page = await at(`/clusters/${env.cluster}`);
     await page.getByText('1–50 of 200').waitFor();
     expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThan(4_000);
-    await page.getByRole('button', { name: 'After' }).click();
+    await page.getByRole('button', { name: 'Next' }).click();
     await page.waitForURL(/page=1/);
     await page.getByText('51–100 of 200').waitFor();
     await page.getByLabel('Name, address or tag').fill('rack3');
     await page.waitForURL(/name=rack3/);
     await page.getByText('49 nodes', { exact: true }).waitFor();
-    await page.getByRole('checkbox', { name: 'Choose all shown' }).check();
-    await page.getByText('49 nodes chosen').waitFor();
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check();
+    await page.getByText('49 nodes selected').waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('49 nodes removed from the cluster.').waitFor();
@@ -126,7 +126,7 @@ describePage('looking at runs', () => {
     expect(await dialog.getByRole('checkbox', { name: /Hold on failure/ }).isChecked()).toBe(false);
     const asked = page.waitForRequest(/graphs\/execute/);
     await dialog.getByLabel('prod-2').uncheck();
-    await dialog.getByRole('checkbox', { name: 'Everything counts as changed' }).check();
+    await dialog.getByRole('checkbox', { name: 'Treat everything as changed' }).check();
     await dialog.getByLabel('Reason').fill('the disk was replaced');
     await dialog.getByRole('button', { name: 'Run again' }).click();
     expect((await asked).postDataJSON()).toEqual({
@@ -154,7 +154,7 @@ describePage('looking at runs', () => {
     await page.mouse.up();
     // Of three tasks one after the other, the first is left.
     await expect.poll(() => page.locator('.timeline .span').count()).toBe(2);
-    await page.getByRole('button', { name: 'Whole' }).click();
+    await page.getByRole('button', { name: 'Reset zoom' }).click();
     await expect.poll(() => page.locator('.timeline .span').count()).toBe(6);
   });
 
@@ -178,7 +178,7 @@ describePage('looking at runs', () => {
     await page.waitForURL(/open=network/);
     await page.locator('g.node[data-task="task-98"], g.node[data-task="task-3"]').first().waitFor();
     await expect.poll(() => page.locator('g.node').count()).toBe(24);
-    await page.getByRole('button', { name: 'Open all' }).click();
+    await page.getByRole('button', { name: 'Expand all' }).click();
     await expect.poll(() => page.locator('g.node').count()).toBe(100);
     // A hundred boxes, however many instances they stand for.
     expect(await page.locator('.map *').count()).toBeLessThan(1_500);
@@ -192,12 +192,12 @@ describePage('looking at runs', () => {
     await page.getByLabel('nodes.yaml').getByText('rack: two').waitFor();
     await page.getByRole('link', { name: 'Show revision 2' }).click();
     await page.waitForURL(/revision=2&since=1/);
-    const changes = page.getByLabel('Changes of nodes.yaml');
+    const changes = page.getByLabel('Changes in nodes.yaml');
     await changes.getByText('-rack: one').waitFor();
     await changes.getByText('+rack: two').waitFor();
     await page.getByRole('link', { name: /^Plan/ }).click();
     await page.waitForURL(/plan=1/);
-    await page.getByRole('heading', { name: 'What a deployment would do' }).waitFor();
+    await page.getByRole('heading', { name: 'Deployment plan' }).waitFor();
   });
 
   /** Every page and every view of it. */

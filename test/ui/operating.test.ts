@@ -63,7 +63,7 @@ describePage('operating from the page alone', () => {
       ['graphs', 'Releases contain graphs'],
       ['packages', 'sitewright package build FOLDER'],
       ['tags', 'Install a'],
-      ['audit', 'Nothing has been changed yet.'],
+      ['audit', 'No entries yet.'],
     ]) {
       await page.goto(`${origin}/${path}`);
       await page.getByText(next!).first().waitFor();
@@ -107,10 +107,10 @@ describePage('operating from the page alone', () => {
     await rig.ask('POST', `${api}/clusters`, { name: 'lab', release_id: 1 });
     for (const name of names) await rig.ask('POST', `${api}/nodes`, { name, status: 'discover' });
     await page.goto(`${origin}/clusters/1`);
-    await page.getByText('No node yet: take some in below.').waitFor();
-    await page.getByText('Take nodes into the cluster').click();
+    await page.getByText('No nodes yet: add some below.').waitFor();
+    await page.getByText('Add nodes to the cluster').click();
     await page.getByRole('button', { name: 'Assign', exact: true }).click();
-    await page.getByRole('alert').getByText('No node is chosen').waitFor();
+    await page.getByRole('alert').getByText('No nodes selected').waitFor();
     // Of many, those that are looked for.
     await page.getByLabel('Find in Nodes').fill('node-1');
     await page.getByLabel('node-2').waitFor({ state: 'hidden' });
@@ -119,17 +119,17 @@ describePage('operating from the page alone', () => {
     await page.getByLabel('controller', { exact: true }).check();
     await page.getByRole('button', { name: 'Assign', exact: true }).click();
     const row = page.getByRole('region', { name: 'Nodes', exact: true }).getByRole('row', { name: /node-14/ });
-    await row.getByText('to get controller').waitFor();
+    await row.getByText('pending: controller').waitFor();
     await row.getByText('rabbitmq').waitFor();
     expect((await rig.ask('GET', `${api}/nodes?cluster_id=1`)).body).toHaveLength(2);
 
-    await row.getByRole('checkbox', { name: 'Choose node-14' }).check();
+    await row.getByRole('checkbox', { name: 'Select node-14' }).check();
     await page.getByRole('button', { name: 'Assign tags' }).click();
     await page.getByRole('dialog').getByLabel('mongo').check();
     await page.getByRole('dialog').getByRole('button', { name: 'Assign tags' }).click();
     await row.getByText('mongo').waitFor();
     await screenshot(page, 'page-cluster');
-    await row.getByRole('checkbox', { name: 'Choose node-14' }).check();
+    await row.getByRole('checkbox', { name: 'Select node-14' }).check();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await row.waitFor({ state: 'detached' });
@@ -184,11 +184,11 @@ describePage('operating from the page alone', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page
       .getByRole('alert')
-      .getByText(/This is not JSON: .*line \d+/)
+      .getByText(/Not valid JSON: .*line \d+/)
       .waitFor();
     await box.fill(before.replace('"value": "3"', '"value": "2"'));
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The settings are saved.').waitFor();
+    await page.getByText('Settings saved.').waitFor();
     const { body } = await rig.ask('GET', `${api}/clusters/1/attributes`);
     expect(body.editable.storage.replicas.value).toBe('2');
   });

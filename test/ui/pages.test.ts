@@ -104,7 +104,7 @@ describePage('pages over a store', () => {
     await dialog.getByLabel('prod-1').check();
     await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
     // Dialogs stand in the row that opened them, and name its nodes, too.
-    const assigned = row.getByTitle('given by user');
+    const assigned = row.getByTitle('from user');
     await assigned.getByText('prod-1').waitFor();
     await row.getByRole('button', { name: 'Unassign' }).click();
     await dialog.getByLabel('prod-1').check();
@@ -113,7 +113,7 @@ describePage('pages over a store', () => {
     await row.getByRole('button', { name: 'Change' }).click();
     await dialog.getByLabel('One of its nodes').check();
     await dialog.getByRole('button', { name: 'Change' }).click();
-    await row.getByText('one node is').waitFor();
+    await row.getByText('one node').waitFor();
     await row.getByRole('button', { name: 'Delete' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await row.waitFor({ state: 'detached' });
@@ -267,7 +267,7 @@ describePage('pages over a store', () => {
     const page = await at('/clusters');
     await page.getByRole('link', { name: 'prod' }).waitFor();
     await page.keyboard.press('Tab');
-    expect(await focused(page)).toBe('Skip to the content');
+    expect(await focused(page)).toBe('Skip to content');
     const names: string[] = [];
     for (let steps = 0; steps < 25 && !names.includes('prod'); steps++) {
       await page.keyboard.press('Tab');
@@ -364,8 +364,8 @@ describePage('pages over a store', () => {
     await ended('three', 3, { ...graphs, startedBy: 'eva', done: 4, total: 4 });
     const page = await at('/runs');
     const row = (name: RegExp) => page.getByRole('row', { name });
-    await row(/^Choose run 3 3 graphs on cluster prod success 4 \/ 4 tasks/).waitFor();
-    await row(/^Choose run 2 2 deploy dc1 failed 3 \/ 24 nodes, 2 failed rack 3 has no power/).waitFor();
+    await row(/^Select run 3 3 graphs on cluster prod success 4 \/ 4 tasks/).waitFor();
+    await row(/^Select run 2 2 deploy dc1 failed 3 \/ 24 nodes, 2 failed rack 3 has no power/).waitFor();
 
     const shows = async (field: string, value: string, wanted: RegExp) => {
       const input = page.getByRole('search').getByLabel(new RegExp(`^${field}`));
@@ -412,7 +412,7 @@ describePage('pages over a store', () => {
 
   it('lists show changes without a reload', async () => {
     const page = await at('/sites');
-    await page.getByText('There is no site yet').waitFor();
+    await page.getByText('No sites yet').waitFor();
     await rig.ask('POST', `${api}/sites`, { name: 'dc9' });
     await page.getByRole('link', { name: 'dc9' }).waitFor();
     await page.getByRole('button', { name: 'Deploy', disabled: true }).waitFor();
@@ -420,12 +420,12 @@ describePage('pages over a store', () => {
 
   it('the page reports an unavailable API, and recovers when it is back', async () => {
     const page = await at('/sites');
-    await page.getByText('There is no site yet').waitFor();
+    await page.getByText('No sites yet').waitFor();
     await page.route('**/api/**', (route) => route.abort());
     rig.api.server.closeAllConnections();
     await page.getByText('The API has not answered since').waitFor();
     // What was there stays.
-    await page.getByText('There is no site yet').waitFor();
+    await page.getByText('No sites yet').waitFor();
     await rig.ask('POST', `${api}/sites`, { name: 'dc9' });
     await page.unroute('**/api/**');
     await page.getByRole('link', { name: 'dc9' }).waitFor();
@@ -453,7 +453,7 @@ describePage('pages over a store', () => {
       await page.getByRole('link', { name: list! }).waitFor();
     }
     await page.goto(`${origin}/tags/of/nothing`);
-    await page.getByRole('heading', { name: 'No such page' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   });
 
   it('nodes, graphs and packages are listed; a graph is drawn', async () => {

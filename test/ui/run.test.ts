@@ -223,9 +223,9 @@ describePage('the page of a run of graphs', () => {
     await page.waitForURL(/status=failed/);
     await expect.poll(() => page.getByRole('combobox', { name: /^Status/ }).inputValue()).toBe('failed');
     await page.getByRole('row', { name: /compute-agent/ }).waitFor({ state: 'detached' });
-    await page.getByRole('checkbox', { name: 'Choose database on prod-1' }).check();
-    await act(page, 'Retry all chosen', 'disk was cleaned');
-    await page.getByText('No such task.').waitFor();
+    await page.getByRole('checkbox', { name: 'Select database on prod-1' }).check();
+    await act(page, 'Retry selected', 'disk was cleaned');
+    await page.getByText('No tasks match.').waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
     await task.getByText('running').waitFor();
     gate.end('database', { outcome: 'success' });
@@ -265,7 +265,7 @@ describePage('the page of a run of graphs', () => {
     await expect.poll(() => focused(page)).toBe('compute-agent');
 
     await act(page, 'Stop', 'enough');
-    await page.getByText('Stopping: what runs ends').waitFor();
+    await page.getByText('Stopping: running work finishes').waitFor();
     endAll();
     await page.getByRole('button', { name: 'Retry from failure' }).waitFor();
     await page.getByRole('heading', { level: 1 }).getByText('stopped').waitFor();
@@ -282,7 +282,7 @@ describePage('the page of a run of graphs', () => {
     await page.getByRole('cell', { name: 'success' }).waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: 'nina' }).waitFor();
     await page.getByLabel('Outcome').selectOption('failed');
-    await page.getByText('No such run.').waitFor();
+    await page.getByText('No runs match.').waitFor();
   });
 
   it('the output of a real task is shown live, and each attempt has its own log', async () => {
@@ -329,7 +329,7 @@ describePage('the page of a run of graphs', () => {
     await log.getByLabel('Stream').selectOption('stdout');
     writeFileSync(go, '');
     await expect.poll(() => output.textContent()).toBe('try\ngone <b>wrong</b>\n');
-    await log.getByText('It ended: failed').waitFor();
+    await log.getByText('Ended: failed').waitFor();
     // The log of the run goes on by itself, and is searched by its address.
     await line('gone <b>wrong</b>').waitFor();
     await line('ended: failed').waitFor();
@@ -344,7 +344,7 @@ describePage('the page of a run of graphs', () => {
     await act(page, 'Retry', 'once more');
     // The log goes on with the new try by itself; the one that failed is still there.
     await expect.poll(() => output.textContent()).toBe('try\nbetter\n');
-    await log.getByText('It ended: success').waitFor();
+    await log.getByText('Ended: success').waitFor();
     await whole.getByLabel('Search the log').fill('');
     await line('ended: success').waitFor();
     await log.getByLabel('Try').selectOption('1');

@@ -88,7 +88,7 @@ describePage('the page of a run on a site', () => {
     await dialog.getByRole('button', { name: 'Resume', exact: true }).click();
     await row.locator('.state.bad').waitFor({ state: 'detached' });
     await act('Stop', 'enough for today');
-    await page.getByText('Stopping: what runs ends').waitFor();
+    await page.getByText('Stopping: running work finishes').waitFor();
     await act('Cancel', 'the wrong site');
     await page.getByRole('heading', { level: 1 }).getByText('cancelled').waitFor();
     const audit = (await api.ask('GET', '/api/v1/audit?action=run.cancel')).body.items;
@@ -208,7 +208,7 @@ describePage('the page of a run on a site', () => {
     };
     await decide('Approve', 'eva', 'it is fine');
     await dialog.getByText('eva started the run: another person must approve').waitFor();
-    await dialog.getByRole('button', { name: 'Leave it' }).click();
+    await dialog.getByRole('button', { name: 'Close' }).click();
     await decide('Approve', 'otto', 'looked at the plan');
     await page.getByText(/Waiting for approval before masters since/).waitFor();
     await page.getByText('looked at the plan').waitFor();

@@ -41,7 +41,7 @@ function Ask({ label, title, explain, act, fields = [], reason = true, signed = 
     const given = readFields(new FormData(event.target), fields);
     const missing = fields.find((field) => field.type === 'choices' && field.needed && given[field.name].length === 0);
     if (missing !== undefined)
-      return setProblem({ detail: `${missing.label}: no selection.`, hint: 'Choose at least one.' });
+      return setProblem({ detail: `${missing.label}: no selection.`, hint: 'Select at least one.' });
     if (given.by !== undefined) operator.name = given.by;
     delete given.by;
     setBusy(true);
@@ -59,7 +59,7 @@ function Ask({ label, title, explain, act, fields = [], reason = true, signed = 
       <h2>${title}</h2>
       ${explain && html`<p>${explain}</p>`}
       ${fields.map((field) => html`<${Field} key=${field.name} ...${field} />`)}
-      ${reason && html`<${Field} name="reason" label="Reason" placeholder="kept in the report and the audit" autofocus=${fields.length === 0} />`}
+      ${reason && html`<${Field} name="reason" label="Reason" placeholder="kept in the report and the audit trail" autofocus=${fields.length === 0} />`}
       ${
         signed &&
         (hasToken()
@@ -68,8 +68,8 @@ function Ask({ label, title, explain, act, fields = [], reason = true, signed = 
       }
       <${Problem} of=${problem} />
       <div class="actions">
-        <button type="submit" class=${danger ? 'danger main' : 'main'} disabled=${busy}>${busy ? 'Wait …' : label}</button>
-        <button type="button" onClick=${close}>Leave it</button>
+        <button type="submit" class=${danger ? 'danger main' : 'main'} disabled=${busy}>${busy ? 'Please wait …' : label}</button>
+        <button type="button" onClick=${close}>Close</button>
       </div>
     </form>
   </dialog>`;
@@ -139,7 +139,7 @@ export const holdField = (what, value = []) => ({
   name: 'hold_before',
   label: `Wait for approval before these ${what}`,
   value: value.join(', '),
-  placeholder: 'none; names with commas between; *: before any change',
+  placeholder: 'none; comma-separated names; *: before any change',
 });
 
 export function heldBefore(text = '') {

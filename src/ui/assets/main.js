@@ -73,7 +73,7 @@ function Page() {
   }, []);
   const [, section = ''] = place.value.path.split('/');
   const name = section === '' ? 'sites' : section;
-  return html`<a class="skip" href="#main">Skip to the content</a>
+  return html`<a class="skip" href="#main">Skip to content</a>
     <nav aria-label="Main">
       <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="22" height="22" /> Sitewright</a>
       <ul>
@@ -100,7 +100,7 @@ function View({ name }) {
   if (id !== undefined && One !== undefined)
     return html`<${One} key=${path} id=${decodeURIComponent(id)} query=${query} />`;
   if (List !== undefined && id === undefined) return html`<${List} key=${name} query=${query} />`;
-  return html`<${Title} of="No such page" />
+  return html`<${Title} of="Page not found" />
     <p>There is nothing at <code>${path}</code>. Choose a page above, or go to the <a href="/sites">sites</a>.</p>`;
 }
 
@@ -150,7 +150,7 @@ const FAILURES = {
   refused: 'The provider did not confirm who you are. Try again.',
   expired: 'Signing in took too long, or this browser blocks cookies. Try again.',
   'no-name': 'The provider did not identify you. Ask an admin.',
-  'no-role': 'You may not use this system: none of your groups has a role here. Ask an admin.',
+  'no-role': 'You have no access: none of your groups has a role here. Ask an admin.',
 };
 
 /** Asks who it is once the API asked for it: by the provider if there is one, or by a token. */
@@ -188,7 +188,7 @@ function SignIn({ refused }) {
           : html`<${Problem} of=${{ ...problem, hint: 'It may be mistyped, expired or revoked. Ask an admin for another.' }} />`
       }
       <label class="field"><span>Token</span><input type="password" name="token" required autocomplete="off" autofocus /></label>
-      <p class="quiet">It is kept until the browser is closed, where scripts cannot read it, and sent to this API only.</p>
+      <p class="quiet">It is kept until you close the browser, out of reach of scripts, and sent to this API only.</p>
       <div class="actions"><button class="main" type="submit">Sign in</button></div>
     </form>`;
 }

@@ -86,7 +86,7 @@ export function Command({ text }) {
       setCopied(true);
       say('Copied.');
     } catch {
-      say('The browser does not let this page copy: select the text instead.');
+      say('The browser does not allow copying: select the text instead.');
     }
   };
   return html`<div class="command">
@@ -197,9 +197,9 @@ export function Fold({ label, open = false, children, onToggle }) {
 export const Pages = ({ page, size, of }) =>
   of > size &&
   html`<nav class="pages" aria-label="Pages">
-    <button type="button" disabled=${page === 0} onClick=${() => filterBy({ page: page === 1 ? '' : page - 1 })}>Before</button>
+    <button type="button" disabled=${page === 0} onClick=${() => filterBy({ page: page === 1 ? '' : page - 1 })}>Previous</button>
     <span>${page * size + 1}–${Math.min((page + 1) * size, of)} of ${of}</span>
-    <button type="button" disabled=${(page + 1) * size >= of} onClick=${() => filterBy({ page: page + 1 })}>After</button>
+    <button type="button" disabled=${(page + 1) * size >= of} onClick=${() => filterBy({ page: page + 1 })}>Next</button>
   </nav>`;
 
 /** Buttons to page through a list that the API cuts; where the page begins is in the address. */

@@ -48,7 +48,7 @@ export function SavedViews({ of, fields }) {
         signed=${false}
         fields=${[{ name: 'name', label: 'Name', needed: true, autofocus: true }]}
         act=${save}
-        done="The filters are saved."
+        done="Filters saved."
       />`
     }
   </div>`;

@@ -98,7 +98,7 @@ function Mark({ row, selection: { nameOf, keyOf, isChoosable, chosen, toggle } }
   const key = keyOf(row);
   return html`<input
     type="checkbox"
-    aria-label=${`Choose ${nameOf(row)}`}
+    aria-label=${`Select ${nameOf(row)}`}
     checked=${chosen.has(key)}
     onChange=${() => toggle([key], !chosen.has(key))}
   />`;
@@ -113,7 +113,7 @@ function MarkAll({ rows, selection: { keyOf, isChoosable, chosen, toggle } }) {
     if (box.current) box.current.indeterminate = some && !all;
   }, [some, all]);
   if (keys.length === 0) return null;
-  return html`<input ref=${box} type="checkbox" aria-label="Choose all shown" checked=${all} onChange=${() => toggle(keys, !all)} />`;
+  return html`<input ref=${box} type="checkbox" aria-label="Select all shown" checked=${all} onChange=${() => toggle(keys, !all)} />`;
 }
 
 /** Rows of a table that are chosen: pass it as `selection`; `rows` of those that are shown, `clear()` empties it. */
@@ -138,10 +138,10 @@ export function useSelection(rows, { keyOf, nameOf = keyOf, isChoosable = () => 
 /** Actions for the chosen rows; shown while any is chosen. */
 export const Chosen = ({ selection, what, children }) =>
   selection.rows.length > 0 &&
-  html`<div class="chosen" role="group" aria-label="Chosen">
-    <span>${selection.rows.length} ${what} chosen</span>
+  html`<div class="chosen" role="group" aria-label="Selection">
+    <span>${selection.rows.length} ${what} selected</span>
     ${children}
-    <button type="button" onClick=${selection.clear}>Choose none</button>
+    <button type="button" onClick=${selection.clear}>Clear selection</button>
   </div>`;
 
 /**

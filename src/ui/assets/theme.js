@@ -3,7 +3,7 @@ import { html } from './html.js';
 
 const KEY = 'sitewright.theme';
 const THEMES = [
-  ['', 'as the system'],
+  ['', 'same as system'],
   ['light', 'light'],
   ['dark', 'dark'],
 ];

@@ -20,9 +20,9 @@ export function AuditView({ query }) {
   const isFiltered = actor !== '' || action !== '' || target !== '';
   return html`<${Title} of="Audit" />
     <form class="filters" role="search" aria-label="Filter the audit" onSubmit=${(event) => event.preventDefault()}>
-      <${Search} label="Who" value=${actor} onChange=${choose('actor')} />
-      <${Search} label="What" value=${action} placeholder="run.pause" onChange=${choose('action')} />
-      <${Search} label="To" value=${target} placeholder="site/dc1" onChange=${choose('target')} />
+      <${Search} label="Actor" value=${actor} onChange=${choose('actor')} />
+      <${Search} label="Action" value=${action} placeholder="run.pause" onChange=${choose('action')} />
+      <${Search} label="Target" value=${target} placeholder="site/dc1" onChange=${choose('target')} />
       ${isFiltered && html`<button type="button" onClick=${() => filterBy({ actor: '', action: '', target: '', before: '' })}>Show all</button>`}
     </form>
     <${Loaded} from=${entries}>
@@ -31,12 +31,12 @@ export function AuditView({ query }) {
             label="Audit"
             rows=${items}
             keyOf=${(one) => one.id}
-            empty=${isFiltered ? 'No entries match. Filters compare whole names.' : html`<${Empty} title="Nothing has been changed yet." />`}
+            empty=${isFiltered ? 'No entries match. Filters match whole names only.' : html`<${Empty} title="No entries yet." />`}
             columns=${[
               ['At', (one) => html`<${Ago} of=${one.at} />`, 'number'],
-              ['Who', (one) => one.actor],
-              ['What', (one) => one.action],
-              ['To', (one) => html`<${Target} of=${one.target} />`, 'wide'],
+              ['Actor', (one) => one.actor],
+              ['Action', (one) => one.action],
+              ['Target', (one) => html`<${Target} of=${one.target} />`, 'wide'],
               ['Why', (one) => one.reason ?? '', 'wide'],
             ]}
           />

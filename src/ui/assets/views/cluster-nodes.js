@@ -51,7 +51,7 @@ export function ClusterNodes({ base, nodes, tags, query, onDone }) {
     <${NodeTable}
       nodes=${wanted.slice(page * PAGE, (page + 1) * PAGE)}
       selection=${selection}
-      empty=${isFiltered ? 'No such node.' : 'No node yet: take some in below.'}
+      empty=${isFiltered ? 'No nodes match.' : 'No nodes yet: add some below.'}
     />
     <${Pages} page=${page} size=${PAGE} of=${wanted.length} />`;
 }
@@ -89,7 +89,7 @@ export function NodeActions({ base, nodes, tags, onDone }) {
       label="Assign tags"
       title=${`Assign tags to ${names}`}
       reason=${false}
-      disabled=${free.length === 0 && 'All tags of this cluster are assigned. Create more on the page of the tags.'}
+      disabled=${free.length === 0 && 'All tags of this cluster are assigned. Create more on the page Tags.'}
       fields=${choices(free)}
       act=${change('assign')}
       done=${`${names}: tags assigned.`}
@@ -98,15 +98,15 @@ export function NodeActions({ base, nodes, tags, onDone }) {
       label="Unassign"
       title=${`Remove tags from ${names}`}
       reason=${false}
-      disabled=${own.length === 0 && 'There is no tag to remove.'}
+      disabled=${own.length === 0 && 'No tags to remove.'}
       fields=${choices(own)}
       act=${change('unassign')}
       done=${`${names}: tags removed.`}
     />
     <${Action}
       label="Remove"
-      title=${`Take ${names} out of the cluster`}
-      explain="At once where nothing was deployed on it yet; a deployed node goes with the next deployment."
+      title=${`Remove ${names} from the cluster`}
+      explain="Deployed nodes leave with the next deployment, others immediately."
       reason=${false}
       act=${take}
       done=${`${count(nodes.length, 'node')} removed from the cluster.`}

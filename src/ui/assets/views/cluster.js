@@ -60,7 +60,7 @@ export function ClusterView({ id, query }) {
       html`<${Loaded} from=${nodes}>
         ${(all) => html`<${ClusterNodes} ...${{ base, query, nodes: all, tags: (tags.data ?? []).map((one) => one.name), onDone: reload }} />`}
       <//>
-      <${Fold} label="Take nodes into the cluster" open=${query.has('take')}>${() => html`<${FreeNodes} base=${base} onDone=${reload} />`}<//>`
+      <${Fold} label="Add nodes to the cluster" open=${query.has('take')}>${() => html`<${FreeNodes} base=${base} onDone=${reload} />`}<//>`
     }
     ${view === 'graphs' && html`<${Graphs} ...${{ base, query, types, type, name, nodes: nodes.data ?? [] }} />`}
     ${view === 'runs' && html`<${ClusterRuns} id=${id} />`}
@@ -82,7 +82,7 @@ const Graphs = ({ base, query, types, type, name, nodes }) => html`<div class="f
     type
       ? html`<${Fold} label="Plan of a run started now" open=${query.has('plan')}>${() => html`<${Plan} base=${base} type=${type} nodes=${nodes} />`}<//>
       <${Fold} label="Drawing of the merged graph">${() => html`<${GraphPicture} path=${`${base}/deploy_tasks/graph.svg${queryOf({ graph_type: type })}`} />`}<//>`
-      : html`<p class="quiet">There is no graph yet.</p>`
+      : html`<p class="quiet">No graphs yet.</p>`
   }`;
 
 const Facts = ({ cluster, release }) => html`<p class="facts">
@@ -108,7 +108,7 @@ function FreeNodes({ base, onDone }) {
     const form = new FormData(event.target);
     const [nodes, chosen] = [form.getAll('node'), form.getAll('role')];
     if (nodes.length === 0)
-      return setProblem({ detail: 'No node is chosen.', hint: 'Choose at least one, and its roles.' });
+      return setProblem({ detail: 'No nodes selected.', hint: 'Select at least one, and its roles.' });
     try {
       await post(
         `${base}/assignment`,
@@ -125,7 +125,7 @@ function FreeNodes({ base, onDone }) {
   return html`<${Loaded} from=${free}>
     ${(nodes) =>
       nodes.length === 0
-        ? html`<p class="quiet">No free node. Nodes are added by registration, or by deploying a site: see <a href="/nodes">nodes</a>.</p>`
+        ? html`<p class="quiet">No free nodes. Register some, or deploy a site: see <a href="/nodes">nodes</a>.</p>`
         : html`<form onSubmit=${assign} class="card">
             <${Choices} name="node" label="Nodes" options=${nodes.map((one) => [String(one.id), one.site ? `${one.name} (${one.site})` : one.name])} />
             <${Choices} name="role" label="Roles" options=${(roles.data ?? []).map((one) => [one.name, one.name])} />
@@ -153,10 +153,10 @@ function Plan({ base, type, nodes }) {
           ${() => html`<${PlanNode} node=${node} />`}
         <//>`,
       )}
-      ${data.nodes.length > 100 && html`<p class="quiet">The first 100 nodes of ${data.nodes.length}.</p>`}
-      <${Reasons} heading="On no node" rows=${data.not_placed.map((one) => [one.task, one.reason])} />
+      ${data.nodes.length > 100 && html`<p class="quiet">Showing the first 100 of ${data.nodes.length} nodes.</p>`}
+      <${Reasons} heading="Not placed on any node" rows=${data.not_placed.map((one) => [one.task, one.reason])} />
       <${Reasons} heading="Not on the primary node" rows=${data.skipped_primaries.map((one) => [one.task, `node ${nameOf(one.node)} has it as ${one.tag}`])} />
-      <${Reasons} heading="Nodes left out" rows=${data.left_out.map((one) => [nameOf(one.node), one.reason])} />`}
+      <${Reasons} heading="Omitted nodes" rows=${data.left_out.map((one) => [nameOf(one.node), one.reason])} />`}
   <//>`;
 }
 
@@ -185,7 +185,7 @@ const Reasons = ({ heading, rows }) =>
 function ClusterRuns({ id }) {
   const runs = useData(`/api/v1/runs${queryOf({ label: `cluster:${id}`, limit: 20 })}`, { again: listsChanged.value });
   return html`<${Loaded} from=${runs}>
-    ${({ items, next }) => html`<${RunTable} runs=${items} empty="No run yet: run a graph above." />
+    ${({ items, next }) => html`<${RunTable} runs=${items} empty="No runs yet: run a graph above." />
       ${next !== null && html`<p><a href=${`/runs?cluster=${id}`}>Show all runs of this cluster</a></p>`}
       <${RunGrid} runs=${items.filter((run) => run.labels.transaction !== undefined)} />`}
   <//>`;
@@ -201,7 +201,7 @@ function Plugins({ base, onDone }) {
     try {
       await send('PATCH', `${base}/attributes`, { editable: { [name]: { metadata: { enabled } } } });
       setProblem(undefined);
-      say(`${name} is ${enabled ? 'enabled' : 'disabled'}.`);
+      say(`${name} ${enabled ? 'enabled' : 'disabled'}.`);
       settings.reload();
       onDone();
     } catch (error) {
@@ -246,7 +246,7 @@ function Settings({ base }) {
     try {
       await send('PUT', `${base}/attributes`, parsed(text));
       setProblem(undefined);
-      say('The settings are saved.');
+      say('Settings saved.');
       settings.reload();
     } catch (error) {
       setProblem(problemOf(error));
@@ -272,7 +272,7 @@ function parsed(text) {
     const line = at === undefined ? '' : `line ${text.slice(0, Number(at)).split('\n').length}: `;
     throw new ApiProblem({
       code: 'page',
-      detail: `This is not JSON: ${line}${error.message}`,
+      detail: `Not valid JSON: ${line}${error.message}`,
       hint: 'Nothing was saved. Fix it, then save again.',
     });
   }

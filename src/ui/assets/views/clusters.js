@@ -18,7 +18,7 @@ export function ClustersView() {
   const create = async ({ name, release_id, site }) => {
     const cluster = await post('/api/v1/clusters', { name, release_id: Number(release_id), ...(site ? { site } : {}) });
     go(`/clusters/${cluster.id}`);
-    return `Cluster ${name} is created.`;
+    return `Cluster ${name} created.`;
   };
   const fields = [
     { name: 'name', label: 'Name', needed: true, autofocus: true },
@@ -37,7 +37,7 @@ export function ClustersView() {
       of="Clusters"
       actions=${html`<${Action}
         label="Create a cluster"
-        explain="A cluster is nodes on which the graphs of a release run. Its nodes may belong to a site."
+        explain="A cluster is a set of nodes on which the graphs of a release run. Its nodes may belong to a site."
         fields=${fields}
         reason=${false}
         act=${create}
@@ -51,7 +51,7 @@ export function ClustersView() {
           label="Clusters"
           rows=${all}
           keyOf=${(one) => one.id}
-          empty=${none ? html`<p class="quiet">No cluster yet.</p>` : html`<${NoCluster} />`}
+          empty=${none ? html`<p class="quiet">No clusters yet.</p>` : html`<${NoCluster} />`}
           columns=${[
             ['Cluster', (one) => html`<a href=${`/clusters/${one.id}`}>${one.name}</a>`, 'name'],
             [
@@ -73,7 +73,7 @@ export function ClustersView() {
     <//>`;
 }
 
-const NoCluster = () => html`<${Empty} title="There is no cluster yet.">
+const NoCluster = () => html`<${Empty} title="No clusters yet.">
   <p>Create one above: it uses nodes of the inventory, and runs the graphs of its release on them.</p>
 <//>`;
 

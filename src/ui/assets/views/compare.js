@@ -13,10 +13,10 @@ import { nameOfRun } from './runs.js';
 
 const LIST = ['/runs', 'Runs'];
 const SHOWN = [
-  ['differing', 'what differs'],
-  ['outcome', 'other outcome'],
+  ['differing', 'differences'],
+  ['outcome', 'different outcome'],
   ['one', 'in one run only'],
-  ['slower', 'slower by a half or more'],
+  ['slower', 'at least 50 % slower'],
   ['all', 'all'],
 ];
 
@@ -28,7 +28,7 @@ export function CompareView({ query }) {
   const names = useNodeNames(second.run.data?.labels.cluster);
   const problem = first.run.problem ?? second.run.problem ?? first.problem ?? second.problem;
   return html`<${Title} of="Compare two runs" trail=${[LIST]} actions=${html`<button type="button" onClick=${() => filterBy({ a: b, b: a })}>Swap</button>`} />
-    ${(a === '' || b === '') && html`<p>Choose two runs in the list of the <a href="/runs">runs</a>, then <em>Compare</em>.</p>`}
+    ${(a === '' || b === '') && html`<p>Select two runs in the list of <a href="/runs">runs</a>, then choose <em>Compare</em>.</p>`}
     <${Problem} of=${problem} />
     <${Loaded} from=${first.run}>
       ${(one) => html`<${Loaded} from=${second.run}>${(other) => html`<${Heads} runs=${[one, other]} clusters=${clusters} />`}<//>`}
@@ -63,10 +63,10 @@ function Rows({ first, second, names, query }) {
       ? html`<span class="quiet">not planned</span>`
       : html`<span title=${one.message}>${said(one.status)}</span>`;
   return html`<p class="facts">
-      ${count(all.length, 'entry', 'entries')}: ${counts(IS.outcome)} with another outcome, ${counts((one) => one.first === undefined)} only in
+      ${count(all.length, 'entry', 'entries')}: ${counts(IS.outcome)} with different outcomes, ${counts((one) => one.first === undefined)} only in
       the second, ${counts((one) => one.second === undefined)} only in the first.
     </p>
-    <form class="filters" role="search" aria-label="Filter what is compared" onSubmit=${(event) => event.preventDefault()}>
+    <form class="filters" role="search" aria-label="Filter the comparison" onSubmit=${(event) => event.preventDefault()}>
       <${Choice} label="Show" value=${shown} options=${SHOWN} onChange=${(value) => filterBy({ show: value === 'differing' ? '' : value })} />
       <${Search} label="Search" value=${text} onChange=${(value) => filterBy({ text: value })} />
     </form>
@@ -74,14 +74,14 @@ function Rows({ first, second, names, query }) {
       label="Comparison"
       rows=${rows}
       keyOf=${(one) => one.key}
-      empty=${shown === 'all' ? 'Nothing is to be compared.' : 'Nothing differs in this way.'}
+      empty=${shown === 'all' ? 'Nothing to compare.' : 'No such differences.'}
       columns=${[
         ['What', (one) => one.name, 'name'],
         ['First', (one) => state(one.first)],
         ['Second', (one) => state(one.second)],
         ['First took', (one) => one.took[0], 'number'],
         ['Second took', (one) => one.took[1], 'number'],
-        ['What happened', (one) => one.second?.message ?? one.first?.message ?? '', 'wide'],
+        ['Message', (one) => one.second?.message ?? one.first?.message ?? '', 'wide'],
       ]}
     />`;
 }

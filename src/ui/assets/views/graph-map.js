@@ -78,8 +78,8 @@ function Picture({ shape, counts, query, onChoose, path }) {
       <${Choice} label="Group by" value=${by} options=${options} onChange=${(value) => filterBy({ by: value === usual ? '' : value, open: '' })} />
       ${
         groups.size > 0 &&
-        html`<span class="actions"><button type="button" onClick=${() => filterBy({ open: '*' })}>Open all</button>
-          <button type="button" onClick=${() => filterBy({ open: '' })}>Close all</button></span>`
+        html`<span class="actions"><button type="button" onClick=${() => filterBy({ open: '*' })}>Expand all</button>
+          <button type="button" onClick=${() => filterBy({ open: '' })}>Collapse all</button></span>`
       }
       <${Find} names=${shape.tasks.map(({ name }) => name)} onFind=${find} />
       <span class="actions">
@@ -129,7 +129,7 @@ const Frames = ({ frames, onToggle }) =>
         y=${one.y + 17}
         role="button"
         tabindex="0"
-        aria-label=${`Close ${one.name}`}
+        aria-label=${`Collapse ${one.name}`}
         onClick=${() => onToggle(one.name)}
         onKeyDown=${(event) => event.key === 'Enter' && onToggle(one.name)}
       >▾ ${one.name}</text>

@@ -102,7 +102,7 @@ const saidCounts = (counts) =>
 
 /** The graph. A task that is chosen in it is shown among the tasks. */
 function Graph({ base, graph, tasks, query }) {
-  if (!graph.planned && tasks.length === 0) return html`<p class="quiet">It is drawn once it is planned.</p>`;
+  if (!graph.planned && tasks.length === 0) return html`<p class="quiet">The graph is drawn once it is planned.</p>`;
   const choose = (task) => go(addressWith({ view: '', task, status: '', before: '' }), { stay: true });
   return html`<${GraphMap} ...${{ base, graph, query }} key=${graph.type} counts=${new Map(tasks)} onChoose=${choose} />`;
 }
@@ -153,7 +153,7 @@ function Bars({ base, graph, run, version, names, node, query }) {
       const rows = items.map((one) => ({ ...one, from: one.time_start, to: one.time_end }));
       const steps = shape.data === undefined ? [] : criticalPath(rows, shape.data.edges);
       const critical = new Set(steps.map(({ key }) => key));
-      return html`${next !== null && html`<p class="quiet">The first ${items.length.toLocaleString()} bars; choose a node above to see all of its.</p>`}
+      return html`${next !== null && html`<p class="quiet">Showing the first ${items.length.toLocaleString()} bars; select a node above to see all of its bars.</p>`}
         ${isCritical && html`<${CriticalPath} path=${steps} names=${names} />`}
         <${Timeline}
           from=${run.started_at}
@@ -180,7 +180,7 @@ const CriticalPath = ({ path, names }) =>
     : html`<ol class="critical-path" aria-label="Critical path">
         ${path.map(
           ({ key, row, wait }) => html`<li key=${key}>
-            ${placeOf(key, names).text} <span class="quiet">${lasting(row.from, row.to)}${wait >= 1000 ? `, ${lasting(0, wait)} after the one before` : ''}</span>
+            ${placeOf(key, names).text} <span class="quiet">${lasting(row.from, row.to)}${wait >= 1000 ? `, ${lasting(0, wait)} after the previous one` : ''}</span>
           </li>`,
         )}
       </ol>`;

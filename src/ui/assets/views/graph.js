@@ -39,7 +39,7 @@ export function GraphView({ id, query }) {
           label="Tasks"
           rows=${data.tasks.filter(({ id: name }) => name.includes(wanted)).slice(0, 500)}
           keyOf=${(one) => one.id}
-          empty="No such task."
+          empty="No tasks match."
           columns=${[
             ['Task', (one) => one.id, 'name'],
             ['Type', (one) => one.type],

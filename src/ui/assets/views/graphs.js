@@ -30,11 +30,11 @@ export function GraphsView({ query }) {
             label="Graphs"
             rows=${rows}
             keyOf=${(one) => one.id}
-            empty="No such graph."
+            empty="No graphs match."
             columns=${[
               ['Graph', (one) => html`<a href=${`/graphs/${one.id}`}>${nameOf(one)}</a>`, 'name'],
               ['Type', (one) => one.relations.map((of) => of.type).join(', ')],
-              ['Of', (one) => one.relations.map((of) => html`<${Owner} of=${of} names=${owners} />`)],
+              ['Owner', (one) => one.relations.map((of) => html`<${Owner} of=${of} names=${owners} />`)],
               ['Tasks', (one) => one.tasks.length, 'number'],
               [
                 '',
@@ -47,8 +47,8 @@ export function GraphsView({ query }) {
     <//>`;
 }
 
-const NoGraph = () => html`<${Empty} title="There is no graph yet.">
-  <p>Releases contain graphs; install their <a href="/packages">packages</a>. Your own for a cluster:</p>
+const NoGraph = () => html`<${Empty} title="No graphs yet.">
+  <p>Releases contain graphs; install their <a href="/packages">packages</a>. To upload your own for a cluster:</p>
   <${Command} text="sitewright graph upload --env 1 --type default --file FILE" />
 <//>`;
 

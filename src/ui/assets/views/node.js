@@ -28,9 +28,9 @@ export function NodeView({ id }) {
       ${one.error_msg && html`<p class="problem">${one.error_msg}</p>`}
       <dl class="details">
         <dt>Id</dt><dd>${one.id}</dd>
-        <dt>Cluster</dt><dd>${one.cluster ? html`<a href=${`/clusters/${one.cluster}`}>${cluster.data?.name ?? one.cluster}</a>` : html`none; a <a href="/clusters">cluster</a> takes it in`}</dd>
+        <dt>Cluster</dt><dd>${one.cluster ? html`<a href=${`/clusters/${one.cluster}`}>${cluster.data?.name ?? one.cluster}</a>` : html`none; add it to a <a href="/clusters">cluster</a>`}</dd>
         ${one.site && html`<dt>Site</dt><dd><a href=${`/sites/${encodeURIComponent(one.site)}`}>${one.site}</a></dd>`}
-        <dt>Roles</dt><dd>${one.roles.join(', ') || 'none'}${one.pending_roles.length > 0 ? `; to get with the next deployment: ${one.pending_roles.join(', ')}` : ''}</dd>
+        <dt>Roles</dt><dd>${one.roles.join(', ') || 'none'}${one.pending_roles.length > 0 ? `; the next deployment adds ${one.pending_roles.join(', ')}` : ''}</dd>
         <dt>Tags</dt><dd>${one.tags.length === 0 ? 'none' : one.tags.map((tag) => html`<${Tag} key=${tag} name=${tag} of=${sources.get(tag)} primary=${one.primary_tags.includes(tag)} />`)}</dd>
         <dt>Host name</dt><dd>${one.fqdn ?? one.hostname ?? ''}</dd>
         ${one.ip && html`<dt>Address</dt><dd>${one.ip}</dd>`}
@@ -38,8 +38,8 @@ export function NodeView({ id }) {
         ${one.os_platform && html`<dt>System</dt><dd>${one.os_platform}</dd>`}
         ${Object.keys(one.labels).length > 0 && html`<dt>Labels</dt><dd>${Object.entries(one.labels).map(([key, value]) => html`<span class="tag">${key}=${value}</span>`)}</dd>`}
       </dl>
-      ${one.site && html`<h2>What runs on its site did</h2><${History} node=${one} />`}
-      ${one.cluster && html`<h2>What runs of its cluster did</h2><${ClusterHistory} node=${one} />`}
+      ${one.site && html`<h2>Runs of its site</h2><${History} node=${one} />`}
+      ${one.cluster && html`<h2>Runs of its cluster</h2><${ClusterHistory} node=${one} />`}
       <h2>Hardware</h2>
       <${Fold} label="Disks, interfaces and facts as JSON">${() => html`<pre tabindex="0">${JSON.stringify({ meta: one.meta, network_data: one.network_data }, null, 2)}</pre>`}<//>`}
   <//>`;
@@ -47,7 +47,7 @@ export function NodeView({ id }) {
 
 const Tag = ({ name, of, primary }) => html`<span
   class="tag"
-  title=${of === undefined ? undefined : of.role ? `with role ${of.role}` : `given by ${of.source}`}
+  title=${of === undefined ? undefined : of.role ? `from role ${of.role}` : `from ${of.source}`}
   >${name}${primary ? html`<span aria-label=", primary">★</span>` : ''}</span
 >`;
 
@@ -64,7 +64,7 @@ function History({ node }) {
         label="Runs of this node"
         rows=${items}
         keyOf=${(one) => one.run.id}
-        empty="No run yet."
+        empty="No runs yet."
         columns=${[
           [
             'Run',
@@ -94,7 +94,7 @@ function ClusterHistory({ node }) {
         label="Runs of its cluster"
         rows=${items.filter((run) => run.labels.transaction !== undefined)}
         keyOf=${(run) => run.id}
-        empty="No run yet."
+        empty="No runs yet."
         columns=${[
           ['#', (run) => run.number ?? '', 'number'],
           [
@@ -103,7 +103,7 @@ function ClusterHistory({ node }) {
             'name',
           ],
           ['Outcome of the run', (run) => html`<${RunState} run=${run} />`],
-          ['Its tasks', (run) => html`<${OwnTasks} run=${run} node=${node.id} />`, 'wide'],
+          ['Tasks on this node', (run) => html`<${OwnTasks} run=${run} node=${node.id} />`, 'wide'],
           ['Started', (run) => html`<${Ago} of=${run.started_at} />`, 'number'],
           ['Took', (run) => html`<${Lasting} from=${run.started_at} to=${run.ended_at} />`, 'number'],
         ]}

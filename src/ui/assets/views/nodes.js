@@ -43,11 +43,11 @@ export function NodesView({ query: given }) {
           look: CELL[one.status] ?? 'wait',
           note: one.online ? one.status : 'away',
           away: !one.online,
-          text: `${one.name}: ${one.status}${one.online ? '' : ', does not answer'}`,
+          text: `${one.name}: ${one.status}${one.online ? '' : ', offline'}`,
         }));
         const failed = wanted.filter((one) => one.status === 'error').length;
         return html`<p class="facts">
-            ${count(wanted.length, 'node')}${failed > 0 ? html`, <span class="bad">${failed} failed</span>` : ''}${wanted.some((one) => !one.online) ? `, ${wanted.filter((one) => !one.online).length} not answering` : ''}
+            ${count(wanted.length, 'node')}${failed > 0 ? html`, <span class="bad">${failed} failed</span>` : ''}${wanted.some((one) => !one.online) ? `, ${wanted.filter((one) => !one.online).length} offline` : ''}
           </p>
           <${Cells} label="Nodes at a glance" cells=${cells} chosen=${name} onChoose=${({ name: chosen }) => filterBy({ name: chosen === name ? '' : chosen })} />
           <${NodeTable} nodes=${wanted} nameOf=${nameOf} />`;
@@ -67,14 +67,14 @@ const CELL = {
 
 const showAll = () => filterBy({ name: '', role: '', status: '', cluster: '' });
 
-const NoNode = () => html`<${Empty} title="There is no node yet.">
+const NoNode = () => html`<${Empty} title="No nodes yet.">
   <p>Nodes are added when their <a href="/sites">site</a> is deployed. Register others by name, one or many:</p>
   <${Command} text="sitewright node register --name NAME" />
   <${Command} text="sitewright node register --site SITE" />
 <//>`;
 
 /** Nodes with their roles. */
-export const NodeTable = ({ nodes, nameOf, selection, empty = 'No such node.' }) =>
+export const NodeTable = ({ nodes, nameOf, selection, empty = 'No nodes match.' }) =>
   html`<${Table}
     label="Nodes"
     rows=${nodes}
@@ -108,7 +108,7 @@ export const NodeTable = ({ nodes, nameOf, selection, empty = 'No such node.' })
       [
         'Roles',
         (one) =>
-          html`${one.roles.join(', ')} ${one.pending_roles.length > 0 && html`<span class="quiet">to get ${one.pending_roles.join(', ')}</span>`}`,
+          html`${one.roles.join(', ')} ${one.pending_roles.length > 0 && html`<span class="quiet">pending: ${one.pending_roles.join(', ')}</span>`}`,
       ],
       [
         'Tags',

@@ -38,7 +38,7 @@ export function NoticesView() {
           label="Deliveries"
           rows=${items}
           keyOf=${(one) => one.id}
-          empty="Nothing was sent yet."
+          empty="Nothing has been sent yet."
           columns=${[
             ['At', (one) => html`<${Ago} of=${one.at} />`, 'number'],
             ['Receiver', (one) => one.receiver, 'name'],
@@ -52,7 +52,7 @@ export function NoticesView() {
     <//>`;
 }
 
-const NoReceiver = () => html`<${Empty} title="There are no receivers yet.">
+const NoReceiver = () => html`<${Empty} title="No receivers yet.">
   <p>
     Runs that fail, are held or wait for approval can call webhooks. List their URLs in a file, and set its name for API and
     worker:

@@ -34,7 +34,7 @@ export function PackageView({ id }) {
             needs="admin"
             reason=${false}
             act=${remove}
-            done=${`${one.name} is removed.`}
+            done=${`${one.name} removed.`}
             danger
           />`}
       />
@@ -58,7 +58,7 @@ function Release({ id }) {
         label=${`Roles of ${one.name}`}
         rows=${one.roles}
         keyOf=${(role) => role}
-        empty="It has no roles."
+        empty="No roles."
         columns=${[
           ['Role', (role) => role, 'name'],
           ['Description', (role) => one.roles_metadata[role]?.description ?? '', 'wide'],
@@ -86,7 +86,7 @@ function Plugin({ id }) {
         label="Tags"
         rows=${Object.entries(one.tags_metadata)}
         keyOf=${([tag]) => tag}
-        empty="It has no tags."
+        empty="No tags."
         columns=${[
           ['Tag', ([tag]) => html`<span class="tag">${tag}</span>`, 'name'],
           ['Has a primary node', ([, meta]) => (meta?.has_primary ? 'yes' : 'no')],
@@ -104,7 +104,7 @@ function Graphs({ of }) {
         label="Graphs"
         rows=${all}
         keyOf=${(one) => one.id}
-        empty="It has no graphs."
+        empty="No graphs."
         columns=${[
           ['Graph', (one) => html`<a href=${`/graphs/${one.id}`}>${nameOf(one)}</a>`, 'name'],
           ['Type', (one) => one.relations.map(({ type }) => type).join(', ')],

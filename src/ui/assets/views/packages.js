@@ -40,7 +40,7 @@ export function PackagesView() {
           label="Releases"
           rows=${all}
           keyOf=${(one) => one.id}
-          empty="None: packages bring them."
+          empty="None. Packages contain releases."
           columns=${[
             ['Release', (one) => html`<strong>${one.name}</strong> ${one.version}`, 'name'],
             ['State', (one) => html`<${State} of=${one.state} />`],
@@ -72,7 +72,7 @@ function Install() {
     const answer = await request(`/api/v1/packages${force ? '?force=true' : ''}`, { method: 'POST', body: archive });
     const installed = await answer.json();
     go(`/packages/${installed.id}`);
-    const was = installed.created ? 'is installed' : `replaces ${installed.replaced ?? 'what was there'}`;
+    const was = installed.created ? 'is installed' : `replaces ${installed.replaced ?? 'the previous version'}`;
     const warned =
       installed.warnings.length === 0
         ? ''
@@ -87,7 +87,7 @@ function Install() {
     fields=${[
       {
         name: 'archive',
-        label: 'Archive, as “sitewright package build” makes it',
+        label: 'Archive made by “sitewright package build”',
         type: 'file',
         needed: true,
         accept: '.gz,.tgz,.tar',

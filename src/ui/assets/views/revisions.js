@@ -61,7 +61,7 @@ function Differences({ before, after }) {
   if (changed.length === 0) return html`<p class="quiet">The documents are the same.</p>`;
   return changed.map(
     ({ name, note, hunks }) => html`<h3 key=${name}>${name}${note}</h3>
-      <pre class="difference" tabindex="0" aria-label=${`Changes of ${name}`}>${hunks.map(
+      <pre class="difference" tabindex="0" aria-label=${`Changes in ${name}`}>${hunks.map(
         ({ oldStart, newStart, lines }) =>
           html`<span class="hunk">@@ line ${oldStart} → ${newStart}\n</span>${lines.map((line) => html`<span class=${LINES[line[0]]}>${line}\n</span>`)}`,
       )}</pre>`,

@@ -47,12 +47,12 @@ function SiteAgain({ site, given, kind }) {
   };
   const fields = [
     { name: 'kind', label: 'Kind', options: KINDS.map((one) => [one, said(one)]), value: kind },
-    { name: 'revision', label: 'Revision', value: String(given.revision ?? ''), placeholder: 'the newest' },
+    { name: 'revision', label: 'Revision', value: String(given.revision ?? ''), placeholder: 'latest' },
     {
       name: 'nodes',
       label: 'Nodes to redeploy',
       value: (given.nodes ?? []).join(', '),
-      placeholder: 'names with commas between',
+      placeholder: 'comma-separated names',
     },
     holdField('groups', given.hold_before),
     { name: 'erase', label: 'Redeploy: also erase the disks', type: 'checkbox', value: given.erase ?? false },

@@ -31,7 +31,7 @@ export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run 
       name: 'mode',
       label: 'How',
       options: [
-        ['', 'run it'],
+        ['', 'run'],
         ['dry_run', 'dry run: plan only'],
         ['noop_run', 'noop run: tasks report what they would change'],
       ],
@@ -41,7 +41,7 @@ export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run 
       name: 'tasks',
       label: 'Only these tasks',
       value: before?.tasks?.join(', ') ?? '',
-      placeholder: 'all; or names with commas between',
+      placeholder: 'all, or comma-separated names',
     },
     {
       name: 'nodes',
@@ -57,10 +57,10 @@ export function RunGraphs({ id, types, type, locked, nodes, given, label = 'Run 
       value: given?.hold_on_failure ?? true,
     },
     holdField('tasks', given?.hold_before),
-    { name: 'force', label: 'Everything counts as changed', type: 'checkbox', value: given?.force ?? false },
+    { name: 'force', label: 'Treat everything as changed', type: 'checkbox', value: given?.force ?? false },
   ];
   const why =
     (locked && 'A run is in progress on this cluster: wait for it, or control it on its page.') ||
-    (types.length === 0 && 'There is no graph yet: its release has none. Upload one.');
+    (types.length === 0 && 'No graphs yet: its release has none. Upload one.');
   return html`<${Action} label=${label} fields=${fields} act=${start} disabled=${why} done="The run has started." />`;
 }

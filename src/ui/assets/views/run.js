@@ -47,14 +47,14 @@ export function RunView({ id, query }) {
       html`<p class="banner" role="status">
       Paused since <${Ago} of=${status.paused.since} />${status.paused.by ? ` by ${status.paused.by}` : ''}${
         status.paused.reason ? `: ${status.paused.reason}` : ''
-      }. What runs ends, nothing new starts.
+      }. Running work finishes; nothing new starts.
     </p>`
     }
     ${status.awaiting_approval && html`<${Approvals} base=${base} awaiting=${status.awaiting_approval} />`}
     ${
       status.maas_silent_since &&
       html`<p class="banner" role="status">
-      MAAS has not answered since ${timeOf(status.maas_silent_since)}. The run goes on when it does.
+      MAAS has not answered since ${timeOf(status.maas_silent_since)}. The run continues when it does.
     </p>`
     }
     ${
@@ -63,7 +63,7 @@ export function RunView({ id, query }) {
       Tasks failed, and the run is held open: retry or skip them below, or stop the run.
     </p>`
     }
-    ${status.stopping && run.outcome === null && html`<p class="banner" role="status">Stopping: what runs ends, the rest is left.</p>`}
+    ${status.stopping && run.outcome === null && html`<p class="banner" role="status">Stopping: running work finishes; nothing new starts.</p>`}
     ${run.outcome !== null && html`<${Conclusion} base=${base} run=${run} />`}
     ${
       ofGraphs
@@ -117,7 +117,7 @@ function Facts({ run, expected }) {
     run.revision !== null && `revision ${run.revision}`,
     html`started <${Ago} of=${run.started_at} />${run.started_by ? ` by ${run.started_by}` : ''}`,
     run.reason && (run.outcome === null || run.outcome === 'success') && `“${run.reason}”`,
-    html`${run.ended_at ? 'took' : 'for'} <${Lasting} from=${run.started_at} to=${run.ended_at} />${expected && html`<${TimeLeft} of=${expected} />`}`,
+    html`${run.ended_at ? 'took' : 'running for'} <${Lasting} from=${run.started_at} to=${run.ended_at} />${expected && html`<${TimeLeft} of=${expected} />`}`,
     run.temporal_url && html`<a href=${run.temporal_url} target="_blank" rel="noreferrer">Show in Temporal</a>`,
   ].filter(Boolean);
   return html`<p class="facts">${about.map((one, at) => html`${at > 0 && ' · '}${one}`)}</p>`;
@@ -152,7 +152,7 @@ function Steering({ base, run, status, ofGraphs }) {
       label="Retry from failure"
       explain="Starts a run with the failed tasks of this one and everything after them. Successful tasks are not run again."
       act=${again}
-      done="The failed tasks run again."
+      done="A new run retries the failed tasks."
     />`;
   }
   const to = (verb) => (given) => post(`${base}/${verb}`, given);

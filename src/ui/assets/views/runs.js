@@ -61,7 +61,7 @@ export function RunsView({ query: given }) {
       <button
         type="button"
         disabled=${selection.rows.length !== 2}
-        title=${selection.rows.length === 2 ? undefined : 'Choose two runs.'}
+        title=${selection.rows.length === 2 ? undefined : 'Select two runs.'}
         onClick=${() => go(`/compare${query({ a: other.id, b: one.id })}`)}
       >
         Compare
@@ -103,7 +103,7 @@ function Filters({ filter, isFiltered }) {
       <${Choice} label="Kind" value=${filter.kind} options=${chosen(KINDS)} onChange=${choose('kind')} />
       <${Choice} label="Outcome" value=${filter.outcome} options=${chosen(OUTCOMES)} onChange=${choose('outcome')} />
       <${Choice} label="State" value=${filter.open} options=${[['', 'all'], ['true', 'under way'], ['false', 'ended']]} onChange=${choose('open')} />
-      <${Search} label="By" value=${filter.by} placeholder="whole name" onChange=${choose('by')} />
+      <${Search} label="By" value=${filter.by} placeholder="full name" onChange=${choose('by')} />
       ${day('since', 'From')} ${day('until', 'To')}
       <${Search} label="Label" value=${filter.label} placeholder="name=value" onChange=${choose('label')} />
       ${isFiltered && html`<button type="button" onClick=${showAll}>Show all</button>`}
@@ -112,7 +112,7 @@ function Filters({ filter, isFiltered }) {
 
 const showAll = () => filterBy(Object.fromEntries([...FILTERS, 'before'].map((key) => [key, ''])));
 
-const NoSuchRun = () => html`<${Empty} title="No such run.">
+const NoSuchRun = () => html`<${Empty} title="No runs match.">
   <p>Remove a filter above, or <button type="button" class="link" onClick=${showAll}>show all runs</button>.</p>
 <//>`;
 
@@ -122,7 +122,7 @@ const NoRun = () => html`<${Empty} title="Nothing has run yet.">
 
 const worstFirst = (runs) => [...runs].sort((a, b) => Number(b.failure !== null) - Number(a.failure !== null));
 
-export const RunTable = ({ runs, selection, empty = 'No run yet.' }) => {
+export const RunTable = ({ runs, selection, empty = 'No runs yet.' }) => {
   const clusters = useClusterNames();
   return html`<${Table}
     label="Runs"

@@ -44,7 +44,7 @@ const NextTimes = ({ of: { paused, note, next_times: times } }) =>
         .map((time) => `then ${timeOf(time)}`)
         .join(', ')}</span>`;
 
-const NoSchedule = () => html`<${Empty} title="There is no schedule yet.">
+const NoSchedule = () => html`<${Empty} title="No schedules yet.">
   <p>A schedule tests or updates a site, or runs graphs, at scheduled times:</p>
   <${Command} text='sitewright schedule create NAME --test SITE --cron "30 6 * * MON-FRI"' />
 <//>`;
@@ -67,12 +67,12 @@ function Steer({ schedule: { name, paused } }) {
   return html`<${Action}
       label="Run now"
       title=${`Run ${name} now`}
-      explain="Starts a run now. If its last one is still running, the overlap policy applies."
+      explain="Starts a run now. If the previous run is still running, the overlap policy applies."
       act=${ask('run')}
     />
     ${
       paused
-        ? html`<${Action} label="Resume" title=${`Resume ${name}`} explain="It starts runs again." act=${ask('resume')} />`
-        : html`<${Action} label="Pause" title=${`Pause ${name}`} explain="It starts no runs; running ones continue." act=${ask('pause')} />`
+        ? html`<${Action} label="Resume" title=${`Resume ${name}`} explain="Starts runs again." act=${ask('resume')} />`
+        : html`<${Action} label="Pause" title=${`Pause ${name}`} explain="Starts no runs until it is resumed; running ones continue." act=${ask('pause')} />`
     }`;
 }

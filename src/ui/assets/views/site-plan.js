@@ -12,7 +12,7 @@ export function SitePlan({ base, site, query: given }) {
   const difference = useData(`${base}/revisions/latest/difference`);
   const machines = useData(`${base}/nodes/status`, { every: 30_000 });
   const text = given.get('node') ?? '';
-  return html`<h2 id="plan">What a deployment would do</h2>
+  return html`<h2 id="plan">Deployment plan</h2>
     <${Loaded} from=${strategy}>
       ${({ order, groups, warnings }) => {
         const rows = rowsOf(order, groups, difference.data, machines.data);
@@ -28,14 +28,14 @@ export function SitePlan({ base, site, query: given }) {
             label="Plan"
             rows=${rows.filter((one) => `${one.node} ${one.group}`.includes(text))}
             keyOf=${(one) => one.node}
-            empty="No such node."
+            empty="No nodes match."
             columns=${[
               ['Node', (one) => one.node, 'name'],
               [
                 'Group',
                 (one) => html`${one.at}. ${one.group} ${one.critical && html`<span class="tag">critical</span>`}`,
               ],
-              ['Would be', (one) => html`<${State} of=${LOOK[one.what]}>${one.what}<//>`],
+              ['Effect', (one) => html`<${State} of=${LOOK[one.what]}>${one.what}<//>`],
               ['Why', (one) => one.why, 'wide'],
             ]}
           />`;

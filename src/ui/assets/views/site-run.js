@@ -34,7 +34,7 @@ export function SiteRun({ base, tables, query }) {
     <${Loaded} from=${report}>
       ${(
         data,
-      ) => html`${data.commit && html`<p class="facts">Of commit <${Commit} id=${data.commit} url=${data.commit_url} /></p>`}
+      ) => html`${data.commit && html`<p class="facts">Commit <${Commit} id=${data.commit} url=${data.commit_url} /></p>`}
         <${Phases} phases=${data.phases} />
         ${data.baremetal && html`<${GroupTree} groups=${data.baremetal.groups} live=${status.groups} query=${query} />`}`}
     <//>
@@ -135,7 +135,7 @@ function Group({ group, now, above, chosen, onChoose }) {
       html`<ul class="criteria">
       ${group.criteria.map(
         (one) => html`<li class=${one.met ? 'ok' : 'bad'}>
-          <span aria-hidden="true">${one.met ? '✓' : '✗'}</span> ${one.call}: ${one.text}${one.met ? '' : ' (missed)'}
+          <span aria-hidden="true">${one.met ? '✓' : '✗'}</span> ${one.call}: ${one.text}${one.met ? '' : ' (not met)'}
         </li>`,
       )}
     </ul>`
@@ -200,14 +200,14 @@ function NodeTable({ base, rows, report, query, live }) {
       <span class="quiet">${count(wanted.length, 'node')}</span>
     </form>
     <${Chosen} selection=${selection} what=${selection.rows.length === 1 ? 'node' : 'nodes'}>
-      <${Action} label="Retry all chosen" explain="Retries these nodes while the run goes on; their groups are judged again." act=${retry} done="The nodes are tried again." />
+      <${Action} label="Retry selected" explain="Retries these nodes while the run continues; their groups are evaluated again." act=${retry} done="Retrying the nodes." />
     <//>
     <${Table}
       label="Nodes"
       selection=${live && wanted.some((one) => one.state === 'failed') ? selection : undefined}
       rows=${wanted}
       keyOf=${(one) => one.node}
-      empty="No such node."
+      empty="No nodes match."
       columns=${[
         ['Node', (one) => one.node, 'name'],
         ['State', (one) => html`<${State} of=${one.state} />`],
@@ -228,9 +228,9 @@ function NodeTable({ base, rows, report, query, live }) {
             html`<${Action}
               label="Retry"
               title=${`Retry ${one.node}`}
-              explain="Retries the node while its run goes on; its group is judged again."
+              explain="Retries the node while its run continues; its group is evaluated again."
               act=${(given) => post(`${base}/nodes/${encodeURIComponent(one.node)}/retry`, given)}
-              done=${`${one.node} is tried again.`}
+              done=${`Retrying ${one.node}.`}
             />`,
           'actions',
         ],

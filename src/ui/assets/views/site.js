@@ -34,7 +34,7 @@ export function SiteView({ id, query: given }) {
     ${site.data?.source && html`<${Source} of=${site.data.source} />`}
     ${given.has('plan') && site.data?.latest_revision != null && html`<${SitePlan} base=${base} site=${site.data} query=${given} />`}
     <h2>Runs</h2>
-    <${Loaded} from=${runs}>${({ items }) => html`<${RunTable} runs=${items} empty="No run yet: deploy it, above." />`}<//>
+    <${Loaded} from=${runs}>${({ items }) => html`<${RunTable} runs=${items} empty="No runs yet: deploy it above." />`}<//>
     <h2>Revisions</h2>
     <${Loaded} from=${revisions}>
       ${({ items }) =>
@@ -42,7 +42,7 @@ export function SiteView({ id, query: given }) {
           label="Revisions"
           rows=${items}
           keyOf=${(one) => one.number}
-          empty="No revision yet."
+          empty="No revisions yet."
           columns=${[
             [
               'Revision',
@@ -71,7 +71,7 @@ export function SiteView({ id, query: given }) {
       site.data?.latest_revision != null &&
       html`<h2>Documents</h2>
       <${Documents} base=${base} newest=${site.data.latest_revision} query=${given} />
-      <h2>Deployment groups of the newest revision</h2>
+      <h2>Deployment groups of the latest revision</h2>
       <${Groups} base=${base} />
       <h2>Machines</h2>
       <${Machines} base=${base} />

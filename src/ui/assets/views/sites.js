@@ -24,19 +24,19 @@ export function SitesView() {
           empty=${html`<${NoSite} />`}
           columns=${[
             ['Site', (site) => html`<a href=${`/sites/${encodeURIComponent(site.name)}`}>${site.name}</a>`, 'name'],
-            ['Newest run', (site) => html`<${LastRun} run=${last(site.name)} />`],
+            ['Latest run', (site) => html`<${LastRun} run=${last(site.name)} />`],
             [
               'Last good revision',
               (site) => site.last_good_revision ?? html`<span class="quiet">never deployed</span>`,
             ],
-            ['Newest revision', (site) => site.latest_revision ?? html`<span class="quiet">no documents</span>`],
+            ['Latest revision', (site) => site.latest_revision ?? html`<span class="quiet">no documents</span>`],
             ['', (site) => html`<${StartRun} site=${site} open=${openRun(site.name)} />`, 'actions'],
           ]}
         />`}
     <//>`;
 }
 
-const NoSite = () => html`<${Empty} title="There is no site yet.">
+const NoSite = () => html`<${Empty} title="No sites yet.">
   <p>A site is a folder of YAML documents: its machines, its groups, and when they count as deployed. Create one, and
     this page updates itself:</p>
   <${Command} text="sitewright site create NAME" />
@@ -67,7 +67,7 @@ export function StartRun({ site, open }) {
   const revision = `revision ${site.latest_revision}`;
   return html`${
     none === false &&
-    html`<a class="button" href=${`/sites/${encodeURIComponent(site.name)}?plan=1`} aria-label=${`Plan: what a deployment of ${site.name} would do`}>Plan</a> `
+    html`<a class="button" href=${`/sites/${encodeURIComponent(site.name)}?plan=1`} aria-label=${`Plan the deployment of ${site.name}`}>Plan</a> `
   }<${Action}
       label="Deploy"
       title=${`Deploy ${site.name}`}
@@ -88,7 +88,7 @@ export function StartRun({ site, open }) {
       label="Test"
       title=${`Test ${site.name}`}
       disabled=${none || busy}
-      explain="Looks whether the site could be deployed, and changes nothing."
+      explain="Checks whether the site can be deployed; changes nothing."
       act=${start('test_site')}
     />`;
 }

@@ -15,7 +15,7 @@ export function TagsView({ query }) {
   return html`<${Title} of="Tags" />
     ${
       owner === undefined
-        ? html`<${Empty} title="There are no tags yet.">
+        ? html`<${Empty} title="No tags yet.">
             <p>Tags belong to releases, clusters and plugins. Install a <a href="/packages">package</a> first.</p>
           <//>`
         : html`<${OwnerTags} key=${owner} owner=${owner} options=${options} wanted=${query.get('name') ?? ''} />`
@@ -39,11 +39,11 @@ function OwnerTags({ owner, options, wanted }) {
   const create = async (given) => {
     await post(base, { name: given.name, meta: metaOf(given), ...(given.role ? { role: given.role } : {}) });
     done();
-    return `Tag ${given.name} is created.`;
+    return `Tag ${given.name} created.`;
   };
   const on = (tag) => (assigned.data ?? []).filter((one) => one.tag === tag.name);
   return html`<div class="filters" role="search" aria-label="Filter tags">
-      <${Choice} label="Of" value=${owner} options=${options} onChange=${(value) => filterBy({ owner: value, name: '' })} />
+      <${Choice} label="Owner" value=${owner} options=${options} onChange=${(value) => filterBy({ owner: value, name: '' })} />
       <${Search} label="Name" value=${wanted} onChange=${(value) => filterBy({ name: value })} />
       ${
         kind !== 'plugin' &&
@@ -63,18 +63,21 @@ function OwnerTags({ owner, options, wanted }) {
         />`
       }
     </div>
-    ${kind === 'plugin' && html`<p class="quiet">Tags of plugins come with their packages, and change with them only.</p>`}
+    ${kind === 'plugin' && html`<p class="quiet">Plugin tags come with their packages and cannot be changed here.</p>`}
     <${Loaded} from=${tags}>
       ${(all) =>
         html`<${Table}
           label="Tags"
           rows=${all.filter((one) => one.name.includes(wanted))}
           keyOf=${(one) => `${one.owner.kind}/${one.owner.id}/${one.name}`}
-          empty=${all.length === 0 ? 'It has no tags yet.' : 'No such tag.'}
+          empty=${all.length === 0 ? 'No tags yet.' : 'No tags match.'}
           columns=${[
             ['Tag', (one) => html`<span class="tag">${one.name}</span>`, 'name'],
-            ['Of', (one) => html`${one.owner.kind}${one.read_only ? html` <span class="quiet">read only</span>` : ''}`],
-            ['Primary', (one) => (one.meta.has_primary ? 'one node is' : '')],
+            [
+              'Owner',
+              (one) => html`${one.owner.kind}${one.read_only ? html` <span class="quiet">read only</span>` : ''}`,
+            ],
+            ['Primary', (one) => (one.meta.has_primary ? 'one node' : '')],
             ...(isCluster ? [['Nodes', (one) => html`<${Holders} of=${on(one)} names=${names} />`, 'wide']] : []),
             [
               '',
@@ -95,7 +98,7 @@ const metaOf = (given) => ({ has_primary: given.primary === 'true' });
 const Holders = ({ of, names }) =>
   of.map(
     (one) =>
-      html`<span class="tag" title=${one.role ? `with role ${one.role}` : `given by ${one.source}`}>${names.get(one.node_id) ?? one.node_id}</span>`,
+      html`<span class="tag" title=${one.role ? `from role ${one.role}` : `from ${one.source}`}>${names.get(one.node_id) ?? one.node_id}</span>`,
   );
 
 /** `names`: of the cluster's nodes, null where there are none to give it to. */
@@ -132,7 +135,7 @@ function TagActions({ tag, on, names, onDone }) {
         disabled=${names.size === holders.size && (names.size === 0 ? 'The cluster has no nodes yet.' : 'All nodes have it.')}
         fields=${choices(false)}
         act=${change('assign')}
-        done=${`${tag.name} is assigned.`}
+        done=${`${tag.name} assigned.`}
       />
       <${Action}
         label="Unassign"
@@ -141,7 +144,7 @@ function TagActions({ tag, on, names, onDone }) {
         disabled=${holders.size === 0 && 'No node has it.'}
         fields=${choices(true)}
         act=${change('unassign')}
-        done=${`${tag.name} is removed.`}
+        done=${`${tag.name} removed.`}
       />`
   }
     ${
@@ -152,15 +155,15 @@ function TagActions({ tag, on, names, onDone }) {
           reason=${false}
           fields=${[{ ...PRIMARY, value: tag.meta.has_primary }]}
           act=${update}
-          done=${`${tag.name} is changed.`}
+          done=${`${tag.name} changed.`}
         />
         <${Action}
           label="Delete"
           title=${`Delete ${tag.name}`}
-          explain="It is taken from all nodes."
+          explain="Removes it from all nodes."
           reason=${false}
           act=${remove}
-          done=${`${tag.name} is deleted.`}
+          done=${`${tag.name} deleted.`}
           danger
         />`
     }`;

@@ -87,7 +87,7 @@ export function TaskLog({ base, task, live, names }) {
     </div>
     <${Problem} of=${state.problem} onRetry=${() => setRound(round + 1)} />
     ${state.problem === undefined && html`<pre ref=${box} tabindex="0" aria-label="Output" onScroll=${scrolled}>${state.text === '' ? 'Nothing printed yet.' : state.text}</pre>`}
-    ${state.ended && html`<p class="quiet">It ended: ${said(state.ended.outcome)} ${state.ended.outcome === 'success' ? '' : state.ended.message}</p>`}
+    ${state.ended && html`<p class="quiet">Ended: ${said(state.ended.outcome)} ${state.ended.outcome === 'success' ? '' : state.ended.message}</p>`}
   </section>`;
 }
 

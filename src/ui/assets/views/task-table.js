@@ -32,8 +32,8 @@ export function TaskTable({ base, graph, query, version, live, names }) {
       ${(node || status || name) && html`<button type="button" onClick=${() => filterBy(none)}>Show all</button>`}
     </form>
     <${Chosen} selection=${selection} what=${selection.rows.length === 1 ? 'task' : 'tasks'}>
-      <${Action} label="Retry all chosen" explain="Runs these tasks again; what was lost with them becomes free again." act=${toAll('retry')} done="The tasks are tried again." />
-      <${Action} label="Skip all chosen" explain="Goes on as if these tasks had nothing to do." act=${toAll('skip')} done="The tasks are skipped." />
+      <${Action} label="Retry selected" explain="Runs these tasks again; then the tasks they blocked." act=${toAll('retry')} done="Retrying the tasks." />
+      <${Action} label="Skip selected" explain="Continues as if these tasks had nothing to do." act=${toAll('skip')} done="Tasks skipped." />
     <//>
     <${Loaded} from=${tasks}>
       ${({ items, next }) =>
@@ -42,7 +42,7 @@ export function TaskTable({ base, graph, query, version, live, names }) {
             selection=${items.some(isChoosable) ? selection : undefined}
             rows=${items}
             keyOf=${(one) => `${one.task}@${one.node}`}
-            empty="No such task."
+            empty="No tasks match."
             columns=${[
               ['Task', (one) => html`<${LogLink} of=${`${one.task}@${one.node}`}>${one.task}<//>`, 'name'],
               [
@@ -54,7 +54,7 @@ export function TaskTable({ base, graph, query, version, live, names }) {
               ['Tries', (one) => one.attempts || '', 'number'],
               ['Took', (one) => html`<${Lasting} from=${one.time_start} to=${one.time_end} />`, 'number'],
               [
-                'What happened',
+                'Message',
                 (one) =>
                   html`${one.message ?? ''} ${one.root_cause && html`<${RootCause} of=${one.root_cause} names=${names} />`}`,
                 'wide',
@@ -91,13 +91,13 @@ function TaskActions({ base, task, names }) {
   if (!failed && task.status !== 'waiting') return null;
   return html`${
     failed &&
-    html`<${Action} label="Retry" title=${`Retry ${text}`} explain="Runs the task again, and then the tasks it blocked." act=${to('retry')} done=${`${text} is tried again.`} />`
+    html`<${Action} label="Retry" title=${`Retry ${text}`} explain="Runs the task again, and then the tasks it blocked." act=${to('retry')} done=${`Retrying ${text}.`} />`
   }
     <${Action}
       label="Skip"
       title=${`Skip ${text}`}
       explain="Continues as if the task had nothing to do: immediately if it failed, otherwise when its turn comes. Later tasks run without it."
       act=${to('skip')}
-      done=${`${text} is skipped.`}
+      done=${`${text} skipped.`}
     />`;
 }

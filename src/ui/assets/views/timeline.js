@@ -85,13 +85,13 @@ export function Timeline({ rows, from, until }) {
       <span class="actions">
         <button type="button" aria-label="Zoom out" disabled=${range === undefined} onClick=${() => zoom(2)}>−</button>
         <button type="button" aria-label="Zoom in" disabled=${end - start <= MIN_MS} onClick=${() => zoom(0.5)}>+</button>
-        <button type="button" disabled=${range === undefined} onClick=${() => setRange(undefined)}>Whole</button>
+        <button type="button" disabled=${range === undefined} onClick=${() => setRange(undefined)}>Reset zoom</button>
       </span>
       ${
         all.length > ROWS &&
-        html`<span class="actions"><button type="button" disabled=${page === 0} onClick=${() => setPage(page - 1)}>Before</button>
+        html`<span class="actions"><button type="button" disabled=${page === 0} onClick=${() => setPage(page - 1)}>Previous</button>
         <span class="quiet">${page * ROWS + 1}–${Math.min((page + 1) * ROWS, all.length)} of ${count(all.length, 'node')}</span>
-        <button type="button" disabled=${(page + 1) * ROWS >= all.length} onClick=${() => setPage(page + 1)}>After</button></span>`
+        <button type="button" disabled=${(page + 1) * ROWS >= all.length} onClick=${() => setPage(page + 1)}>Next</button></span>`
       }
     </div>
     <div class="timeline" role="region" aria-label="Timeline" tabindex="0" ...${drag}>
