@@ -130,7 +130,7 @@ async function carryOut(
   const marker = markerOf(found.machine);
   // Machines are renamed in MAAS, and the marker has the node that this one was deployed as.
   if (deployedAs !== undefined && marker?.site === site && marker.node !== '' && marker.node !== deployedAs) {
-    const message = `MAAS' machine ${found.machine.hostname} (${found.machine.systemId}) was deployed as node ${marker.node}, not as ${deployedAs}`;
+    const message = `machine ${found.machine.hostname} (${found.machine.systemId}) was deployed as node ${marker.node}, not as ${deployedAs}`;
     return { ok: false, message: `${message}; give each machine the name of its node in MAAS` };
   }
   return await type.run({ maas, systemId: found.machine.systemId, hostname, site, ...more });

@@ -276,7 +276,7 @@ export function nodeControlActivities(deps: NodeControlDependencies): NodeContro
       const order = await deps.control.cancelled(key);
       if (order === undefined)
         throw ApplicationFailure.nonRetryable(
-          `no operator has ordered that ${task} on ${node} is cancelled`,
+          `no operator has ordered the cancellation of ${task} on ${node}`,
           'NotOrdered',
         );
       const follower = deps.followed.get(keyOf(key));
@@ -287,7 +287,7 @@ export function nodeControlActivities(deps: NodeControlDependencies): NodeContro
     drain: async () => {
       if ((await deps.control.drained(node, deps.instance)) === undefined)
         throw ApplicationFailure.nonRetryable(
-          `no operator has ordered that the agent of ${node} is drained: use 'sitewright agent drain'`,
+          `no operator has ordered to drain the agent of ${node}: use 'sitewright agent drain'`,
           'NotOrdered',
         );
       await deps.drain();

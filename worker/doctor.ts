@@ -114,7 +114,7 @@ async function searchAttributesOf(connection: Connection, namespace: string): Pr
     name,
     // Of another type, they are probably used by someone else: that is not left over from set-up.
     state: mistyped ? 'fail' : 'warn',
-    message: `${because}; new runs do without them, and lists of runs filter less. A run that set one before it was removed is blocked until a worker has added it again, which takes 20 s`,
+    message: `${because}; new runs lack them, and lists of runs have fewer filters. A run that set one before it was removed is blocked until a worker has added it again, which takes 20 s`,
     fix: [mistyped?.command, missing?.command].filter((command) => command !== undefined).join(' && '),
   };
 }
@@ -166,8 +166,8 @@ async function storeOf(settings: Settings): Promise<Finding> {
       return {
         name,
         state: 'warn',
-        message: `${where}: the schema is ${status.pending.length} steps behind`,
-        fix: "Run 'sitewright db migrate'; the API and the worker do it too when they start.",
+        message: `${where}: the schema is ${status.pending.length} migrations behind`,
+        fix: "Run 'sitewright db migrate'; the API and the worker also do this when they start.",
       };
     } finally {
       await store.close();

@@ -56,7 +56,9 @@ const CONTAINERS_PACE = {
 
 async function containers(flags: MaasSimulateFlags): Promise<StartMachines> {
   if (flags.state !== undefined)
-    throw usageError('--state keeps a region for the next start, and containers end with this one: leave out either');
+    throw usageError(
+      '--state keeps a region for the next start, but containers end with this one: omit one of the two',
+    );
   try {
     return await prepareContainers({
       cache: join(cacheFolder(), 'machines'),

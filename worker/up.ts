@@ -140,7 +140,7 @@ async function runIn(folder: string, terminal: Terminal, settings: Settings, opt
         {
           code: 'not-started',
           message: error.message,
-          hint: "'sitewright doctor' checks everything, each with its fix.",
+          hint: "'sitewright doctor' checks everything and shows a fix for each problem.",
         },
         EXIT.unreachable,
       );

@@ -61,7 +61,7 @@ const time = valueThat<string>(
   'must be a time',
 );
 /** A result typed by a person is at least `null`; the activity itself returns nothing. */
-const nothing = valueThat<void>((value) => value === undefined, 'must be nothing at all');
+const nothing = valueThat<void>((value) => value === undefined, 'must be empty');
 
 const listed = (value: unknown): boolean => Array.isArray(value) && value.every(Array.isArray);
 const tuples: Shape<never> = valueThat<never>(listed, 'must be a list of lists');

@@ -53,7 +53,7 @@ export async function restartByPowerCycle(missed: MissedRestart): Promise<TaskEn
   for (;;) {
     const answer = await missed.ping();
     if (answer !== null && answer.boot_id !== missed.bootId) {
-      const message = `restarted by a power cycle, since ${why}`.slice(0, 300);
+      const message = `restarted by a power cycle, because ${why}`.slice(0, 300);
       return { outcome: 'success', changed: true, message, ended_at: new Date(Date.now()).toISOString() };
     }
     if (Date.now() >= until)

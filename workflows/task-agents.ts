@@ -97,7 +97,7 @@ export function createAgents(part: ExecutablePart, run: TaskRun): Agents {
     const { agent_version, task_types } = facts.get(id)!;
     return {
       outcome: 'refused',
-      message: `the agent ${agent_version} of ${id} does not know tasks of type ${type} (it knows ${task_types.join(', ')}): upgrade it`,
+      message: `the agent ${agent_version} of ${id} does not support tasks of type ${type} (only ${task_types.join(', ')}): upgrade it`,
     };
   }
 

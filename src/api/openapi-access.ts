@@ -12,7 +12,7 @@ interface Description {
 }
 
 const SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'A token; `sitewright token create` makes one.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'A token; `sitewright token create` creates one.' },
   authToken: {
     type: 'apiKey',
     in: 'header',
@@ -42,7 +42,7 @@ const RESPONSES = {
     ]),
   ),
   NotOwnPage: problem(
-    'Without tokens: the request comes from a foreign page, or uses a host name that is not of this machine.',
+    'Without tokens: the request comes from a foreign page, or uses a host name other than those of this machine.',
   ),
   TooManyRequests: problem('More requests within a minute than `api.rate_limit_per_minute`.', {
     'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait.' },

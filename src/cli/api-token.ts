@@ -27,7 +27,7 @@ export async function apiToken({ env, cwd }: Terminal, flags: GlobalFlags): Prom
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined || typeof code !== 'string') throw error;
-    throw usageError(`the file of --token-file, ${file}, cannot be read (${code})`, 'Put the token in it, mode 600.');
+    throw usageError(`cannot read --token-file ${file} (${code})`, 'Put the token in it, mode 600.');
   }
   return headerValue(text.trim(), file);
 }
@@ -53,7 +53,7 @@ export async function trustingFetch({ env, cwd }: Terminal): Promise<typeof fetc
     authority = await readFile(file, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw usageError(`the file of SITEWRIGHT_CA_FILE, ${file}, cannot be read (${code})`);
+    throw usageError(`cannot read SITEWRIGHT_CA_FILE ${file} (${code})`);
   }
   const dispatcher = new Agent({ connect: { ca: [...rootCertificates, authority] } });
   return ((input: string, init: object) => ask(input, { ...init, dispatcher })) as unknown as typeof fetch;

@@ -104,7 +104,7 @@ export class CliCommand extends Command {
   /** Options of an ssh connection, except its address. */
   ssh(): this {
     return this.option('--port <port>', 'port of its sshd')
-      .option('--identity-file <file>', 'private key (default: as ssh chooses)')
-      .option('--known-hosts <file>', 'known host keys (default: as for ssh)');
+      .option('--identity-file <file>', 'private key (default: chosen by ssh)')
+      .option('--known-hosts <file>', 'known host keys (default: those of ssh)');
   }
 }

@@ -44,8 +44,8 @@ function ambiguous(reference: string, found: readonly Run[]): CliError {
   return new CliError(
     {
       code: 'ambiguous-run',
-      message: `'${reference}' means ${found.length} runs: ${runs.join(', ')}`,
-      hint: 'Use the whole id of one of them.',
+      message: `'${reference}' matches ${found.length} runs: ${runs.join(', ')}`,
+      hint: 'Use the full id of one of them.',
     },
     EXIT.invalid,
   );

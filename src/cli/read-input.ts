@@ -20,7 +20,7 @@ export async function readInput(file: string): Promise<string> {
     const why = missing
       ? 'there is no such file'
       : code === 'EISDIR'
-        ? 'that is a folder'
+        ? 'it is a folder'
         : `it cannot be read (${code})`;
     throw new CliError(
       { code: 'file', message: `${file}: ${why}`, hint: 'Name a readable file, or - for standard input.' },

@@ -27,7 +27,7 @@ export function savedSessions({ env }: Pick<Terminal, 'env'>) {
     of: (url: string): string | undefined => all().get(url),
     /** @param token undefined: forgets it */
     set(url: string, token: string | undefined): void {
-      if (file === undefined) throw usageError('there is no home directory to keep the session in', 'Set HOME.');
+      if (file === undefined) throw usageError('there is no home directory to store the session in', 'Set HOME.');
       const sessions = all();
       if (token === undefined) sessions.delete(url);
       else sessions.set(url, token);

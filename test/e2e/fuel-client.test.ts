@@ -574,7 +574,7 @@ describe.skipIf(!found.ok)('the published clients, against an API that needs tok
     ran.refused.set('fuel user', said);
     await rig.ask('POST', '/api/v1/releases', newton, { authorization: `Bearer ${started.nina}` });
     expect((await clientOf('vera', started.vera!).run('env', 'create', '-r', '1', 'x')).err).toContain(
-      "this needs the role operator; the token 'vera' has the role viewer",
+      "this requires the role operator; the token 'vera' has the role viewer",
     );
   });
 

@@ -86,7 +86,7 @@ it('access to Temporal alone does not drain an agent', async () => {
     () => 'drained',
     (error: unknown) => JSON.stringify(error, ['cause', 'message', 'type']),
   );
-  expect(refusal).toContain('no operator has ordered that the agent of undrained is drained');
+  expect(refusal).toContain('no operator has ordered to drain the agent of undrained');
   const run = await site.start({ run: 'r3', nodes: site.queues(['undrained']), tasks: ['a'] });
   expect((await run.result())['a@undrained']).toMatchObject({ outcome: 'success' });
   control.order = { reason: 'an upgrade', by: 'nina' };

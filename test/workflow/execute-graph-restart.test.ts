@@ -54,7 +54,7 @@ describe('a node that does not restart', () => {
     expect(result).toMatchObject({ outcome: 'success' });
     expect(cycled).toEqual([graph.requests[0]]);
     expect(row).toMatchObject({ status: 'success', attempt: 1, end: { outcome: 'success', changed: true } });
-    expect(row.end!.message).toContain('restarted by a power cycle, since the boot id stayed the same');
+    expect(row.end!.message).toContain('restarted by a power cycle, because the boot id stayed the same');
     expect(graph.began).toEqual(['restart@n1', 'after@n1']);
   });
 

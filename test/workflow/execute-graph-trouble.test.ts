@@ -283,7 +283,7 @@ describe('agents', () => {
     expect((await run.ended()).result).toMatchObject({ outcome: 'success', failed: [{ task: 'b', node: 'n1' }] });
     expect(graph.began).not.toContain('b@n1');
     expect(graph.rows().get('b@n1')).toMatchObject({ status: 'failed', end: { outcome: 'refused' } });
-    expect(graph.rows().get('b@n1')!.end!.message).toContain('does not know tasks of type puppet (it knows shell)');
+    expect(graph.rows().get('b@n1')!.end!.message).toContain('does not support tasks of type puppet (only shell)');
   });
 
   for (const [shape, partOf] of [

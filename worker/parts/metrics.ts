@@ -36,7 +36,7 @@ export async function startMetricsServer(
   });
   await new Promise<void>((listening, failed) => {
     server.once('error', failed).listen(port, host, listening);
-  }).catch(cannotListen('the server of metrics', { host, port }, 'telemetry.metrics_'));
+  }).catch(cannotListen('the metrics server', { host, port }, 'telemetry.metrics_'));
   const { port: bound } = server.address() as AddressInfo;
   const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}/metrics`;
   log.info({ url }, 'metrics are served');

@@ -69,7 +69,7 @@ export async function whyNoneOf(
   const hasClaim = claim !== null && claim.workflowId === workflowId && claim.runId === temporalRunId;
   const isOver =
     !isUnderWay(found) && !(hasClaim && (await gate.reopened(found.run)) && isUnderWay(await graphOfRun(store, run)));
-  if (isOver) return `run ${run} is over`;
+  if (isOver) return `run ${run} has ended`;
   if (hasClaim) return undefined;
   return `run ${run} does not hold cluster ${clusterId}: ${claim === null ? 'no run' : claim.workflowId} does`;
 }

@@ -74,8 +74,7 @@ function ownVersion(versions: WorkerVersions, build: string | null, mode: Mode, 
     }
     for (const version of adopt) {
       const moved = await versions.move(version, build);
-      if (moved > 0)
-        log.info({ version, moved }, 'no worker of that version runs any more: its runs continue with this one');
+      if (moved > 0) log.info({ version, moved }, 'that version has no workers left: its runs continue with this one');
     }
     await warnOf(waiting);
     return 'done';

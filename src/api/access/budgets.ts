@@ -37,8 +37,10 @@ export function holdToBudgets(app: FastifyInstance): void {
     const size = kind === 'transfer' ? 0 : bodySize(request);
     const body = size <= SMALL_BODY ? 0 : size;
     if (body > 0) {
-      if (bytes.of(caller) + body > BODIES_UNDER_WAY.ofCaller) throw busy('of yours', BODIES_UNDER_WAY.ofCaller);
-      if (bytes.of(ALL) + body > BODIES_UNDER_WAY.ofAll) throw busy('of all callers', BODIES_UNDER_WAY.ofAll);
+      if (bytes.of(caller) + body > BODIES_UNDER_WAY.ofCaller)
+        throw busy('your request bodies', BODIES_UNDER_WAY.ofCaller);
+      if (bytes.of(ALL) + body > BODIES_UNDER_WAY.ofAll)
+        throw busy('the request bodies of all callers', BODIES_UNDER_WAY.ofAll);
     }
     const take = (sign: 1 | -1): void => {
       underWay.add(name, sign);
@@ -71,6 +73,6 @@ function tooMany(reply: FastifyReply, atOnce: number): RequestError {
 const busy = (whose: string, most: number): RequestError =>
   new RequestError({
     code: 'busy',
-    message: `bodies ${whose} in transfer would exceed ${readableBytes(most)}`,
+    message: `${whose} in transfer would exceed ${readableBytes(most)}`,
     hint: 'Retry in a few seconds; send large bodies one after the other.',
   });

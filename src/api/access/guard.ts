@@ -105,14 +105,14 @@ export function refusalOf(caller: Caller, need: Need): HttpProblem | undefined {
     return {
       code: 'unauthenticated',
       message: caller.why,
-      hint: "Send 'Authorization: Bearer TOKEN'; the CLI takes SITEWRIGHT_TOKEN or --token-file. 'sitewright login' signs in where a provider is configured. An admin makes tokens with 'sitewright token create', the first one 'sitewright token bootstrap'.",
+      hint: "Send 'Authorization: Bearer TOKEN'; the CLI takes SITEWRIGHT_TOKEN or --token-file. 'sitewright login' signs in where a provider is configured. An admin creates tokens with 'sitewright token create', the first one 'sitewright token bootstrap'.",
     };
   const { kind, name, role } = caller.principal;
   if (covers(role, need)) return undefined;
   const who = kind === 'session' ? `'${name}'` : `the token '${name}'`;
   return {
     code: 'forbidden',
-    message: `this needs the role ${need}; ${who} has the role ${role}`,
+    message: `this requires the role ${need}; ${who} has the role ${role}`,
     hint: `Ask an admin for a token with the role ${need}.`,
   };
 }

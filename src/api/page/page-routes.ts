@@ -38,7 +38,11 @@ export async function pageRoutes(app: FastifyInstance): Promise<void> {
   app.get('/assets/*', { schema }, (request, reply) => {
     const path = (request.params as { '*': string })['*'];
     if (isAsset(path)) return send(request, reply, pageAssets()[path]);
-    const missing = { code: 'not-found', message: 'no such file of the web page', hint: 'Reload the page: /' } as const;
+    const missing = {
+      code: 'not-found',
+      message: 'the web page has no such file',
+      hint: 'Reload the page: /',
+    } as const;
     return sendProblem(request, reply, missing);
   });
 }

@@ -72,7 +72,7 @@ const tooDeep = () =>
   new RequestError({
     code: 'invalid',
     message: `the body is nested more than ${DEEPEST} levels deep`,
-    hint: 'No valid input is nested so deep: is it the right file?',
+    hint: 'No valid input is nested this deeply: is it the right file?',
   });
 
 const tooMany = (most: number) =>

@@ -23,7 +23,7 @@ export function readJsonBodies(app: FastifyInstance): void {
     throw new RequestError({
       code: 'unsupported-media-type',
       message: `a body with Content-Encoding '${encoding}' is not supported`,
-      hint: 'Send it as it is.',
+      hint: 'Send it unencoded.',
     });
   });
 }

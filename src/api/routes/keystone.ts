@@ -26,7 +26,7 @@ export const serveKeystone: RouteGroup = async (app, { operations: { tokens }, t
     const answer = await tokens.authenticate(token);
     if (!answer.ok) {
       const what = answer.why === 'unknown' ? 'is not a token of this API' : `is a token that is ${answer.why}`;
-      return `the password ${what}; an admin makes tokens with 'sitewright token create'`;
+      return `the password ${what}; an admin creates tokens with 'sitewright token create'`;
     }
     const { principal } = answer;
     if (user !== undefined && user !== principal.name)

@@ -42,7 +42,7 @@ export function registerAgentOnboarding(group: CliCommand, session: Session): vo
     });
 
   group
-    .verb('install', 'Make a machine a node that Sitewright did not deploy; may be repeated')
+    .verb('install', 'Make a machine that Sitewright did not deploy a node; safe to repeat')
     .requiredOption('--ssh <[user@]host>', 'the machine; its host key must be known')
     .nodeOfSite()
     .ssh()

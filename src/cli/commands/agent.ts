@@ -29,7 +29,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
   const group = program.verb('agent', 'Node agents: run them, show their tasks');
 
   group
-    .verb('run', "Run tasks of nodes on this machine: one node's, or many nodes' in one process")
+    .verb('run', 'Run the tasks of one or more nodes on this machine, in one process')
     .option('-e, --env <id>', 'all nodes of this cluster: for a trial on one machine', clusterArgument)
     .option('--site <site>', 'site, or cluster-<id>, as in the task queue node.<site>.<node>')
     .option('--node <node>', 'name of the node; repeatable', collect)
@@ -57,7 +57,7 @@ export function registerAgent(program: CliCommand, session: Session): CliCommand
 
   group
     .verb('status', 'Running tasks of the agents on this machine, from their journals; no agent needs to run')
-    .option('--state-dir <folder>', 'as of agent run (default: agent.state_dir)')
+    .option('--state-dir <folder>', 'as for agent run (default: agent.state_dir)')
     .output()
     .action(async ({ stateDir, ...flags }: OutputFlags & { readonly stateDir?: string }) => {
       const { settings } = await session.settings();

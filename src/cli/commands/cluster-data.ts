@@ -35,7 +35,7 @@ export function registerClusterData(group: CliCommand, session: Session): void {
     command.output().action(async (id: string, { download, upload, reset, set, ...flags }: DataFlags) => {
       const say = (text: string) => printOne(terminal, flags, { id: Number(id) }, text);
       const given = [download, upload, reset, set].filter((one) => one !== undefined);
-      if (given.length > 1) throw usageError('only one option at a time', 'Use one of the options in --help.');
+      if (given.length > 1) throw usageError('these options exclude each other', 'Use one of the options in --help.');
       const client = await session.client();
       const params = { id, provider: 'neutron' };
       if (set !== undefined) {
@@ -47,7 +47,7 @@ export function registerClusterData(group: CliCommand, session: Session): void {
       }
       if (reset) {
         await client.call('DELETE /clusters/:id/orchestrator/deployment', { params: { id } });
-        return say(`the ${name} of cluster ${id} are computed again\n`);
+        return say(`discarded the loaded ${name} of cluster ${id}: they are computed again\n`);
       }
       if (upload !== undefined) {
         const { readDataFile } = await import('../data-file.ts');

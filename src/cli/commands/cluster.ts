@@ -50,7 +50,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       await printOne(terminal, flags, await session.call('GET /clusters/:id', { params: { id } }));
     });
 
-  about('check', 'What prevents the next run of a cluster: nodes, roles, settings, limits, tags without nodes')
+  about('check', 'Check what prevents the next run of a cluster: nodes, roles, settings, limits, tags without nodes')
     .option('-n, --node <ids...>', 'of problems of single nodes, only those of these nodes', nodeListArgument)
     .output()
     .action(async (id: string, { node, ...flags }: OutputFlags & { node?: readonly number[] }) => {
@@ -63,7 +63,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     });
 
   group
-    .verb('create', 'Make a cluster of a release')
+    .verb('create', 'Create a cluster from a release')
     .argument('<name>', 'unique name of the cluster')
     .requiredOption('-r, --release <release>', 'release it is built from: its id, or its name')
     .option('--site <site>', 'site of the machines of its nodes')
@@ -113,7 +113,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
       if (fromSite === true && nodes === undefined && roles === undefined) {
         const body = await rolesFromSite(id, client);
         if (body.length > 0) await add(body);
-        const lines = body.map((node) => `cluster ${id} has node ${node.id} as ${node.roles.join(', ')}\n`);
+        const lines = body.map((node) => `added node ${node.id} to cluster ${id} as ${node.roles.join(', ')}\n`);
         const text = lines.length === 0 ? 'every node of the site is in a cluster\n' : lines.join('');
         return printOne(terminal, flags, { id: Number(id), nodes: body }, text);
       }
@@ -123,7 +123,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
           'Give --nodes and --roles, or --from-site.',
         );
       await add(nodes.map((node) => ({ id: node, roles })));
-      const text = `cluster ${id} has nodes ${nodes.join(', ')} as ${roles.join(', ')}\n`;
+      const text = `added ${nodes.length === 1 ? 'node' : 'nodes'} ${nodes.join(', ')} to cluster ${id} as ${roles.join(', ')}\n`;
       await printOne(terminal, flags, { id: Number(id), nodes, roles }, text);
     });
 
@@ -137,7 +137,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
         terminal,
         flags,
         { id: Number(id), nodes },
-        `nodes ${nodes.join(', ')} removed from cluster ${id}\n`,
+        `removed nodes ${nodes.join(', ')} from cluster ${id}\n`,
       );
     });
 
@@ -162,7 +162,7 @@ export function registerCluster(program: CliCommand, session: Session): void {
     .output()
     .action(async (id: string, flags: OutputFlags) => {
       await session.call('PUT /clusters/:id/stop_deployment/', { params: { id } });
-      await printOne(terminal, flags, { id: Number(id) }, `the run of cluster ${id} stops\n`);
+      await printOne(terminal, flags, { id: Number(id) }, `the run of cluster ${id} is stopping\n`);
     });
 
   registerClusterData(group, session);

@@ -16,7 +16,7 @@ const OLDEST_NODE = [24, 0] as const;
 export function registerDoctor(program: CliCommand, session: Session): void {
   const { terminal } = session;
   program
-    .verb('doctor', 'Check Node.js, settings, Temporal, worker, MAAS, store and API; each with its fix')
+    .verb('doctor', 'Check Node.js, settings, Temporal, worker, MAAS, store and API, and show a fix for each problem')
     .output()
     .action(async (flags: OutputFlags) => {
       const [own, api] = await Promise.all([systemFindings(session), apiFindings(session)]);

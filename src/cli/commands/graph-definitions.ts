@@ -51,7 +51,7 @@ export function registerGraphDefinitions(graph: CliCommand, session: Session): v
     .requiredOption('--input <file>', `the newer graph: ${GRAPH}`)
     .option('--against <file>', 'the older graph')
     .option('-e, --env <id>', 'the older graph is the stored one of this cluster', clusterArgument)
-    .option('-t, --type <type>', 'of the stored graph: its type (default: default)')
+    .option('-t, --type <type>', 'type of the stored graph (default: default)')
     .addOption(layerOption())
     .forms(['text', 'json'])
     .action(async (options: DiffFlags) => {

@@ -21,12 +21,12 @@ export function registerGraphPlan(graph: CliCommand, session: Session): void {
     .forms(['text', 'json', 'dot'])
     .option('--node <id...>', 'show only these nodes; the sync node is null')
     .option('-e, --env <id>', 'plan a stored graph for this cluster, like a run started now', clusterArgument)
-    .option('-t, --type <type>', 'of the stored graph: its type', 'default')
+    .option('-t, --type <type>', 'type of the stored graph', 'default')
     .option('-T, --tasks <names...>', 'with --env: only these tasks would run', nameListArgument)
     .option('-n, --on <ids...>', 'with --env: for a run only on these nodes, like execute --node', nodeListArgument)
     .action(async ({ input, env, type, tasks, on, ...options }: PlanFlags) => {
       if ((input === undefined) === (env === undefined))
-        throw usageError('name what to plan', 'Give --input FILE, or --env ID of a cluster.');
+        throw usageError('nothing to plan', 'Give --input FILE, or --env ID of a cluster.');
       if (env !== undefined)
         return planStored(session, { env, type, ...(tasks && { tasks }), ...(on && { on }), ...options });
       process.exitCode = await planToText(session, { input: input!, ...options });

@@ -116,7 +116,7 @@ async function uploadGraph(session: Session, flags: UploadFlags): Promise<void> 
   const owner = ownerOf(flags);
   const { file, dir } = flags;
   if ((file === undefined) === (dir === undefined))
-    throw usageError('name what to upload', 'Give --file FILE or --dir FOLDER, and only one of them.');
+    throw usageError('nothing to upload', 'Give --file FILE or --dir FOLDER, and only one of them.');
   const type = flags.type ?? DEFAULT_TYPE;
   const { readGraphFolder, readGraphToUpload } = await import('../graph-to-upload.ts');
   const body =

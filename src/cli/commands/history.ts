@@ -13,7 +13,7 @@ const ID = 'id of the transaction of a run, or of one of its graphs';
 /** `sitewright history …`: results of graph runs, task by task. */
 export function registerHistory(program: CliCommand, session: Session): void {
   const { terminal } = session;
-  const group = program.verb('history', 'Runs of graphs and what each task did on each node');
+  const group = program.verb('history', 'Runs of graphs, and the result of each task on each node');
   const about = (name: string, text: string) => group.verb(name, text).argument('<transaction>', ID, idArgument);
 
   group
@@ -29,7 +29,7 @@ export function registerHistory(program: CliCommand, session: Session): void {
       await printList(terminal, flags, found, columns);
     });
 
-  about('show', 'Every task of a run on every node: when and how it ended')
+  about('show', 'Every task of a run on every node, with its times and result')
     .option('-n, --nodes <ids...>', 'only on these nodes', nameListArgument)
     .option('-t, --statuses <statuses...>', TASK_STATUSES.join(', '), nameListArgument)
     .option('-d, --tasks <names...>', 'only these tasks', nameListArgument)

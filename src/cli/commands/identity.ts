@@ -78,7 +78,7 @@ export function registerIdentity(program: CliCommand, session: Session): void {
     .output()
     .action(async (file: string, flags: OutputFlags) => {
       const id = (await processes()).newEncryptionKey(file);
-      const text = `${file} has the new key ${id}; copy the file to all processes, then restart them\n`;
+      const text = `added key ${id} to ${file}; copy the file to all processes, then restart them\n`;
       await printOne(terminal, flags, { id, file }, text);
     });
 

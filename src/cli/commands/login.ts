@@ -33,7 +33,7 @@ export function registerLogin(program: CliCommand, session: Session): void {
       const { openid } = await client.call('GET /session');
       if (openid === null)
         throw failed(
-          `the API at ${client.url} has no provider to sign in at`,
+          `the API at ${client.url} has no sign-in provider`,
           'Use a token: SITEWRIGHT_TOKEN or --token-file. docs/access.md describes access.openid.',
         );
       const waiting = await awaitSignIn();
@@ -63,8 +63,7 @@ export function registerLogin(program: CliCommand, session: Session): void {
       const client = await session.client('saved');
       const sessions = savedSessions(terminal);
       const isSignedIn = sessions.of(client.url) !== undefined;
-      if (!isSignedIn)
-        return printOne(terminal, flags, { signed_out: false }, `no one is signed in at ${client.url}\n`);
+      if (!isSignedIn) return printOne(terminal, flags, { signed_out: false }, `not signed in at ${client.url}\n`);
       // One that has ended is forgotten all the same.
       await client.call('DELETE /session').catch((error: unknown) => {
         if (!(error instanceof CliError) || error.problem.code !== 'unauthenticated') throw error;

@@ -4,9 +4,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 export function describeMaasSimulate(command: Command): Command {
   return command
     .description('Run a model of MAAS 3.6 on this machine, for demos and tests')
-    .option('--port <number>', 'port to listen on; 0 takes a free one', portNumber, 5240)
+    .option('--port <number>', 'port to listen on; 0 picks a free one', portNumber, 5240)
     .option('--host <address>', 'loopback address to listen on', '127.0.0.1')
-    .option('--alias <name>', 'another host name by which clients may call it, behind a forwarder')
+    .option('--alias <name>', 'another host name that clients may use, behind a forwarder')
     .option('--state <file>', 'keep the region in this file, so that a killed simulator can resume')
     .option('--seed <file>', 'JSON: machines to make at the first start')
     .option(

@@ -14,7 +14,7 @@ export function registerInstalledPackages(group: CliCommand, session: Session): 
   const { terminal } = session;
 
   group
-    .verb('install', 'Install or update a package, completely or not at all')
+    .verb('install', 'Install or update a package, all or nothing')
     .argument('<package>', 'folder of the package, or an archive made by `build`')
     .option('--force', 'allow an older version, or replace manually created objects')
     .output()

@@ -228,12 +228,12 @@ export function registerRun(program: CliCommand, session: Session): void {
       const client = await session.client();
       const run = await findRun(client, reference);
       const status = await client.runs.retry(run.id, node, noteOf(session, flags));
-      await printOne(terminal, flags, status, `node ${node} of run ${run.id} is retried\n`);
+      await printOne(terminal, flags, status, `node ${node} of run ${run.id} will be retried\n`);
     });
 
   for (const [verb, description, done] of [
-    ['retry', 'Retry a failed task of a run of graphs, and the tasks lost with it', 'is retried'],
-    ['skip', 'Continue a run of graphs without a task: ignore its failure, or skip it', 'is skipped'],
+    ['retry', 'Retry a failed task of a run of graphs, and the tasks lost with it', 'will be retried'],
+    ['skip', 'Continue a run of graphs without a task: ignore its failure, or skip it', 'will be skipped'],
   ] as const) {
     group
       .command(`${verb}-task`)

@@ -109,7 +109,7 @@ export function registerSchedule(program: CliCommand, session: Session): void {
   steer(
     'run',
     'Start a run of a schedule now',
-    (one) => `schedule ${one.name} starts a run\n  see it:  sitewright run list --label schedule:${one.name}\n`,
+    (one) => `schedule ${one.name} is starting a run\n  see it:  sitewright run list --label schedule:${one.name}\n`,
   );
 
   group

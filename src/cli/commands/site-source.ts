@@ -42,7 +42,7 @@ export function registerSiteSource(site: CliCommand, session: Session): void {
 
   site
     .command('unfollow')
-    .description('Follow no branch any more; revisions stay')
+    .description('Stop following a branch; revisions stay')
     .argument('<site>', 'name of the site')
     .output()
     .action(async (name: string, flags: OutputFlags) => {

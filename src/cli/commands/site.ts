@@ -162,7 +162,7 @@ export function registerSite(program: CliCommand, session: Session): void {
     });
 
   site
-    .verb('plan', 'What a deployment would do: groups, nodes, and their current state in MAAS')
+    .verb('plan', 'Plan of a deployment: groups, nodes, and their current state in MAAS')
     .argument('<site>', 'name of the site')
     .option('--revision <revision>', 'number, hash, latest or last-good', 'latest')
     .output()

@@ -22,12 +22,12 @@ export interface GraphOrigin {
 export const originOptions = (command: CliCommand, input: string): CliCommand =>
   command
     .option('--input <file>', input)
-    .option('-e, --env <id>', 'a stored graph: its cluster', clusterArgument)
-    .option('-t, --type <type>', 'of a stored graph: its type (default: default)')
+    .option('-e, --env <id>', 'cluster of a stored graph', clusterArgument)
+    .option('-t, --type <type>', 'type of the stored graph (default: default)')
     .addOption(layerOption());
 
 export const layerOption = (): Option =>
-  new Option('--layer <layer>', 'of a stored graph: only tasks of this layer, or all merged (default)').choices([
+  new Option('--layer <layer>', 'only the tasks of this layer of the stored graph; all: merged (default)').choices([
     ...LAYERS,
   ]);
 

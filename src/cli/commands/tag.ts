@@ -82,7 +82,7 @@ export function registerTag(program: CliCommand, session: Session): void {
           .option('--no-primary', 'it has no primary; no file is read');
         return action === 'update'
           ? command
-          : command.option('--role <name>', 'this role brings it from now on; no file is read');
+          : command.option('--role <name>', 'this role includes it from now on; no file is read');
       },
       data: ({ name, primary, role }) =>
         primary === undefined && role === undefined

@@ -18,7 +18,7 @@ const MAX_NAMED = 5;
 export function registerWorker(program: CliCommand, session: Session): void {
   const { terminal } = session;
   const group = program
-    .verb('worker', 'Run only the orchestrator worker; below it, the versions of all workers')
+    .verb('worker', 'Run only the orchestrator worker; subcommands manage the versions of all workers')
     .action(async () => {
       const { settings } = await session.settings();
       const { serveWorker } = await import('../../../worker/orchestrator.ts');
@@ -26,7 +26,7 @@ export function registerWorker(program: CliCommand, session: Session): void {
     });
 
   group
-    .verb('versions', 'Builds of the workers: which one new runs go to, and which have open runs')
+    .verb('versions', 'Builds of the workers: the one for new runs, and those with open runs')
     .output()
     .action(async (flags: OutputFlags) => {
       const { items } = await session.call('GET /workers/versions');

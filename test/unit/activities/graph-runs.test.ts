@@ -160,7 +160,7 @@ describe('planning a graph', () => {
     const end = { outcome: 'terminated', at: new Date() };
     const terminated = async () => closeRun(world.store, await world.store.runs.get(started.run), end);
     await terminated();
-    await expect(fetch()).rejects.toThrow(`run ${key.run} is over`);
+    await expect(fetch()).rejects.toThrow(`run ${key.run} has ended`);
     expect(await book.find(key)).toMatchObject({ isOpen: false });
     temporal.isOpen = true;
     expect(await book.find(key)).toMatchObject({ isOpen: true });
@@ -168,7 +168,7 @@ describe('planning a graph', () => {
     expect(await world.store.runs.get(started.run)).toMatchObject({ outcome: null });
     await world.store.transactions.update(graph, { status: 'ready' });
     await terminated();
-    await expect(fetch()).rejects.toThrow(`run ${key.run} is over`);
+    await expect(fetch()).rejects.toThrow(`run ${key.run} has ended`);
     expect(await book.find(key)).toMatchObject({ isOpen: false });
   });
 

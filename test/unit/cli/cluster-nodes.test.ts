@@ -39,7 +39,10 @@ async function addNodes(tagged: Readonly<Record<string, readonly string[]>>, ...
 describe('cluster add-nodes --from-site', () => {
   it('adds nodes that are in no cluster, with the roles that their documents have as tags', async () => {
     const { code, out, sent } = await addNodes({ web: ['a', 'c'], database: ['a', 'b'] }, '3', '--from-site');
-    expect([code, out]).toEqual([0, 'cluster 3 has node 1 as web, database\ncluster 3 has node 2 as database\n']);
+    expect([code, out]).toEqual([
+      0,
+      'added node 1 to cluster 3 as web, database\nadded node 2 to cluster 3 as database\n',
+    ]);
     expect(sent).toEqual([
       { id: 1, roles: ['web', 'database'] },
       { id: 2, roles: ['database'] },

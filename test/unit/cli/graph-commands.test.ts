@@ -173,7 +173,7 @@ describe('graph upload', () => {
   it.each([
     [['--file', 't.yaml'], 'name one owner of the graph'],
     [['-e', '1', '-r', '1', '--file', 't.yaml'], 'name one owner of the graph'],
-    [['-e', '1'], 'name what to upload'],
+    [['-e', '1'], 'nothing to upload'],
     [['-e', '1', '--file', 'none.yaml'], 'cannot read none.yaml'],
     [['-r', 'one', '--file', 't.yaml'], 'An id is a whole number from 1.'],
   ])('%j is wrong use', async (flags, message) => {

@@ -182,13 +182,13 @@ describe('a run is found', () => {
   it('unless several ids begin with the prefix', async () => {
     const { code, err } = await against(answer, ['run', 'show', '0199aa']);
     expect(code).toBe(2);
-    expect(err).toMatch(/'0199aa' means 2 runs/);
+    expect(err).toMatch(/'0199aa' matches 2 runs/);
   });
 
   it('unless it is the workflow id of one run and the site of another: nothing is stopped', async () => {
     const { code, err, requests } = await against(answer, ['run', 'stop', 'dc2']);
     expect(code).toBe(2);
-    expect(err).toMatch(/'dc2' means 2 runs.*dc4.*dc2/s);
+    expect(err).toMatch(/'dc2' matches 2 runs.*dc4.*dc2/s);
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
@@ -602,7 +602,7 @@ describe('schedule', () => {
   it.each([
     ['pause', 'schedule nightly is paused'],
     ['resume', 'schedule nightly is resumed'],
-    ['run', 'schedule nightly starts a run'],
+    ['run', 'schedule nightly is starting a run'],
   ])('%s sends the reason', async (verb, said) => {
     const { out, requests } = await against(() => [200, schedule], ['schedule', verb, 'nightly', '--reason', 'why']);
     expect(requests[0]).toMatchObject({ method: 'POST', at: `/schedules/nightly/${verb}`, body: { reason: 'why' } });

@@ -63,7 +63,7 @@ const viewWaiting = ({
   cluster,
   graph_type: null,
   dry_run: false,
-  message: 'no worker has opened the run yet: it starts when one is there',
+  message: 'no worker has opened the run yet: it starts once one is available',
   result: {},
   time_start: null,
   time_end: null,

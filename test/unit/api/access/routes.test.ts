@@ -163,7 +163,7 @@ describe('a caller', () => {
     expect((await rig.ask('GET', '/api/v1/clusters', undefined, fuel)).status).toBe(200);
     expect((await rig.ask('POST', '/api/v1/sites', { name: 'x' }, fuel)).body).toMatchObject({
       code: 'forbidden',
-      detail: "this needs the role operator; the token 'a-viewer' has the role viewer",
+      detail: "this requires the role operator; the token 'a-viewer' has the role viewer",
     });
   });
 

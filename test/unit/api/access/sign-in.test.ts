@@ -313,7 +313,7 @@ describe('an API with a provider', () => {
     await chmod(file, 0o600);
     expect(await cli(['logout'], { env })).toMatchObject({ code: 0, out: 'signed out\n' });
     expect((await cli(['site', 'list'], { env })).code).toBe(6);
-    expect((await cli(['logout'], { env })).out).toContain('no one is signed in');
+    expect((await cli(['logout'], { env })).out).toContain('not signed in at');
 
     const second = start();
     const asked = new URL(await second.address).searchParams;
