@@ -1,15 +1,18 @@
-import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
-import { allAtOnceStrategy, checkHolds, namesByState, planGroups } from '../src/core/deployment/index.ts';
+import { allAtOnceStrategy, checkHolds, planGroups } from '../src/core/deployment/index.ts';
 import { describedRun, type RunDescription } from '../src/core/run/description.ts';
-import { describeRunFailure, type RunFailure, type RunReport, type SiteRunInput } from '../src/core/site-run/index.ts';
+import {
+  assembleReport,
+  describeRunFailure,
+  type RunFailure,
+  type RunReport,
+  type SiteRunInput,
+} from '../src/core/site-run/index.ts';
 import {
   closeGoneRuns,
   closeRun,
   type Json,
   MAX_OPEN,
   parseRevisionReference,
-  type RunNode,
-  type RunNodeWrite,
   type RunRecord,
   reopenRun,
   type Store,
@@ -44,7 +47,7 @@ export function bookkeepingActivities(
         if (record.nodes.length > 0)
           await store.runs.putNodes(
             record.run_id,
-            record.nodes.map((node) => nodeWrite(node, sequence)),
+            record.nodes.map((node) => ({ ...node, node: node.report.name, sequence })),
           );
       }),
 
@@ -54,7 +57,7 @@ export function bookkeepingActivities(
         const holder = { workflowId: request.workflow_id, runId: run_id };
         if ((await closeClaim(deps, { site }, holder)) === null) return;
         const run = await store.runs.get(run_id);
-        const full = report.cut ? withNodes(report, await store.runs.listNodes(run_id)) : report;
+        const full = assembleReport(report, await store.runs.listNodes(run_id));
         await store.runs.putReport(run_id, CLOSING, full as unknown as Json);
         deps.log?.(
           { site, run: run_id, outcome: request.outcome, report: full },
@@ -146,24 +149,6 @@ function identityOf(run: { id: string; workflowId: string; kind: string; started
   return { id: run.id, workflowId: run.workflowId, kind: run.kind, startedAt: run.startedAt };
 }
 
-function nodeWrite(node: NodeReport, sequence: number): RunNodeWrite {
-  const step = node.running ?? node.failed_in;
-  return {
-    node: node.name,
-    sequence,
-    state: node.state,
-    attempts: node.attempts,
-    // An empty reason clears the old one of a repaired node. A successful node has its warnings there.
-    reason: node.reason ?? (node.warnings ?? []).join('; '),
-    ...(node.group === undefined ? {} : { group: node.group }),
-    ...(step === undefined ? {} : { step }),
-    ...(node.started_at === undefined ? {} : { startedAt: node.started_at }),
-    ...(node.ended_at === undefined ? {} : { endedAt: node.ended_at }),
-    ...(node.system_id === undefined ? {} : { systemId: node.system_id }),
-    ...(node.late ? { lateResult: { ...node.late } } : {}),
-  };
-}
-
 /** What the input names and the site does not have. Documents that are yet to be fetched are checked when they are loaded. */
 async function objection(
   store: Store,
@@ -200,33 +185,4 @@ function progressOf({ baremetal }: RunReport): { readonly done: number; readonly
   if (!baremetal) return undefined;
   const { success, failed } = baremetal.nodes_by_state;
   return { done: success.length + failed.length, total: Object.values(baremetal.nodes_by_state).flat().length };
-}
-
-/** Restores from the store the nodes that were cut from a report to keep the payload small. */
-function withNodes(report: RunReport, rows: readonly RunNode[]): RunReport {
-  if (!report.baremetal) return report;
-  const kept = new Map(report.baremetal.nodes.map((node) => [node.name, node]));
-  const nodes = rows.map<NodeReport>((row) => kept.get(row.node) ?? nodeReport(row));
-  const { cut: _cut, ...whole } = report;
-  return {
-    ...whole,
-    baremetal: {
-      ...report.baremetal,
-      nodes,
-      nodes_by_state: namesByState(nodes),
-    },
-  };
-}
-
-function nodeReport(row: RunNode): NodeReport {
-  return {
-    name: row.node,
-    state: row.state === 'waiting' ? 'not_reached' : (row.state as NodeReport['state']),
-    attempts: row.attempts ?? 0,
-    ...(row.group === null ? {} : { group: row.group }),
-    ...(row.systemId === null ? {} : { system_id: row.systemId }),
-    ...(row.startedAt === null ? {} : { started_at: row.startedAt }),
-    ...(row.endedAt === null ? {} : { ended_at: row.endedAt }),
-    ...(row.reason ? (row.state === 'failed' ? { reason: row.reason } : { warnings: [row.reason] }) : {}),
-  };
 }

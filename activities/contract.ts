@@ -1,7 +1,6 @@
-import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
 import type { NodeResult } from '../src/core/deployment/index.ts';
 import type { SiteRunOutcome } from '../src/core/run/index.ts';
-import type { Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.ts';
+import type { NodeWrite, Pace, RunFailure, RunReport, SitePlan, SiteRunKind } from '../src/core/site-run/index.ts';
 
 /**
  * The activities that site workflows may call. Types only: workflows import this file, activities implement it.
@@ -142,7 +141,7 @@ export interface ProgressRecord {
   readonly sequence: number;
   readonly phase: string;
   readonly failed_nodes: number;
-  readonly nodes: readonly NodeReport[];
+  readonly nodes: readonly NodeWrite[];
 }
 
 export interface CloseRun {
@@ -152,7 +151,7 @@ export interface CloseRun {
   readonly run_id: string;
   readonly outcome: SiteRunOutcome;
   readonly ended_at: string;
-  /** Cut to size: `record_progress` has recorded the nodes. */
+  /** Without nodes: `record_progress` has recorded them. */
   readonly report: RunReport;
   readonly failed_nodes: number;
   /** The revision that is now deployed on this site. */

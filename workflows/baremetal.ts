@@ -9,8 +9,8 @@ import {
   halts,
   type NextCall,
   nextCall,
+  recordNodes,
   reportBaremetal,
-  reportNodes,
   startBaremetal,
 } from '../src/core/deployment/index.ts';
 import { undecided } from '../src/core/run/index.ts';
@@ -30,7 +30,7 @@ import type { SiteRun } from './site-run.ts';
 export async function runBaremetal(run: SiteRun, plan: SitePlan): Promise<void> {
   await run.phase('baremetal', async () => {
     run.progress.baremetal = startBaremetal(plan.groups.map(groupFromWire), plan.nodes, fromRanges(plan.done));
-    await run.record(reportNodes(state(run), fromRanges(plan.done)));
+    await run.record(recordNodes(state(run), fromRanges(plan.done)));
     const retries = createRetries(run, plan);
     run.retries = retries;
     for (;;) {
@@ -93,7 +93,7 @@ async function makeCall(run: SiteRun, plan: SitePlan, next: NextCall, retries: N
     await retries.ended(members);
     finish(complete);
   }
-  await run.record(reportNodes(state(run), next.nodes));
+  await run.record(recordNodes(state(run), next.nodes));
 }
 
 /** A node may have finished after its timeout. Reads its final state and changes nothing (docs/design.md#deployment-groups). */
@@ -120,7 +120,7 @@ async function recheckTimedOutNodes(run: SiteRun, plan: SitePlan): Promise<void>
   );
   if (timedOut.length > 0)
     await run.record(
-      reportNodes(
+      recordNodes(
         state(run),
         timedOut.map(({ index }) => index),
       ),

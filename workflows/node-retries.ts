@@ -4,7 +4,7 @@ import {
   endRetry,
   finishRetriedCall,
   mayDeployRetried,
-  reportNodes,
+  recordNodes,
   retryNode,
   startRetry,
 } from '../src/core/deployment/index.ts';
@@ -86,7 +86,7 @@ export function createRetries(run: SiteRun, plan: SitePlan): NodeRetries {
         await call(index, 'deploy');
       });
       progress.baremetal = endRetry(state(), index);
-      await run.record(reportNodes(state(), [index]));
+      await run.record(recordNodes(state(), [index]));
     } catch (thrown) {
       error ??= thrown;
       progress.baremetal = endRetry(state(), index);
@@ -105,7 +105,7 @@ export function createRetries(run: SiteRun, plan: SitePlan): NodeRetries {
       run.show();
     });
     run.show();
-    await Promise.all([made, run.record(reportNodes(state(), [index]))]);
+    await Promise.all([made, run.record(recordNodes(state(), [index]))]);
   };
 
   const retries: NodeRetries = {

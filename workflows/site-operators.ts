@@ -2,7 +2,15 @@ import { lineOf, objectOf } from '../src/core/data/shape.ts';
 import { whyNotRetry } from '../src/core/deployment/index.ts';
 import { MAX, noteFields } from '../src/core/run/description.ts';
 import { isoTime, readRequest } from '../src/core/run/index.ts';
-import { fitReport, redeployCommand, reportRun, showPlan, statusOf, treeOf } from '../src/core/site-run/index.ts';
+import {
+  fitReport,
+  membersOf,
+  redeployCommand,
+  reportRun,
+  showPlan,
+  statusOf,
+  treeOf,
+} from '../src/core/site-run/index.ts';
 import { approvalHandlers } from './approval.ts';
 import { handle } from './border.ts';
 import { readProgress } from './call-slices.ts';
@@ -63,7 +71,7 @@ export function handleSiteOperators(run: SiteRun): void {
       status: { description: 'Phase, n of m nodes, failing first.', answer: status },
       report: {
         description: 'Report so far: every group and node, with reasons.',
-        answer: () => fitReport(reportRun(progress)),
+        answer: () => fitReport(reportRun(progress), membersOf(progress)),
       },
       tree: { description: 'Every step and node.', answer: () => treeOf(progress) },
       plan: {

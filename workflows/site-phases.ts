@@ -2,7 +2,7 @@ import type { SiteCheck } from '../activities/contract.ts';
 import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
 import type { CallEnd } from '../src/core/deployment/index.ts';
 import { BEFORE_CHANGES, isoTime } from '../src/core/run/index.ts';
-import { type PhaseName, rowsAfterRelease, type SitePlan } from '../src/core/site-run/index.ts';
+import { type PhaseName, releasedRecords, type SitePlan } from '../src/core/site-run/index.ts';
 import { siteCheck } from './activity-options.ts';
 import { approved, isHeld } from './approval.ts';
 import { runBaremetal } from './baremetal.ts';
@@ -106,7 +106,7 @@ export async function releaseNodes(
     };
     const sliced = names.length > NODES_IN_ONE_WORKFLOW;
     await (sliced ? run.slices.run : runCall)(request, control, listener, announce);
-    await run.record(rowsAfterRelease(run.kind, reports));
+    await run.record(releasedRecords(run.kind, reports));
     const failed = reports.filter((report) => report.state !== 'success').map((report) => report.name);
     return {
       value: failed,

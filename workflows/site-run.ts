@@ -1,25 +1,27 @@
 import { isCancellation } from '@temporalio/workflow';
 import type { OpenedRun } from '../activities/contract.ts';
-import type { NodeReport } from '../src/core/contracts/site-run-report.ts';
 import { countNodes, endBaremetal, halts } from '../src/core/deployment/index.ts';
 import { claimLost, isoTime, type SiteRunOutcome } from '../src/core/run/index.ts';
 import {
   describeRunFailure,
   detailsOf,
   explainSiteRun,
-  fitReport,
+  membersOf,
+  type NodeWrite,
+  outlineReport,
   type PhaseName,
   type PhaseReport,
   parseSiteRunInput,
   type RunFailure,
   type RunProgress,
+  recordsOf,
   reportRun,
   type SitePlan,
   type SiteRunInput,
   type SiteRunKind,
   statusOf,
 } from '../src/core/site-run/index.ts';
-import { counted } from '../src/core/text/text.ts';
+import { counted, utf8Length } from '../src/core/text/text.ts';
 import { bookkeeping, inquiry } from './activity-options.ts';
 import { callActivity } from './border.ts';
 import { createSlices, type Slices } from './call-slices.ts';
@@ -45,14 +47,16 @@ export interface SiteRun extends Run<RunProgress> {
   fail(failure: RunFailure): void;
   loadPlan(): Promise<SitePlan | null>;
   /** Writes nodes to the store in batches and updates the search attribute of failed nodes. */
-  record(nodes: readonly NodeReport[]): Promise<void>;
+  record(nodes: readonly NodeWrite[]): Promise<void>;
+  /** Writes the nodes that have changed since they were recorded, or never were. */
+  recordRest(): Promise<void>;
 }
 
 /** Used until the plan provides the configured value. */
 const HEARTBEAT_SECONDS = 30;
 
-/** Nodes per record: about 60 KB. */
-const NODES_PER_RECORD = 200;
+/** A payload is limited to 200 KB (docs/design.md#limits). */
+const RECORD_BYTES = 60_000;
 
 /** Runs the body of a site workflow in the common frame of all runs. */
 export async function runSite(
@@ -96,18 +100,19 @@ export async function runSite(
       if (progress.baremetal) progress.baremetal = endBaremetal(progress.baremetal);
       return outcomeOf(run);
     },
-    close() {
+    async close() {
+      await run.recordRest();
       const outcome = progress.outcome!;
       const closing = {
         ...endOf(progress),
         kind,
         site: input.site,
         outcome,
-        report: fitReport(reportRun(progress)),
+        report: outlineReport(reportRun(progress), membersOf(progress)),
         failed_nodes: failedNodes(),
         ...(isDeployed(progress) ? { deployed_revision: progress.plan!.revision } : {}),
       };
-      return callActivity('close_run', closing, bookkeeping(`close the run: ${outcome}`));
+      await callActivity('close_run', closing, bookkeeping(`close the run: ${outcome}`));
     },
     explain: (failure) => explainSiteRun(progress, failure),
     result: () => resultOf(progress),
@@ -124,6 +129,7 @@ function createSiteRun(progress: RunProgress): SiteRun {
   );
   const { control } = base;
   let sequence = 0;
+  const recorded = new Map<string, NodeWrite>();
   const run: SiteRun = Object.assign(base, {
     kind,
     input,
@@ -167,19 +173,27 @@ function createSiteRun(progress: RunProgress): SiteRun {
       const revision = input.fetch ? await fetchDocuments() : input.revision;
       return revision === null ? null : loadDocuments(revision);
     },
-    async record(nodes: readonly NodeReport[]) {
+    async record(nodes: readonly NodeWrite[]) {
       const failed_nodes = failedOf(progress);
       run.setAttributes({ FailedNodes: failed_nodes });
-      for (let from = 0; from === 0 || from < nodes.length; from += NODES_PER_RECORD) {
+      for (const node of nodes) {
+        const { name } = node.report;
+        recorded.set(name, { ...recorded.get(name), ...node });
+      }
+      for (const piece of piecesOf(nodes)) {
         sequence += 1;
-        const { phase, done, total } = statusOf(progress);
-        const piece = nodes.slice(from, from + NODES_PER_RECORD);
+        const { done, total } = statusOf(progress);
+        const phase = progress.phases[progress.phases.length - 1]?.name ?? 'starting';
         await callActivity(
           'record_progress',
-          { run_id: progress.run_id, sequence, phase, failed_nodes: failedOf(progress), nodes: piece },
+          { run_id: progress.run_id, sequence, phase, failed_nodes, nodes: piece },
           bookkeeping(`record progress (${done} of ${counted(total, 'node')})`),
         );
       }
+    },
+    async recordRest() {
+      const rest = recordsOf(progress).filter((node) => !isSameNode(node, recorded.get(node.report.name)));
+      if (rest.length > 0) await run.record(rest);
     },
   });
 
@@ -218,6 +232,27 @@ function createSiteRun(progress: RunProgress): SiteRun {
   };
 
   return run;
+}
+
+const isSameNode = (one: NodeWrite, other: NodeWrite | undefined): boolean => textOf(one) === textOf(other);
+
+const textOf = (node: NodeWrite | undefined): string => JSON.stringify([node?.position, node?.report, node?.released]);
+
+/** At least one piece: it has the phase, too. */
+function piecesOf(nodes: readonly NodeWrite[]): NodeWrite[][] {
+  let piece: NodeWrite[] = [];
+  const pieces = [piece];
+  let size = 0;
+  for (const node of nodes) {
+    const bytes = utf8Length(JSON.stringify(node));
+    if (size + bytes > RECORD_BYTES && piece.length > 0) {
+      pieces.push((piece = []));
+      size = 0;
+    }
+    piece.push(node);
+    size += bytes;
+  }
+  return pieces;
 }
 
 const failedOf = ({ baremetal }: RunProgress): number => (baremetal ? countNodes(baremetal).failed : 0);

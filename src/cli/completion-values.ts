@@ -13,7 +13,7 @@ const READERS = {
   'run-nodes': async (client, run) => {
     const { findRun } = await import('./find-run.ts');
     const { id } = await findRun(client, run);
-    return (await client.call('GET /runs/:run/nodes', { params: { run: id } })).items.map(({ node }) => node);
+    return (await client.call('GET /runs/:run/nodes', { params: { run: id } })).items.map(({ name }) => name);
   },
   'site-nodes': async (client, site) => (await client.sites.select(site, 'latest', [])).nodes,
   clusters: async (client) => (await client.call('GET /clusters', {})).map(({ name }) => name),

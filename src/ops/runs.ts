@@ -13,10 +13,12 @@ import type {
   WorkflowContracts,
 } from '../../workflows/contract.ts';
 import { prefixed, siteWorkflowId, WORKFLOWS } from '../../workflows/protocol.ts';
+import type { NodeReport } from '../core/contracts/site-run-report.ts';
 import type { GraphRunReport } from '../core/graph-run/index.ts';
 import type { OperatorNote } from '../core/run/index.ts';
 import { lostGraphReport, lostSiteReport } from '../core/run/lost-report.ts';
 import {
+  assembleReport,
   explainRunFailure,
   parseSiteRunInput,
   type RunReport,
@@ -36,7 +38,6 @@ import {
   MAX_OPEN,
   type Page,
   type RunFilter,
-  type RunNode,
   type RunRecord,
   type RunSummary,
   StoreError,
@@ -80,7 +81,7 @@ export interface RunOperations {
   report(id: string): Promise<Answers['report']>;
   tree(id: string): Promise<Answers['tree']>;
   plan(id: string): Promise<Answers['plan']>;
-  nodes(id: string): Promise<readonly RunNode[]>;
+  nodes(id: string): Promise<readonly NodeReport[]>;
   /** An operator's request to a running run, which decides about it. @throws `refused` */
   update<U extends OperatorUpdate>(id: string, update: U, request: UpdateRequest<U>): Promise<AnyRunStatus>;
   /** Ends gracefully: running work finishes, nothing new starts. */
@@ -225,6 +226,15 @@ export function runOperations(deps: OpsDependencies): RunOperations {
       () => ask(run, 'report'),
     );
 
+  /** A report that is too large for an answer of its workflow, with the nodes that the run has recorded. */
+  async function wholeReport(run: RunRecord, report: Answers['report']): Promise<Answers['report']> {
+    if (!('site' in report) || report.cut === undefined) return report;
+    return orWithoutStore(
+      async () => assembleReport(report, await store.runs.listNodes(run.id)),
+      () => report,
+    );
+  }
+
   const storedGraphReport = async (run: RunRecord): Promise<GraphRunReport> =>
     ((await writtenReport(run)) as GraphRunReport | null) ?? lostGraphReport(run);
 
@@ -318,7 +328,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     },
     async report(id) {
       const run = await current(id);
-      if (run.outcome === null) return ask(run, 'report');
+      if (run.outcome === null) return wholeReport(run, await ask(run, 'report'));
       return run.kind === WORKFLOWS.execute_graph ? storedGraphReport(run) : storedReport(run);
     },
     async tree(id) {
@@ -327,7 +337,7 @@ export function runOperations(deps: OpsDependencies): RunOperations {
     async plan(id) {
       return ask(await reached(id), 'plan');
     },
-    nodes: (id) => store.runs.listNodes(id),
+    nodes: async (id) => (await store.runs.listNodes(id)).map(({ report }) => report),
 
     async update(id, update, request) {
       const run = await live(id);

@@ -192,7 +192,7 @@ it('a report shows all four states, also those without nodes', () => {
 });
 
 it('a truncated report notes that, and still has correct counts', () => {
-  const report = asAnswer<RunReport>(fitReport(reportRun(halted), 4_000));
+  const report = asAnswer<RunReport>(fitReport(reportRun(halted), [], 4_000));
   const text = reportText(report);
   expect(report.cut?.nodes_omitted).toBeGreaterThan(0);
   expect(text).toContain(`${report.cut?.nodes_omitted} nodes are omitted`);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { NODE_STATES } from '../../src/core/words.ts';
 import type { RunNodeWrite, RunWrite } from '../../src/store/index.ts';
 import { InputCheck } from '../../src/store/input.ts';
 import { givenColumns } from '../../src/store/queries/conversion.ts';
@@ -42,22 +43,14 @@ const runWrite = fc.tuple(runFields, word).map(
   }),
 );
 
-const nodeFields = fc.record(
-  {
-    group: clearable(word),
-    step: clearable(word),
-    attempts: clearable(count),
-    startedAt: clearable(time),
-    endedAt: clearable(time),
-    reason: clearable(word),
-    systemId: word,
-    lateResult: fc.json().map((text) => JSON.parse(text)),
-  },
-  { requiredKeys: [] },
+const nodeReport = fc.record(
+  { name: word, state: fc.constantFrom(...NODE_STATES), attempts: count, reason: word },
+  { requiredKeys: ['name', 'state', 'attempts'] },
 );
+const nodeFields = fc.record({ position: clearable(count), released: clearable(nodeReport) }, { requiredKeys: [] });
 const nodeWrite = fc
-  .tuple(nodeFields, word)
-  .map(([fields, state]): Omit<RunNodeWrite, 'sequence'> => ({ ...fields, node: 'n', state }));
+  .tuple(nodeFields, nodeReport)
+  .map(([fields, report]): Omit<RunNodeWrite, 'sequence'> => ({ ...fields, node: 'n', report }));
 
 const applyRun = (stored: Row<'run'> | undefined, write: RunWrite) =>
   mergedRow('run', stored, givenColumns('run', new InputCheck(), write, {}));

@@ -11,7 +11,7 @@ import type {
 } from '../../activities/contract.ts';
 import type { NodeResult } from '../../src/core/deployment/index.ts';
 import { type DeploymentStrategy, planGroups, type SiteNode } from '../../src/core/deployment/index.ts';
-import { groupToWire, type SitePlan } from '../../src/core/site-run/index.ts';
+import { assembleReport, groupToWire, type NodeRecord, type SitePlan } from '../../src/core/site-run/index.ts';
 
 /**
  * A limit of heartbeats for activities whose calls a test counts. Temporal tries an activity again whose worker stands still for
@@ -175,7 +175,7 @@ export function scriptedSite(
       site.records.push(record);
     },
     close_run: async (request) => {
-      site.closed.push(request);
+      site.closed.push({ ...request, report: assembleReport(request.report, recordedNodes(site.records)) });
     },
   };
   const wired = Object.fromEntries(
@@ -186,6 +186,16 @@ export function scriptedSite(
   ) as unknown as SiteActivities;
   Object.assign(site.activities, wired);
   return site;
+}
+
+/** As the store has them. */
+function recordedNodes(records: readonly ProgressRecord[]): NodeRecord[] {
+  const nodes = new Map<string, NodeRecord>();
+  for (const { report, ...more } of records
+    .toSorted((a, b) => a.sequence - b.sequence)
+    .flatMap((record) => record.nodes))
+    nodes.set(report.name, { position: null, released: null, ...nodes.get(report.name), ...more, report });
+  return [...nodes.values()];
 }
 
 /** Nodes without rack or labels; `tags` names a tag a node. */

@@ -133,13 +133,22 @@ describePage('pages over a store', () => {
     const rows = names.map((node, at) => ({
       node,
       sequence: 1,
-      state: node === failed ? 'failed' : 'success',
-      group: at < 3 ? 'control' : 'compute',
-      step: 'deploy',
-      attempts: 1,
-      startedAt: `2026-05-01T10:0${at % 10}:00.000Z`,
-      endedAt: `2026-05-01T10:1${at % 10}:00.000Z`,
-      ...(node === failed ? { reason: 'power is off: <i>bmc</i> does not answer' } : {}),
+      position: at,
+      report: {
+        name: node,
+        state: node === failed ? ('failed' as const) : ('success' as const),
+        group: at < 3 ? 'control' : 'compute',
+        attempts: 1,
+        started_at: `2026-05-01T10:0${at % 10}:00.000Z`,
+        ended_at: `2026-05-01T10:1${at % 10}:00.000Z`,
+        ...(node === failed
+          ? {
+              failed_in: 'deploy' as const,
+              reason: 'power is off: <i>bmc</i> does not answer',
+              hint: 'Look at its BMC.',
+            }
+          : {}),
+      },
     }));
     const run = { id: 'run1', workflowId: 'deploy_site:dc1', kind: 'deploy_site', site, startedAt: times.started_at };
     await rig.store.runs.put({
@@ -195,14 +204,7 @@ describePage('pages over a store', () => {
       ],
       baremetal: {
         groups,
-        nodes: rows.map((row) => ({
-          name: row.node,
-          state: row.state,
-          group: row.group,
-          attempts: 1,
-          ...times,
-          ...('reason' in row ? { reason: row.reason, hint: 'Look at its BMC.' } : {}),
-        })),
+        nodes: rows.map(({ report }) => report),
         nodes_by_state: {
           waiting: [],
           not_reached: [],

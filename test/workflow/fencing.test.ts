@@ -142,7 +142,7 @@ describe('a reset of a run in flight', () => {
       expect(await reportOf(first)).toMatchObject({ outcome: 'success', run_id: first.firstExecutionRunId });
       expect(await site.store.runs.get(first.firstExecutionRunId)).toMatchObject({ outcome: 'success' });
       const rows = await site.store.runs.listNodes(first.firstExecutionRunId);
-      expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['success']));
+      expect(new Set(rows.map(({ report }) => report.state))).toEqual(new Set(['success']));
       expect(await site.store.claims.holder({ site: site.name })).toBeNull();
       expect(await site.entered(MachineStatus.Deploying)).toEqual(oneDeployEach);
       if (activity === 'deploy_node') await recordHistory(again, 'deploy_site--reset');
@@ -215,7 +215,7 @@ describe('a reset of the other kinds in flight', () => {
     await first.cancel();
     await errorOf(first.result());
     const [row] = await site.store.runs.listNodes(first.firstExecutionRunId);
-    expect(row).toMatchObject({ node: 'stl1r01s05', state: 'failed' });
+    expect(row).toMatchObject({ node: 'stl1r01s05', report: { state: 'failed' } });
     expect(await reportOf(first)).toMatchObject({ outcome: 'cancelled', released: [{ state: 'failed' }] });
     const [node] = await site.store.nodes
       .list({ site: site.name })

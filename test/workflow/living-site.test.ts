@@ -64,7 +64,7 @@ describe('the example site on a simulated MAAS', () => {
     const record = await site.store.sites.get(site.name);
     expect(record.lastGoodRevision).toBe(1);
     const rows = await site.store.runs.listNodes(first.runId);
-    expect(rows.map((row) => [row.node, row.state, row.group])).toContainEqual([
+    expect(rows.map(({ report }) => [report.name, report.state, report.group])).toContainEqual([
       'stl1r01s05',
       'success',
       'worker_group_0',

@@ -114,7 +114,7 @@ describe('redeploy_nodes', () => {
       },
     ]);
     // Rows of nodes are what lists and pages show.
-    expect(site.records.flatMap(({ nodes }) => nodes).filter(({ state }) => state === 'success')).toEqual([]);
+    expect(site.records.flatMap(({ nodes }) => nodes).filter(({ report }) => report.state === 'success')).toEqual([]);
   });
 
   it('needs names', async () => {
@@ -255,7 +255,7 @@ describe('big sites run their calls in child workflows', () => {
     expect(site.began).toHaveLength(1040);
     const history = await started.handle.fetchHistory();
     expect(history.events!.length).toBeLessThan(1_000);
-    const recorded = new Set(site.records.flatMap((record) => record.nodes.map((node) => node.name)));
+    const recorded = new Set(site.records.flatMap((record) => record.nodes.map(({ report }) => report.name)));
     expect(recorded.size).toBe(520);
     await recordHistory(started.handle, 'deploy_site--sliced');
   });
@@ -291,7 +291,7 @@ describe('big sites run their calls in child workflows', () => {
     for (const node of running.filter(inThird)) (await site.heldCall('deploy', node)).finish();
     const { failure: error } = await started.ended();
     expect(causeOf(error).type).toBe('CriticalGroupFailed');
-    const recorded = new Map(site.records.flatMap(({ nodes }) => nodes.map((node) => [node.name, node])));
+    const recorded = new Map(site.records.flatMap(({ nodes }) => nodes.map(({ report }) => [report.name, report])));
     const reasonOf = (name: string) => recorded.get(name)?.reason;
     expect(reasonOf('n0')).toContain(`${slice(1)} was terminated`);
     expect(reasonOf('n343')).toContain(`${slice(2)} was cancelled`);
@@ -372,7 +372,7 @@ describe('retry_node', () => {
     expect(site.closed[0]!.report.baremetal!.nodes[1]).toMatchObject({ name: 'n2', state: 'success', attempts: 2 });
     expect(
       site.records
-        .flatMap((record) => record.nodes)
+        .flatMap((record) => record.nodes.map(({ report }) => report))
         .filter(({ name }) => name === 'n2')
         .at(-1),
     ).toMatchObject({
@@ -476,7 +476,7 @@ describe('retry_node', () => {
     const recorded = () =>
       site.records
         .toSorted((one, other) => one.sequence - other.sequence)
-        .flatMap((record) => record.nodes)
+        .flatMap((record) => record.nodes.map(({ report }) => report))
         .filter(({ name }) => name === 'n2');
     while (recorded().length < 4) await lookAgain();
     expect(recorded().map(({ state }) => state)).toEqual(['prepared', 'failed', 'waiting', 'prepared']);

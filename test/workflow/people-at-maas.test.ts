@@ -109,9 +109,9 @@ describe('people who work at MAAS meanwhile', () => {
     const rows = await site.store.runs.listNodes(report.run_id);
     for (const [name, note] of Object.entries(notes)) {
       expect(nodeOf(report, name).warnings).toEqual([expect.stringContaining(note)]);
-      expect(rows.find(({ node }) => node === name)).toMatchObject({
+      expect(rows.find(({ node }) => node === name)!.report).toMatchObject({
         state: 'success',
-        reason: expect.stringContaining(note),
+        warnings: [expect.stringContaining(note)],
       });
     }
   });

@@ -1,4 +1,3 @@
-import { runNodeSchema } from '../../core/contracts/node-in-run.ts';
 import { runSchema } from '../../core/contracts/run.ts';
 import type { ListsFrame, RunFrame } from '../../core/contracts/run-tasks.ts';
 import { siteSchema } from '../../core/contracts/site.ts';
@@ -7,7 +6,6 @@ import { shown } from '../shown.ts';
 import type { Seen } from './watches.ts';
 
 const viewRun = shown(runSchema);
-const viewRunNode = shown(runNodeSchema);
 const viewSite = shown(siteSchema);
 
 /**
@@ -25,7 +23,7 @@ export async function lookAtRun(
   const ended = run.outcome !== null;
   if (run.kind !== 'execute_graph') {
     const nodes = await runs.nodes(id);
-    return { ended, frame: { ...frame, nodes: Object.fromEntries(nodes.map((one) => [one.node, viewRunNode(one)])) } };
+    return { ended, frame: { ...frame, nodes: Object.fromEntries(nodes.map((one) => [one.name, one])) } };
   }
   const counted = await runTasks.counts(id);
   const keyed = (of: 'nodes' | 'tasks') =>

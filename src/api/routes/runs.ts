@@ -1,4 +1,3 @@
-import { runNodeListSchema } from '../../core/contracts/node-in-run.ts';
 import type { PartOf } from '../../core/contracts/route.ts';
 import { type Run, runPageSchema, runRoutes, runSchema } from '../../core/contracts/run.ts';
 import type { Json } from '../../store/index.ts';
@@ -10,7 +9,6 @@ import { taskLog } from './task-logs.ts';
 
 const view = shown(runSchema);
 const viewPage = shown(runPageSchema);
-const viewNodes = shown(runNodeListSchema);
 
 const filterOf = ({
   open,
@@ -63,7 +61,7 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, sites, ta
     'GET /runs/:run/report': ({ params }) => runs.report(params.run),
     'GET /runs/:run/tree': ({ params }) => runs.tree(params.run),
     'GET /runs/:run/plan': async ({ params }) => ({ plan: await runs.plan(params.run) }),
-    'GET /runs/:run/nodes': async ({ params }) => viewNodes({ items: await runs.nodes(params.run) }),
+    'GET /runs/:run/nodes': async ({ params }) => ({ items: await runs.nodes(params.run) }),
     'GET /runs/:run/logs': ({ params, query }) => taskLogs.ofRun(params.run, given(query)),
     'GET /runs/:run/logs/:task': taskLog(taskLogs),
     'POST /runs/:run/pause': (request) => runs.update(request.params.run, 'pause', operatorOf(request)),

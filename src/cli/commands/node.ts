@@ -75,14 +75,15 @@ export function registerNode(program: CliCommand, session: Session): void {
     .output()
     .action(async (site: string, node: string, flags: OutputFlags & { readonly limit?: number }) => {
       const { items } = await (await session.client()).nodes.history(site, node, { limit: flags.limit });
-      const rows = items.map(({ run, ...part }) => ({ run: run.id, kind: run.kind, revision: run.revision, ...part }));
+      const rows = items.map(({ run, node }) => ({ run: run.id, kind: run.kind, revision: run.revision, ...node }));
       await printList(terminal, flags, rows, [
         'run',
         'kind',
         'revision',
         'state',
         'group',
-        'step',
+        'running',
+        'failed_in',
         'started_at',
         'reason',
       ]);

@@ -153,7 +153,16 @@ export function registerRun(program: CliCommand, session: Session): void {
     .action(async (reference: string, flags: OutputFlags) => {
       const client = await session.client();
       const { items } = await client.runs.nodes((await findRun(client, reference)).id);
-      await printList(terminal, flags, items, ['node', 'state', 'group', 'step', 'attempts', 'system_id', 'reason']);
+      await printList(terminal, flags, items, [
+        'name',
+        'state',
+        'group',
+        'running',
+        'failed_in',
+        'attempts',
+        'system_id',
+        'reason',
+      ]);
     });
 
   group

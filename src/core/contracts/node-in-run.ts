@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { anyJson, pageOf, pageQuery, revisionParams, siteNodeParams, siteParams, timestamp } from './primitives.ts';
+import { pageOf, pageQuery, revisionParams, siteNodeParams, siteParams, timestamp } from './primitives.ts';
 import { tagged } from './route.ts';
+import { nodeReportSchema } from './site-run-report.ts';
 import { selectBody, selectedSchema } from './strategy.ts';
 import type { Wire } from './wire.ts';
 
@@ -36,36 +37,24 @@ const nodesStatusQuery = z.strictObject({
   revision: z.string().min(1).max(100).optional().describe('Revision whose nodes to list. Default: `latest`.'),
 });
 
-const nodeInRun = {
-  node: z.string(),
-  state: z.string(),
-  group: z.string().nullable(),
-  step: z.string().nullable().describe('The current or last step: `prepare`, `deploy` …'),
-  attempts: z.int().nullable(),
-  started_at: timestamp.nullable(),
-  ended_at: timestamp.nullable(),
-  reason: z.string().nullable(),
-  system_id: z.string().nullable(),
-  late_result: anyJson.describe('A result that arrived after its call had timed out; it had no effect.'),
-};
+export const runNodeListSchema = z.strictObject({ items: z.array(nodeReportSchema) }).meta({ id: 'RunNodeList' });
 
-export const runNodeSchema = z.strictObject(nodeInRun).meta({ id: 'RunNode' });
-export const runNodeListSchema = z.strictObject({ items: z.array(runNodeSchema) }).meta({ id: 'RunNodeList' });
+export const runOfNodeSchema = z.strictObject({
+  id: z.string(),
+  workflow_id: z.string(),
+  kind: z.string(),
+  site: z.string().nullable(),
+  revision: z.int().nullable(),
+  phase: z.string(),
+  outcome: z.string().nullable(),
+  started_at: timestamp,
+  ended_at: timestamp.nullable(),
+});
 
 const nodeHistoryEntrySchema = z
   .strictObject({
-    ...nodeInRun,
-    run: z.strictObject({
-      id: z.string(),
-      workflow_id: z.string(),
-      kind: z.string(),
-      site: z.string().nullable(),
-      revision: z.int().nullable(),
-      phase: z.string(),
-      outcome: z.string().nullable(),
-      started_at: timestamp,
-      ended_at: timestamp.nullable(),
-    }),
+    node: nodeReportSchema,
+    run: runOfNodeSchema,
   })
   .meta({ id: 'NodeHistoryEntry', description: "A node's part in one run, with the run." });
 

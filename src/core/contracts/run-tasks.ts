@@ -3,11 +3,11 @@ import { GRAPH_STATES, TASK_STATUSES } from '../words.ts';
 import { drawQuery, graphType } from './fuel/graphs.ts';
 import { commaList, idParams } from './fuel/parts.ts';
 import { someTaskCounts, taskCounts, taskStatusList } from './graph-run.ts';
-import { runNodeSchema } from './node-in-run.ts';
 import { pageOf, pageQuery, runParams, timestamp } from './primitives.ts';
 import { media, tagged } from './route.ts';
 import { anyStatusSchema, runSchema } from './run.ts';
 import { siteSchema } from './site.ts';
+import { nodeReportSchema } from './site-run-report.ts';
 import type { Wire } from './wire.ts';
 
 const countsBy = (what: string) => z.record(z.string(), someTaskCounts).describe(`The same by ${what}.`);
@@ -94,7 +94,7 @@ const watchEvents = <const Frame extends z.ZodObject>(frame: Frame) =>
 const runFrameSchema = z.strictObject({
   run: runSchema,
   status: anyStatusSchema,
-  nodes: z.record(z.string(), runNodeSchema).optional(),
+  nodes: z.record(z.string(), nodeReportSchema).optional(),
   graphs: z
     .record(z.string(), runCountsSchema.shape.graphs.element.omit({ transaction: true, nodes: true, tasks: true }))
     .optional(),

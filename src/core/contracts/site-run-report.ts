@@ -38,7 +38,7 @@ const operatorAction = z.strictObject({
   before: z.string().optional(),
 });
 
-const nodeReport = z
+export const nodeReportSchema = z
   .strictObject({
     name: z.string(),
     state,
@@ -95,7 +95,7 @@ const groupReport = z
 const baremetalReport = z.strictObject({
   /** In document order. */
   groups: z.array(groupReport),
-  nodes: z.array(nodeReport),
+  nodes: z.array(nodeReportSchema),
   /** All states are always there, also with none in them. */
   nodes_by_state: z.record(z.enum(NODE_STATES), texts),
   order: texts,
@@ -128,20 +128,25 @@ export const runReportSchema = z
     phases: z.array(phaseReport),
     baremetal: baremetalReport.optional(),
     /** redeploy_nodes and update_site: results of released nodes. */
-    released: z.array(nodeReport).optional(),
+    released: z.array(nodeReportSchema).optional(),
     /** update_site: nodes that the last good revision had and this one has not. */
     removed_nodes: texts.optional(),
     operator: z.array(operatorAction),
     warnings: texts,
     cut: z
-      .strictObject({ nodes_omitted: z.int() })
+      .strictObject({
+        nodes_omitted: z.int(),
+        members: z
+          .array(z.array(z.int()))
+          .describe('For each group the positions of its nodes in the plan, as ranges: first, last, first, last …'),
+      })
       .optional()
       .describe('Set if the report of an open run lists only some of its nodes; the final report lists all.'),
   })
   .meta({ id: 'RunReport', description: 'Report on every group and node.' });
 
 export type PhaseReport = Wire<typeof phaseReport>;
-export type NodeReport = Wire<typeof nodeReport>;
+export type NodeReport = Wire<typeof nodeReportSchema>;
 export type GroupReport = Wire<typeof groupReport>;
 /** Results of every group and node of a baremetal step, with reasons. */
 export type BaremetalReport = Wire<typeof baremetalReport>;

@@ -29,8 +29,8 @@ export {
   describeBaremetal,
   NO_NODES,
   namesByState,
+  recordNodes,
   reportBaremetal,
-  reportNodes,
 } from './report.ts';
 export {
   deployRetried,

@@ -33,9 +33,12 @@ export function describeBaremetal({ groups, nodes_by_state: byState }: Baremetal
   return [...groups.map(groupLine), ...states.map((state) => `nodes ${state}: ${byState[state].join(', ')}`)];
 }
 
-/** The reports of the nodes with these indexes. */
-export function reportNodes(state: BaremetalState, indexes: readonly number[]): NodeReport[] {
-  return indexes.map((index) => reportNode(state.nodes[index]!));
+/** The nodes with these indexes, by default all, as they are recorded. */
+export function recordNodes(
+  state: BaremetalState,
+  indexes: Iterable<number> = state.nodes.keys(),
+): { readonly position: number; readonly report: NodeReport }[] {
+  return [...indexes].map((index) => ({ position: index, report: reportNode(state.nodes[index]!) }));
 }
 
 /** Counts of nodes by state, for status lines. */

@@ -3,7 +3,7 @@ import type { GroupPlan } from '../deployment/index.ts';
 import { utf8Length } from '../text/text.ts';
 
 /** Ascending indexes as `[first, last, first, last, …]`: a thousand neighbours take two numbers. */
-type IndexRanges = readonly number[];
+export type IndexRanges = readonly number[];
 
 export function toRanges(indexes: readonly number[]): number[] {
   const ranges: number[] = [];

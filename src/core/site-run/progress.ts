@@ -25,6 +25,7 @@ import type { SiteRunKind, SiteRunOutcome } from '../words.ts';
 import { explainRunFailure, type RunFailure } from './failure.ts';
 import type { SiteRunInput } from './input.ts';
 import { leftToRedeploy, reportReleased } from './redeployed.ts';
+import type { Members } from './report.ts';
 
 /** The whole state of a site run. Queries and reports are derived from it. */
 export interface RunProgress extends AnyProgress<SiteRunInput, SiteRunOutcome, RunFailure> {
@@ -55,6 +56,9 @@ export function reportRun(progress: RunProgress): RunReport {
     warnings: warningsOf(progress),
   };
 }
+
+/** Positions of the nodes of each group. */
+export const membersOf = ({ plan }: RunProgress): Members => plan?.groups.map(({ nodes }) => nodes) ?? [];
 
 /** Why a run failed, and the operator's next step. */
 export const explainSiteRun = (progress: RunProgress, failure: RunFailure) =>

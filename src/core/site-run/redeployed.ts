@@ -1,6 +1,8 @@
 import type { NodeReport } from '../contracts/site-run-report.ts';
+import { recordNodes } from '../deployment/index.ts';
 import type { SiteRunKind } from '../words.ts';
 import type { RunProgress } from './progress.ts';
+import type { NodeWrite } from './report.ts';
 
 type OfRun = Pick<RunProgress, 'kind' | 'input' | 'baremetal' | 'released' | 'outcome'>;
 
@@ -47,12 +49,22 @@ export function reportReleased(progress: OfRun): NodeReport[] {
   );
 }
 
-/** The rows of nodes after a release. A redeployment has not done its work on them yet. */
-export const rowsAfterRelease = (kind: SiteRunKind, released: readonly NodeReport[]): readonly NodeReport[] =>
-  kind !== 'redeploy_nodes'
-    ? released
-    : released.map((node) =>
-        node.state === 'success'
-          ? { ...node, state: 'waiting', reason: 'its machine was released and is bare until it is deployed again' }
-          : node,
-      );
+/** Records of nodes after their release. A redeployment has not done its work on them yet. */
+export const releasedRecords = (kind: SiteRunKind, released: readonly NodeReport[]): NodeWrite[] =>
+  released.map((node) => ({
+    report:
+      kind === 'redeploy_nodes' && node.state === 'success'
+        ? { ...node, state: 'waiting', reason: 'its machine was released and is bare until it is deployed again' }
+        : node,
+    released: node,
+  }));
+
+/** Records of every node of the run as it is now. */
+export function recordsOf(progress: OfRun): NodeWrite[] {
+  const records = new Map<string, NodeWrite>();
+  for (const record of releasedRecords(progress.kind, reportReleased(progress)))
+    records.set(record.report.name, record);
+  for (const record of progress.baremetal ? recordNodes(progress.baremetal) : [])
+    records.set(record.report.name, { ...records.get(record.report.name), ...record });
+  return [...records.values()];
+}

@@ -1,33 +1,110 @@
 import type { BaremetalReport, NodeReport, RunReport } from '../contracts/site-run-report.ts';
 import { namesByState } from '../deployment/index.ts';
 import { utf8Length } from '../text/text.ts';
+import { fromRanges, type IndexRanges } from './plan.ts';
 
 /** Payloads are limited to 200 KB (docs/design.md#limits). Half of it leaves space for the envelope and for growth. */
 const REPORT_LIMIT_BYTES = 100_000;
 
+/** A node as a run records it, and as the store has it. */
+export interface NodeRecord {
+  /** In the plan's list of nodes; null for a node that the run only released. */
+  readonly position: number | null;
+  readonly report: NodeReport;
+  /** How its release ended. */
+  readonly released: NodeReport | null;
+}
+
+/** Absent fields keep their recorded values. */
+export type NodeWrite = Pick<NodeRecord, 'report'> & Partial<NodeRecord>;
+
+/** Positions of the nodes of each group, as the plan has them. */
+export type Members = readonly IndexRanges[];
+
 /**
- * Fits the report into `limit` bytes. First drops the node lists of groups and states (each node names its group),
- * then nodes: failed nodes are kept longest, then running ones.
+ * Fits the report of an open run into `limit` bytes. First drops the nodes of groups and states and what was released, then
+ * nodes: failed nodes are kept longest, then running ones. `assembleReport` puts them in again.
  */
-export function fitReport(report: RunReport, limit: number = REPORT_LIMIT_BYTES): RunReport {
-  if (utf8Length(JSON.stringify(report)) <= limit || !report.baremetal) return report;
-  const { baremetal } = report;
-  const bare: BaremetalReport = {
-    ...baremetal,
-    groups: baremetal.groups.map((group) => ({ ...group, nodes: [] })),
-    nodes_by_state: namesByState([]),
-  };
-  const ranked = [...baremetal.nodes].sort((a, b) => rank(a) - rank(b));
-  const base = utf8Length(JSON.stringify({ ...report, baremetal: { ...bare, nodes: [] } })) + 64;
+export function fitReport(report: RunReport, members: Members, limit: number = REPORT_LIMIT_BYTES): RunReport {
+  if (utf8Length(JSON.stringify(report)) <= limit) return report;
+  const outline = outlineReport(report, members);
+  const ranked = [...(report.baremetal?.nodes ?? [])].sort((a, b) => rank(a) - rank(b));
   const kept: NodeReport[] = [];
-  let size = base;
+  let size = utf8Length(JSON.stringify(outline));
   for (const node of ranked) {
     size += utf8Length(JSON.stringify(node)) + 1;
     if (size > limit) break;
     kept.push(node);
   }
-  return { ...report, baremetal: { ...bare, nodes: kept }, cut: { nodes_omitted: ranked.length - kept.length } };
+  return {
+    ...outline,
+    ...(outline.baremetal && { baremetal: { ...outline.baremetal, nodes: kept } }),
+    cut: { nodes_omitted: ranked.length - kept.length, members },
+  };
 }
+
+/** The report without any node, whatever its size; the store has the nodes. */
+export function outlineReport(report: RunReport, members: Members): RunReport {
+  const { baremetal, released } = report;
+  return {
+    ...report,
+    ...(baremetal && {
+      baremetal: {
+        ...baremetal,
+        nodes: [],
+        groups: baremetal.groups.map((group) => ({ ...group, nodes: [] })),
+        nodes_by_state: namesByState([]),
+      },
+    }),
+    ...(released && { released: [] }),
+    cut: { nodes_omitted: baremetal?.nodes.length ?? 0, members },
+  };
+}
+
+/**
+ * The whole report, from its outline and the recorded nodes. A node that the cut report has is newer than its record. A node of
+ * an open run without a record stays omitted.
+ */
+export function assembleReport(report: RunReport, records: readonly NodeRecord[]): RunReport {
+  const { cut, ...rest } = report;
+  if (cut === undefined) return report;
+  const { baremetal } = rest;
+  const released = records.flatMap((record) => record.released ?? []);
+  const nodes = baremetal === undefined ? [] : merged(baremetal.nodes, records);
+  const omitted = (baremetal?.nodes.length ?? 0) + cut.nodes_omitted - nodes.length;
+  return {
+    ...rest,
+    ...(baremetal && { baremetal: withNodes(baremetal, nodes, namesAt(records), cut.members) }),
+    ...(rest.released && { released }),
+    ...(omitted > 0 && { cut: { ...cut, nodes_omitted: omitted } }),
+  };
+}
+
+function merged(kept: readonly NodeReport[], records: readonly NodeRecord[]): NodeReport[] {
+  const newer = new Map(kept.map((node) => [node.name, node]));
+  const planned = records.filter(({ position }) => position !== null).sort((a, b) => a.position! - b.position!);
+  const nodes = planned.map(({ report }) => newer.get(report.name) ?? report);
+  const known = new Set(nodes.map(({ name }) => name));
+  return [...nodes, ...kept.filter(({ name }) => !known.has(name))];
+}
+
+const namesAt = (records: readonly NodeRecord[]): ReadonlyMap<number | null, string> =>
+  new Map(records.map(({ position, report }) => [position, report.name]));
+
+const withNodes = (
+  baremetal: BaremetalReport,
+  nodes: readonly NodeReport[],
+  nameAt: ReadonlyMap<number | null, string>,
+  members: Members,
+): BaremetalReport => ({
+  ...baremetal,
+  nodes: [...nodes],
+  nodes_by_state: namesByState(nodes),
+  groups: baremetal.groups.map((group, at) => ({
+    ...group,
+    nodes: fromRanges(members[at] ?? []).flatMap((position) => nameAt.get(position) ?? []),
+  })),
+});
 
 function rank(node: NodeReport): number {
   if (node.state === 'failed') return 0;

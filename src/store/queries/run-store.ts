@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import type { NodeReport } from '../../core/contracts/site-run-report.ts';
 import { notFound } from '../failure.ts';
 import { fromJson, InputCheck, storable } from '../input.ts';
 import type { Json, Page, PageRequest } from '../page.ts';
@@ -53,17 +54,15 @@ export interface RunFilter extends PageRequest {
   readonly text?: string;
 }
 
-/** The state of a node in one run. */
+/** A node in one run. */
 export type RunNode = Omit<Stored<'runNode'>, 'runId' | 'sequence'>;
 
-/**
- * The state of a node at one moment of a run. As with RunWrite, an absent field keeps its value, null clears it, and
- * the sequence, here per run and node, decides. The first `systemId` and `lateResult` stay.
- */
+/** A node at one moment of a run. As with RunWrite, an absent field keeps its value, and the sequence, here per run and node, decides. */
 export type RunNodeWrite = New<'runNode'>;
 
 /** A node's part in one run, with the run. */
-export interface NodeHistoryEntry extends RunNode {
+export interface NodeHistoryEntry {
+  readonly node: NodeReport;
   readonly run: Pick<
     RunSummary,
     'id' | 'workflowId' | 'kind' | 'site' | 'revision' | 'phase' | 'outcome' | 'startedAt' | 'endedAt'
@@ -244,13 +243,10 @@ export class RunStore {
   }
 
   /** By node name, ascending. @throws `not-found` for the run. */
-  listNodes(
-    runId: string,
-    filter: { readonly state?: string; readonly group?: string } = {},
-  ): Promise<readonly RunNode[]> {
+  listNodes(runId: string): Promise<readonly RunNode[]> {
     return this.#session.read(async (db) => {
       await assertRun(db, runId);
-      const nodes = matching(db.selectFrom('runNode').selectAll(), { runId, state: filter.state, group: filter.group });
+      const nodes = db.selectFrom('runNode').selectAll().where('runId', '=', storable(runId));
       return (await nodes.orderBy('node').execute()).map(nodeOf);
     });
   }
@@ -262,7 +258,7 @@ export class RunStore {
       const query = db
         .selectFrom('runNode')
         .innerJoin('run', 'run.id', 'runNode.runId')
-        .select(columnsWithout('runNode', 'sequence').map((column) => `runNode.${column}` as const))
+        .select(['runNode.runId', 'runNode.report'])
         .select([
           'run.workflowId',
           'run.kind',
@@ -279,8 +275,8 @@ export class RunStore {
         query,
         page,
         (row) => [row.runStartedAt, row.runId],
-        ({ runId, workflowId, kind, site, revision, phase, outcome, runStartedAt, runEndedAt, ...row }) => ({
-          ...recordOf('runNode', row),
+        ({ runId, workflowId, kind, site, revision, phase, outcome, runStartedAt, runEndedAt, report }) => ({
+          node: JSON.parse(report) as NodeReport,
           run: {
             id: runId,
             workflowId,

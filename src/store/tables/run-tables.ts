@@ -1,3 +1,4 @@
+import type { NodeReport } from '../../core/contracts/site-run-report.ts';
 import type { NoticeEvent } from '../../core/words.ts';
 import type { Json } from '../page.ts';
 import { anyJson, choice, count, flag, json, key, text, time } from './column.ts';
@@ -45,22 +46,16 @@ export const runTables = {
     sequence: count(),
     report: json<Json, unknown>(),
   },
-  /** The state of a node in one run; merged like runs, by its own sequence. */
+  /** A node in one run; merged like runs, by its own sequence. */
   runNode: {
     runId: text().internal(),
     node: key(),
     sequence: count().newest(),
-    state: key().newest(),
-    group: text().nullable().newest(),
-    /** The current or last step: `prepare`, `deploy` … */
-    step: text().nullable().newest(),
-    attempts: count().nullable().newest(),
-    startedAt: time().nullable().newest(),
-    endedAt: time().nullable().newest(),
-    reason: text().nullable().newest(),
-    systemId: text().nullable(),
-    /** A result that arrived after its call had timed out, without effect. Any JSON. */
-    lateResult: json<Json, unknown>().nullable(),
+    /** In the run's plan; null for a node that the run only released. */
+    position: count().nullable().newest(),
+    report: json<NodeReport>().newest(),
+    /** How its release ended. */
+    released: json<NodeReport>().nullable().newest(),
   },
   /** One attempt to deliver a notice about a run. */
   noticeDelivery: {

@@ -83,3 +83,6 @@ export function placeOf(key, names = {}) {
   const [task, node] = [key.slice(0, at), key.slice(at + 1)];
   return { task, node, text: node === 'null' ? task : `${task} on ${names[node] ?? node}` };
 }
+
+/** Why a node failed; the warnings of one that did not. */
+export const reasonOf = (node) => node.reason ?? (node.warnings ?? []).join('; ');

@@ -73,7 +73,7 @@ describeStore('The store between processes', (backend) => {
         Array.from({ length: latestRevision! }, (_, n) => latestRevision! - n),
       );
       // All nodes of a batch, or none.
-      const states = new Set((await runs.listNodes('victim')).map((node) => node.state));
+      const states = new Set((await runs.listNodes('victim')).map(({ report }) => report.reason));
       expect(states.size).toBe(1);
     }
     let last = 0;

@@ -18,8 +18,14 @@ const write = (id: string, sequence: number, more: Partial<RunWrite> = {}): RunW
 const node = (name: string, sequence: number, more: Partial<RunNodeWrite> = {}): RunNodeWrite => ({
   node: name,
   sequence,
-  state: 'not started',
+  report: report(name),
   ...more,
+});
+const report = (name: string, reason = 'not started'): RunNodeWrite['report'] => ({
+  name,
+  state: 'waiting',
+  attempts: 0,
+  reason,
 });
 
 describeStore('RunStore', (backend) => {
@@ -269,57 +275,35 @@ describeStore('RunStore', (backend) => {
   it('keeps nodes of a run by the rule of sequences, each on its own', async () => {
     const { runs } = await backend.fresh();
     await runs.put(write('r', 0));
-    const full = {
-      state: 'prepared',
-      group: 'control',
-      step: 'deploy',
-      attempts: 2,
-      startedAt: START,
-      reason: 'näh',
-      systemId: 'abc',
-    };
-    await runs.putNodes('r', [node('n2', 3, full), node('n1', 1)]);
-    await runs.putNodes('r', [
-      node('n2', 2, { state: 'earlier' }),
-      node('n1', 2, { state: 'success', endedAt: START }),
-    ]);
-    await runs.putNodes('r', [node('n2', 4, { state: 'success', reason: null })]);
-    await runs.putNodes('r', [node('n2', 1, { lateResult: { status: 'Deployed' }, systemId: 'other' })]);
+    const late = { call: 'deploy', ok: true, at: START, message: 'Deployed' } as const;
+    const full = { ...report('n2', 'näh'), system_id: 'abc', hint: 'wait', late };
+    const released = report('n2', 'released');
+    await runs.putNodes('r', [node('n2', 3, { position: 7, released }), node('n1', 1)]);
+    await runs.putNodes('r', [node('n2', 2, { position: 1 }), node('n1', 2, { report: report('n1', 'later') })]);
+    await runs.putNodes('r', [node('n2', 4, { report: full })]);
+    await runs.putNodes('r', [node('n2', 1)]);
     expect(await runs.listNodes('r')).toEqual([
-      {
-        node: 'n1',
-        state: 'success',
-        group: null,
-        step: null,
-        attempts: null,
-        startedAt: null,
-        endedAt: START,
-        reason: null,
-        systemId: null,
-        lateResult: null,
-      },
-      { node: 'n2', ...full, endedAt: null, state: 'success', reason: null, lateResult: { status: 'Deployed' } },
+      { node: 'n1', position: null, report: report('n1', 'later'), released: null },
+      { node: 'n2', position: 7, report: full, released },
     ]);
-    expect((await runs.listNodes('r', { group: 'control' })).map((row) => row.node)).toEqual(['n2']);
-    expect(await runs.listNodes('r', { state: 'failed' })).toEqual([]);
   });
 
   it('accepts a batch of any size, with repeated nodes, all or nothing', async () => {
     const { runs } = await backend.fresh();
     await runs.put(write('r', 0));
     await runs.putNodes('r', []);
-    const many = Array.from({ length: 3500 }, (_, n) => node(`node-${n}`, 1, { state: 'success', group: 'g' }));
-    await runs.putNodes('r', [...many, node('node-7', 3, { state: 'third' }), node('node-7', 2, { state: 'second' })]);
+    const many = Array.from({ length: 3500 }, (_, n) => node(`node-${n}`, 1, { position: n }));
+    await runs.putNodes('r', [...many, node('node-7', 3, { report: report('node-7', 'third') }), node('node-7', 2)]);
     await runs.putNodes('r', many);
     const rows = await runs.listNodes('r');
     expect(rows).toHaveLength(3500);
-    expect(rows.filter((row) => row.state !== 'success')).toMatchObject([
-      { node: 'node-7', state: 'third', group: 'g' },
+    expect(rows.filter((row) => row.report.reason !== 'not started')).toMatchObject([
+      { node: 'node-7', position: 7, report: { reason: 'third' } },
     ]);
-    const half = [node('fine', 1), node('', 1), node('x', 1, { endedAt: 'soon' })];
+    const half = [node('fine', 1), node('', 1), node('x', 1, { position: -1 })];
     expect(await failureOf(runs.putNodes('r', half))).toMatchObject({
       kind: 'invalid',
-      problems: [{ path: 'nodes[1].node' }, { path: 'nodes[2].endedAt' }],
+      problems: [{ path: 'nodes[1].node' }, { path: 'nodes[2].position' }],
     });
     expect(await runs.listNodes('r')).toHaveLength(3500);
     expect(await failureOf(runs.putNodes('none', many))).toMatchObject({ kind: 'not-found', what: 'run' });
@@ -341,11 +325,11 @@ describeStore('RunStore', (backend) => {
           const order = at % 2 === 0 ? names : names.toReversed();
           return runs.putNodes(
             run,
-            order.map((name) => node(name, sequence, { state: `s${sequence}` })),
+            order.map((name) => node(name, sequence, { report: report(name, `s${sequence}`) })),
           );
         }),
       );
-      const states = (await stores[0]!.runs.listNodes(run)).map((row) => row.state);
+      const states = (await stores[0]!.runs.listNodes(run)).map((row) => row.report.reason);
       expect(new Set(states), run).toEqual(new Set(['s3']));
     }
   });
@@ -359,10 +343,10 @@ describeStore('RunStore', (backend) => {
       ['4', 'a', 4],
     ] as const) {
       await runs.put(write(id, 0, { site, startedAt: `2026-01-0${day}T00:00:00Z` }));
-      await runs.putNodes(id, [node('n1', 0, { state: `in ${id}` }), node('n2', 0)]);
+      await runs.putNodes(id, [node('n1', 0, { report: report('n1', `in ${id}`) }), node('n2', 0)]);
     }
     const first = await runs.listNodeHistory('a', 'n1', { limit: 2 });
-    expect(first.items.map((item) => [item.run.id, item.state])).toEqual([
+    expect(first.items.map((item) => [item.run.id, item.node.reason])).toEqual([
       ['4', 'in 4'],
       ['3', 'in 3'],
     ]);

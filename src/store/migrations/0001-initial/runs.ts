@@ -46,15 +46,9 @@ export async function createRuns(db: Kysely<unknown>, { text, integer }: ColumnT
     .addColumn('run_id', text, (column) => column.notNull().references('run.id').onDelete('cascade'))
     .addColumn('node', text, (column) => column.notNull())
     .addColumn('sequence', integer, (column) => column.notNull())
-    .addColumn('state', text, (column) => column.notNull())
-    .addColumn('group', text)
-    .addColumn('step', text)
-    .addColumn('attempts', integer)
-    .addColumn('started_at', text)
-    .addColumn('ended_at', text)
-    .addColumn('reason', text)
-    .addColumn('system_id', text)
-    .addColumn('late_result', text)
+    .addColumn('position', integer)
+    .addColumn('report', text, (column) => column.notNull())
+    .addColumn('released', text)
     .addPrimaryKeyConstraint('run_node_pk', ['run_id', 'node'])
     .execute();
   await db.schema.createIndex('run_node_by_node').on('run_node').columns(['node', 'run_id']).execute();

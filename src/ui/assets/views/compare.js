@@ -8,7 +8,7 @@ import { filterBy } from '../router.js';
 import { problemOf, useData } from '../store.js';
 import { Table } from '../table.js';
 import { Ago, Lasting } from '../times.js';
-import { count, lasting, said } from '../words.js';
+import { count, lasting, reasonOf, said } from '../words.js';
 import { nameOfRun } from './runs.js';
 
 const LIST = ['/runs', 'Runs'];
@@ -128,8 +128,8 @@ async function rowsOf(id, kind, signal) {
     const { items } = await get(`${base}/nodes`, signal);
     return new Map(
       items.map((one) => [
-        one.node,
-        { node: one.node, status: one.state, message: one.reason, from: one.started_at, to: one.ended_at },
+        one.name,
+        { node: one.name, status: one.state, message: reasonOf(one), from: one.started_at, to: one.ended_at },
       ]),
     );
   }

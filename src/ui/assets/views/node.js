@@ -4,7 +4,7 @@ import { Fold, Loaded, Missing, RunState, State, Title } from '../parts.js';
 import { listsChanged, useData } from '../store.js';
 import { Table } from '../table.js';
 import { Ago, Lasting } from '../times.js';
-import { said, TASK_STATUSES } from '../words.js';
+import { reasonOf, said, TASK_STATUSES } from '../words.js';
 
 const LIST = ['/nodes', 'Nodes'];
 
@@ -72,12 +72,12 @@ function History({ node }) {
               html`<a href=${`/runs/${one.run.id}?node=${encodeURIComponent(node.name)}`}>${said(one.run.kind)}</a>`,
             'name',
           ],
-          ['State', (one) => html`<${State} of=${one.state} />`],
-          ['Group', (one) => one.group ?? ''],
-          ['Tries', (one) => one.attempts ?? '', 'number'],
-          ['Started', (one) => html`<${Ago} of=${one.started_at} />`, 'number'],
-          ['Took', (one) => html`<${Lasting} from=${one.started_at} to=${one.ended_at} />`, 'number'],
-          ['Reason', (one) => one.reason ?? '', 'wide'],
+          ['State', ({ node: one }) => html`<${State} of=${one.state} />`],
+          ['Group', ({ node: one }) => one.group ?? ''],
+          ['Tries', ({ node: one }) => one.attempts, 'number'],
+          ['Started', ({ node: one }) => html`<${Ago} of=${one.started_at} />`, 'number'],
+          ['Took', ({ node: one }) => html`<${Lasting} from=${one.started_at} to=${one.ended_at} />`, 'number'],
+          ['Reason', ({ node: one }) => reasonOf(one), 'wide'],
         ]}
       />`}
   <//>`;

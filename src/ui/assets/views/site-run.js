@@ -6,7 +6,7 @@ import { filterBy } from '../router.js';
 import { useData } from '../store.js';
 import { Chosen, forEach, Table, useSelection } from '../table.js';
 import { Lasting } from '../times.js';
-import { count, said, some } from '../words.js';
+import { count, reasonOf, said, some } from '../words.js';
 import { Commit } from './revisions.js';
 import { Timeline } from './timeline.js';
 
@@ -41,15 +41,18 @@ export function SiteRun({ base, tables, query }) {
     <${Tabs} views=${VIEWS} current=${view} />
     ${
       view === 'nodes'
-        ? html`<${NodeTable} base=${base} rows=${rows} report=${report.data} query=${query} live=${run.outcome === null} />`
+        ? html`<${NodeTable} base=${base} rows=${rows} query=${query} live=${run.outcome === null} />`
         : html`<${Timeline} rows=${rows.map(barOf)} until=${run.ended_at} from=${run.started_at} />`
     }`;
 }
 
+/** The current step, or the one that failed. */
+const stepOf = (one) => one.running ?? one.failed_in;
+
 const barOf = (one) => ({
-  row: one.node,
-  label: `${said(one.step ?? '')} ${said(one.state)}`,
-  status: one.ended_at === null && one.started_at !== null ? 'running' : one.state,
+  row: one.name,
+  label: `${said(stepOf(one) ?? '')} ${said(one.state)}`,
+  status: one.running === undefined ? one.state : 'running',
   from: one.started_at,
   to: one.ended_at,
 });
@@ -65,11 +68,11 @@ const Current = ({ current }) => html`<p class="facts">
 function NodeCells({ nodes, chosen }) {
   const failed = nodes.filter(({ state }) => state === 'failed').length;
   const cells = nodes.map((one) => ({
-    key: one.node,
-    name: one.node,
+    key: one.name,
+    name: one.name,
     look: lookOfNode(one),
     note: said(one.state),
-    text: `${one.node}: ${said(one.state)}${one.reason ? `, ${one.reason}` : ''}`,
+    text: `${one.name}: ${said(one.state)}${reasonOf(one) && `, ${reasonOf(one)}`}`,
   }));
   const choose = ({ key }) => filterBy({ node: chosen === key ? '' : key, page: '', view: '' });
   return html`<p class="facts">${count(cells.length, 'node')}${failed > 0 ? html`, <span class="bad">${failed} failed</span>` : ''}</p>
@@ -164,26 +167,21 @@ function treeOf(groups) {
 
 const RANK = { failed: 0, prepared: 1, waiting: 2, not_reached: 3, success: 4 };
 
-function NodeTable({ base, rows, report, query, live }) {
-  const hints = new Map((report?.baremetal?.nodes ?? []).map((one) => [one.name, one]));
+function NodeTable({ base, rows, query, live }) {
   const [group, state, name] = ['group', 'state', 'node'].map((key) => query.get(key) ?? '');
   const wanted = rows
-    .filter(
-      (one) =>
-        (group === '' || one.group === group || hints.get(one.node)?.group === group) &&
-        (state === '' || one.state === state),
-    )
-    .filter((one) => one.node.includes(name))
+    .filter((one) => (group === '' || one.group === group) && (state === '' || one.state === state))
+    .filter((one) => one.name.includes(name))
     .sort((a, b) => (RANK[a.state] ?? 2) - (RANK[b.state] ?? 2) || (a.node < b.node ? -1 : 1));
   const selection = useSelection(wanted, {
-    keyOf: (one) => one.node,
+    keyOf: (one) => one.name,
     isChoosable: (one) => live && one.state === 'failed',
   });
   const retry = async (given) => {
     await forEach(
       selection.rows,
-      (one) => one.node,
-      (one) => post(`${base}/nodes/${encodeURIComponent(one.node)}/retry`, given),
+      (one) => one.name,
+      (one) => post(`${base}/nodes/${encodeURIComponent(one.name)}/retry`, given),
     );
     selection.clear();
   };
@@ -206,20 +204,16 @@ function NodeTable({ base, rows, report, query, live }) {
       label="Nodes"
       selection=${live && wanted.some((one) => one.state === 'failed') ? selection : undefined}
       rows=${wanted}
-      keyOf=${(one) => one.node}
+      keyOf=${(one) => one.name}
       empty="No nodes match."
       columns=${[
-        ['Node', (one) => one.node, 'name'],
+        ['Node', (one) => one.name, 'name'],
         ['State', (one) => html`<${State} of=${one.state} />`],
         ['Group', (one) => one.group ?? ''],
-        ['Step', (one) => said(one.step ?? '')],
+        ['Step', (one) => said(stepOf(one) ?? '')],
         ['Tries', (one) => one.attempts ?? '', 'number'],
         ['Took', (one) => html`<${Lasting} from=${one.started_at} to=${one.ended_at} />`, 'number'],
-        [
-          'Reason',
-          (one) => html`${one.reason ?? ''} <span class="quiet">${hints.get(one.node)?.hint ?? ''}</span>`,
-          'wide',
-        ],
+        ['Reason', (one) => html`${reasonOf(one)} <span class="quiet">${one.hint ?? ''}</span>`, 'wide'],
         [
           '',
           (one) =>
@@ -227,10 +221,10 @@ function NodeTable({ base, rows, report, query, live }) {
             one.state === 'failed' &&
             html`<${Action}
               label="Retry"
-              title=${`Retry ${one.node}`}
+              title=${`Retry ${one.name}`}
               explain="Retries the node while its run continues; its group is evaluated again."
-              act=${(given) => post(`${base}/nodes/${encodeURIComponent(one.node)}/retry`, given)}
-              done=${`Retrying ${one.node}.`}
+              act=${(given) => post(`${base}/nodes/${encodeURIComponent(one.name)}/retry`, given)}
+              done=${`Retrying ${one.name}.`}
             />`,
           'actions',
         ],

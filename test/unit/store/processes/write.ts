@@ -11,7 +11,11 @@ for (let n = 1; ; n++) {
   await store.sites.addRevision(site!, { files: [{ name: 'a', text: `${n} ${'x'.repeat(5000)}` }] });
   await store.runs.putNodes(
     site!,
-    Array.from({ length: 1100 }, (_, node) => ({ node: `n${node}`, sequence: n, state: `s${n}` })),
+    Array.from({ length: 1100 }, (_, node) => ({
+      node: `n${node}`,
+      sequence: n,
+      report: { name: `n${node}`, state: 'success', attempts: n, reason: `of ${n}` },
+    })),
   );
   say(n);
 }
