@@ -50,7 +50,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
       limited(
         maasOf(machines.maas, settings),
         'maas',
-        "Look at the region controller, then run 'sitewright maas check'.",
+        "Check the region controller, then run 'sitewright maas check'.",
       ),
       limited(searchAttributesOf(connection, namespace), 'search attributes', ''),
       limited(retentionOf(connection, settings.temporal), 'retention', ''),

@@ -117,7 +117,7 @@ export function checkExecution(execution: Execution): Diagnostic[] {
   for (const name of ['run', 'task', 'node', 'type'] as const) {
     const text: unknown = execution[name];
     if (typeof text !== 'string' || text === '' || text.length > 1000)
-      wrong(name, `${name} must be a text of 1 to 1000 characters`, 'Give the name the plan has.');
+      wrong(name, `${name} must be text of 1 to 1000 characters`, 'Give the name the plan has.');
   }
   if (!Number.isSafeInteger(execution.generation) || execution.generation < 1)
     wrong('generation', 'generation must be an integer from 1', 'The first try of a task is generation 1.');

@@ -55,7 +55,7 @@ export function healthOperations(deps: OpsDependencies) {
       const checks = await Promise.all([
         attempt('store', 'Check store.url.', async () => {
           const status = await store.status();
-          if (status.pending.length > 0) throw new Error(`the schema is ${status.pending.length} steps behind`);
+          if (status.pending.length > 0) throw new Error(`the schema is ${status.pending.length} migrations behind`);
           return `${status.dialect} at ${status.location}, schema ${status.schemaVersion}`;
         }),
         attempt('temporal', `Start Temporal, or correct temporal.address (${temporal.address}).`, async () => {
@@ -89,7 +89,7 @@ export function healthOperations(deps: OpsDependencies) {
         }),
         attempt(
           'maas',
-          "Look at the region controller, then run 'sitewright maas check'.",
+          "Check the region controller, then run 'sitewright maas check'.",
           async (signal) => {
             const check = await checkMaas(deps.maas().client, { onlyAccess: true }, signal);
             const { ok, message, fix: hint } = summaryOfMaasCheck(check);

@@ -91,7 +91,9 @@ export function scheduleOperations(deps: OpsDependencies) {
     const own = ['started_by', 'responsible'].filter((field) => Object.hasOwn(input, field));
     if (own.length > 0)
       throw invalidInput(
-        own.map((field) => `field '${field}' is not for schedules: who makes and who triggers one is kept`),
+        own.map(
+          (field) => `field '${field}' is not for schedules: their creator and whoever triggers them are recorded`,
+        ),
       );
     const whole = {
       ...input,
@@ -103,7 +105,8 @@ export function scheduleOperations(deps: OpsDependencies) {
     if (kind === GRAPH_RUN_KIND) {
       const parsed = parseGraphRunInput([whole]);
       if (!parsed.ok) throw invalidInput(parsed.problems);
-      if (parsed.input.from !== undefined) throw invalidInput(["field 'from' is of one run: a schedule starts many"]);
+      if (parsed.input.from !== undefined)
+        throw invalidInput(["field 'from' continues one run, but a schedule starts many"]);
       const sources = await readClusterSources(store, parsed.input.cluster);
       const requested = await requestedGraphs(store, parsed.input, sources);
       if (!requested.ok) throw requestProblem(requested.failure);
@@ -146,7 +149,7 @@ export function scheduleOperations(deps: OpsDependencies) {
         });
       await requestOfTemporal(temporal, created, LIMIT_MS).catch((error: unknown) => {
         if (error instanceof ScheduleAlreadyRunning)
-          throw problem('conflict', `there is a schedule '${name}' already`, {
+          throw problem('conflict', `a schedule '${name}' already exists`, {
             hint: `Choose another name, or delete it: sitewright schedule delete ${name}`,
           });
         // So the client shows that the server refused the times.

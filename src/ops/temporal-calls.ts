@@ -103,8 +103,8 @@ export function unanswered({ id, outcome }: { readonly id: string; readonly outc
   const isLeft = outcome !== null && asProblem(error).code === 'worker-unavailable';
   if (!isForgotten && !isLeft) return error;
   const message = isForgotten
-    ? `Temporal has no record of run ${id} any more`
-    : `run ${id} has ended, and no worker of its version runs any more`;
+    ? `Temporal no longer has a record of run ${id}`
+    : `run ${id} has ended, and its version has no workers left`;
   return problem(isForgotten ? 'not-found' : 'worker-unavailable', message, {
     hint: `Its report is kept: sitewright run report ${id}`,
   });

@@ -36,7 +36,7 @@ export async function orWithoutStore<T>(
 const silent = new StoreError({
   kind: 'unreachable',
   message: `The store did not answer within ${LIMIT_MS / 1000} s.`,
-  hint: "Look at the database server. 'sitewright doctor' checks the store.",
+  hint: "Check the database server. 'sitewright doctor' checks the store.",
 });
 
 /** Appends to the audit trail; while the store is unreachable, as soon as it is back. The entry has the time of the call. */

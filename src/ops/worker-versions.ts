@@ -78,7 +78,7 @@ export function workerVersionOperations({ store, temporal }: Pick<OpsDependencie
     const hasWorkers =
       current === null ? all.unversioned.length > 0 : all.versions.some((v) => v.version === current && isServed(v));
     if (current === undefined || (move && !hasWorkers))
-      throw problem('conflict', `no worker of another version runs that could take over from ${version}`, {
+      throw problem('conflict', `there is no worker of another version to take over from ${version}`, {
         hint: 'Start a worker of the new build first; both can run side by side.',
       });
     if (status === 'current') await versions.makeCurrent(current);

@@ -123,7 +123,7 @@ function findFormat(metadata: MappingNode, problems: Problems): PackageFormat | 
       written.value.kind === 'list' || written.value.kind === 'mapping' ? 'this' : String(written.value.value);
     problems.at(written.value, ['package_version'], {
       code: 'package.unknown-version',
-      message: text === undefined ? `package_version must be a text, not ${value}` : `wrong package version "${value}"`,
+      message: text === undefined ? `package_version must be text, not ${value}` : `wrong package version "${value}"`,
       hint: text === undefined ? `Put it in quotes. ${hint}` : hint,
     });
   }

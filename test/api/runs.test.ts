@@ -430,7 +430,7 @@ describe('schedules', () => {
       [{ input: { site: 'elsewhere' } }, 404, /elsewhere/],
       [{ input: { site: 'stl1', revision: 9 } }, 404, /revision/],
       [{ kind: 'execute_graph', input: { cluster: 7 } }, 404, /cluster/i],
-      [{ kind: 'execute_graph', input: { cluster: 7, from: 3 } }, 400, /field 'from' is of one run/],
+      [{ kind: 'execute_graph', input: { cluster: 7, from: 3 } }, 400, /field 'from' continues one run/],
     ];
     for (const [body, status, detail] of wrong)
       expect(await api.ask('POST', '/api/v1/schedules', { ...nightly, ...body }), JSON.stringify(body)).toMatchObject({

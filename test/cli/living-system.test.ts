@@ -389,7 +389,7 @@ describe('a site', () => {
       const { out } = await sitewright('run', 'list', '--site', site, '-f', 'json', '-n', '2');
       const [, earlier] = JSON.parse(out) as { id: string }[];
       const gone = await sitewright('run', 'tree', earlier!.id);
-      expect(gone.err).toContain('no worker of its version runs any more');
+      expect(gone.err).toContain('its version has no workers left');
       expect(gone.err).toContain(`sitewright run report ${earlier!.id}`);
       expect((await sitewright('run', 'report', earlier!.id)).code).toBe(0);
     });

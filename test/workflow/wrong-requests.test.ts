@@ -110,7 +110,7 @@ describe('updates and queries', () => {
       `'stop' is a signal, not an update: temporal workflow signal --workflow-id ${run.handle.workflowId} --name stop`,
     );
     expect(await update('pause', { reason: 'x'.repeat(2001) })).toBe(
-      "update 'pause': field 'reason' must be a text of 1 to 2000 characters",
+      "update 'pause': field 'reason' must be text of 1 to 2000 characters",
     );
     expect(await update('retry_node', 'n1')).toContain("missing field 'node'");
     expect(await update('retry_node', { node: 'n1' }, { node: 'n2' })).toContain('only the first payload is used');
@@ -157,7 +157,7 @@ it('inputs with mistakes fail immediately, with each mistake', async () => {
     expect(await start(type, { ...subject, ...described })).toMatchObject({
       type: 'InvalidInput',
       message: expect.stringMatching(
-        /'title' must be one line of 1 to 200.*'description' must be a text of 1 to 10000.*at most 200 characters for 'team'.*63 at most/s,
+        /'title' must be one line of 1 to 200.*'description' must be text of 1 to 10000.*at most 200 characters for 'team'.*63 at most/s,
       ),
     });
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`label${n}`, '']));
@@ -165,7 +165,7 @@ it('inputs with mistakes fail immediately, with each mistake', async () => {
     /'site' must be the name of a site.*at most 50 labels/s,
   );
   expect(await start('execute_graph', { cluster: 1, reason: 'x'.repeat(2001) })).toMatchObject({
-    message: expect.stringContaining("field 'reason' must be a text of 1 to 2000 characters"),
+    message: expect.stringContaining("field 'reason' must be text of 1 to 2000 characters"),
   });
   expect((await start('test_site', 'dc1', 'dc2')).message).toContain('input must be one JSON object');
   expect(await start('drain_agent', { site: 'dc1' })).toMatchObject({

@@ -53,7 +53,7 @@ const hasLength = (value: unknown, least: number, most: number): value is string
   typeof value === 'string' && value.length <= most && (least === 0 || value.trim().length >= least);
 
 export const textOf = (most: number, least = 1): Shape<string> =>
-  valueThat((value) => hasLength(value, least, most), `must be a text of ${least} to ${most} characters`);
+  valueThat((value) => hasLength(value, least, most), `must be text of ${least} to ${most} characters`);
 
 /** A text without line breaks and other control characters. */
 export const lineOf = (most: number, least = 1): Shape<string> =>

@@ -52,16 +52,16 @@ function nextStep(failure: GraphRunFailure, transaction: number | null): string 
     case 'request-refused':
       return explainCommon(failure).next_step;
     case 'cluster-not-found':
-      return "'sitewright cluster list' names the clusters";
+      return "'sitewright cluster list' lists the clusters";
     case 'cluster-busy':
       return `wait for ${failure.holder}, or stop it: temporal workflow signal --workflow-id ${failure.holder} --name stop`;
     case 'graph-not-found':
-      return "'sitewright graph list' names the graphs; upload the missing one, or start with another type";
+      return "'sitewright graph list' lists the graphs; upload the missing one, or start with another type";
     case 'plan-refused':
       return 'correct the problems, check the result with `sitewright graph plan`, start again';
     case 'unavailable':
     case 'step-failed':
-      return "run 'sitewright doctor', fix what it names, start again";
+      return "run 'sitewright doctor', fix the problems it reports, start again";
     case 'graph-failed':
       return transaction === null
         ? 'fix the named nodes, then start again'

@@ -40,4 +40,4 @@ export const hasCapacityForRequest = (events: number, left: number, most: number
 
 /** Why a failed task is not retried although its policy allows it. */
 export const HISTORY_FULL =
-  'not retried: the history of the run is nearly full (of 10,000 events), continue in a new run (--from)';
+  'not retried: the history of the run is nearly full (10,000 events), continue in a new run (--from)';

@@ -16,7 +16,7 @@ export function describeRejection(rejection: Rejection): string {
     case 'stopped':
       return 'the run was stopped: start a new run that continues from it instead (--from)';
     case 'exhausted':
-      return 'the history of the run is nearly full (of 10,000 events): only first attempts still run. Let the run end, then start a new run that continues from it (--from)';
+      return 'the history of the run is nearly full (10,000 events): only first attempts still run. Let the run end, then start a new run that continues from it (--from)';
     case 'finished':
       return 'the graph has ended: start a new run that continues from it instead (--from)';
     case 'not_started':

@@ -102,7 +102,7 @@ function nextStep(failure: RunFailure, { kind, site, left }: FailedRun): string 
     case 'verify-site-failed':
     case 'prepare-site-failed':
     case 'step-failed':
-      return `run 'sitewright doctor' and 'sitewright maas check', fix what they name, ${again}`;
+      return `run 'sitewright doctor' and 'sitewright maas check', fix the problems they report, ${again}`;
     case 'software-failed':
       return `read the reasons: temporal workflow query --workflow-id ${failure.workflow_id} --type report; then execute the graph again`;
     case 'release-failed':

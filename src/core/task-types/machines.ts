@@ -3,7 +3,7 @@ import { taskType } from './task-type.ts';
 
 export const reboot = taskType('reboot', {
   over: ['agent', 'maas'],
-  does: `Records the boot id, requests a restart (\`systemctl reboot\`), and is \`ok\` when the machine is back with another
+  does: `Records the boot id, requests a restart (\`systemctl reboot\`), and is \`success\` when the machine is back with another
 boot id. If the machine does not go down, the request is sent up to three times within the timeout. If the boot id is
 still the same then, or the node accepts no task at all, the orchestrator's own agent power-cycles the machine through
 MAAS, once, and the run waits for up to the task's timeout until the agent reports another boot id. Without MAAS the

@@ -143,7 +143,7 @@ export const text = (
     '',
     (place) => {
       const { value, name } = place;
-      if (typeof value !== 'string') return place.wrong(`${name} must be a text`, 'Put it in quotes.');
+      if (typeof value !== 'string') return place.wrong(`${name} must be text`, 'Put it in quotes.');
       if (value.includes('\0')) return place.wrong(`${name} contains a NUL character`, 'Remove it.');
       rule?.(value, place);
       return value;
@@ -245,7 +245,7 @@ export const content = (meaning: string): Parameter<Content> =>
     if (typeof value === 'string') return { text: value };
     if (isMapping(value) && typeof value.secret === 'string' && value.secret !== '' && Object.keys(value).length === 1)
       return { secret: value.secret };
-    return place.wrong(`${name} must be a text or {secret: REF}`, 'Put it in quotes.');
+    return place.wrong(`${name} must be text or {secret: REF}`, 'Put it in quotes.');
   });
 
 /** A list of mappings. */

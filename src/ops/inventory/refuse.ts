@@ -37,7 +37,7 @@ export function unchangeable(
         'request.read-only',
         `${at}.${field}`,
         `${field} cannot be changed here`,
-        `It is ${JSON.stringify(shown[field] ?? null).slice(0, 80)}: keep this value, or leave the field out.`,
+        `It is ${JSON.stringify(shown[field] ?? null).slice(0, 80)}: keep this value, or omit the field.`,
       ),
     );
 }

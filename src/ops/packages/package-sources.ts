@@ -71,7 +71,7 @@ export function withPackageSources(
       if (!path.startsWith(PACKAGE_SOURCE)) return await others.read(path);
       const source = parsePackageSource(path);
       const pack = source === undefined ? null : await packages.find(source.name, source.version);
-      if (source === undefined || pack === null) throw notFound(`${path} is not of an installed package`);
+      if (source === undefined || pack === null) throw notFound(`${path} is not in an installed package`);
       const { folder, files, folders } = await unpackedOf(pack.id, pack.checksum);
       if (source.file === undefined) {
         if (!folders.has(source.folder === '.' ? '' : source.folder))

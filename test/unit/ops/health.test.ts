@@ -55,7 +55,7 @@ it('a dependency that does not answer counts as unavailable after seconds, and d
       name: 'maas',
       ok: false,
       message: 'MAAS does not answer within 8 s: it hangs or is overloaded, or packets to it are dropped',
-      fix: "Look at the region controller, then run 'sitewright maas check'.",
+      fix: "Check the region controller, then run 'sitewright maas check'.",
     },
   ]);
 });
